@@ -55,14 +55,15 @@ def png_file(width: int, height: int, depth: int, colour: int, rows: bytes, *chu
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 def test_png_filters_are_inverted_by_the_specification(
-    kind: int, dtype: type, channels: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+    kind: int, dtype: type, channels: int, rng: np.random.Generator
 ) -> None:
     """Against the reconstruction of the PNG specification, 9.2, byte by byte."""
-    monkeypatch.setattr(png_writer, "_best_filter", lambda *_: kind)
     pixels = rng.integers(0, np.iinfo(dtype).max, (6, 5, channels), dtype, endpoint=True)
     step = channels * pixels.itemsize
     expected = pixels.astype(pixels.dtype.newbyteorder(">")).tobytes()
-    filtered = np.concatenate([png_writer.filter_rows(pixels, 0, 2), png_writer.filter_rows(pixels, 2, 6)])
+    filtered = np.concatenate(
+        [png_writer.filter_rows(pixels, 0, 2, kind), png_writer.filter_rows(pixels, 2, 6, kind)]
+    )
     above = bytes(5 * step)
     rebuilt = b""
     for line in filtered.tolist():
@@ -75,6 +76,31 @@ def test_png_filters_are_inverted_by_the_specification(
             row[i] = (x + (0, a, b, (a + b) // 2, paeth)[kind]) % 256
         rebuilt, above = rebuilt + bytes(row), bytes(row)
     assert rebuilt == expected
+
+
+def test_paeth_of_any_three_bytes() -> None:
+    """Against the definition in the PNG specification, 9.4: of those that are as near, left, then above."""
+    left, above = np.mgrid[0:256, 0:256]
+    for corner in range(256):
+        distances = np.abs([above - corner, left - corner, left + above - 2 * corner])
+        nearest = np.choose(np.argmin(distances, axis=0), [left, above, corner])
+        pixels = np.zeros((2, 65536, 2), np.uint8)  # pairs of pixels: what is above is there, and to the left
+        pixels[0, :, 0], pixels[0, :, 1], pixels[1, :, 0] = corner, above.ravel(), left.ravel()
+        row = png_writer.filter_rows(pixels.reshape(2, -1, 1), 1, 2, 4)[0, 1:].reshape(-1, 2)
+        assert np.array_equal(row[:, 1], -nearest.ravel() % 256)
+
+
+def test_each_strip_of_a_png_has_its_filter(rng: np.random.Generator) -> None:
+    """Small numbers; rows like the pixel to the left, and like the row above, which the last block must know of."""
+    small = rng.integers(0, 3, (40, 50, 3))
+    to_left = np.cumsum(rng.integers(0, 3, (40, 50, 3)), axis=1) + rng.integers(0, 256, (40, 1, 3))
+    above = np.repeat(rng.integers(0, 256, (1, 50, 3)), 30, axis=0)
+    pixels = np.concatenate((small, to_left, above)).astype(np.uint8)
+    assert list(png_writer.best_filters(pixels, 20)) == [0, 0, 1, 1, 2, 2]
+    assert list(png_writer.best_filters(pixels[-1:], 20, pixels[-2:-1])) == [2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(png_writer, "_SAMPLE_BYTES", 1)
+        assert list(png_writer.best_filters(pixels, 20)) == [0, 0, 1, 1, 2, 2]
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,5 +1,8 @@
 """A parallel PNG writer: rows are filtered with numpy and deflated in strips by isal, one thread a core.
 
+Threads that call numpy wait for Python's lock each time, and many of them spend their time so. Hence filters are
+chosen for many strips at once, a strip is filtered as a whole, and all is done on bytes, which is what numpy does fast.
+
 The format: W3C Portable Network Graphics (Third Edition); zlib and deflate: RFC 1950, RFC 1951. Every strip
 ends in a full flush (an empty stored block, byte aligned, no references across it), so the strips joined are
 one deflate stream, and the strips' Adler-32 sums combine to the stream's.
@@ -26,12 +29,13 @@ from .picture import Picture
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # PNG's colour type by the number of channels.
 _COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
-# Bytes that are compressed at a time: so many that a flush costs nothing, and so few that they stay in a
-# core's cache.
+# Bytes that are filtered and compressed at a time: so many that a flush costs nothing and threads seldom wait for each
+# other to call numpy, and so few that they stay in a core's cache.
 _STRIP_BYTES = 1 << 20
-# Bytes that are filtered at a time: so few that numpy's temporaries stay in a core's cache, too, and so many that
-# threads seldom wait for each other to call numpy.
-_BLOCK_BYTES = 1 << 18
+# Bytes of sample rows that filters are chosen by at a time.
+_SAMPLE_BYTES = 1 << 20
+# What the entropy of filter types 0 to 4 is multiplied by: the costly ones must win by so much.
+_HANDICAPS = (1.0, 1.0, 1.0, 1.005, 1.02)
 # The compression level; isal's higher levels save 1 % here.
 _LEVEL = 1
 # The modulus of Adler-32, the largest prime below 65536.
@@ -42,6 +46,7 @@ _METRE = {"in": 1 / 0.0254, "cm": 100.0}
 Bytes = NDArray[np.uint8]
 Pixels = NDArray[Any]
 Strip = TypeVar("Strip")
+Coded = TypeVar("Coded")
 
 
 def write(path: str, picture: Picture, fmt: Format) -> None:
@@ -104,10 +109,11 @@ class _Rows:
         count, row_bytes, before, above = len(pixels), pixels[0].nbytes, self._done, self._above
         rows = max(1, min(count, _STRIP_BYTES // row_bytes))
 
-        def encode(start: int) -> tuple[tuple[bytes, ...], int, int]:
+        def encode(strip: tuple[int, int]) -> tuple[tuple[bytes, ...], int, int]:
             """One strip: its deflated bytes in parts, the Adler-32 sum of the filtered bytes, and their number."""
+            start, kind = strip
             stop = min(start + rows, count)
-            filtered = filter_rows(pixels, start, stop, above)
+            filtered = filter_rows(pixels, start, stop, kind, above)
             flat = filtered.reshape(-1)
             compressor = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, -15)
             last = before + stop >= self._height
@@ -119,7 +125,8 @@ class _Rows:
                 flat.size,
             )
 
-        for data, strip_adler, size in _in_order(encode, range(0, count, rows)):
+        strips = zip(range(0, count, rows), best_filters(pixels, rows, above), strict=True)
+        for data, strip_adler, size in _in_order(encode, strips):
             self._adler = _combine(self._adler, strip_adler, size)
             _chunk(self._file, b"IDAT", *data)
         self._done += count
@@ -128,14 +135,14 @@ class _Rows:
             _chunk(self._file, b"IDAT", struct.pack(">I", self._adler))
 
 
-def _in_order(work: Callable[[int], Strip], items: Iterable[int]) -> Iterator[Strip]:
+def _in_order(work: Callable[[Strip], Coded], items: Iterable[Strip]) -> Iterator[Coded]:
     """The results of work on each item, in order, computed in threads a few items ahead of the reader."""
     count = threads.count()
     if count == 1:
         yield from map(work, items)
         return
     pool = ThreadPoolExecutor(count)
-    waiting = deque[Future[Strip]]()
+    waiting = deque[Future[Coded]]()
     try:
         for item in items:
             waiting.append(pool.submit(work, item))
@@ -154,55 +161,80 @@ def _combine(first: int, second: int, length: int) -> int:
     return b << 16 | a
 
 
-def filter_rows(pixels: Pixels, start: int, stop: int, before: Pixels | None = None) -> Bytes:
+def filter_rows(pixels: Pixels, start: int, stop: int, kind: int, before: Pixels | None = None) -> Bytes:
     """Rows start to stop as PNG stores them: a filter type (one for all rows), then the filtered bytes.
 
     ``before``: the row above all these, if they are not the picture's first.
     """
     above, rows = _row_bytes(pixels, start, stop, before)
     step = pixels.shape[2] * pixels.dtype.itemsize
-    kind = _best_filter(rows, above, step)
     out = np.empty((rows.shape[0], rows.shape[1] + 1), np.uint8)
     out[:, 0] = kind
-    few = max(1, _BLOCK_BYTES // rows.shape[1])
+    few = max(1, _STRIP_BYTES // rows.shape[1])
+    scratch = _scratch(rows[:few], step)
     for first in range(0, len(rows), few):
         block = slice(first, first + few)
-        _filter(kind, rows[block], above[block], step, out[block, 1:])
+        _filter(kind, rows[block], above[block], step, out[block, 1:], scratch)
     return out
 
 
 def _row_bytes(pixels: Pixels, start: int, stop: int, before: Pixels | None) -> tuple[Bytes, Bytes]:
-    """The big-endian bytes of rows start to stop, and of the rows above each of them."""
+    """The big-endian bytes of the rows above each of the rows start to stop, and of these."""
     block = pixels[max(start - 1, 0) : stop]
-    if start == 0 and before is not None:
-        block = np.concatenate((before, block))
-    block = block.astype(block.dtype.newbyteorder(">"), copy=False)
-    rows = block.reshape(len(block), -1).view(np.uint8)
-    if start == 0 and before is None:
-        rows = np.concatenate((np.zeros_like(rows[:1]), rows))
+    if start == 0:
+        block = np.concatenate((np.zeros_like(block[:1]) if before is None else before, block))
+    rows = _stored(block)
     return rows[:-1], rows[1:]
 
 
-def _best_filter(rows: Bytes, above: Bytes, step: int) -> int:
-    """The filter type with the least entropy on a few sample rows; a costlier filter must win by 2 %."""
-    sample = slice(len(rows) // 4, None, max(1, len(rows) // 2))
-    rows, above = rows[sample], above[sample]
-    out = np.empty_like(rows)
-    best, least = 0, np.inf
-    for kind, handicap in ((0, 1.0), (1, 1.0), (2, 1.0), (3, 1.005), (4, 1.02)):
-        _filter(kind, rows, above, step, out)
-        counts = np.bincount(out.reshape(-1), minlength=256).astype(np.float64)
-        entropy = handicap * float(np.sum(counts * np.log2(out.size / np.maximum(counts, 1))))
-        if entropy < least:
-            best, least = kind, entropy
-    return best
+def _stored(rows: Pixels) -> Bytes:
+    """The bytes of rows, as PNG stores them: the high one of 16 bits first."""
+    big = rows.astype(rows.dtype.newbyteorder(">"), copy=False)
+    return big.reshape(len(rows), -1).view(np.uint8)
 
 
-def _filter(kind: int, rows: Bytes, above: Bytes, step: int, out: Bytes) -> None:
+def best_filters(pixels: Pixels, rows: int, before: Pixels | None = None) -> Iterator[int]:
+    """The filter type for each strip of so many rows: the one with the least entropy on two sample rows.
+
+    A costlier filter must win by 2 %. Many strips are looked at together, so that numpy is called a few times only.
+    """
+    samples = np.unique((rows // 4, rows // 4 + rows // 2))
+    strips = max(1, _SAMPLE_BYTES // (samples.size * pixels[0].nbytes))
+    for first in range(0, len(pixels), strips * rows):
+        starts = np.arange(first, min(first + strips * rows, len(pixels)), rows)
+        chosen = np.minimum(starts[:, None] + samples, len(pixels) - 1).reshape(-1)
+        above = pixels[np.maximum(chosen - 1, 0)]
+        above[chosen == 0] = 0 if before is None else before
+        step = pixels.shape[2] * pixels.dtype.itemsize
+        yield from _least(_stored(pixels[chosen]), _stored(above), step, len(starts))
+
+
+def _least(rows: Bytes, above: Bytes, step: int, strips: int) -> list[int]:
+    """The filter types with the least entropy, for each of so many strips, all of the same number of rows."""
+    out, scratch = np.empty_like(rows), _scratch(rows, step)
+    codes = 256 * np.arange(strips)[:, None]  # the first one of each strip
+    found = []
+    for kind, handicap in enumerate(_HANDICAPS):
+        _filter(kind, rows, above, step, out, scratch)
+        counts = np.bincount((out.reshape(strips, -1) + codes).reshape(-1), minlength=256 * strips)
+        counts = counts.reshape(strips, 256)
+        bits = np.log2(out.size // strips / np.maximum(counts, 1))
+        found.append(handicap * np.sum(counts * bits, axis=1))
+    least: list[int] = np.argmin(found, axis=0).tolist()
+    return least
+
+
+def _scratch(rows: Bytes, step: int) -> Bytes:
+    """Memory for the work on such rows. Fresh arrays for each result would cost as much as the work."""
+    return np.empty((3, len(rows), rows.shape[1] - step), np.uint8)
+
+
+def _filter(kind: int, rows: Bytes, above: Bytes, step: int, out: Bytes, scratch: Bytes) -> None:
     """Filter types 0 to 4 of the PNG specification, section 9.2: each byte less its prediction, modulo 256.
 
     The first pixel has 0 to its left, so its prediction is above (Up, Paeth) or above / 2 (Average).
     """
+    scratch = scratch[:, : len(rows)]
     head, tail, left = np.s_[:, :step], np.s_[:, step:], rows[:, :-step]
     if kind == 0:
         out[...] = rows
@@ -213,22 +245,33 @@ def _filter(kind: int, rows: Bytes, above: Bytes, step: int, out: Bytes) -> None
         np.subtract(rows, above, out=out)
     elif kind == 3:
         np.subtract(rows[head], above[head] >> 1, out=out[head])
-        mean = left ^ above[tail]
+        mean, both = out[tail], scratch[0]  # (a + b) / 2 rounded down, without leaving 8 bits
+        np.bitwise_xor(left, above[tail], out=mean)
         mean >>= 1
-        mean += left & above[tail]  # (a + b) / 2 rounded down, without leaving 8 bits
-        np.subtract(rows[tail], mean, out=out[tail])
+        mean += np.bitwise_and(left, above[tail], out=both)
+        np.subtract(rows[tail], mean, out=mean)
     else:
         np.subtract(rows[head], above[head], out=out[head])
-        np.subtract(rows[tail], _paeth(left, above[tail], above[:, :-step]), out=out[tail])
+        _paeth(left, above[tail], above[:, :-step], out[tail], scratch)
+        np.subtract(rows[tail], out[tail], out=out[tail])
 
 
-def _paeth(left: Bytes, above: Bytes, corner: Bytes) -> Bytes:
-    """The one of the three that is nearest to left + above - corner; ties go to left, then to above."""
-    c = corner.astype(np.int16)
-    to_left = above - c  # distance of the prediction to left, and so on
-    to_above = left - c
-    to_corner = np.abs(to_left + to_above)
-    np.abs(to_left, out=to_left)
-    np.abs(to_above, out=to_above)
-    prediction = np.where(to_above <= to_corner, above, corner)
-    return np.where((to_left <= to_above) & (to_left <= to_corner), left, prediction)
+def _paeth(left: Bytes, above: Bytes, corner: Bytes, out: Bytes, scratch: Bytes) -> None:
+    """The one of the three that is nearest to left + above - corner; ties go to left, then to above.
+
+    A corner below or above both others predicts the one that is farther from it, as it does when it is moved to the
+    nearer one. Then it is ``down`` from the lower of them and ``up`` from the higher one; these are the distances of
+    the prediction to the higher and to the lower one, and their difference is that to the corner. So one of the two is
+    nearest where its distance is at most half of the other's; and nothing leaves 8 bits, which numpy is fast with.
+    """
+    down, up, step = scratch
+    np.minimum(left, above, out=down)
+    np.maximum(left, above, out=up)
+    np.maximum(corner, down, out=out)
+    np.minimum(out, up, out=out)
+    np.subtract(out, down, out=down)
+    np.subtract(up, out, out=up)
+    np.greater_equal(np.right_shift(up, 1, out=step), down, out=step.view(np.bool_))
+    out += np.multiply(step, up, out=step)
+    np.greater_equal(np.right_shift(down, 1, out=step), up, out=step.view(np.bool_))
+    out -= np.multiply(step, down, out=step)

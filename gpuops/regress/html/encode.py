@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...files import Picture
-from ...files.png import SIGNATURE, filter_rows
+from ...files.png import SIGNATURE, best_filters, filter_rows
 from .heat import srgb
 
 Pixels = NDArray[Any]
@@ -38,7 +38,9 @@ def png(pixels: Pixels, palette: NDArray[np.uint8] | None = None) -> bytes:
     header = struct.pack(">IIBBBBB", width, height, 8 * pixels.dtype.itemsize, kind, 0, 0, 0)
     chunks = [(b"IHDR", header)]
     chunks += [(b"PLTE", palette.tobytes())] if palette is not None else []
-    chunks += [(b"IDAT", zlib.compress(filter_rows(pixels, 0, height).tobytes(), _LEVEL)), (b"IEND", b"")]
+    (filter_,) = best_filters(pixels, height)
+    rows = filter_rows(pixels, 0, height, filter_)
+    chunks += [(b"IDAT", zlib.compress(rows.tobytes(), _LEVEL)), (b"IEND", b"")]
     return SIGNATURE + b"".join(_chunk(name, data) for name, data in chunks)
 
 
