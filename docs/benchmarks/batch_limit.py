@@ -1,6 +1,6 @@
 """Times batches of 4K pictures beside the time that their codecs alone take on all processors.
 
-    python docs/benchmarks/batch_limit.py --json batch-h200.json [--device NAME]
+    python docs/benchmarks/batch_limit.py --json batch-h100.json [--device NAME]
 
 The programs and pictures are those of batch_peers.py: blur with σ 10 of JPEG and PNG files, bloom with AgX of EXR
 files to PNG. Batches have two lengths: ``ms`` of the longer one contains the start of the program, ``each_ms`` does

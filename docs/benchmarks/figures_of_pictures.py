@@ -345,6 +345,19 @@ def batch_cpu() -> list[str]:
 
 
 @table
+def batch_h100() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        shares = (f"{row[key]:.2f}" if key in row else NONE for key in ("share", "share_with_start"))
+        cpu = digits(row["cpu_ms"]) if "cpu_ms" in row else NONE
+        return [row["what"], row["program"], digits(row["ms"]), cpu, digits(row["each_ms"]), *shares]
+
+    titles = [
+        "files", "program", "ms", "processors, ms", "ms for one more", "the codecs' part", "with the start"
+    ]  # fmt: skip
+    return markdown(titles, map(cells, rows_of("batch-h100")))
+
+
+@table
 def large_cpu() -> list[str]:
     def cells(row: Row) -> list[str]:
         peak, floor = (f"{row[key] / 1e6:.0f}" if key in row else NONE for key in ("peak", "floor"))
