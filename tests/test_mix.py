@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from gpuops import Gpu, ParameterError, files
+from gpuops.files import operands
 from gpuops.ops.mix import MixParams, mix
 
 from .conftest import Run
@@ -108,6 +110,70 @@ def test_a_blur_of_a_part(clpix: Callable[..., Run], rng: np.random.Generator, t
     result = files.read(tmp_path / "out.png").pixels
     np.testing.assert_array_equal(result[:, 30:], x[:, 30:])
     np.testing.assert_array_equal(result[:, :30], files.read(tmp_path / "blur.png").pixels[:, :30])
+
+
+CHAINS = [
+    ("mix", "in", "--picture", "b", "--mask", "m", "--amount", "0.7"),
+    (
+        "blur",
+        "in",
+        "--sigma",
+        "3",
+        "then",
+        "mix",
+        "--picture",
+        "b",
+        "--mask",
+        "m",
+        "--invert",
+        "then",
+        "tonemap",
+    ),
+    ("mix", "in", "--picture", "in", "--mask", "b", "then", "sharpen", "then", "mix", "--picture", "b"),
+    (
+        "crop",
+        "in",
+        "--region",
+        "0,0,61,83",
+        "then",
+        "mix",
+        "--picture",
+        "b",
+        "then",
+        "crop",
+        "--region",
+        "0,70,61,9",
+    ),
+]
+
+
+@pytest.mark.parametrize("small", [0, 1 << 24])
+@pytest.mark.parametrize("chain", CHAINS, ids=" ".join)
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_by_rows_it_is_the_same(
+    clpix: Callable[..., Run], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    channels: int, chain: tuple[str, ...], small: int,
+) -> None:  # fmt: skip
+    """Rows of the other pictures come as those of the input do, several times where a figure is measured first."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gpuops.files.operands._SMALL", small)
+    names = {"in": f"in-{channels}.exr", "b": "b.tif", "m": "m.png"}
+    others = {"m.png": (rng.integers(0, 255, (83, 61, 3)) / 255, 3), "b.tif": (rng.random((83, 61, 4)), 4)}
+    for name, (pixels, count) in (others | {names["in"]: (rng.random((83, 61, channels)), channels)}).items():
+        stored = (255 * pixels).astype(np.uint8) if name == "m.png" else pixels.astype(np.float32)
+        files.write(name, files.Picture(stored, alpha=count == 4, linear=name != "m.png"))
+    command = [names.get(word, word) for word in chain]
+    whole = clpix(*command, "-o", "whole.exr")
+    with monkeypatch.context() as patch:
+        patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+        patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 11)
+        taken = mock.Mock(side_effect=operands.Rows.take, autospec=True)
+        patch.setattr(operands.Rows, "take", lambda *given: taken(*given))
+        by_rows = clpix(*command, "-o", "rows.exr")
+    assert whole.code == by_rows.code == 0, by_rows.err
+    assert whole.err == by_rows.err and taken.call_count > 1
+    expected, found = (files.read(tmp_path / f"{name}.exr").pixels for name in ("whole", "rows"))
+    np.testing.assert_allclose(found, expected, rtol=1e-6 if "tonemap" in chain else 0, atol=0)
 
 
 def test_refusals(clpix: Callable[..., Run], gpu: Gpu, tmp_path: Path) -> None:

@@ -510,6 +510,7 @@ ALL_BY_ROWS = [
     ("resize", "--size", "100x900"),
     ("crop", "--region", "11,150,200,40"),
     ("flip", "--axis", "horizontal"),
+    ("mix", "--picture", "a.exr", "--mask", "a.exr", "--amount", "0.4"),
     ("blur", "--sigma", "3", "then", "write", "on.exr", "then", "tonemap"),
     ("sharpen", "then", "tonemap", "--operator", "durand", "--meter", "center", "then", "resize", "--scale", "0.5"),
     ("bloom", "then", "blur", "--sigma", "20", "then", "tonemap", "--operator", "reinhard-local"),

@@ -44,10 +44,24 @@ STEPS = [
     (("bloom", "--preset", "d3d11"), "bloom --preset d3d11"),
     (("bloom", "--border", "wrap-x", "then", "crop", "--region", "0,0,9,9"), "bloom --border wrap-x"),
     (("tonemap", "--preset", "d3d11"), "tonemap --preset d3d11"),
-    (("mix", "--picture", "a.exr", "--amount", "0.5"), "mix"),
     (("deconvolve", "--sigma", "2"), "deconvolve"),
     (("deconvolve", "--sigma", "2", "--method", "richardson-lucy"), "deconvolve"),
-    (("crop", "--region", "0,0,290,190", "then", "mix", "--picture", "c.exr"), "mix"),
+    (
+        (
+            "crop",
+            "--region",
+            "0,0,290,190",
+            "then",
+            "mix",
+            "--picture",
+            "c.exr",
+            "then",
+            "rotate",
+            "--angle",
+            "9",
+        ),
+        "rotate",
+    ),
 ]
 # Figures, and how each is called.
 FIGURES = [

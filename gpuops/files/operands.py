@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..notes import note
@@ -14,16 +17,53 @@ from ..params.files import FileOperand
 from ..pixels.colour import LINEAR, SRGB
 from .lut import read_lut
 from .pictures import read, read_stream
+from .strips import Strips, Whole, open_rows
 
 if TYPE_CHECKING:
     from ..image import Image
     from ..tone.lut import Lut
     from .picture import Picture
 
+# Rows that are read at a time.
+_ROWS = 64
+# The bytes of pixels up to which a picture is kept in memory as a whole, though an image comes by rows.
+_SMALL = 1 << 24
 #: The shares of red, green and blue in luminance, ITU-R BT.709.
 REC709 = (0.2126, 0.7152, 0.0722)
 # How many files' contents are kept for the next picture of a batch.
 _KEPT = 4
+
+
+class Rows:
+    """The rows of a picture, for somebody who takes them from the top on, and begins again now and then.
+
+    Attributes
+    ----------
+    picture : Picture
+        All but its pixels.
+    """
+
+    def __init__(self, strips: Strips) -> None:
+        self.picture = strips.picture
+        self._strips = strips
+        self._begin()
+
+    def _begin(self) -> None:
+        self._coming = self._strips.rows(_ROWS)
+        self._first, self._held = 0, self.picture.pixels[:0]
+
+    def take(self, first: int, end: int) -> Picture:
+        """Returns the picture of rows ``first`` … ``end``. What is above them is read anew if it is asked for again."""
+        if first < self._first:
+            self._begin()
+        blocks, at = [self._held], self._first + len(self._held)
+        while at < end:
+            block = next(self._coming)
+            at += len(block)
+            blocks = [*blocks, block] if at > first else []
+        held = np.concatenate(blocks)
+        self._first, self._held = first, held[len(held) - (at - first) :]
+        return replace(self.picture, pixels=self._held[: end - first])
 
 
 @lru_cache(_KEPT)
@@ -43,27 +83,76 @@ def lut(operand: FileOperand) -> Lut:
 def planes_like(image: Image, operand: FileOperand) -> Image:
     """Returns the picture in a file as planes that fit to an image: its colours, its space, premultiplied.
 
-    They have the image's colour planes, and an alpha plane if the image or the picture has one. Raises ParameterError
-    where the sizes differ.
+    They have the image's colour planes, and an alpha plane if the image or the picture has one. For an Image that is a
+    part of a picture they are the same rows. Raises ParameterError where the sizes of the pictures differ.
     """
+    if image.part is not None:
+        return _planes_like(image, operand, _rows_like(image, operand, "picture"))
     return image.gpu.kept(
         ("picture", operand, image.shape, image.alpha, image.space.colour),
-        lambda: _planes_like(image, operand),
+        lambda: _planes_like(image, operand, _whole_like(image, operand)),
     )
 
 
 def mask_like(image: Image, operand: FileOperand) -> Image:
-    """Returns the luminance of a picture's stored values, (1, height, width), for a mask of the image's size."""
-    return image.gpu.kept(("mask", operand, image.shape[1:]), lambda: _mask_like(image, operand))
+    """Returns the luminance of a picture's stored values, (1, height, width), for a mask of the image's size.
+
+    For an Image that is a part of a picture it is that of the same rows.
+    """
+    if image.part is not None:
+        return _mask_like(image, _rows_like(image, operand, "mask"))
+    return image.gpu.kept(
+        ("mask", operand, image.shape[1:]), lambda: _mask_like(image, _whole_like(image, operand))
+    )
 
 
-def _planes_like(image: Image, operand: FileOperand) -> Image:
+def _whole_like(image: Image, operand: FileOperand) -> Picture:
+    """Returns the picture in a file, which has the image's size."""
+    found = picture(operand)
+    _check_size(image, found, operand)
+    return found
+
+
+def _rows_like(image: Image, operand: FileOperand, use: str) -> Picture:
+    """Returns the rows of a picture in a file that an Image has of another one of its size."""
+    rows = image.gpu.kept(("rows", use, operand), lambda: Rows(_strips(operand)))
+    _check_size(image, rows.picture, operand)
+    assert image.part is not None
+    first = image.part.first
+    return rows.take(first, first + image.shape[1])
+
+
+def check(operand: FileOperand) -> None:
+    """Raises FileError for a file that is no picture, as far as that can be told without reading all of a large one."""
+    if _large(operand) is None:
+        picture(operand)
+
+
+def _strips(operand: FileOperand) -> Strips:
+    """Opens a picture by rows."""
+    found = _large(operand)
+    if found is None:
+        return Strips.of(picture(operand))
+    for text in found.said:
+        note(text)
+    return found
+
+
+def _large(operand: FileOperand) -> Strips | None:
+    """Returns the rows of a large picture, if its format, and this file, can be read so."""
+    if operand.is_stream:
+        return None
+    operand.content()
+    with suppress(Whole):
+        return open_rows(operand.path, None, _SMALL)
+    return None
+
+
+def _planes_like(image: Image, operand: FileOperand, found: Picture) -> Image:
     from ..pixels.coding import unpack
     from ..pixels.light import readable
     from ..space import Space, converted
 
-    found = picture(operand)
-    _check_size(image, found, operand)
     other = unpack(*readable(image.gpu, found, linear=True))
     other.space = Space()
     if image.space.colour not in (LINEAR, SRGB):
@@ -75,7 +164,7 @@ def _planes_like(image: Image, operand: FileOperand) -> Image:
     colours, alpha = host[: other.colours], host[other.colours :]
     if image.colours == 1 and len(colours) == 3:
         note(f"{operand}: is mixed as gray, as the image is")
-        colours = np.tensordot(np.array(REC709, np.float32), colours.astype(np.float32), 1)[None]
+        colours = _luminance(colours)
     elif image.colours > len(colours):
         colours = np.repeat(colours, image.colours, 0)
     if image.alpha and not other.alpha:
@@ -85,20 +174,25 @@ def _planes_like(image: Image, operand: FileOperand) -> Image:
     return result
 
 
-def _mask_like(image: Image, operand: FileOperand) -> Image:
-    found = picture(operand)
-    _check_size(image, found, operand)
+def _mask_like(image: Image, found: Picture) -> Image:
     pixels = found.pixels[..., : found.channels - found.alpha].astype(np.float32)
     if found.pixels.dtype.kind == "u":
         pixels /= np.iinfo(found.pixels.dtype).max
-    shares = REC709 if pixels.shape[2] == 3 else [1.0 / pixels.shape[2]] * pixels.shape[2]
-    values = np.nan_to_num(np.clip(pixels @ np.array(shares, np.float32), 0, 1))
-    return image.gpu.array(values[None])
+    planes = np.moveaxis(pixels, -1, 0)
+    values = _luminance(planes) if len(planes) == 3 else planes.mean(0, keepdims=True)
+    return image.gpu.array(np.nan_to_num(np.clip(values, 0, 1)))
+
+
+def _luminance(planes: NDArray[Any]) -> NDArray[np.float32]:
+    """Returns (1, height, width) of three planes. Each value is computed alone, whatever rows there are beside it."""
+    red, green, blue = (np.float32(share) * plane for share, plane in zip(REC709, planes, strict=True))
+    luminance: NDArray[np.float32] = (red + green + blue)[None]
+    return luminance
 
 
 def _check_size(image: Image, found: Picture, operand: FileOperand) -> None:
-    height, width = found.pixels.shape[:2]
-    if (height, width) != image.shape[1:]:
+    _, height, width = image.of_whole
+    if (found.height, found.width) != (height, width):
         raise ParameterError(
-            f"{operand}: has {width} × {height} pixels and the image {image.shape[2]} × {image.shape[1]}: resize one"
+            f"{operand}: has {found.width} × {found.height} pixels and the image {width} × {height}: resize one"
         )

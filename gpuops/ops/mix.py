@@ -61,11 +61,11 @@ def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
 
 
 def _check(params: MixParams) -> None:
-    from ..files.operands import picture
+    from ..files import operands
 
     for file in (params.picture, params.mask):
         if file is not None:
-            picture(file)
+            operands.check(file)
 
 
 OPERATION = Operation(
@@ -74,5 +74,6 @@ OPERATION = Operation(
     mix,
     traits=Traits(premultiplied=True, kind="pointwise", bytes_per_value=16.0),
     identity=lambda params: params.amount == 0,
+    halo=lambda _gpu, _shape, _params: 0.0,
     check=_check,
 )

@@ -154,9 +154,12 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
     """
     room, widest = gpu.limits.global_bytes / ROUNDED, 0
     copies, fixed, least = float(_ENDS), 0.0, row_bytes(stretches[0].shape)
+    beside = 0.0  # copies that a step on these rows alone has beside its input and its result
     for stretch in stretches:
         for step in stretch.steps:
             fixed += step.traits.fixed_bytes + step.operation.resident(gpu, stretch.shape, step.params)
+            if stretch.one is None:
+                beside = max(beside, step.traits.bytes_per_value / 4 - 1)
         copies += _SEEN * sum(step.operation.writes for step in stretch.steps)
         if stretch.one is not None:
             row, of_pass = row_bytes(stretch.shape), _LOCAL + stretch.one.copies
@@ -164,6 +167,7 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
             fixed += (stretch.one.window - 1) * row * of_pass
             widest = max(widest, stretch.one.window * row)
             least = max(least, row, stretch.one.align * row_bytes(stretch.result))
+    copies += beside
     most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
     if most < least:
         needed = megabytes(ROUNDED * (fixed + copies * least))
