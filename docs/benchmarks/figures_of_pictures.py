@@ -358,6 +358,16 @@ def batch_h100() -> list[str]:
 
 
 @table
+def batch_h100x2() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        times = (digits(row[key]) for key in ("ms", "cpu_ms", "each_ms"))
+        return [row["what"], row["devices"], *times, f"{row['ratio']:.2f}"]
+
+    titles = ["files", "devices", "ms", "processors, ms", "ms for one more", "beside one device"]
+    return markdown(titles, map(cells, rows_of("batch-h100x2")))
+
+
+@table
 def large_cpu() -> list[str]:
     def cells(row: Row) -> list[str]:
         peak, floor = (f"{row[key] / 1e6:.0f}" if key in row else NONE for key in ("peak", "floor"))
