@@ -176,6 +176,26 @@ def test_by_rows_it_is_the_same(
     np.testing.assert_allclose(found, expected, rtol=1e-6 if "tonemap" in chain else 0, atol=0)
 
 
+def test_a_damaged_picture_by_rows(
+    clpix: Callable[..., Run], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each input fails with its line, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gpuops.files.operands._SMALL", 0)
+    monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+    monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 11)
+    light = np.cumsum(rng.random((400, 61, 3)), axis=0).astype(np.float32)
+    for name in ("a.exr", "b.exr", "other.exr"):
+        files.write(name, files.Picture(light, linear=True))
+    content = Path("other.exr").read_bytes()
+    first, end = len(content) * 7 // 10, len(content) * 8 // 10
+    Path("other.exr").write_bytes(content[:first] + bytes(end - first) + content[end:])
+    run = clpix("mix", "a.exr", "b.exr", "--picture", "other.exr", "-o", "out/")
+    assert run.code == 1 and not list(tmp_path.glob("out/*"))
+    *lines, last = run.err.splitlines()
+    assert len(lines) == 2 and all("other.exr" in line for line in lines) and "2 of 2 inputs failed" in last
+
+
 def test_refusals(clpix: Callable[..., Run], gpu: Gpu, tmp_path: Path) -> None:
     path = picture(tmp_path, "b.tif", np.ones((4, 5, 3), np.float32), alpha=False)
     with pytest.raises(ParameterError, match="5 × 4 pixels and the image 5 × 3: resize"):

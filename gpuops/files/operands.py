@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError
+from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.files import FileOperand
 from ..pixels.colour import LINEAR, SRGB
@@ -57,10 +57,14 @@ class Rows:
         if first < self._first:
             self._begin()
         blocks, at = [self._held], self._first + len(self._held)
-        while at < end:
-            block = next(self._coming)
-            at += len(block)
-            blocks = [*blocks, block] if at > first else []
+        try:
+            while at < end:
+                block = next(self._coming)
+                at += len(block)
+                blocks = [*blocks, block] if at > first else []
+        except FileError:
+            self._begin()  # for whoever asks next
+            raise
         held = np.concatenate(blocks)
         self._first, self._held = first, held[len(held) - (at - first) :]
         return replace(self.picture, pixels=self._held[: end - first])
