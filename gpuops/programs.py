@@ -33,11 +33,13 @@ MOST_LASTING, MOST_ONCE = 256, 16
 
 @dataclass(frozen=True)
 class Source:
-    """Generated OpenCL C: ``name`` is for messages, ``text`` is the code; ``once``: it suits one size only."""
+    """Generated OpenCL C: ``name`` is for messages, ``text`` is the code; ``once``: it suits one size only; ``long``:
+    compilers take long for it."""
 
     name: str
     text: str
     once: bool = False
+    long: bool = False
 
 
 Sources = str | Source | tuple[str | Source, ...]
@@ -47,12 +49,13 @@ _Key = tuple[Sources, str, str]  # sources, the kernel's name, options
 
 @dataclass(frozen=True)
 class Program:
-    """A program's source and build options, its label, and whether it suits one size only."""
+    """A program's source and build options, its label, and what :class:`Source` says of its parts."""
 
     text: str
     options: str
     label: str = field(compare=False)
     once: bool = field(compare=False)
+    long: bool = field(compare=False)
 
     @classmethod
     def of(cls, source: Sources, options: str) -> Program:
@@ -62,7 +65,8 @@ class Program:
             for part in _parts(source)
         )
         label = "+".join(part.name if isinstance(part, Source) else part for part in _parts(source))
-        return cls(text, options, label, _once(source))
+        parts = [part for part in _parts(source) if isinstance(part, Source)]
+        return cls(text, options, label, any(part.once for part in parts), any(part.long for part in parts))
 
 
 class Kernel:
@@ -202,9 +206,9 @@ class Programs:
             program = cl.Program(gpu.context, text).build(options)
         except cl.RuntimeError as error:
             raise DeviceError(_build_failure(gpu.info.name, label, str(error))) from error
-        # PoCL keeps its builds itself. To give a binary it builds twice more, for groups of any size; only programs
-        # that serve images of any size are worth that.
-        if not (wanted.once and gpu.device.platform.name == "Portable Computing Language"):
+        # PoCL keeps its builds itself. To give a binary it builds twice more, for groups of any size: that is only for
+        # short programs, which serve images of any size.
+        if not ((wanted.once or wanted.long) and gpu.device.platform.name == "Portable Computing Language"):
             with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
                 cache.save_binary(entry, program.get_info(cl.program_info.BINARIES)[0])
         return program, False
@@ -253,10 +257,6 @@ def _quiet() -> Iterator[None]:
 
 def _parts(source: Sources) -> tuple[str | Source, ...]:
     return source if isinstance(source, tuple) else (source,)
-
-
-def _once(source: Sources) -> bool:
-    return any(isinstance(part, Source) and part.once for part in _parts(source))
 
 
 def _options(defines: Mapping[str, Define]) -> str:

@@ -6,14 +6,12 @@ import gc
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-import scipy.ndimage
 
 from gpuops import Gpu, Report, programs
 from gpuops import fourier as fft
@@ -29,11 +27,12 @@ from gpuops.metrics.ssimulacra2 import ssimulacra2
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.tonemap import TonemapParams
+from gpuops.params.fft import FftParams
 from gpuops.programs import Source
 from gpuops.tone.tonemap import tonemap
 
 from .reference.fourier import error
-from .tolerance import CONVOLVE, FFT
+from .tolerance import FFT
 
 Array = npt.NDArray[Any]
 
@@ -118,18 +117,19 @@ def test_a_gpu_without_plans_goes_with_the_last_reference() -> None:
 def test_transforms_of_many_sizes_are_bounded(
     opened: Callable[..., Gpu], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Plans, their tables and their programs."""
+    """Plans, their tables and their programs, which method local builds for one size on every device."""
     monkeypatch.setattr(programs, "MOST_ONCE", 2)
     most = Bounds(count=4, nbytes=3000, programs=4)
     monkeypatch.setattr("gpuops.gpu._KEPT", most)
     gpu = opened()
     sizes = [(n, 2 * n) for n in (4, 5, 6, 8, 4)]
     x = rng.random((2, *sizes[0]), np.float32)
-    fft.rfft2(gpu, x)
+    params = FftParams("local")
+    fft.rfft2(gpu, x, params=params)
     (first,) = (weakref.ref(plan) for plan in gpu.plans.values())
     for shape in sizes:
         x = rng.random((2, *shape), np.float32)
-        assert error(fft.rfft2(gpu, x), np.fft.rfft2(x)) < FFT["single"]
+        assert error(fft.rfft2(gpu, x, params=params), np.fft.rfft2(x)) < FFT["single"]
         gc.collect()
         plans = gpu.plans.values()
         assert len(plans) <= most.count
@@ -163,6 +163,10 @@ OPERATIONS: dict[str, Callable[[Gpu, Array], object]] = {
     "box": lambda gpu, x: blur.uniform_filter(gpu, x, 7),
     "median": lambda gpu, x: median.median_filter(gpu, x, 5),
     "convolve": lambda gpu, x: convolve.convolve(gpu, x, WEIGHTS),
+    "convolve by transforms": lambda gpu, x: convolve.convolve(gpu, x, WEIGHTS, method="fft"),
+    "transform": lambda gpu, x: fft.irfft2(gpu, fft.rfft2(gpu, x), x.shape),
+    "complex transform": lambda gpu, x: fft.ifft2(gpu, fft.fft2(gpu, x)),
+    "transform of pixels": lambda gpu, x: fft.rfft2_of_pixels(gpu, x[:, :, None]),
     "wavelets": lambda gpu, x: dwt.waverec2(gpu, dwt.wavedec2(gpu, x, "bior2.2", level=2), "bior2.2"),
     "filter bank": lambda gpu, x: dwt.dwt2(gpu, x, "db4", method="filterbank"),
     "statistics": lambda gpu, x: reduce.statistics(gpu, x),
@@ -194,32 +198,6 @@ def test_on_cpus_a_new_size_builds_nothing(
     for shape in SIZES:
         operation(gpu, rng.random(shape, np.float32))
     assert report.builds == built
-
-
-def test_on_cpus_transforms_are_built_for_lengths_and_not_for_sizes(
-    gpu: Gpu, rng: np.random.Generator
-) -> None:
-    """Programs are of an axis by itself: two lengths of rows and two of columns are four sizes."""
-    if gpu.limits.lanes == 1:
-        pytest.skip("compilers that do not know vectors have what a size fixes as constants")
-    gpu.plans.clear()
-    for shape in product((20, 24), (40, 48)):
-        x = rng.random(shape, np.float32)
-        assert error(fft.rfft2(gpu, x), np.fft.rfft2(x)) < FFT["single"]
-    assert len({program for plan in gpu.plans.values() for program in plan.programs}) == 4
-
-
-def test_on_cpus_convolutions_share_what_is_built(gpu: Gpu, rng: np.random.Generator) -> None:
-    """Programs are of a size of transforms, whatever the image's size and the kernel's."""
-    if gpu.limits.lanes == 1:
-        pytest.skip("compilers that do not know vectors have what a size fixes as constants")
-    gpu.plans.clear()
-    for height, width, taps in ((40, 60, 21), (38, 58, 23), (30, 50, 31), (42, 62, 19)):
-        x, kernel = rng.random((height, width)), rng.random((taps, taps))
-        result = convolve.convolve(gpu, x, kernel, method="fft")
-        expected = scipy.ndimage.convolve(x, kernel)
-        np.testing.assert_allclose(result, expected, rtol=0, atol=CONVOLVE["fft"] * kernel.sum())
-    assert len({program for plan in gpu.plans.values() for program in plan.programs}) == 5
 
 
 def test_the_least_recently_used_kernels_leave_the_disk(

@@ -2,8 +2,8 @@
 //
 // This file says where sequences lie, and has the arithmetic of complex numbers. Behind it come fft_take.cl and
 // fft_give.cl, which read and write; butterflies (gpuops/fourier/engine/butterflies.py); and the kernel itself
-// (fft_local.cl or fft_global.cl), which calls take() → stages → give(). The inverse is the forward transform with real
-// and imaginary parts swapped on the way in and on the way out.
+// (fft_local.cl, fft_wide.cl or fft_global.cl), which calls take() → stages → give(). The inverse is the forward transform
+// with real and imaginary parts swapped on the way in and on the way out.
 //
 // Layout: sequence (outer, middle, beside) has element i at  outer·s.x + middle·s.y + beside·s.z + i·s.w  (steps s,
 // in elements); complex arrays are interleaved. A work-item carries LANES sequences that are neighbours in `beside`:
@@ -25,6 +25,7 @@
 // IN_ALL, OUT_ALL         every element exists in the input, or is wanted of the output
 // IN_STEP=n, OUT_STEP=n   the step from element to element, where it is compiled in
 // UNSCALED                the scale is 1
+// ANY_LENGTH              LENGTH, FACTORS, GAP and PITCH are not compiled in
 // LANES_IN_ORDER, LANES_OUT_ORDER    neighbouring sequences are neighbours in memory, so that vectors are read or written
 //
 // What is read and written is complex unless one of these says otherwise:
@@ -66,7 +67,12 @@
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
 
-#ifndef GAP
+#ifdef ANY_LENGTH
+#define LENGTH s.length.x
+#define FACTORS s.length.y
+#define GAP s.length.z
+#define PITCH s.length.w
+#elif !defined(GAP)
 #define GAP 1
 #endif
 #ifndef SAMPLE
@@ -214,6 +220,9 @@ typedef struct {
     int4 edge;     // image: height, width, origin's row and column; transfer function: rows of a plane (0: one for all);
                    // where there are opposites, behind it: APART; pixels: the first plane's channel
     real scale;
+#ifdef ANY_LENGTH
+    int4 length;  // LENGTH, FACTORS, GAP and PITCH
+#endif
 } Shape;
 
 // Where a work-item's sequences lie. A lane behind the last one is the last one once more, so that lanes need no tests;
@@ -310,7 +319,14 @@ static inline int other(Place w) {
 #define ARGUMENTS                                                                                                  \
     __global const SAMPLE *in, __global const real2 *UNALIASED tables, __global const real2 *UNALIASED factors,    \
         __global const real2 *UNALIASED roots, __global real *out, int4 in_step, int4 out_step, int4 more,         \
-        int4 count, int4 edge, real scale ENCODING
+        int4 count, int4 edge, real scale ENCODING LENGTHS
+#ifdef ANY_LENGTH
+#define LENGTHS , int4 length
+#define SHAPE {in_step, out_step, more, count, edge, scale, length}
+#else
+#define LENGTHS
+#define SHAPE {in_step, out_step, more, count, edge, scale}
+#endif
 
 static inline void dft1(cplx *x) {
 }

@@ -20,7 +20,7 @@ __kernel void fft_global(ARGUMENTS, int butterflies, int stride, int groups) {
     const int t = id / groups, group = id % groups;
 #endif
     if (t >= butterflies || group >= groups) return;
-    const Shape s = {in_step, out_step, more, count, edge, scale};
+    const Shape s = SHAPE;
     COUNTERS
     const Place w = place(group, 0, 1, s);
     cplx x[RADIX];

@@ -5,7 +5,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void fft_local(ARGUMENTS) {
     const uint id = get_local_id(0);
     const int set = SETS > 1 ? id / ITEMS % SETS : 0;
-    const Shape s = {in_step, out_step, more, count, edge, scale};
+    const Shape s = SHAPE;
     COUNTERS
 #if PLACES > 0
     __local moved memory[PLACES];

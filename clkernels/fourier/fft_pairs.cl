@@ -6,9 +6,9 @@
 //
 // -D OWN_MIRROR=0|1    1 where a single sequence is its own mirror image
 // -D WHOLE=0|1         1 where all of the spectrum is stored, not half of it
-// half_turn(v, k), which stands before this on GPUs, is exp(−2πi·k / (2·radix)) · v.
+// half_turn(v, k), which stands before this, is exp(−2πi·k / (2·radix)) · v.
 
-#define EACH_PAIR(i) UNROLLED for (int pair = 0; pair < SLOTS(i) / 2; pair++) EACH_FAR_VALUE(i)
+#define EACH_PAIR(i) UNROLLED for (int pair = 0; pair < SLOTS(i) / 2; pair++) EACH_VALUE(i, 0)
 #define OTHER_SLOT(i) (SLOTS(i) - 1 - pair)
 #define AT_Q(i) INDEX(i, pair, k)
 #define AT_MINUS_Q(i) INDEX(i, OTHER_SLOT(i), RADIX_##i - 1 - k)
@@ -23,12 +23,8 @@
 #define ONE SPECTRUM[OF(pair)]
 #define OTHER(i) SPECTRUM[OF(OTHER_SLOT(i))]
 
-// w_N^q · value. As q = t + k·butterflies, a GPU reads only w_N^t, and has the power of w_2r compiled in.
-#ifdef VECTORS
-#define TIMES_ROOT(i, value) times(value, tables[Q(i) + POINTS])
-#else
+// w_N^q · value. As q = t + k·butterflies, only w_N^t is read, and the power of w_2r is compiled in.
 #define TIMES_ROOT(i, value) half_turn(times(value, root_of_t), k)
-#endif
 #define READ_ROOT const real2 root_of_t = tables[PIECE + POINTS];
 
 // Butterfly 0 is its own mirror image, where −q is one place further on: moves the other's values one place to the front.

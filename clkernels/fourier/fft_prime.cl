@@ -4,10 +4,18 @@
 // cosine and negative sine. RESULTS results are computed at once, as they read the same values; where fewer are left,
 // some are computed twice. Eight terms each are summed, then their sums, which keeps the error small. After fft.cl.
 
+// REMAINDER(n) is of n < 2·prime. Where the prime is not compiled in, a division would take longer than the sums.
+#ifdef ANY_LENGTH
+#define ROOTS __global
+#define REMAINDER(n) min((uint)(n), (uint)(n) - prime)
+#else
+#define ROOTS __constant
+#define REMAINDER(n) (n) % prime
+#endif
 #define RESULTS 4
 #define EACH_RESULT UNROLLED for (int r = 0; r < RESULTS; r++)
 
-static inline void dft_of_prime(cplx *x, cplx *y, const int prime, __constant const real *roots) {
+static inline void dft_of_prime(cplx *x, cplx *y, const int prime, ROOTS const real *roots) {
     const int half_way = prime / 2;
     cplx sum = x[0];
     ROLLED
@@ -36,7 +44,7 @@ static inline void dft_of_prime(cplx *x, cplx *y, const int prime, __constant co
                 EACH_RESULT {
                     c[r] += roots[2 * jk[r]] * a;
                     s[r] += roots[2 * jk[r] + 1] * b;
-                    jk[r] = (jk[r] + j + r) % prime;
+                    jk[r] = REMAINDER(jk[r] + j + r);
                 }
             }
             EACH_RESULT {

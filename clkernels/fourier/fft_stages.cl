@@ -6,8 +6,7 @@
 // convolution (an image's, or Bluestein's) never reorders.
 //
 // On a GPU a work-item keeps its values in registers, and local memory only exchanges them between stages: all at once, or
-// real and imaginary parts in turn where local memory has room for half of them only. On a CPU one work-item has all of a
-// sequence, in local memory, as lanes of vectors.
+// real and imaginary parts in turn where local memory has room for half of them only. For CPUs there is fft_wide.cl.
 // Sources: Cooley & Tukey 1965; Bluestein 1970; Van Loan, Computational Frameworks for the FFT, 1992.
 //
 // The text before this has butterflies, the constants below and STAGES, the steps of the kernel in their order
@@ -20,14 +19,13 @@
 // MOST                 values of a sequence that a work-item carries at most
 // PLACES, PAD          elements of local memory; those left out behind each of the last stage's runs, against bank conflicts
 // LAST, LAST_STRIDE    the last stage's number and stride
-// VECTORS              the kernel is for vectors of a CPU; HALVED: local memory has room for real parts alone
+// HALVED               local memory has room for real parts alone
 // COMPUTED             twiddles are computed, not read from a table;  CHANNELS: of bytes, that are transformed in turn
 // For each stage i:
 // RADIX_i, STRIDE_i    its radix, and the product of the radices before
 // PIECES_i, VALUES_i   the pieces of work that it is divided into, and the values of a sequence in each: butterflies, but
 //                      parts of one in fft_rader.cl
 // MIRRORED_i           1 where a piece is butterflies t and −t: see fft_pairs.cl; else 0
-// UNROLLED_i           how often loops over a butterfly's values are unrolled: RADIX_i, or 1
 // REVERSED(t)          the place of the first element of the first stage's butterfly t: t with its digits reversed
 
 #ifdef HALVED
@@ -66,15 +64,9 @@ typedef cplx moved;
 #define BUTTERFLY(i) (side ? OPPOSITE(i) : PIECE)
 #define OPPOSITE(i) (PIECE ? BUTTERFLIES(i) - PIECE : 0)
 
-// The values of a butterfly, which are in registers. On CPUs loops over values that are in global memory stay loops:
-// compilers take long for each line of vectors there.
+// The values of a butterfly, which are in registers.
 #define EACH_VALUE(i, first) \
-    __attribute__((opencl_unroll_hint(UNROLLED_##i))) for (int k = first; k < RADIX_##i; k++)
-#ifdef VECTORS
-#define EACH_FAR_VALUE(i) ROLLED for (int k = 0; k < RADIX_##i; k++)
-#else
-#define EACH_FAR_VALUE(i) EACH_VALUE(i, 0)
-#endif
+    __attribute__((opencl_unroll_hint(RADIX_##i))) for (int k = first; k < RADIX_##i; k++)
 #define EACH_CARRIED UNROLLED for (int slot = 0; slot < CARRIED; slot++)
 #define INDEX(i, slot, k) ((slot) * (OWN_MIRROR && MIRRORED_##i ? RADIX_##i : MOST) + INDEX_OF_PIECE(i) + (k))
 #define KEPT(i, slot, k) x[INDEX(i, slot, k)]
@@ -114,7 +106,7 @@ static inline uint padded(uint place) {
         take(in, factors, v[OF(slot)], BUTTERFLY(i) + k * BUTTERFLIES(i), s);
 
 #define STORE(i)                                    \
-    EACH_SIDE(i) EACH_SLOT(i) EACH_FAR_VALUE(i)     \
+    EACH_SIDE(i) EACH_SLOT(i) EACH_VALUE(i, 0)      \
         give(out, factors, roots, v[OF(slot)], BUTTERFLY(i) + k * BUTTERFLIES(i), KEPT(i, slot, k), s COUNTED);
 
 // From and to local memory: whole values, or a `part` of each.

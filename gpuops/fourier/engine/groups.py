@@ -78,31 +78,41 @@ class Groups:
     def schedule(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
         """Returns ``form``, which says what to do, with radices, work-items and columns for ``n`` points in local
         memory; and the number of lanes. None if they do not fit."""
+        if self.vectors:
+            return self._wide(n, sequences, form)
         base = self._divided(n, form)
         if base is None:
             return None
-        if self.vectors:
-            room = self.limits.local_bytes // (2 * self.itemsize * base.points * base.loaded)
-            lanes = (w for w in (8, 4, 2, 1) if w <= room and (w == 1 or w < 2 * sequences))
-            return next(((base, w) for w in lanes), None)
         groups = (self._group(base, columns, sequences) for columns in (64, 32, 16, 8, 4, 2, 1))
         return next(((s, 1) for s in groups if s is not None), None)
+
+    def _wide(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
+        """:meth:`schedule` where a work-item has whole sequences, as lanes."""
+        factors = self.factors(n)
+        if factors is None and form.pairs:
+            return None
+        s = replace(form, radices=factors or (1,), computed=self.params.twiddle == "compute", channels=1)
+        if factors is None:
+            s = replace(s, radices=self.factors(next_fast_len(2 * n - 1)) or (1,), length=n)
+        room = self.limits.local_bytes // (2 * self.itemsize * s.points * s.loaded)
+        lanes = (w for w in (8, 4, 2, 1) if w <= room and (w == 1 or w < 2 * sequences))
+        return next(((s, w) for w in lanes), None)
 
     def _divided(self, n: int, form: Schedule) -> Schedule | None:
         """Returns ``form`` with radices for ``n`` points, or for Bluestein's convolution; None for pairs of real
         numbers that would need that convolution."""
         factors, prime = self.factors(n), largest_prime(n)
-        in_turn = not self.vectors and prime <= self._registers // 2 < n
+        in_turn = prime <= self._registers // 2 < n
         base = replace(form, radices=factors or (1,), channels=form.channels if in_turn else 1)
-        base = replace(base, computed=self.params.twiddle == "compute", vectors=self.vectors)
+        base = replace(base, computed=self.params.twiddle == "compute")
         # A work-item has registers for all butterflies that it has side by side, or for one and the pixels it keeps.
         beside = 2 if base.own_mirror or base.channels > 1 else base.carried
         found: Schedule | None = base
-        if factors is None or (self.vectors and form.pairs and 2 * prime > 3 * self._registers):
+        if factors is None:
             found = None
-        elif not self.vectors and self._shares(prime, beside, _ALONE):
+        elif self._shares(prime, beside, _ALONE):
             found = self._shared(base)
-        elif not self.vectors and beside > 1:
+        elif beside > 1:
             most = max(2, min(self._most, self._registers // beside))
             found = replace(base, radices=self.factors(n, most) or (1,))
         if found is None and not form.pairs:
@@ -159,10 +169,10 @@ class Groups:
 
     def cost(self, s: Schedule) -> float:
         """The time of a pass relative to a copy, roughly."""
-        if self.vectors or s.along:
+        if s.along:
             values = s.points * s.columns * s.loaded
             cost = 1.05 if values <= 4096 else 1.15 if values <= 8192 else 1.6
         else:
             cost = _COLUMN_COST[max(c for c in _COLUMN_COST if c <= s.columns)]
         cost += _STAGE_COST * max(0, len(s.radices) - 3) + (s.idle - 1) / 2
-        return cost if self.vectors else cost + 0.35 * max(0.0, s.held / self._registers - 1)
+        return cost + 0.35 * max(0.0, s.held / self._registers - 1)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyopencl as cl
 
-from ...gpu import Define, Source
+from ...gpu import Define, Local, Source
 from ...pixels.coding import Encoding
-from . import butterflies, local_kernel, tables
+from . import butterflies, local_kernel, tables, wide_kernel
 from .planner import Pass
 from .problem import Problem
 from .schedule import LARGEST_UNROLLED, SHARED
 
 if TYPE_CHECKING:
-    from ...gpu import Gpu, Kernel, Step
+    from ...gpu import Argument, Gpu, Kernel, Step
     from ...image import Image
 
 LOST = 12  # the number of the kernel's argument that counts values lost in pixels
@@ -44,8 +44,12 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[Hasha
     groups = outer * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
     label = f"{'convolve' if problem.around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
     size: tuple[int, ...] = (groups * schedule.group,)
-    rest: tuple[int, ...] = ()
+    rest: tuple[Argument, ...] = ()
     local: tuple[int, ...] = (schedule.group,)
+    if p.kind == "wide":
+        stages, places = (gpu.array(make(schedule)) for make in (wide_kernel.stages, wide_kernel.places))
+        memory = schedule.points * schedule.loaded * p.lanes * problem.complex.itemsize
+        rest = (_lengths(p), schedule.points, stages.shape[0], stages, places, Local(memory))
     if p.kind == "global":
         radix = schedule.radices[0]
         most = max(1, ON_A_STACK // (radix * p.lanes)) if gpu.limits.is_cpu else GROUP
@@ -68,19 +72,24 @@ def _sources(problem: Problem, p: Pass) -> tuple[str | Source, ...]:
     """The parts of a pass's program: what it reads and writes, its butterflies, and its kernel."""
     real, schedule = "double" if problem.double else "float", p.schedule
     own = [r for i, r in enumerate(schedule.radices) if not (schedule.share and i == SHARED)]
+    if p.kind == "wide":
+        own = wide_kernel.straight(schedule)
     subdivided = problem.params.butterfly == "subdivided"
-    text = butterflies.butterflies((*own, p.at.joined), real, schedule.largest_unrolled, subdivided)
+    text = butterflies.butterflies((*own, p.at.joined), real, LARGEST_UNROLLED, subdivided)
     if p.kind == "local":
         text += local_kernel.definitions(schedule, real)
+    elif p.kind == "wide":
+        text += wide_kernel.definitions(schedule)
     before: tuple[str, ...] = ("border",) if p.ends.load == "image" else ()
     if _written(problem, p):
         before = ("lanes", "colour", "encode")
-    loops = ("fft_prime",) if "dft_of_prime" in text else ()
-    behind: tuple[str, ...] = ("fft_global",)
+    loops = ("fft_prime",) if p.kind == "wide" or "dft_of_prime" in text else ()
+    behind: tuple[str, ...] = (f"fft_{p.kind}",)
     if p.kind == "local":
         rader, pairs = ("fft_rader",) * bool(schedule.share), ("fft_pairs",) * bool(schedule.pairs)
         behind = ("fft_stages", *rader, *pairs, "fft_local")
-    return (*before, "fft", "fft_take", "fft_give", *loops, Source("fft_generated", text, once=True), *behind)
+    generated = Source("fft_generated", text, once=p.kind != "wide", long=True)
+    return (*before, "fft", "fft_take", "fft_give", *loops, generated, *behind)
 
 
 def _written(problem: Problem, p: Pass) -> Encoding | None:
@@ -90,14 +99,14 @@ def _written(problem: Problem, p: Pass) -> Encoding | None:
 
 def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     """The definitions that the head of fft.cl lists."""
-    # A kernel for vectors of a CPU is for any size: one for one size alone is not worth another build.
-    schedule, at, ends, fixed = p.schedule, p.at, p.ends, not p.schedule.vectors
+    schedule, at, ends, fixed = p.schedule, p.at, p.ends, p.kind != "wide"
     # The number of elements that a kernel is compiled for; −2: any number.
     elements = -2 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
     spectrum = elements * 2 if schedule.whole else elements + 1  # elements of the spectrum of unpacked values
     opposites = bool(schedule.pairs) and not schedule.own_mirror
-    inside = schedule.length  # this kernel does all of Bluestein's convolution, with both chirps
+    inside = bool(schedule.length)  # this kernel does all of Bluestein's convolution, with both chirps
     factor = "unchirp" if inside else ends.factor
+    length, factors, gap, pitch = _lengths(p)
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
     of_pixels = (problem.read and p.real_in) or (problem.written and p.real_out)
     defines: dict[str, Define] = {
@@ -110,23 +119,25 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
         "LOAD_IMAGE": ends.load == "image",
         "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if (fixed or of_pixels) and pairs else None,
         "PAIRS_ALONG": schedule.own_mirror,
-        "LOAD_HERMITIAN": ends.load == "hermitian", "LENGTH": (p.convolved or p.n) * (ends.load == "hermitian") or None,
+        "ANY_LENGTH": not fixed,
+        "LOAD_HERMITIAN": ends.load == "hermitian",
+        "LENGTH": length if ends.load == "hermitian" and fixed else None,
         # Swapped values times the chirp are swapped products with its conjugate.
-        "SWAP_IN": ends.swap_in, "SWAP_OUT": ends.swap_out != bool(inside),
-        "FACTOR_IN": bool(inside) or factor == "chirp", "FACTOR_OUT": {"filter": 1, "unchirp": -1}.get(factor),
-        "FACTORS": (inside or (p.n if factor == "filter" else p.convolved)) if factor else None,
+        "SWAP_IN": ends.swap_in, "SWAP_OUT": ends.swap_out != inside,
+        "FACTOR_IN": inside or factor == "chirp", "FACTOR_OUT": {"filter": 1, "unchirp": -1}.get(factor),
+        "FACTORS": factors if factor and fixed else None,
         "FACTOR_BY": ("i" if inside else "n") if factor else None,
         "OPPOSITES": opposites, "APART": p.gap if opposites and fixed else None, "JOINED": at.joined,
         "SPECTRUM_IN": opposites and schedule.pairs == "pack",
-        "PITCH": schedule.points + 1 if schedule.pairs == "convolve" else None,
+        "PITCH": pitch if schedule.pairs == "convolve" and fixed else None,
         "IN_ALL": at.in_n == (spectrum if schedule.pairs == "pack" else elements),
         "OUT_ALL": at.out_n == (spectrum if schedule.pairs == "unpack" else elements),
         "UNSCALED": fixed and ends.scale == 1,
         "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
         "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and ends.load == "complex",
         "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and ends.store == "complex",
-        "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_BESIDE": p.beside,
-        "SWAPPED": bool(inside) and p.split == 1,
+        "SPLIT": p.split or None, "GAP": gap if p.split and fixed else None, "SPLIT_BESIDE": p.beside,
+        "SWAPPED": inside and p.split == 1,
     }  # fmt: skip
     if p.kind == "global":
         radix = schedule.radices[0]
@@ -142,6 +153,12 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     if problem.written and p.real_out:
         defines |= problem.written.written(p.lanes)
     return defines
+
+
+def _lengths(p: Pass) -> tuple[int, int, int, int]:
+    """What fft.cl calls LENGTH, FACTORS, GAP and PITCH."""
+    factors = p.schedule.length or (p.n if p.ends.factor == "filter" else p.convolved)
+    return p.convolved or p.n, factors, p.gap if p.split else 1, p.schedule.points + 1
 
 
 def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
@@ -172,11 +189,12 @@ def _tables(
         return cache[key]
 
     s, convolved, factors, roots = p.schedule, p.schedule.length or p.convolved, None, None
-    if p.kind == "local":
-        sums = (s.radices[SHARED], s.share * s.pieces) if s.share else None
-        constants = table(tables.constants, s.radices, s.length, bool(s.pairs), sums)
-    else:
+    if p.kind == "global":
         constants = table(tables.stage, p.stride, s.radices[0])
+    else:
+        sums = (s.radices[SHARED], s.share * s.pieces) if s.share else None
+        loops = wide_kernel.looped(s) if p.kind == "wide" else ()
+        constants = table(tables.constants, s.radices, s.length, bool(s.pairs), sums, loops)
     if not s.length and p.ends.factor == "filter":
         factors = table(tables.filter, convolved, p.n)
     elif s.length or p.ends.factor:

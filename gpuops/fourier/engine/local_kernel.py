@@ -19,14 +19,14 @@ def definitions(s: Schedule, real: str) -> str:
         f"PAIRED {int(bool(s.pairs))}", f"OWN_MIRROR {int(s.own_mirror)}", f"WHOLE {int(s.whole)}",
         f"REVERSED(t) ({_reversed(s)})",
     ]  # fmt: skip
-    given = {"ALONG": s.along, "VECTORS": s.vectors, "HALVED": s.halved, "COMPUTED": s.computed}
+    given = {"ALONG": s.along, "HALVED": s.halved, "COMPUTED": s.computed}
     lines += [name for name, there in given.items() if there]
     lines += [f"CHANNELS {s.channels}"] * (s.channels > 1)
     for i, radix in enumerate(s.radices):
         pieces, values = s.work(i)
         lines += [
             f"RADIX_{i} {radix}", f"STRIDE_{i} {_stride(s, i)}", f"PIECES_{i} {pieces}", f"VALUES_{i} {values}",
-            f"MIRRORED_{i} {int(i == s.mirrored)}", f"UNROLLED_{i} {radix if radix <= s.largest_unrolled else 1}",
+            f"MIRRORED_{i} {int(i == s.mirrored)}",
         ]  # fmt: skip
     tables = ""
     if s.share:
@@ -35,7 +35,7 @@ def definitions(s: Schedule, real: str) -> str:
         terms = min(range(6, 12), key=lambda terms: (half % terms > 0, abs(terms - 8)))
         lines += [f"SHARE {s.share}", f"TERMS {terms}"]
         tables += _orders(s.radices[SHARED])
-    if s.mirrored is not None and not s.vectors:
+    if s.mirrored is not None:
         tables += _half_turn(s.radices[s.mirrored], real)
     lines.append(" \\\n    ".join(["STAGES", *_steps(s)]))
     return "".join(f"#define {line}\n" for line in lines) + tables
@@ -127,11 +127,6 @@ def _steps(s: Schedule) -> list[str]:
         found.append("ROLLED for (int c = 0; c < CHANNELS; c++, v[0].out += s.out.x) {")
     for number, (index, work) in enumerate(stages[:-1]):
         target = stages[number + 1][0]
-        if s.items == 1:  # all of a stage in one loop
-            each(index, [*read, *work, *put(index)])
-            barrier(everything=number == 0)
-            read = get(target)
-            continue
         each(index, [*read, *work])
         # Values move from their places after this stage to those before the next one.
         for part in (".lo", ".hi") if s.halved else ("",):

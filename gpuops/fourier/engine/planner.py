@@ -89,8 +89,9 @@ class Pass:
     Attributes
     ----------
     kind
-        ``local``: an axis, or half of one, in one dispatch. ``global``: one stage, of ``schedule.radices[0]`` and
-        ``stride``, of a transform of ``n`` points.
+        ``local``: an axis, or half of one, in one dispatch. ``wide``: the same on a CPU, where a work-item has whole
+        sequences, as lanes. ``global``: one stage, of ``schedule.radices[0]`` and ``stride``, of a transform of ``n``
+        points.
     split
         1 or 2: this is the first or second half of a transform of N1·N2 points; ``gap`` is the other half's
         length, whose index runs along ``middle``, or along ``beside`` if sequences are rows. Where nothing is split,
@@ -129,11 +130,15 @@ _HALVES_COST, _JOINED_COST = 2.15, 0.2
 class Planner(Groups):
     """Plans the passes of one axis."""
 
+    @property
+    def _kind(self) -> str:
+        return "wide" if self.vectors else "local"
+
     def passes(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:
         """The passes of a transform of ``n`` points along one axis."""
         if self.params.method != "global":
             single = self.single(n, at, ends)
-            if single and (at.counts[1] > 1 or self.cost(single.schedule) <= _HALVES_COST):
+            if single and (self.vectors or at.counts[1] > 1 or self.cost(single.schedule) <= _HALVES_COST):
                 return [single]
             found = self._halves(n, at, ends) or ([single] if single else [])
             if found:
@@ -166,7 +171,7 @@ class Planner(Groups):
         does."""
         form = replace(form, along=at.along, joined=at.joined, channels=ends.channels)
         found = self.schedule(n, at.counts[2], form)
-        return Pass("local", n, found[0], at, ends, found[1]) if found else None
+        return Pass(self._kind, n, found[0], at, ends, found[1]) if found else None
 
     def _halves(self, n: int, at: Sequences, ends: Ends) -> list[Pass] | None:
         """Two dispatches over n = n1·n2 (four-step). With sample j = j1·n2 + j2 and frequency k = k2·n1 + k1:
@@ -205,8 +210,8 @@ class Planner(Groups):
         part = self.part(ends.scale, n1, n)
         start, end = ends.before(part), ends.behind(ends.scale / part)
         return [
-            Pass("local", n, schedule1, first, start, lanes1, 1, at.along, n2, temporary=outer * size),
-            Pass("local", n, schedule2, second, end, lanes2, 2, at.along, n1),
+            Pass(self._kind, n, schedule1, first, start, lanes1, 1, at.along, n2, temporary=outer * size),
+            Pass(self._kind, n, schedule2, second, end, lanes2, 2, at.along, n1),
         ]
 
     def part(self, scale: float, points: int, n: int) -> float:
@@ -228,7 +233,7 @@ class Planner(Groups):
                 here, what = replace(here, out_steps=dense, out_n=n), what.before(part)
                 left /= part
             computed = self.params.twiddle == "compute"
-            schedule = Schedule((radix,), 1, along=dense[3] == 1, computed=computed, vectors=self.vectors)
+            schedule = Schedule((radix,), 1, along=dense[3] == 1, computed=computed)
             temporary = n * at.total if index < len(factors) - 1 else 0
             result.append(Pass("global", n, schedule, here, what, lanes, stride=stride, temporary=temporary))
             stride *= radix

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-# The largest radices whose butterflies are straight-line code, on GPUs and on CPUs: longer ones have too many lines for
-# compilers (CPUs' compilers sooner) and too many values for registers.
-LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 61, 13
+# The largest radix whose butterfly is straight-line code: longer ones have too many lines for compilers and too many
+# values for registers.
+LARGEST_UNROLLED = 61
 SHARED = 1  # the index of the stage at which work-items share butterflies, which are those of a larger prime
 
 
@@ -40,8 +40,6 @@ class Schedule:
         Local memory has room for real parts alone: imaginary parts follow when the real parts are exchanged.
     computed
         Twiddles are computed rather than read from the table.
-    vectors
-        The kernel is for vectors of a CPU: a work-item has whole sequences, as lanes.
     share
         The number of results of a shared butterfly that one work-item computes, each with its mirror image; 0: no
         butterfly is shared.
@@ -61,18 +59,12 @@ class Schedule:
     whole: bool = False
     halved: bool = False
     computed: bool = False
-    vectors: bool = False
     share: int = 0
     channels: int = 1
 
     @property
     def points(self) -> int:
         return prod(self.radices)
-
-    @property
-    def largest_unrolled(self) -> int:
-        """The largest radix whose butterfly is straight-line code."""
-        return LARGEST_UNROLLED_ON_CPUS if self.vectors else LARGEST_UNROLLED
 
     @property
     def loaded(self) -> int:

@@ -73,9 +73,16 @@ def filter(n: int, points: int) -> Complex:
     return np.fft.fft(kernel) / points
 
 
-def constants(radices: tuple[int, ...], length: int, paired: bool, sums: tuple[int, int] | None) -> Complex:
+def constants(
+    radices: tuple[int, ...],
+    length: int,
+    paired: bool,
+    sums: tuple[int, int] | None,
+    primes: tuple[int, ...] = (),
+) -> Complex:
     """The table of a kernel in local memory: :func:`twiddles`, and behind them what it needs of Bluestein's filter for
-    ``length`` points, of the roots that separate ``paired`` real numbers, and of :func:`shared` for ``sums``."""
+    ``length`` points, of the roots that separate ``paired`` real numbers, of :func:`shared` for ``sums``, and of
+    exp(2πi·j/p) for ``primes`` in loops."""
     values, points = [twiddles(radices)], prod(radices)
     if length:
         values.append(filter(length, points))
@@ -83,4 +90,5 @@ def constants(radices: tuple[int, ...], length: int, paired: bool, sums: tuple[i
         values.append(roots(2 * points))
     if sums:
         values.append(shared(*sums))
+    values += [roots(prime).conj() for prime in primes]
     return np.concatenate(values)
