@@ -69,7 +69,7 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
     from .pipeline import open_gpu, reporting
 
     if shared.output is None:
-        options.refuse("without -o there is no difference picture", "dtype")
+        options.refuse("without -o there is no difference picture", "dtype", "colour")
     if shared.progress:
         options.refuse("two images are one step", "progress")
     how = replace(

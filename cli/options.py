@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
+from gpuops.params.colours import AUTO, NAMES
+
 from . import commands
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ class Shared:
     device_memory: int | None = None
     scratch: str | None = None
     dtype: str = "auto"
+    colour: str = AUTO
     space: str = "auto"
     alpha: str = "keep"
     timing: bool = False
@@ -120,6 +123,7 @@ class Shared:
             space=self.space,
             alpha=self.alpha == "keep",
             dtype=DTYPES[self.dtype],
+            colour=self.colour,
             format=self.format,
             overwrite=self.overwrite,
             repeat=self.repeat,
@@ -306,6 +310,14 @@ def shared(command: Command) -> Command:
     options = (
         device,
         click.option("--dtype", type=Choice(DTYPES), default="auto", help="Depth of the output."),
+        click.option(
+            "--colour",
+            "--color",
+            "colour",
+            type=Choice(NAMES),
+            default=AUTO,
+            help="Colour space of the output; 'input': that of each input.",
+        ),
         click.option(
             "--space",
             type=Choice(["auto", "linear", "encoded"]),

@@ -64,8 +64,7 @@ def _as_whole(item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[
 
     def computed() -> Image | Stored:
         fuse = item.options.fuse
-        target = item.output if fuse else None
-        return plan.run(gpu, todo, pixels, decoding, target, fuse=fuse, seen=seen)
+        return plan.run(gpu, todo, pixels, decoding, item.output.target, fuse=fuse, seen=seen)
 
     result = item.run(computed)
     item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if todo.spreads else 0)

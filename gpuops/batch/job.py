@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import files
 from ..errors import ParameterError
+from ..params.colours import AUTO
 from ..params.files import STREAM
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
     #: Work that is no chain. It reads and writes by the item; what it returns is what it has to tell beside that.
     Work = Callable[[Item], Any]
+
+
+#: The transfers of a tone mapping that leave open how its result is encoded.
+_USUAL = ("auto", "srgb")
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Options:
         Whether alpha is kept.
     dtype : str, optional
         The depth of the output, by numpy's name. The default is that of the input, as near as the format can hold it.
+    colour : str
+        The colour space of the output, by a name in :mod:`gpuops.params.colours`.
     format : str, optional
         The format of standard output, as a file's extension.
     overwrite : bool
@@ -58,6 +65,7 @@ class Options:
     space: str = "auto"
     alpha: bool = True
     dtype: str | None = None
+    colour: str = AUTO
     format: str | None = None
     overwrite: bool = False
     repeat: int = 1
@@ -109,6 +117,9 @@ class Job:
             raise ParameterError(
                 f"{writes} steps write on the way, and there are {len(self.asides)} paths for them"
             )
+        encoded = any(getattr(step, "transfer", _USUAL[0]) not in _USUAL for step in self.chain or ())
+        if encoded and self.options.colour != AUTO:
+            raise ParameterError("--transfer and --colour both say how the result is encoded: leave out one")
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError("two outputs of a job have the same path")
 
@@ -124,7 +135,7 @@ class Job:
 
         chain, how = self.chain, self.options
         work = repr(self.work) if chain is None else chain.digest
-        what = (work, how.layer, how.space, how.alpha, how.dtype, how.format)
+        what = (work, how.layer, how.space, how.alpha, how.dtype, how.colour, how.format)
         return sha256(repr(what).encode()).hexdigest()
 
     def replacing(self) -> Job:

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from .. import files
+from ..errors import ParameterError
 from ..files.colours import usual
 from ..notes import note
+from ..params.colours import AUTO, INPUT
 from ..pixels.coding import Decoding
-from ..pixels.colour import LINEAR, SRGB, Colour, unusual
+from ..pixels.colour import LINEAR, LINEAR_CURVE, SRGB, Colour, ColourError, unusual
+from ..pixels.targets import check, is_hdr, named
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,33 @@ class Origin:
         gray = fmt.fitting(self.channels) < 3
         return values if as_stored and files.can_say(fmt, values, gray=gray) else usual(depth)
 
+    def wanted(self, name: str, fmt: files.Format, depth: np.dtype[Any]) -> Colour | None:
+        """Returns the space that an option names, as :mod:`gpuops.params.colours` has it; None where it leaves it open.
+
+        The input's space becomes light of its primaries in a format of floats that cannot say its curve.
+        """
+        if name == AUTO:
+            return None
+        if name != INPUT:
+            return named(name)
+        found = unusual(self.stored or self.colour or LINEAR)
+        if found is not None:
+            try:
+                check(found)
+            except ColourError as error:
+                raise ParameterError(f"its colour space {error}: name another one by --colour") from None
+        gray = fmt.fitting(self.channels) < 3
+        if found is None or depth.kind == "u" or files.can_say(fmt, found, gray=gray):
+            return found
+        return unusual(replace(found, curves=(LINEAR_CURVE,), narrow=False))
+
+    def is_hdr(self, name: str) -> bool:
+        """Says whether the space that an option names has values brighter than white."""
+        if name in (AUTO, INPUT):
+            found = (self.stored or self.colour) if name == INPUT else None
+            return found is not None and is_hdr(found)
+        return is_hdr(named(name))
+
     def levels(self, dtype: str | None, depth: np.dtype[Any]) -> str | None:
         """Returns the integer type of which stored values are fractions, if any; ``dtype`` is as in :meth:`written`."""
         before = self._before(dtype, depth)
@@ -118,7 +148,10 @@ class Origin:
         foreign = display and metadata.icc is not None and not files.is_understood(metadata.icc)
         if colour == before and not foreign:
             return metadata
-        return replace(metadata, icc=None, attributes=self.attributes)
+        from ..files.exif import coloured
+
+        exif = coloured(metadata.exif, srgb=colour == SRGB) if metadata.exif else None
+        return replace(metadata, icc=None, exif=exif, attributes=self.attributes)
 
     @property
     def kept(self) -> files.Metadata:

@@ -21,7 +21,7 @@ from ..params.files import STREAM
 from ..pixels import light
 from ..pixels.coding import Encoding, Losses, losses, pack
 from ..pixels.colour import LINEAR, SRGB, Colour
-from ..space import Space, Stored
+from ..space import Space, Stored, Target
 from .access import Access
 from .job import Options
 from .origin import Origin
@@ -94,6 +94,15 @@ class Output:
 
     # -- what the pixels are to be ----------------------------------------------------------------------------
 
+    @property
+    def target(self) -> Target | None:
+        """Where the last step may write the file's pixels itself; None where values change their colour space first."""
+        return self if self.options.fuse and self._colour(None) is None else None
+
+    def _colour(self, dtype: str | None) -> Colour | None:
+        """The space that the options ask for; ``dtype`` is as elsewhere."""
+        return self.origin.wanted(self.options.colour, self.format, self._depth(dtype))
+
     def depth(self, *, display: bool) -> np.dtype[np.generic]:
         """Returns the depth of a result that was made for a ``display``, or of one of the input's kind."""
         return self._depth(self._display_dtype if display else None)
@@ -114,7 +123,9 @@ class Output:
 
     def _wanted(self, dtype: str | None) -> str:
         input_ = self.origin.dtype
-        return self.options.dtype or dtype or ("uint8" if input_ is None else input_.name)
+        found = self.options.dtype or dtype or ("uint8" if input_ is None else input_.name)
+        few = found == "uint8" and self.options.dtype is None and self.origin.is_hdr(self.options.colour)
+        return "uint16" if few else found
 
     def _depth(self, dtype: str | None) -> np.dtype[np.generic]:
         """The wanted depth, as near as the format can hold it."""
@@ -128,7 +139,10 @@ class Output:
     def _spaces(self, dtype: str | None, *, linear: bool, display: bool) -> tuple[Colour, Colour]:
         """The colour space of a result's values, and the one they have in its file."""
         values = self.origin.values(linear=linear, display=display)
-        return values, self.origin.written(values, self.format, self._depth(dtype), dtype, display=display)
+        written = self._colour(dtype)
+        if written is None:
+            written = self.origin.written(values, self.format, self._depth(dtype), dtype, display=display)
+        return values, written
 
     def _encoding(
         self, dtype: str | None, values: Colour, written: Colour, *, premultiplied: bool = False
@@ -140,10 +154,6 @@ class Output:
             linearise=(values, written) == (SRGB, LINEAR),
             unpremultiply=premultiplied,
         )
-
-    def _of_light(self, dtype: str | None, written: Colour) -> Encoding:
-        """Returns the encoding of values that had to become light first."""
-        return Encoding(self._depth(dtype), encode=written == SRGB)
 
     def _levels(self, dtype: str | None) -> str | None:
         return self.origin.levels(dtype, self._depth(dtype))
@@ -192,13 +202,15 @@ class Output:
         turned = self._turned(image.orientation)
         values, written = self._spaces(dtype, linear=image.linear, display=display)
         if image.space.display and not image.linear:  # a display's signal, which stays what it is
-            values = written = image.space.colour
+            values = image.space.colour
+            written = self._colour(dtype) or values
         encoding = self._encoding(dtype, values, written, premultiplied=image.space.premultiplied)
-        if _needs_light(values, written):
-            image = light.of_planes(image, values, encoding, levels=self._levels(dtype))
-            encoding = self._of_light(dtype, written)
         with self.gpu.phase("convert"):
-            pixels, counted = pack(image, encoding)
+            if _needs_light(values, written):
+                planes = light.of_planes(image, values, encoding, levels=self._levels(dtype))
+                pixels, counted = light.encoded(planes, written, self._depth(dtype))
+            else:
+                pixels, counted = pack(image, encoding)
             kept, lost = self._kept(pixels), losses(counted)
         found = turned.described(written, dtype, alpha=image.alpha, display=display)
         return Finished(kept, lost, found, dtype)
@@ -229,11 +241,11 @@ class Output:
         """Returns what :meth:`save_host` writes, of all pixels or of some rows."""
         values, written = self._spaces(dtype, linear=linear, display=display)
         if _needs_light(values, written):
-            encoding = self._of_light(dtype, written)
             host = pixels.numpy() if isinstance(pixels, Image) else pixels
+            depth, levels = self._depth(dtype), self._levels(dtype)
             with self.gpu.phase("convert"):
                 pixels, lost = light.of_host(
-                    self.gpu, host, values, alpha=alpha, encoding=encoding, levels=self._levels(dtype)
+                    self.gpu, host, values, alpha=alpha, written=written, dtype=depth, levels=levels
                 )
         return Finished(pixels, lost, self.described(written, dtype, alpha=alpha, display=display), dtype)
 
@@ -243,8 +255,13 @@ class Output:
         Of the metadata it keeps an sRGB profile: the rest tells of the input's pixels.
         """
         only = self.of(replace(self.origin, metadata=files.Metadata(icc=self.origin.metadata.icc)))
-        found = only.described(SRGB, "uint8", alpha=False, display=True)
-        self.write(Finished(codes, Losses(), found, "uint8"))
+        written, lost = self._colour("uint8") or SRGB, Losses()
+        if written != SRGB:
+            codes, lost = light.of_host(
+                self.gpu, codes, SRGB, alpha=False, written=written, dtype=self._depth("uint8")
+            )
+        found = only.described(written, "uint8", alpha=False, display=True)
+        self.write(Finished(codes, lost, found, "uint8"))
 
     def described(
         self, colour: Colour, dtype: str | None, *, alpha: bool, display: bool = False
@@ -324,4 +341,5 @@ class Output:
 
 def _needs_light(values: Colour, written: Colour) -> bool:
     """Says whether values must become Rec. 709 light, other than by sRGB's curve, before they are written."""
-    return values != written and values not in (LINEAR, SRGB)
+    usual = (LINEAR, SRGB)
+    return values != written and not (values in usual and written in usual)

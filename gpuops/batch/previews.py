@@ -70,7 +70,7 @@ class Previews:
             item.output.save_codes(item.run(make, gpu, image, self.params, self.sheet))
         else:
             operation_of(self.params).prepare(gpu, self.params, item.output)
-            item.output.save_result(item.run(plan.run, gpu, todo, pixels, decoding, item.output))
+            item.output.save_result(item.run(plan.run, gpu, todo, pixels, decoding, item.output.target))
         if self.plot is not None:
             from ..tone.curves import plot
 

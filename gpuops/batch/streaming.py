@@ -88,7 +88,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     goals = goals_of(item, todo, course.shapes(gpu, todo, shape), asides)
-    target = item.output if item.options.fuse else None
+    target = item.output.target
 
     def room(todo: Plan) -> int:
         return _block_bytes(item, strips, course.course(gpu, todo, shape), goals)

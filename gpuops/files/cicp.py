@@ -6,6 +6,7 @@ Sources: ITU-T H.273 (07/2024), tables 2 (primaries), 3 (transfer) and 4 (matrix
 from __future__ import annotations
 
 from ..pixels.colour import (
+    BT709_CURVE,
     D65,
     LINEAR_CURVE,
     NAMED,
@@ -35,12 +36,6 @@ PRIMARIES = {
     22: Primaries((0.630, 0.340), (0.295, 0.605), (0.155, 0.077), D65),
 }
 
-#: The constant α of ITU-R BT.709's curve V = α L^0.45 − (α − 1); below β it is 4.5 L.
-_ALPHA = 1.099296826809442
-#: The constant β of this curve.
-_BETA = 0.018053968510807
-#: The inverse of this curve.
-_BT709 = Parametric(1 / 0.45, 1 / _ALPHA, (_ALPHA - 1) / _ALPHA, 1 / 4.5, 4.5 * _BETA)
 #: The constant α of SMPTE 240M's curve, which has this form with 4 L below β.
 _ALPHA_240 = 1.111572195921731
 #: The constant β of SMPTE 240M's curve.
@@ -50,7 +45,7 @@ _SMPTE240 = Parametric(1 / 0.45, 1 / _ALPHA_240, (_ALPHA_240 - 1) / _ALPHA_240, 
 
 #: The curve of each code; the logarithmic ones, 9 and 10, are left out.
 TRANSFERS: dict[int, Curve] = {
-    **dict.fromkeys((1, 6, 11, 12, 14, 15), _BT709),
+    **dict.fromkeys((1, 6, 11, 12, 14, 15), BT709_CURVE),
     4: Parametric(2.2),
     5: Parametric(2.8),
     7: _SMPTE240,

@@ -73,6 +73,15 @@ def may_be_light(profile: bytes) -> bool:
     return found is None or found.linear
 
 
+def of_exif(block: bytes | None) -> Found:
+    """The statement of an EXIF block of a picture without a profile: Adobe RGB, or nothing."""
+    from .exif import is_adobe_rgb
+
+    if block is None or not is_adobe_rgb(block):
+        return Found()
+    return Found(colours.of_primaries(colours.NAMED["Adobe RGB"], colours.ADOBE_CURVE))
+
+
 def of_chromaticities(numbers: tuple[float, ...], where: str) -> Found:
     """Linear light of the primaries that a header gives: x and y of red, green, blue and white."""
     try:

@@ -33,6 +33,16 @@ XMP = 0x02BC
 _WIDTH = 0xA002
 #: The tag PixelYDimension of the Exif directory.
 _HEIGHT = 0xA003
+#: The tag ColorSpace of the Exif directory.
+_COLOUR_SPACE = 0xA001
+#: The values of ColorSpace for sRGB, and for colours that it does not name.
+_SRGB, _UNCALIBRATED = 1, 0xFFFF
+#: A value of ColorSpace that some cameras write for Adobe RGB.
+_ADOBE = 2
+#: The tag InteroperabilityIndex of the interoperability directory.
+_INDEX = 0x0001
+#: The index that says Adobe RGB (DCF 2.0, "option file"), and the one of all other pictures.
+_ADOBE_INDEX, _USUAL_INDEX = b"R03\0", b"R98\0"
 #: The tags that point to directories.
 _POINTING = (EXIF_IFD, GPS_IFD, INTEROP_IFD)
 #: The tags of a preview's offsets and lengths, of a JPEG file and of strips.
@@ -311,6 +321,50 @@ def sized(block: bytes, width: int, height: int) -> bytes:
 def oriented(block: bytes, orientation: int) -> bytes:
     """The block with this orientation in place of another one; everything stays where it is."""
     return _changed(block, (), {ORIENTATION: orientation}, kind=3)
+
+
+def is_adobe_rgb(block: bytes) -> bool:
+    """Whether the block says that colours are Adobe RGB's: CIPA DC-008, ColorSpace, and DC-009 (DCF), 3.2.5."""
+    try:
+        structure = _Structure.of(io.BytesIO(block))
+        part = structure.tree(structure.first, _POINTERS)[0].get(EXIF_IFD)
+    except (MalformedError, struct.error):
+        return False
+    said = part.get(_COLOUR_SPACE) if isinstance(part, dict) else None
+    if not isinstance(part, dict) or not isinstance(said, Entry):
+        return False
+    further = part.get(INTEROP_IFD)
+    index = further.get(_INDEX) if isinstance(further, dict) else None
+    adobe = isinstance(index, Entry) and index.data == _ADOBE_INDEX
+    return said.integer() == _ADOBE or (said.integer() == _UNCALIBRATED and adobe)
+
+
+def coloured(block: bytes, *, srgb: bool) -> bytes:
+    """The block, which says that colours are sRGB or something else, no longer Adobe RGB; everything stays in place."""
+    changed = _changed(block, (EXIF_IFD,), {_COLOUR_SPACE: _SRGB if srgb else _UNCALIBRATED}, kind=3)
+    at = _place(changed, (EXIF_IFD, INTEROP_IFD), _INDEX)
+    if at is None or changed[at + 8 : at + 12] != _ADOBE_INDEX:
+        return changed
+    return changed[: at + 8] + _USUAL_INDEX + changed[at + 12 :]
+
+
+def _place(block: bytes, path: tuple[int, ...], tag: int) -> int | None:
+    """Where a tag's entry begins in the directory that the tags of ``path`` lead to; None if there is none."""
+    try:
+        structure = _Structure.of(io.BytesIO(block))
+        directory = structure.first
+        for pointer in path:
+            found = structure.entries(directory)[0].get(pointer)
+            if found is None:
+                return None
+            directory = found.integer()
+        (count,) = struct.unpack_from(structure.order + "H", block, directory)
+        entries = range(directory + 2, directory + 2 + 12 * count, 12)
+        return next(
+            (at for at in entries if struct.unpack_from(structure.order + "H", block, at)[0] == tag), None
+        )
+    except (MalformedError, struct.error):
+        return None
 
 
 def _changed(block: bytes, path: tuple[int, ...], wanted: Mapping[int, int], kind: int) -> bytes:

@@ -23,7 +23,6 @@ from . import (
     tiff_page,
 )
 from .alpha import straight
-from .colours import Found
 from .containers import is_progressive
 from .formats import Format
 from .picture import Metadata, Picture, Pixels, unread, upright
@@ -181,7 +180,7 @@ class _Page:
         light = dtype.kind == "f"
         found = extras.colours
         if found is None:
-            found = colours.of_profile(icc, gray=len(kept) < 3) if icc else Found()
+            found = colours.of_profile(icc, gray=len(kept) < 3) if icc else colours.of_exif(extras.exif)
         for remark in found.remarks(light=light):
             note(f"{path}: {remark}")
         colour = found.colour or (LINEAR if light else SRGB)

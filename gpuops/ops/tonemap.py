@@ -303,7 +303,7 @@ def _tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Sta
 
     if params.dither:
         raise ParameterError(
-            "noise is for the depth of a file: dither in the last step, and not with --no-fuse"
+            "noise is for the depth of a file: dither in the last step, without --no-fuse and --colour"
         )
     if params.preset is not None:
         result = d3d11.tonemap(gpu, image, params.method, with_bloom=params.bloom, blurred=params.blur)

@@ -209,6 +209,14 @@ Curve = Parametric | Sampled | Pq | Hlg
 LINEAR_CURVE = Parametric(1.0)
 #: The curve of sRGB (IEC 61966-2-1).
 SRGB_CURVE = Parametric(2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
+#: The curve of Adobe RGB (1998), 4.3.1.2.
+ADOBE_CURVE = Parametric(563 / 256)
+#: The constant α of ITU-R BT.709's curve V = α L^0.45 − (α − 1); below β it is 4.5 L.
+_ALPHA = 1.099296826809442
+#: The constant β of this curve.
+_BETA = 0.018053968510807
+#: The inverse of this curve, which is BT.2020's, too.
+BT709_CURVE = Parametric(1 / 0.45, 1 / _ALPHA, (_ALPHA - 1) / _ALPHA, 1 / 4.5, 4.5 * _BETA)
 
 
 def alike(a: Curve, b: Curve) -> bool:

@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from ..image import PIXEL_TYPES, Image
 from .coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
-from .colour import Colour
+from .colour import LINEAR, SRGB, Colour
+from .pointwise import each
+from .targets import stage
 
 if TYPE_CHECKING:
     from ..files.picture import Picture
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
-#: The encoding of pixels that are float32 light.
-_FLOATS = Encoding(np.dtype(np.float32))
 #: Bytes of light, made from pixels on the host, that are on the device at a time.
 _AT_ONCE = 1 << 26
 #: The memory that is taken altogether, at most, in multiples of these bytes.
@@ -80,21 +80,22 @@ def of_host(
     colour: Colour,
     *,
     alpha: bool,
-    encoding: Encoding = _FLOATS,
+    written: Colour = LINEAR,
+    dtype: npt.DTypeLike = np.float32,
     levels: str | None = None,
 ) -> tuple[Array, Losses]:
-    """Does the same for pixels on the host, some rows at a time, and encodes the light by ``encoding``.
+    """Does the same for pixels on the host, some rows at a time, and :func:`encoded` for the light.
 
     Returns the result and the values that did not fit.
     """
-    result = np.empty(pixels.shape, encoding.dtype)
+    result = np.empty(pixels.shape, dtype)
     at_once = min(_AT_ONCE, gpu.limits.global_bytes // _COPIES)
     rows = max(1, at_once // (4 * pixels[0].size))
     clipped = not_finite = 0
     for at in range(0, len(pixels), rows):
         part = on_device(gpu, np.ascontiguousarray(pixels[at : at + rows]))
         made = of_pixels(part, colour, alpha=alpha, levels=levels)
-        made, counted = pack(unpack_light(made, alpha=alpha), encoding)
+        made, counted = encoded(unpack_light(made, alpha=alpha), written, dtype)
         made.numpy(result[at : at + rows])
         lost = losses(counted)
         clipped, not_finite = clipped + lost.clipped, not_finite + lost.not_finite
@@ -105,6 +106,21 @@ def of_planes(image: Image, colour: Colour, encoding: Encoding, *, levels: str |
     """Does the same for planar values (channels, height, width), which ``encoding`` makes float pixels of first."""
     pixels, _ = pack(image, encoding)
     return unpack_light(of_pixels(pixels, colour, alpha=image.alpha, levels=levels), alpha=image.alpha)
+
+
+def encoded(light: Image, written: Colour, dtype: npt.DTypeLike) -> tuple[Image, Image]:
+    """Planes of linear Rec. 709 light → pixels of ``dtype`` in the space ``written``, and counters of what did not fit.
+
+    Colours are not multiplied by alpha. Raises ColourError for a space that has no formula: see
+    :func:`gpuops.pixels.targets.check`.
+    """
+    if written in (LINEAR, SRGB):
+        return pack(light, Encoding(np.dtype(dtype), encode=written == SRGB))
+    pixels, lost = each(
+        light.gpu, light, [stage(written)], encoding=Encoding(np.dtype(dtype)), label="colour"
+    )
+    assert lost is not None
+    return pixels, lost
 
 
 def unpack_light(pixels: Image, *, alpha: bool) -> Image:

@@ -164,3 +164,57 @@ def png(pixels: Values, *chunks: bytes) -> bytes:
         png_chunk(b"IEND", b""),
     )
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+# Spaces of outputs ---------------------------------------------------------------------------------
+
+
+def bt709_signal(light: Values) -> Values:
+    """ITU-R BT.709, item 1.2, and BT.2020, table 4."""
+    alpha, beta = 1.09929682680944, 0.018053968510807
+    return np.where(light < beta, 4.5 * light, alpha * np.maximum(light, 0) ** 0.45 - (alpha - 1))
+
+
+def hlg_signal(light: Values) -> Values:
+    """ITU-R BT.2100, table 5, of light that is 1 where the signal is 75 %."""
+    a, b = 0.17883277, 1 - 4 * 0.17883277
+    c = 0.5 - a * np.log(4 * a)
+    scene = light * (np.exp((0.75 - c) / a) + b) / 12
+    return np.where(scene <= 1 / 12, np.sqrt(3 * scene), a * np.log(np.maximum(12 * scene - b, 1e-9)) + c)
+
+
+def prophoto_signal(light: Values) -> Values:
+    """ISO 22028-2 (ROMM RGB)."""
+    return np.where(light < 1 / 512, 16 * light, np.maximum(light, 0) ** (1 / 1.8))
+
+
+#: x and y of the primaries and the white that only outputs are tested in.
+CHROMATICITIES |= {
+    "Adobe RGB": (0.64, 0.33, 0.21, 0.71, 0.15, 0.06, 0.3127, 0.3290),
+    "ProPhoto RGB": (0.7347, 0.2653, 0.1596, 0.8404, 0.0366, 0.0001, 0.3457, 0.3585),
+}
+#: The primaries and the signal of light of each space that an output can be asked for.
+OUTPUTS = {
+    "srgb": ("Rec. 709", srgb_signal),
+    "display-p3": ("Display P3", srgb_signal),
+    "adobe-rgb": ("Adobe RGB", lambda v: v ** (256 / 563)),
+    "prophoto-rgb": ("ProPhoto RGB", prophoto_signal),
+    "rec709": ("Rec. 709", bt709_signal),
+    "rec2020": ("Rec. 2020", bt709_signal),
+    "rec2100-pq": ("Rec. 2020", pq_signal),
+    "rec2100-hlg": ("Rec. 2020", hlg_signal),
+    "display-p3-pq": ("Display P3", pq_signal),
+    "linear": ("Rec. 709", lambda v: v),
+    "linear-p3": ("Display P3", lambda v: v),
+    "linear-rec2020": ("Rec. 2020", lambda v: v),
+    "acescg": ("ACES AP1", lambda v: v),
+    "aces2065-1": ("ACES AP0", lambda v: v),
+}
+
+
+def output(light: Values, name: str) -> Values:
+    """Linear Rec. 709 light (height, width, 1 or 3) as values of an output's space; negative light mirrors positive."""
+    space, signal = OUTPUTS[name]
+    if light.shape[2] == 3:
+        light = light @ (np.linalg.inv(d50_columns(space)) @ d50_columns("Rec. 709")).T
+    return np.sign(light) * signal(np.abs(light))

@@ -1,0 +1,24 @@
+"""The names of colour spaces that results can have. The spaces themselves are in :mod:`gpuops.pixels.targets`."""
+
+from __future__ import annotations
+
+#: The default: sRGB for integers and light for floats, or the input's own space where values are stored ones.
+AUTO = "auto"
+#: The space of each input.
+INPUT = "input"
+#: Spaces for displays and files of integers.
+SIGNALS = (
+    "srgb",
+    "display-p3",
+    "adobe-rgb",
+    "prophoto-rgb",
+    "rec709",
+    "rec2020",
+    "rec2100-pq",
+    "rec2100-hlg",
+    "display-p3-pq",
+)
+#: Linear light of several primaries.
+LIGHTS = ("linear", "linear-p3", "linear-rec2020", "acescg", "aces2065-1")
+#: All that a user can name.
+NAMES = (AUTO, INPUT, *SIGNALS, *LIGHTS)

@@ -1,0 +1,101 @@
+"""Linear Rec. 709 light → the values of any colour space: the inverse of :mod:`gpuops.pixels.light`.
+
+Sources: IEC 61966-2-1 (sRGB); SMPTE EG 432-1 and Apple's Display P3; Adobe RGB (1998) 4.3.1.2; ISO 22028-2 (ProPhoto
+RGB); ITU-R BT.709, BT.2020 and BT.2100; Academy S-2014-004 (ACEScg) and SMPTE ST 2065-1 (ACES2065-1).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from .colour import (
+    ADOBE_CURVE,
+    BT709_CURVE,
+    IDENTITY,
+    LINEAR,
+    LINEAR_CURVE,
+    NAMED,
+    PQ_PEAK,
+    REFERENCE_WHITE,
+    SRGB,
+    SRGB_CURVE,
+    Colour,
+    ColourError,
+    Curve,
+    Hlg,
+    Parametric,
+    Pq,
+    of_primaries,
+)
+from .pointwise import Stage
+
+#: The curve of ProPhoto RGB, whose lowest 1/32 is a line.
+_PROPHOTO = Parametric(1.8, 1.0, 0.0, 1 / 16, 1 / 32)
+#: The primaries and the curve of each space that has a name, but for sRGB and linear Rec. 709 light.
+_SPACES: dict[str, tuple[str, Curve]] = {
+    "display-p3": ("Display P3", SRGB_CURVE),
+    "adobe-rgb": ("Adobe RGB", ADOBE_CURVE),
+    "prophoto-rgb": ("ProPhoto RGB", _PROPHOTO),
+    "rec709": ("Rec. 709", BT709_CURVE),
+    "rec2020": ("Rec. 2020", BT709_CURVE),
+    "rec2100-pq": ("Rec. 2020", Pq()),
+    "rec2100-hlg": ("Rec. 2020", Hlg()),
+    "display-p3-pq": ("Display P3", Pq()),
+    "linear-p3": ("Display P3", LINEAR_CURVE),
+    "linear-rec2020": ("Rec. 2020", LINEAR_CURVE),
+    "acescg": ("ACES AP1", LINEAR_CURVE),
+    "aces2065-1": ("ACES AP0", LINEAR_CURVE),
+}
+
+
+@cache
+def named(name: str) -> Colour:
+    """Returns the space of a name in :mod:`gpuops.params.colours`."""
+    if name in ("srgb", "linear"):
+        return SRGB if name == "srgb" else LINEAR
+    primaries, curve = _SPACES[name]
+    return of_primaries(NAMED[primaries], curve)
+
+
+def is_hdr(colour: Colour) -> bool:
+    """Says whether values of a space are brighter than white, so that 8 bits are too few for them."""
+    return any(isinstance(curve, Pq | Hlg) for curve in colour.curves)
+
+
+def check(colour: Colour) -> None:
+    """Raises ColourError where :func:`stage` has no formula for a space."""
+    if colour.narrow:
+        raise ColourError("has a narrow range")
+    if not all(isinstance(curve, Parametric | Pq | Hlg) for curve in colour.curves):
+        raise ColourError("has a curve that is a table")
+
+
+def stage(colour: Colour) -> Stage:
+    """Returns the function of a pixel that makes values of a space of linear Rec. 709 light. Raises ColourError."""
+    check(colour)
+    parts = []
+    numbers: tuple[float, ...] = IDENTITY
+    if not colour.is_rec709:
+        parts.append("TO_PRIMARIES")
+        numbers = tuple(float(v) for v in np.linalg.inv(np.reshape(colour.matrix, (3, 3))).flat)
+    if len(colour.curves) > 1:
+        parts.append("THREE_CURVES")
+    for curve in colour.curves:
+        numbers += (float({Pq: 1, Hlg: 2}.get(type(curve), 0)), *_inverse(curve))
+    if colour.curves != (LINEAR_CURVE,):
+        parts.append("TO_SIGNAL")
+    return Stage("signal", "signalled", numbers, tuple(parts), exact=True)
+
+
+def _inverse(curve: Curve) -> tuple[float, ...]:
+    """Returns the seven numbers of a curve's inverse, as signal.cl takes them."""
+    if isinstance(curve, Pq):
+        return REFERENCE_WHITE / PQ_PEAK, *[0.0] * 6
+    if isinstance(curve, Hlg):
+        return float(1 / Hlg().light(np.ones(1))[0]), *[0.0] * 6
+    assert isinstance(curve, Parametric)
+    g, a, b, c, d, e, f = curve.numbers
+    lowest = max(a * d + b, 0.0) ** g + e  # the light at which the power begins
+    return 1 / g, 1 / a, b / a, e, lowest, 1 / c if c else 0.0, f
