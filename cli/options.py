@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
-from gpuops.params.colours import AUTO, NAMES
+from gpuops.params.colours import AUTO, NAMES, WORKING
 
 from . import commands
 
@@ -93,6 +93,7 @@ class Shared:
     scratch: str | None = None
     dtype: str = "auto"
     colour: str = AUTO
+    working: str = WORKING[0]
     space: str = "auto"
     alpha: str = "keep"
     timing: bool = False
@@ -124,6 +125,7 @@ class Shared:
             alpha=self.alpha == "keep",
             dtype=DTYPES[self.dtype],
             colour=self.colour,
+            working=self.working,
             format=self.format,
             overwrite=self.overwrite,
             repeat=self.repeat,
@@ -317,6 +319,12 @@ def shared(command: Command) -> Command:
             type=Choice(NAMES),
             default=AUTO,
             help="Colour space of the output; 'input': that of each input.",
+        ),
+        click.option(
+            "--working",
+            type=Choice(WORKING),
+            default=WORKING[0],
+            help="Primaries of the light that steps work on.",
         ),
         click.option(
             "--space",

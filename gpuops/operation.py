@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu
     from .image import Image
     from .pixels.pointwise import Stage
-    from .space import Stored, Target
+    from .space import Space, Stored, Target
 
 __all__ = [
     "Choice", "File", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation", "Option",
@@ -35,7 +35,9 @@ class Traits(NamedTuple):
     Attributes
     ----------
     space : str
-        The values that it works on: ``light``, linear Rec. 709; ``stored``, whatever the image holds.
+        The values that it works on: ``light``, linear, of the plan's primaries; ``stored``, whatever the image holds.
+    rec709 : bool
+        Whether its numbers are made for light of Rec. 709's primaries, whatever the plan's are.
     premultiplied : bool
         Whether it wants colours multiplied by alpha. Of stored values it takes them as they are.
     display : bool
@@ -53,6 +55,7 @@ class Traits(NamedTuple):
     """
 
     space: str = "light"
+    rec709: bool = False
     premultiplied: bool = False
     display: bool = False
     kind: str = "opaque"
@@ -150,8 +153,8 @@ class Operation:
         ``(gpu, source, params, decoding, target) → Stored``: the same from a file's own pixels to such pixels. Without
         a ``decoding`` the source is planes.
     stage : callable, optional
-        ``(params, colours, channels) → Stage``: a pointwise operation as a function of a pixel of so many colours and
-        channels. It then joins the launch that reads its result.
+        ``(params, colours, channels, space) → Stage``: a pointwise operation as a function of a pixel of so many
+        colours and channels, in a space. It then joins the launch that reads its result.
     joins : callable, optional
         ``(params)`` → whether ``function`` and ``ends`` take the argument ``stages``, which are done as they read.
     check : callable, optional
@@ -176,7 +179,7 @@ class Operation:
     whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     writes: bool = False
     ends: Callable[..., Stored] | None = None
-    stage: Callable[[Any, int, int], Stage] | None = None
+    stage: Callable[[Any, int, int, Space], Stage] | None = None
     joins: Callable[[Any], bool] = lambda _params: False
     check: Callable[[Any], object] = lambda _params: None
     prepare: Callable[[Gpu, Any, Target | None], object] = lambda _gpu, _params, _target: None

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .chain import Chain
 from .operation import Operation, Params, Traits, operation_of
-from .pixels.colour import LINEAR, SRGB
-from .space import Space, Stored, conversion, converted
+from .pixels.colour import LINEAR, Colour
+from .space import Space, Stored, conversion, converted, is_direct
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,6 +57,8 @@ class Plan(NamedTuple):
         Whether the first step is to get colours multiplied by alpha.
     several : bool
         Whether the steps have names in reports, as there are several in the chain.
+    light : Colour
+        The light that steps work on, by its primaries.
     """
 
     steps: tuple[Step, ...]
@@ -64,6 +66,7 @@ class Plan(NamedTuple):
     linear: bool
     premultiplied: bool
     several: bool = False
+    light: Colour = LINEAR
 
     def reach(self, gpu: Gpu, shape: tuple[int, ...]) -> float:
         """Returns how many pixels away a pixel of the input has an effect on the result."""
@@ -77,8 +80,11 @@ class Plan(NamedTuple):
         return any(step.operation.reach is not None for step in self.steps)
 
 
-def plan(steps: Iterable[Params], space: str = "auto") -> Plan:
-    """Plans a chain for images of which files or a caller say the space; ``space`` is that of :class:`Plan`."""
+def plan(steps: Iterable[Params], space: str = "auto", light: Colour = LINEAR) -> Plan:
+    """Plans a chain for images of which files or a caller say the space.
+
+    ``space`` and ``light`` are those of :class:`Plan`.
+    """
     given = [Step.of(params) for params in steps]
     found = [step for step in given if not step.operation.identity(step.params)]
     if len(found) > 1:
@@ -90,7 +96,7 @@ def plan(steps: Iterable[Params], space: str = "auto") -> Plan:
     # Steps that take any values get those that the first one after them wants: pixels are read once, as that.
     wants = [step.traits for step in found if step.traits.space == "light"]
     linear = bool(wants) if found else given[0].traits.space == "light"
-    return Plan(tuple(found), space, linear, bool(wants) and wants[0].premultiplied, len(found) > 1)
+    return Plan(tuple(found), space, linear, bool(wants) and wants[0].premultiplied, len(found) > 1, light)
 
 
 def launches(todo: Plan) -> list[tuple[Step, ...]]:
@@ -201,10 +207,12 @@ def run(
     waiting: list[str] = []  # the steps that the next launch does as it reads
     for step in todo.steps:
         operation, last = step.operation, step is todo.steps[-1]
-        if at.decoding is None or at.stages:
-            at = _prepared(gpu, at, step.traits, todo.space)
+        if at.decoding is None or at.stages or todo.light != LINEAR:
+            at = _prepared(gpu, at, step.traits, todo)
         if fuse and operation.stage is not None:
-            at = at.through(operation.stage(step.params, at.channels - at.alpha, at.channels), at.space)
+            at = at.through(
+                operation.stage(step.params, at.channels - at.alpha, at.channels, at.space), at.space
+            )
             waiting.append(step.name)
             continue
         ends = operation.ends if target is not None and last else None
@@ -248,19 +256,19 @@ def planes(pixels: Image, decoding: Decoding) -> Image:
     return image
 
 
-def prepared(gpu: Gpu, image: Image, wants: Traits, space: str) -> Image:
-    """Returns planes in the space that a step wants; ``space`` is that of its plan."""
-    found = _prepared(gpu, Source.of(image), wants, space).read(gpu)
+def prepared(gpu: Gpu, image: Image, wants: Traits, todo: Plan) -> Image:
+    """Returns planes in the space that a step of a plan wants."""
+    found = _prepared(gpu, Source.of(image), wants, todo).read(gpu)
     found.part = image.part
     return found
 
 
-def _prepared(gpu: Gpu, at: Source, wants: Traits, space: str) -> Source:
+def _prepared(gpu: Gpu, at: Source, wants: Traits, todo: Plan) -> Source:
     """Returns the source in the space that a step wants."""
-    as_it_is = wants.space == "stored" or space == "encoded"
-    colour = at.space.colour if as_it_is else LINEAR
+    as_it_is = wants.space == "stored" or todo.space == "encoded"
+    colour = at.space.colour if as_it_is else LINEAR if wants.rec709 else todo.light
     premultiplied = at.space.premultiplied if wants.space == "stored" else wants.premultiplied
-    if colour != at.space.colour and at.space.colour not in (LINEAR, SRGB):
+    if not is_direct(at.space.colour, colour):
         image = at.read(gpu)
         result = converted(image, colour, premultiplied=premultiplied)
         result.owned, result.orientation = True, at.orientation

@@ -159,7 +159,7 @@ def test_profiles_for_other_readers(clpix: Clpix, name: str, suffix: str, tmp_pa
         )
     found = np.asarray(back).reshape(4, 8, 6, 8, 3)[:, 4, :, 4].reshape(24, 3).astype(int)
     # One step of 8 bits in a wide or linear space is several of sRGB.
-    most = {"jpg": 5, "webp": 12}.get(suffix, 2) + (14 if name == "linear-p3" else 0)
+    most = {"jpg": 6, "webp": 12}.get(suffix, 4) + (14 if name == "linear-p3" else 0)
     assert np.abs(found - PATCHES).max() <= most
 
 
@@ -172,7 +172,7 @@ def test_hdr_in_png(clpix: Clpix, name: str, codes: tuple[int, ...], tmp_path: P
     scene = np.linspace(0, 12, 6 * 7 * 3).reshape(6, 7, 3).astype(np.float32)
     files.write(tmp_path / "in.exr", Picture(scene, linear=True))
     PIL.fromarray(PATCHES.reshape(4, 6, 3)).save(tmp_path / "in.png")
-    for source in ("in.exr", "in.png"):
+    for source in ("in.exr", "in.png"):  # of which the second has 8 bits
         out = tmp_path / "out.png"
         assert clpix("convert", tmp_path / source, "-o", out, "--colour", name, "--overwrite").code == 0
         assert reference.png_chunk(b"cICP", bytes(codes)) in out.read_bytes()
@@ -203,7 +203,7 @@ def test_exr_of_a_space(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) 
         expected = reference.output(values.astype(np.float64), name)
         assert np.abs(files.read(out).pixels - expected).max() < 1e-5
         back = tmp_path / "back.exr"
-        assert clpix("convert", out, "-o", back, "--overwrite").code == 0
+        assert clpix("convert", out, "-o", back, "--colour", "linear", "--overwrite").code == 0
         assert np.abs(files.read(back).pixels - values).max() < 2e-5
 
 
@@ -220,7 +220,7 @@ COMMANDS = {
     "convert": ("convert",),
     "blur": ("blur", "--sigma", 2),
     "tonemap": ("tonemap", "--operator", "reinhard"),
-    "tonemap local": ("tonemap", "--operator", "bilateral"),
+    "tonemap local": ("tonemap", "--operator", "durand"),
     "bloom": ("bloom", "--threshold", 0.3),
     "grade": ("grade", "--exposure", -1),
     "resize": ("resize", "--size", "31x"),
@@ -245,14 +245,16 @@ def test_every_command(
     name, *options = COMMANDS[what]
     for space, out in (("srgb", "a.png"), ("display-p3", "b.png"), ("auto", "c.png")):
         run = clpix(name, tmp_path / "in.png", *options, "-o", tmp_path / out, "--colour", space)
-        if run.code == 2 and "unknown" not in run.err:  # an operator that is not for gray
+        if run.code == 2 and "gray" in run.err:
             return
         assert run.code == 0, run.err
     plain, wide = files.read(tmp_path / "a.png"), files.read(tmp_path / "b.png")
     assert np.array_equal(plain.pixels, files.read(tmp_path / "c.png").pixels)
     colours = plain.channels - plain.alpha
     expected = _p3(plain.pixels[..., :colours]) if colours == 3 else plain.pixels[..., :colours]
-    assert np.abs(wide.pixels[..., :colours] - expected).max() <= 1
+    fits = (plain.pixels[..., :colours] % 255 != 0).all(-1)  # brighter light than white is cut in each space
+    assert fits.mean() > 0.3
+    assert np.abs(wide.pixels[..., :colours] - expected)[fits].max() <= 1
     assert np.array_equal(wide.pixels[..., colours:], plain.pixels[..., colours:])
     assert wide.metadata.icc is not None
 

@@ -5,7 +5,7 @@
 //      CDL_NO_CLAMP). Then CDL's own saturation. Source: ASC Color Decision List, version 1.2.
 //   2. Contrast, v = pivot · (v / pivot)^contrast, of negative light −pivot · (−v / pivot)^contrast (OpenColorIO's
 //      GradingPrimaryTransform of style GRADING_LIN).
-//   3. Saturation, v = y + saturation · (v − y), where y is the luminance with Rec. 709's weights.
+//   3. Saturation, v = y + saturation · (v − y), where y is the luminance, by the weights of the primaries.
 //   4. A curve: v = base + Σ cubic(t), t = v − start cut to low … high. Each cubic is 0 at 0, so it adds what the curve
 //      rises by on its part of the axis.
 //
@@ -26,7 +26,7 @@ enum { NO_SLOPE = 32 };                                                         
 
 typedef struct {
     float slope[3], offset[3], power[3], cdl_saturation;
-    float contrast, pivot, saturation;
+    float contrast, pivot, saturation, luminance[3];
     float base, cubics;  // so many follow
 } Grade;
 
@@ -37,10 +37,12 @@ typedef struct {
 
 static inline INT finite_light(FLOAT v) { return fabs(v) <= FLT_MAX; }
 
-static inline FLOAT rec709_luminance(const FLOAT v[3]) { return fma(v[0], 0.2126f, fma(v[1], 0.7152f, v[2] * 0.0722f)); }
+static inline FLOAT luminance_by(NUMBERS const float w[3], const FLOAT v[3]) {
+    return fma(v[0], (FLOAT)w[0], fma(v[1], (FLOAT)w[1], v[2] * w[2]));
+}
 
-static inline void saturate_by(FLOAT v[3], float saturation) {
-    FLOAT y = rec709_luminance(v);
+static inline void saturate_by(FLOAT v[3], float saturation, NUMBERS const float w[3]) {
+    FLOAT y = luminance_by(w, v);
     for (int c = 0; c < 3; c++) v[c] = select(v[c], fma(v[c] - y, (FLOAT)saturation, y), finite_light(y));
 }
 
@@ -61,14 +63,14 @@ static inline void graded(FLOAT channels[CHANNELS], NUMBERS const float *numbers
         v[c] = fma(channels[COLOURS == 1 ? 0 : c], (FLOAT)g->slope[c], (FLOAT)g->offset[c]);
         if (parts & POWER) v[c] = select(v[c], power(fabs(v[c]), g->power[c]), v[c] > 0.0f);
     }
-    if (parts & CDL_SATURATION) saturate_by(v, g->cdl_saturation);
+    if (parts & CDL_SATURATION) saturate_by(v, g->cdl_saturation, g->luminance);
     if (parts & CONTRAST)
         for (int c = 0; c < 3; c++) v[c] = copysign(g->pivot * power(fabs(v[c]) / g->pivot, g->contrast), v[c]);
-    if (parts & SATURATION) saturate_by(v, g->saturation);
+    if (parts & SATURATION) saturate_by(v, g->saturation, g->luminance);
     if (parts & CUBICS)
         for (int c = 0; c < 3; c++) v[c] = by_cubics(v[c], g->base, (NUMBERS const Cubic *)(g + 1), (int)g->cubics);
 #if COLOURS == 1
-    v[0] = rec709_luminance(v);
+    v[0] = luminance_by(g->luminance, v);
 #endif
     for (int c = 0; c < COLOURS; c++)
         channels[c] = parts & ONLY_FINITE ? select(channels[c], v[c], finite_light(channels[c])) : v[c];

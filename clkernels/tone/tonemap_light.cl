@@ -71,7 +71,7 @@ static inline Colour operated(Colour c, float8 p, __global const float4 *lut) {
 
 #ifdef KEEP_HUE
 static inline Colour hue_kept(Colour c) {
-    FLOAT y = fmin(luminance709(c), 1.0f), most = fmax(c.r, fmax(c.g, c.b));
+    FLOAT y = fmin(luminance(c), 1.0f), most = fmax(c.r, fmax(c.g, c.b));
     FLOAT share = clamp((1.0f - y) * RECIP(fmax(most - y, 1e-6f)), 0.0f, 1.0f);
     return clamped(colour(fma(share, c.r - y, y), fma(share, c.g - y, y), fma(share, c.b - y, y)), 1.0f);
 }
@@ -83,7 +83,7 @@ static inline void displayed(FLOAT *v, FLOAT exposure, float8 p, __global const 
     FLOAT gray = v[0] * exposure;
     Colour c = colour(gray, gray, gray);
     c = operated(c, p, lut);
-    v[0] = luminance709(c);
+    v[0] = luminance(c);
 #else
     Colour c = operated(colour(v[0] * exposure, v[1] * exposure, v[2] * exposure), p, lut);
 #ifdef KEEP_HUE

@@ -1,6 +1,7 @@
-// Tone mapping operators: linear Rec. 709 light after exposure to linear light for a display, where 1 is white.
+// Tone mapping operators: linear light after exposure to linear light for a display, where 1 is white.
 // Each is a pure function of one pixel (of WIDTH pixels side by side, as in lanes.cl). Its input is within 0…2^60; its
-// result is finite and not negative. p holds the operator's parameters, in the order of gpuops/params/tonemap.py.
+// result is finite and not negative. p holds the operator's parameters, in the order of gpuops/params/tonemap.py. ACES
+// and AgX are for Rec. 709's primaries; the others take those of which -D LUMINANCE=(r, g, b) gives the luminance.
 
 typedef struct {
     FLOAT r, g, b;
@@ -27,8 +28,11 @@ static inline Colour transformed(float3 row_r, float3 row_g, float3 row_b, Colou
     return colour(weighed(row_r, c), weighed(row_g, c), weighed(row_b, c));
 }
 
-static inline FLOAT luminance709(Colour c) {
-    return weighed((float3)(0.2126f, 0.7152f, 0.0722f), c);
+#ifndef LUMINANCE
+#define LUMINANCE (0.2126f, 0.7152f, 0.0722f)
+#endif
+static inline FLOAT luminance(Colour c) {
+    return weighed((float3)LUMINANCE, c);
 }
 
 // Exposure alone changes the light.
@@ -39,7 +43,7 @@ static inline Colour op_linear(Colour c, float8 p) {
 // L' = L / (1 + L).
 // Reinhard, Stark, Shirley, Ferwerda: Photographic Tone Reproduction for Digital Images, SIGGRAPH 2002, eq. 3.
 static inline Colour op_reinhard(Colour c, float8 p) {
-    return scaled(c, RECIP(1.0f + luminance709(c)));
+    return scaled(c, RECIP(1.0f + luminance(c)));
 }
 
 // The same for each channel: bright colours become white. The clamp removes the last bit by which a GPU's RECIP may
@@ -54,7 +58,7 @@ static inline FLOAT extended(FLOAT l, float p) {
 }
 
 static inline Colour op_reinhard_extended(Colour c, float8 p) {
-    return scaled(c, extended(luminance709(c), p.s0));
+    return scaled(c, extended(luminance(c), p.s0));
 }
 
 static inline Colour op_reinhard_extended_channels(Colour c, float8 p) {
@@ -71,7 +75,7 @@ static inline FLOAT photoreceptor(FLOAT i, FLOAT adapted) {
 }
 
 static inline Colour op_reinhard_devlin(Colour c, float8 p) {
-    FLOAT all = fma((FLOAT)p.s2, luminance709(c), (FLOAT)p.s3), r = power(all, p.s0), g = r, b = r;
+    FLOAT all = fma((FLOAT)p.s2, luminance(c), (FLOAT)p.s3), r = power(all, p.s0), g = r, b = r;
     if (p.s1 != 0.0f) {  // the channels adapt by themselves
         r = power(fma((FLOAT)p.s1, c.r, all), p.s0);
         g = power(fma((FLOAT)p.s1, c.g, all), p.s0);
@@ -252,7 +256,7 @@ static inline FLOAT log1p_over(FLOAT x) {
 }
 
 static inline Colour op_drago(Colour c, float8 p) {
-    FLOAT y = luminance709(c);
+    FLOAT y = luminance(c);
     FLOAT base = LOG2(fma((FLOAT)8.0f, power(y * p.s0, p.s1), (FLOAT)2.0f));
     return scaled(c, log1p_over(y * (1.0f / 0.18f)) * p.s2 * RECIP(base));
 }

@@ -14,7 +14,7 @@ static inline FLOAT luminance_of(FLOAT *v, float exposure, float16 white) {
 #if COLOURS == 1
     return v[0] * exposure;
 #else
-    return luminance709(colour(v[0], v[1], v[2])) * exposure;
+    return luminance(colour(v[0], v[1], v[2])) * exposure;
 #endif
 }
 

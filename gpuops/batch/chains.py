@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
     """Reads the input, does the chain, and writes the result; ``asides`` are the paths of what is written before."""
-    todo = plan.plan(chain, item.options.space)
+    todo = plan.plan(chain, item.options.space, item.options.light)
     found = item.opened()
     rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
     with item.naming():

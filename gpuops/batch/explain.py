@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def explain(gpu: Gpu, chain: Chain, source: str, target: str, options: Options) -> str:
     """Returns the explanation, for the picture in a file."""
     picture = read_picture(source, options.layer)
-    todo = plan.plan(chain, options.space)
+    todo = plan.plan(chain, options.space, options.light)
     height, width, channels = picture.pixels.shape
     values = height * width * channels
     lines = [

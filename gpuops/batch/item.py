@@ -130,7 +130,8 @@ class Item:
         """Returns how a picture's pixels are to be read; the output knows the input from now on."""
         if self.options.space != "auto":
             linear = self.options.space == "linear"
-        origin = Origin.of_picture(picture, alpha=self.options.alpha, linear=linear)
+        light = self.options.light
+        origin = Origin.of_picture(picture, alpha=self.options.alpha, linear=linear, light=light)
         self.output = self.output.of(origin)
         decoding, colour = decoding_of(picture, origin, premultiply=premultiply)
         return How(decoding, colour, drops_alpha=origin.alpha != picture.alpha)

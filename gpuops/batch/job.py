@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import files
 from ..errors import ParameterError
-from ..params.colours import AUTO
+from ..params.colours import AUTO, WORKING
 from ..params.files import STREAM
 
 if TYPE_CHECKING:
     from ..chain import Chain
     from ..files import Format
     from ..gpu import Gpu
+    from ..pixels.colour import Colour
     from .access import Access
     from .item import Item
 
@@ -46,6 +47,8 @@ class Options:
         The depth of the output, by numpy's name. The default is that of the input, as near as the format can hold it.
     colour : str
         The colour space of the output, by a name in :mod:`gpuops.params.colours`.
+    working : str
+        The primaries of the light that steps work on, by a name in :mod:`gpuops.params.colours`.
     format : str, optional
         The format of standard output, as a file's extension.
     overwrite : bool
@@ -66,12 +69,20 @@ class Options:
     alpha: bool = True
     dtype: str | None = None
     colour: str = AUTO
+    working: str = WORKING[0]
     format: str | None = None
     overwrite: bool = False
     repeat: int = 1
     memory: int | None = None
     scratch: str | None = None
     fuse: bool = True
+
+    @property
+    def light(self) -> Colour:
+        """The light that steps work on."""
+        from ..pixels.targets import working
+
+        return working(self.working)
 
     def format_of(self, path: str) -> Format:
         """Returns the format of an output."""
@@ -135,7 +146,7 @@ class Job:
 
         chain, how = self.chain, self.options
         work = repr(self.work) if chain is None else chain.digest
-        what = (work, how.layer, how.space, how.alpha, how.dtype, how.colour, how.format)
+        what = (work, how.layer, how.space, how.alpha, how.dtype, how.colour, how.working, how.format)
         return sha256(repr(what).encode()).hexdigest()
 
     def replacing(self) -> Job:

@@ -36,11 +36,13 @@ class Origin:
         What is worked on has alpha.
     linear : bool
         What is worked on is light.
+    light : Colour
+        The light that is worked on, where it is light.
     colour : Colour, optional
         The space of the input, where it is a picture.
     stored : Colour, optional
-        The values worked on are those of the input, as they are, in this space. None: they are linear Rec. 709
-        light, or its sRGB signal.
+        The values worked on are those of the input, as they are, in this space. None: they are light, or its signal
+        by sRGB's curve.
     """
 
     metadata: files.Metadata = field(default_factory=files.Metadata)
@@ -49,11 +51,14 @@ class Origin:
     channels: int = 3
     alpha: bool = False
     linear: bool = True
+    light: Colour = LINEAR
     colour: Colour | None = None
     stored: Colour | None = None
 
     @classmethod
-    def of_picture(cls, picture: files.Picture, *, alpha: bool, linear: bool) -> Origin:
+    def of_picture(
+        cls, picture: files.Picture, *, alpha: bool, linear: bool, light: Colour = LINEAR
+    ) -> Origin:
         """Makes the origin of work on a picture's light, or on its values; ``alpha``: it is kept if there is one."""
         alpha = picture.alpha and alpha
         return cls(
@@ -63,6 +68,7 @@ class Origin:
             picture.channels - (picture.alpha and not alpha),
             alpha,
             linear or picture.linear,
+            light,
             picture.colour,
             None if linear else picture.colour,
         )
@@ -89,7 +95,7 @@ class Origin:
         """Returns the space of a result, ``linear`` or not; ``display``: its values are made for a display."""
         if self.stored is not None and self.stored.linear == linear and not display:
             return self.stored
-        return LINEAR if linear else SRGB
+        return self.light if linear else self.light.srgb_signal
 
     def written(
         self, values: Colour, fmt: files.Format, depth: np.dtype[Any], dtype: str | None, *, display: bool
@@ -174,6 +180,8 @@ def decoding_of(
 ) -> tuple[Decoding, Colour | None]:
     """Returns how a picture's pixels are to be read, once they are light if they are in the space that is returned."""
     light = picture.metadata.colour if origin.stored is None else None
+    if origin.stored is None and origin.light != LINEAR:
+        light = picture.colour.relative_to(origin.light)
     is_light = picture.linear or light is not None
     return Decoding(
         origin.alpha, origin.linear and not is_light, premultiply=origin.alpha and premultiply

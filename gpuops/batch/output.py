@@ -17,6 +17,7 @@ from ..files.streams import to_stream
 from ..gpu import Gpu
 from ..image import Image
 from ..notes import note
+from ..params.colours import AUTO
 from ..params.files import STREAM
 from ..pixels import light
 from ..pixels.coding import Encoding, Losses, losses, pack
@@ -97,7 +98,8 @@ class Output:
     @property
     def target(self) -> Target | None:
         """Where the last step may write the file's pixels itself; None where values change their colour space first."""
-        return self if self.options.fuse and self._colour(None) is None else None
+        as_usual = self._colour(None) is None and self.origin.light == LINEAR
+        return self if self.options.fuse and as_usual else None
 
     def _colour(self, dtype: str | None) -> Colour | None:
         """The space that the options ask for; ``dtype`` is as elsewhere."""
@@ -268,6 +270,8 @@ class Output:
     ) -> Described:
         """Returns what a file says of pixels in a colour space."""
         metadata = self.origin.labelled(colour, dtype, display=display)
+        if self.options.colour != AUTO:  # floats that are sRGB are told from light, which floats usually are
+            metadata = replace(metadata, colour=colour)
         return Described(alpha, colour.linear, metadata, self.origin.associated)
 
     def write(self, result: Finished) -> None:

@@ -50,7 +50,7 @@ class Previews:
         from .streaming import device_bytes
 
         what = "--plot-curve" if self.sheet is None else "--contact-sheet"
-        todo = plan.plan([self.params], item.options.space)
+        todo = plan.plan([self.params], item.options.space, item.options.light)
         picture, how = item.read(linear=True, premultiply=False, what=what)
         nbytes = device_bytes(item.gpu, todo, picture) + _BESIDE * picture.pixels.size
         with needing(item.gpu, lambda: f"{what} needs the whole picture", lambda: nbytes):

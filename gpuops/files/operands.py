@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.files import FileOperand
-from ..pixels.colour import LINEAR, SRGB
 from .lut import read_lut
 from .pictures import read, read_stream
 from .strips import Strips, Whole, open_rows
@@ -159,11 +158,10 @@ def _planes_like(image: Image, operand: FileOperand, found: Picture) -> Image:
 
     other = unpack(*readable(image.gpu, found, linear=True))
     other.space = Space()
-    if image.space.colour not in (LINEAR, SRGB):
-        raise ParameterError(
-            f"{operand}: has no values in the image's own colour space: mix in --space linear"
-        )
-    other = converted(other, image.space.colour, premultiplied=True)
+    try:
+        other = converted(other, image.space.colour, premultiplied=True)
+    except ParameterError as error:
+        raise ParameterError(f"{operand}: is mixed in the image's colour space, and {error}") from None
     host = other.numpy()
     colours, alpha = host[: other.colours], host[other.colours :]
     if image.colours == 1 and len(colours) == 3:

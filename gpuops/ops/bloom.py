@@ -390,6 +390,7 @@ def _traits(params: BloomParams) -> Traits:
     kinds = {"mip": "grid", "gaussians": "grid", "fft": "transform"}
     values = {"mip": 8.0 if params.tonemap is None else 16.0, "gaussians": 16.0, "fft": 28.0}
     return Traits(
+        rec709=True,
         premultiplied=params.strength > 0,
         display=params.tonemap is not None,
         kind=kinds[params.method],

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
     from ..pixels.pointwise import Stage
+    from ..space import Space
 
 _PIVOT = 0.18  # light of middle grey
 
@@ -21,7 +22,7 @@ class GradeParams(Params):
 
     The order is: exposure; ASC CDL, (slope · light + offset)^power and its saturation; contrast, by which light becomes
     pivot · (light / pivot)^contrast; saturation; and a curve. Nothing is clamped: light beyond 1 goes on, the power
-    leaves negative light as it is, and contrast keeps its sign. Saturation is about the luminance of Rec. 709.
+    leaves negative light as it is, and contrast keeps its sign. Saturation is about luminance.
 
     The curve goes through its points of light before and after. It is made of cubics that rise and fall only where the
     points do, and is straight beyond its ends. Gray images stay gray: they get the luminance of the result. Alpha, NaN
@@ -57,10 +58,10 @@ def grade(gpu: Gpu, image: Image, params: GradeParams) -> Image:
 
     if OPERATION.identity(params):
         return image
-    return each(gpu, image, [_stage(params, image.colours, image.shape[0])])[0]
+    return each(gpu, image, [_stage(params, image.colours, image.shape[0], image.space)])[0]
 
 
-def _stage(params: GradeParams, colours: int, channels: int) -> Stage:
+def _stage(params: GradeParams, colours: int, channels: int, space: Space) -> Stage:
     """Returns the function of a pixel."""
     from ..operands import check_colours
     from ..pixels.pointwise import Stage
@@ -72,7 +73,7 @@ def _stage(params: GradeParams, colours: int, channels: int) -> Stage:
     curve = cubics(points) if points else []
     numbers = (
         *slope, *params.offset, *params.power, params.cdl_saturation,
-        params.contrast, params.pivot, params.saturation,
+        params.contrast, params.pivot, params.saturation, *space.colour.luminance,
         points[0][1] if points else 0.0, len(curve), *(number for cubic in curve for number in cubic),
     )  # fmt: skip
     parts = {

@@ -298,7 +298,7 @@ class TonemapParams(Params):
 def _tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
     """Maps planes of light to a display's light, or to its signal if the transfer says one."""
     from ..glow import d3d11
-    from ..pixels.colour import LINEAR, of_signal
+    from ..pixels.colour import of_signal
     from ..tone import tonemap
 
     if params.dither:
@@ -311,7 +311,8 @@ def _tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Sta
         return result
     light = params.transfer in ("auto", "srgb")  # as in a file of floats
     result = tonemap.tonemap(gpu, image, replace(params, transfer="linear") if light else params, stages)
-    colour = LINEAR if light else of_signal(params.transfer, params.gamma)
+    of_light = image.space.colour.light
+    colour = of_light if light else replace(of_light, curves=of_signal(params.transfer, params.gamma).curves)
     result.space = replace(image.space, colour=colour, display=True)
     return result
 
@@ -372,6 +373,7 @@ def _traits(params: TonemapParams) -> Traits:
     opaque = params.preset is not None or params.operator in LOCAL
     kind = "opaque" if opaque else "measured" if statistics else "pointwise"
     return Traits(
+        rec709=operators.is_rec709(params),
         premultiplied=params.preset is not None,
         display=True,
         kind=kind,

@@ -20,5 +20,7 @@ SIGNALS = (
 )
 #: Linear light of several primaries.
 LIGHTS = ("linear", "linear-p3", "linear-rec2020", "acescg", "aces2065-1")
-#: All that a user can name.
+#: The primaries of the light that steps work on; Rec. 709 is the default.
+WORKING = ("rec709", "rec2020", "acescg")
+#: All that a user can name for results.
 NAMES = (AUTO, INPUT, *SIGNALS, *LIGHTS)

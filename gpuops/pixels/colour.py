@@ -21,6 +21,8 @@ Values = npt.NDArray[np.float64]
 D65: Chromaticity = (0.3127, 0.3290)
 #: The white of ICC's connection space, ICC.1:2022 7.2.16.
 D50_XYZ = np.array([0.9642, 1.0, 0.8249])
+#: The luminance of red, green and blue light: ITU-R BT.709, item 3.2.
+REC709_LUMINANCE = (0.2126, 0.7152, 0.0722)
 #: The matrix from CIE XYZ to the cone responses of Bradford's adaptation.
 BRADFORD = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
 #: The luminance in cd/m² that light 1 stands for: the reference white of ITU-R BT.2408.
@@ -267,6 +269,35 @@ class Colour:
     def is_rec709(self) -> bool:
         """Whether the primaries are those of Rec. 709 and sRGB."""
         return self.matrix == IDENTITY
+
+    @cached_property
+    def luminance(self) -> tuple[float, float, float]:
+        """The shares of red, green and blue light in luminance; Rec. 709's as the recommendation rounds them."""
+        if self.is_rec709:
+            return REC709_LUMINANCE
+        red, green, blue = REC709.to_xyz()[1] @ np.reshape(self.matrix, (3, 3))
+        return float(red), float(green), float(blue)
+
+    @property
+    def light(self) -> Colour:
+        """Linear light of these primaries."""
+        return LINEAR if self.is_rec709 else replace(self, curves=(LINEAR_CURVE,), narrow=False)
+
+    @property
+    def srgb_signal(self) -> Colour:
+        """Light of these primaries after sRGB's curve."""
+        return SRGB if self.is_rec709 else replace(self, curves=(SRGB_CURVE,), narrow=False)
+
+    @property
+    def plain(self) -> bool:
+        """Whether values are light or its signal by sRGB's curve, of whatever primaries."""
+        return self.curves in ((LINEAR_CURVE,), (SRGB_CURVE,)) and not self.narrow
+
+    def relative_to(self, light: Colour) -> Colour:
+        """Returns the space whose matrix leads to other light than Rec. 709's."""
+        inverse = np.linalg.inv(np.reshape(light.matrix, (3, 3)))
+        matrix = inverse @ np.reshape(self.matrix, (3, 3))
+        return replace(self, matrix=tuple(float(v) for v in matrix.flat), chromaticities=None)
 
     @property
     def transfer(self) -> str:

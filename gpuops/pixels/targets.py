@@ -59,6 +59,11 @@ def named(name: str) -> Colour:
     return of_primaries(NAMED[primaries], curve)
 
 
+def working(name: str) -> Colour:
+    """Returns the light that steps work on, by its name in :data:`gpuops.params.colours.WORKING`."""
+    return {"rec709": LINEAR, "rec2020": named("linear-rec2020"), "acescg": named("acescg")}[name]
+
+
 def is_hdr(colour: Colour) -> bool:
     """Says whether values of a space are brighter than white, so that 8 bits are too few for them."""
     return any(isinstance(curve, Pq | Hlg) for curve in colour.curves)

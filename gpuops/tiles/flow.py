@@ -115,18 +115,18 @@ def settled(
         figures = None
         if measure.of is not None:
             images = flow(gpu, todo._replace(steps=before), begin(at_once), decoding, shape, at_once=at_once)
-            figures = _measured(gpu, measure, _planes(gpu, images, step, todo.space), of_step)
+            figures = _measured(gpu, measure, _planes(gpu, images, step, todo), of_step)
             del images  # the last rows, which may take the room that settling needs
         steps = (Step.of(params, step.name) for params in measure.settled(figures))
         todo = todo._replace(steps=(*before, *steps, *after))
     return todo
 
 
-def _planes(gpu: Gpu, images: Iterable[Image | Stored], step: Step, space: str) -> Iterator[Image]:
+def _planes(gpu: Gpu, images: Iterable[Image | Stored], step: Step, todo: Plan) -> Iterator[Image]:
     """Gives what a step is to measure."""
     for image in images:
         assert isinstance(image, Image)
-        yield prepared(gpu, image, step.traits, space)
+        yield prepared(gpu, image, step.traits, todo)
 
 
 def _measured(gpu: Gpu, measure: Measure, planes: Iterable[Image], shape: Shape) -> Any:
@@ -155,7 +155,7 @@ def _passed(gpu: Gpu, todo: Plan, blocks: Iterable[Image], stretch: Stretch, at_
     """Does a pass of a step."""
     (step,), one = stretch.steps, stretch.one
     assert one is not None
-    planes = (prepared(gpu, block, step.traits, todo.space) for block in blocks)
+    planes = (prepared(gpu, block, step.traits, todo) for block in blocks)
     most = _most(stretch, at_once)
     for rows, first, end in windows(planes, one.needs, stretch.wanted, most, PLANES, one.align):
         result = run(gpu, todo._replace(steps=(_making(step, one, first, end),)), rows)

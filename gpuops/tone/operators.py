@@ -10,6 +10,7 @@ from ..metrics.statistics import Statistics
 from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
+from ..space import Space
 
 # The operators whose results are clipped to 1.
 CLIPPED = frozenset(
@@ -25,6 +26,9 @@ CLIPPED = frozenset(
         "sigmoid",
     }
 )
+
+# The operators whose matrices are for Rec. 709's primaries.
+_REC709 = frozenset({"aces-hill", "agx", "agx-punchy", "agx-golden"})
 
 Vector = tuple[float, float, float, float, float, float, float, float]
 Values = Mapping[str, float]
@@ -62,6 +66,20 @@ def function_of(operator: str | LutParams) -> str:
     if isinstance(operator, LutParams):
         return "op_lut"
     return "op_linear" if operator in LOCAL else f"op_{operator.replace('-', '_')}"
+
+
+def is_rec709(params: TonemapParams) -> bool:
+    """Says whether the operator, or what goes with it, has numbers that are for Rec. 709's primaries."""
+    name = params.operator
+    made_for = isinstance(name, LutParams) or name in _REC709 or name in LOCAL
+    return made_for or params.preset is not None or params.white_balance is not None
+
+
+def luminance_of(space: Space) -> str | None:
+    """Returns tonemap_operators.cl's define for light of other primaries than Rec. 709's."""
+    if space.colour.is_rec709:
+        return None
+    return f"({','.join(f'{share:.9g}f' for share in space.colour.luminance)})"
 
 
 def needs_scene(params: TonemapParams) -> bool:

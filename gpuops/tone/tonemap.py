@@ -37,7 +37,7 @@ _TIMES = 1 << 10
 
 
 def tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
-    """Maps linear Rec. 709 light, which goes through ``stages`` first, to a display's signal.
+    """Maps linear light, which goes through ``stages`` first, to a display's signal.
 
     The result is finite whatever the input holds: NaN and negative light become 0, infinite light becomes the
     operator's brightest value; a GpuopsWarning counts such pixels. Values above 1 are not clipped: the function that
@@ -133,6 +133,7 @@ def mapped(
         (*ways.sources, *operator, "tonemap_light", *sources, "tonemap"),
         "tonemap",
         OPERATOR=operators.function_of(params.operator),
+        LUMINANCE=operators.luminance_of(source.space),
         UP_TO_1=(hue or params.operator in operators.CLIPPED) and transfer == "linear",
         KEEP_HUE=hue,
         GAINS=gains is not None,
@@ -302,7 +303,7 @@ def _measured(
         cut(source, params.meter_region, interleaved=decoding is not None),
         decoding=decoding,
         stages=stages,
-        weights=white_balance.weights(params.white_balance),
+        weights=white_balance.weights(params.white_balance, source.space.colour.luminance),
         histogram=params.meter == "histogram" or operators.needs_scene(params),
         centre=params.meter == "center",
         method="tiles" if params.method == "local" else params.method,

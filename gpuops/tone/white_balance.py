@@ -184,10 +184,10 @@ def rows(found: Matrix | None) -> tuple[float, ...]:
     return *nine, *[0.0] * 7
 
 
-def weights(balance: WhiteBalance | None) -> tuple[float, float, float]:
-    """Returns the weights on light before the balance that give the luminance after it."""
+def weights(balance: WhiteBalance | None, luminance: Gains = REC709) -> Gains:
+    """Returns the weights on light before the balance that give the ``luminance`` after it."""
     found = known(balance)
     if found is None:
-        return REC709
-    r, g, b = (float(w) for w in np.asarray(REC709) @ found)
+        return luminance
+    r, g, b = (float(w) for w in np.asarray(luminance) @ found)
     return r, g, b
