@@ -68,6 +68,7 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
     from .checks import check_output, check_stdin
     from .pipeline import open_gpu, reporting
 
+    options.refuse("figures are of Rec. 709's light", "working")
     if shared.output is None:
         options.refuse("without -o there is no difference picture", "dtype", "colour")
     if shared.progress:

@@ -114,6 +114,7 @@ def command(
     lifts, _ = WAVELETS[name]
     params = DwtParams(name, mode or ("mirror" if lifts else "symmetric"), levels, method, integer)
     shrinks = threshold is not None or shrink is not None
+    options.refuse("wavelets work on stored values", "working")
     _check(shared, integer, shrinks, keep is not None, reconstruct, cycle_spins is not None, as_json)
     shrinking, keeping = None, None
     if shrinks:

@@ -121,6 +121,7 @@ def command(
         if precision == "half":
             options.refuse("a picture stores no spectrum", "precision")
 
+    options.refuse("the spectrum is of stored values", "working")
     numbers = params(False)  # wrong options are reported before any device is sought
 
     from gpuops.batch.spectra import ToSpectrum

@@ -17,6 +17,7 @@ def command(shared: options.Shared) -> None:
     """
     options.refuse("a coefficient file says itself what its values are", "space")
     options.refuse("a coefficient file has no layers", "layer")
+    options.refuse("coefficients are of stored values", "working")
 
     from gpuops.batch.coefficients import OfCoefficients
 

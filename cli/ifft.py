@@ -21,6 +21,7 @@ def command(shared: options.Shared, how: FftParams) -> None:
     """
     options.refuse("a spectrum file says itself what its values are", "space")
     options.refuse("a spectrum file has no layers", "layer")
+    options.refuse("a spectrum is of stored values", "working")
     from gpuops.batch.spectra import OfSpectrum
 
     from .pipeline import process

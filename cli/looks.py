@@ -101,6 +101,7 @@ class Looks:
         if self.operators is not None:
             refuse("--operators names the rows of a contact sheet", "operator")
         refuse("a contact sheet is sRGB", "transfer")
+        refuse("a contact sheet is of Rec. 709's light", "working")
         refuse("a contact sheet is not dithered", "dither")
         if shared.dtype != "uint8":
             refuse("a contact sheet has 8 bits", "dtype")
@@ -125,6 +126,7 @@ class Looks:
         from gpuops.errors import ParameterError
         from gpuops.files import charts
 
+        refuse("curves are plotted of Rec. 709's light", "working")
         assert shared.output is not None
         local = [name for name in operators if name in LOCAL]
         if local and not (self.contact_sheet and len(local) < len(operators)):

@@ -62,6 +62,8 @@ def process(
             check_stream(shared)
         elif shared.format is not None:
             refuse("an output's name says its format, and --format that of '-'", "format")
+        if shared.space == "encoded":
+            refuse("stored values have their own primaries", "working")
         how = shared.of_job(fuse=fuse)
         jobs = [
             Job(path, work, output, (asides or {}).get(output, ()), how)

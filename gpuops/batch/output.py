@@ -203,6 +203,8 @@ class Output:
         display = display or image.space.display
         turned = self._turned(image.orientation)
         values, written = self._spaces(dtype, linear=image.linear, display=display)
+        if self.origin.light != LINEAR:  # the last step may have worked on light of Rec. 709
+            values = image.space.colour
         if image.space.display and not image.linear:  # a display's signal, which stays what it is
             values = image.space.colour
             written = self._colour(dtype) or values
