@@ -37,11 +37,11 @@ typedef struct {
 
 static inline INT finite_light(FLOAT v) { return fabs(v) <= FLT_MAX; }
 
-static inline FLOAT luminance_by(NUMBERS const float w[3], const FLOAT v[3]) {
+static inline FLOAT luminance_by(NUMBERS const float *w, const FLOAT v[3]) {
     return fma(v[0], (FLOAT)w[0], fma(v[1], (FLOAT)w[1], v[2] * w[2]));
 }
 
-static inline void saturate_by(FLOAT v[3], float saturation, NUMBERS const float w[3]) {
+static inline void saturate_by(FLOAT v[3], float saturation, NUMBERS const float *w) {
     FLOAT y = luminance_by(w, v);
     for (int c = 0; c < 3; c++) v[c] = select(v[c], fma(v[c] - y, (FLOAT)saturation, y), finite_light(y));
 }
