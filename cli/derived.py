@@ -64,7 +64,7 @@ def _later(ctx: click.Context, part: list[str]) -> click.Context:
         ctx.fail("an operation follows 'then', such as: then blur --sigma 2 (a file of that name is ./then)")
     name, *args = part
     if name == "write":
-        found: click.Context = _write.make_context(name, args, parent=ctx.parent)
+        found: click.Context = _write().make_context(name, args, parent=ctx.parent)
         return found
     if name in COMMANDS and name not in OPERATIONS:
         ctx.fail(f"{name} does not make a picture of a picture: it cannot stand in a chain")
@@ -90,10 +90,19 @@ def _take_shared(ctx: click.Context, part: click.Context) -> None:
         ctx.set_parameter_source(name, ParameterSource.COMMANDLINE)
 
 
-@options.command("write")
-@click.argument("output", metavar="FILE")
-def _write(output: str) -> None:
-    """Write what a chain has come to: … then write FILE then …"""
+@cache
+def _write() -> click.Command:
+    """The part of a chain that writes what it has come to: … then write FILE then …"""
+
+    def run(**_values: Any) -> None:
+        """Write what a chain has come to: … then write FILE then …"""
+
+    made: Any = click.argument("output", metavar="FILE")(run)
+    for option in reversed(declared("write").params.options()):
+        if option.name != "output":
+            made = _option(option)(made)
+    found: click.Command = options.command("write")(made)
+    return found
 
 
 @cache

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from gpuops.params.colours import AUTO, NAMES, WORKING
+from gpuops.params.storage import QUALITIES, SUBSAMPLINGS, Storage
 
 from . import commands
 
@@ -94,6 +95,9 @@ class Shared:
     dtype: str = "auto"
     colour: str = AUTO
     working: str = WORKING[0]
+    quality: int | None = None
+    subsampling: str | None = None
+    compression: str | None = None
     space: str = "auto"
     alpha: str = "keep"
     timing: bool = False
@@ -126,6 +130,7 @@ class Shared:
             dtype=DTYPES[self.dtype],
             colour=self.colour,
             working=self.working,
+            storage=Storage(self.quality, self.subsampling, self.compression),
             format=self.format,
             overwrite=self.overwrite,
             repeat=self.repeat,
@@ -253,6 +258,28 @@ class Jobs(BytesType):
         return int(value)
 
 
+storage = (
+    click.option(
+        "--quality",
+        type=click.IntRange(*QUALITIES),
+        metavar="Q",
+        help="Of JPEG (1 … 100; default 95) and of lossy WebP (90).",
+    ),
+    click.option("--subsampling", type=Choice(SUBSAMPLINGS), help="Resolution of colours in JPEG (4:4:4)."),
+    click.option(
+        "--compression",
+        type=Word(),
+        metavar="NAME[:LEVEL]",
+        help="PNG: none, deflate:0 … 9; TIFF: none, lzw, deflate, zstd, packbits; EXR: none, rle, zips, zip, piz, "
+        "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
+    ),
+)
+
+
+# The names of these.
+STORAGE = ("quality", "subsampling", "compression")
+
+
 def batch(command: Command) -> Command:
     """Adds the options of commands that take many inputs; their ``shared`` has every file as an input then."""
 
@@ -326,6 +353,7 @@ def shared(command: Command) -> Command:
             default=WORKING[0],
             help="Primaries of the light that steps work on.",
         ),
+        *storage,
         click.option(
             "--space",
             type=Choice(["auto", "linear", "encoded"]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -59,7 +58,7 @@ def _as_whole(item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[
 
     def seen(params: Params, image: Image) -> None:
         if isinstance(params, WriteParams):
-            output = replace(item.output, path=next(paths))
+            output = item.output.aside(next(paths), params.storage)
             before.append((output, output.finished(image)))
 
     def computed() -> Image | Stored:

@@ -19,6 +19,7 @@ from ..image import Image
 from ..notes import note
 from ..params.colours import AUTO
 from ..params.files import STREAM
+from ..params.storage import Storage
 from ..pixels import light
 from ..pixels.coding import Encoding, Losses, losses, pack
 from ..pixels.colour import LINEAR, SRGB, Colour
@@ -77,6 +78,10 @@ class Output:
     def of(self, origin: Origin) -> Output:
         """Returns the same output for an input that is known."""
         return replace(self, origin=origin)
+
+    def aside(self, path: str, storage: Storage) -> Output:
+        """Returns where a step that writes on the way writes to."""
+        return replace(self, path=path, options=replace(self.options, storage=storage))
 
     @property
     def name(self) -> str:
@@ -281,12 +286,13 @@ class Output:
         self.warn(result)
         with self.gpu.phase("encode"):
             if self.path == STREAM:
-                files.write_stream(sys.stdout.buffer, result.picture(), self.format)
+                files.write_stream(sys.stdout.buffer, result.picture(), self.format, self.options.storage)
             else:
                 self.access.write(lambda: self._write(result), result.pixels.nbytes)
 
     def _write(self, result: Finished) -> None:
-        files.write(self.path, result.picture(), overwrite=self.options.overwrite)
+        how = self.options
+        files.write(self.path, result.picture(), overwrite=how.overwrite, storage=how.storage)
 
     def warn(self, result: Finished) -> None:
         """Says what the pixels have lost."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import files
 from ..files.streams import to_stream
+from ..ops.write import WriteParams
 from ..params.files import STREAM
 from ..pixels.coding import Losses
 from .access import Pending
@@ -42,7 +43,9 @@ def goals_of(item: Item, todo: Plan, shapes: list[Shape], asides: Sequence[str])
     found, paths, shown = [], iter(asides), False
     for step, shape in zip(todo.steps, shapes, strict=False):
         if step.operation.writes:
-            found.append(Goal(replace(item.output, path=next(paths)), shape, shown, step.params))
+            assert isinstance(step.params, WriteParams)
+            output = item.output.aside(next(paths), step.params.storage)
+            found.append(Goal(output, shape, shown, step.params))
         shown = shown or step.traits.display
     return [*found, Goal(item.output, shapes[-1], shown)]
 
@@ -78,7 +81,8 @@ class RowWriter:
         if path == STREAM:
             path = self._resources.enter_context(to_stream(sys.stdout.buffer, output.format.extension))
         header = replace(rows, pixels=files.unread((self._height, width, channels), rows.pixels.dtype))
-        return files.writing(path, header, overwrite=output.options.overwrite)
+        how = output.options
+        return files.writing(path, header, overwrite=how.overwrite, storage=how.storage)
 
     def _wait(self) -> None:
         if self._last is not None:
