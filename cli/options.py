@@ -98,6 +98,7 @@ class Shared:
     quality: int | None = None
     subsampling: str | None = None
     compression: str | None = None
+    strip: bool = False
     space: str = "auto"
     alpha: str = "keep"
     timing: bool = False
@@ -131,6 +132,7 @@ class Shared:
             colour=self.colour,
             working=self.working,
             storage=Storage(self.quality, self.subsampling, self.compression),
+            strip=self.strip,
             format=self.format,
             overwrite=self.overwrite,
             repeat=self.repeat,
@@ -273,11 +275,14 @@ storage = (
         help="PNG: none, deflate:0 … 9; TIFF: none, lzw, deflate, zstd, packbits; EXR: none, rle, zips, zip, piz, "
         "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
     ),
+    click.option(
+        "--strip", is_flag=True, help="No metadata but the colour space; turn pixels upright first."
+    ),
 )
 
 
 # The names of these.
-STORAGE = ("quality", "subsampling", "compression")
+STORAGE = ("quality", "subsampling", "compression", "strip")
 
 
 def batch(command: Command) -> Command:

@@ -54,6 +54,8 @@ class Options:
         The primaries of the light that steps work on, by a name in :mod:`gpuops.params.colours`.
     storage : Storage
         The quality, subsampling and compression of the output.
+    strip : bool
+        Whether outputs are turned upright, and have no metadata but what says their colours.
     format : str, optional
         The format of standard output, as a file's extension.
     overwrite : bool
@@ -76,6 +78,7 @@ class Options:
     colour: str = AUTO
     working: str = WORKING[0]
     storage: Storage = USUAL
+    strip: bool = False
     format: str | None = None
     overwrite: bool = False
     repeat: int = 1
@@ -169,6 +172,7 @@ class Job:
             how.working,
             how.format,
             how.storage,
+            how.strip,
         )
         return sha256(repr(what).encode()).hexdigest()
 

@@ -286,13 +286,19 @@ class Output:
         self.warn(result)
         with self.gpu.phase("encode"):
             if self.path == STREAM:
-                files.write_stream(sys.stdout.buffer, result.picture(), self.format, self.options.storage)
+                files.write_stream(
+                    sys.stdout.buffer, self._picture(result), self.format, self.options.storage
+                )
             else:
                 self.access.write(lambda: self._write(result), result.pixels.nbytes)
 
     def _write(self, result: Finished) -> None:
         how = self.options
-        files.write(self.path, result.picture(), overwrite=how.overwrite, storage=how.storage)
+        files.write(self.path, self._picture(result), overwrite=how.overwrite, storage=how.storage)
+
+    def _picture(self, result: Finished) -> files.Picture:
+        picture = result.picture()
+        return files.stripped(picture) if self.options.strip else picture
 
     def warn(self, result: Finished) -> None:
         """Says what the pixels have lost."""

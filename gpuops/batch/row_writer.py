@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import files
+from ..errors import FileError
 from ..files.streams import to_stream
 from ..ops.write import WriteParams
 from ..params.files import STREAM
@@ -80,6 +81,10 @@ class RowWriter:
         path = output.path
         if path == STREAM:
             path = self._resources.enter_context(to_stream(sys.stdout.buffer, output.format.extension))
+        if output.options.strip:
+            if rows.metadata.orientation != 1:
+                raise FileError(f"{path}: is to be turned upright, which needs all of it: leave out --strip")
+            rows = files.stripped(rows)
         header = replace(rows, pixels=files.unread((self._height, width, channels), rows.pixels.dtype))
         how = output.options
         return files.writing(path, header, overwrite=how.overwrite, storage=how.storage)
