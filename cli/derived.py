@@ -26,6 +26,10 @@ THEN = "then"
 _EXTRAS = {"tonemap": "looks"}
 
 
+# The options of noise in outputs, and what they are without a word.
+_DITHER = {"output_dither": False, "output_noise": "blue", "output_seed": 0}
+
+
 class Derived(commands.Strict):
     """The command of an operation. Behind its own arguments other operations may follow, each after ``then``."""
 
@@ -33,6 +37,11 @@ class Derived(commands.Strict):
         first, *later = _parts(args)
         rest = super().parse_args(ctx, first)
         if not ctx.resilient_parsing:
+            for (
+                name,
+                usual,
+            ) in _DITHER.items():  # which an operation may have itself, and later parts may have
+                ctx.params.setdefault(name, usual)
             ctx.meta[THEN] = [_later(ctx, part) for part in later]
             for context in ctx.meta[THEN]:
                 _take_shared(ctx, context)
@@ -83,9 +92,9 @@ def _take_shared(ctx: click.Context, part: click.Context) -> None:
         if name in own or part.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         if name not in ctx.params:
-            part.fail(f"--{name.replace('_', '-')} stands alone: it has no place in a chain")
+            part.fail(f"{_spelled(part, name)} stands alone: it has no place in a chain")
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            part.fail(f"--{name.replace('_', '-')} is given in two parts: give it once")
+            part.fail(f"{_spelled(part, name)} is given in two parts: give it once")
         ctx.params[name] = value
         ctx.set_parameter_source(name, ParameterSource.COMMANDLINE)
 
@@ -141,6 +150,8 @@ def command(name: str) -> click.Command:
         made = _option(option)(made)
     if extras is not None:
         made = extras.options(made)
+    if not any(option.name == "dither" for option in operation.params.options()):
+        made = options.dithering(made)
     summary = options.command(cls=Derived, short_help=OPERATIONS[name])
     needed = options.batch, options.shared, partial(options.output, required=False), options.inputs
     for decorator in (options.chain, *needed, summary):

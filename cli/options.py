@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from gpuops.params.colours import AUTO, NAMES, WORKING
+from gpuops.params.dither import NOISES, SEEDS, Dither
 from gpuops.params.storage import QUALITIES, SUBSAMPLINGS, Storage
 
 from . import commands
@@ -99,6 +100,9 @@ class Shared:
     subsampling: str | None = None
     compression: str | None = None
     strip: bool = False
+    output_dither: bool = False
+    output_noise: str = "blue"
+    output_seed: int = 0
     space: str = "auto"
     alpha: str = "keep"
     timing: bool = False
@@ -133,6 +137,7 @@ class Shared:
             working=self.working,
             storage=Storage(self.quality, self.subsampling, self.compression),
             strip=self.strip,
+            dither=Dither(self.output_noise, self.output_seed) if self.output_dither else None,
             format=self.format,
             overwrite=self.overwrite,
             repeat=self.repeat,
@@ -283,6 +288,32 @@ storage = (
 
 # The names of these.
 STORAGE = ("quality", "subsampling", "compression", "strip")
+
+
+def dithering(command: Command) -> Command:
+    """Adds the options of noise in outputs. An operation that has such options itself keeps its own."""
+    for option in (
+        click.option(
+            "--seed",
+            "output_seed",
+            type=click.IntRange(*SEEDS),
+            default=0,
+            metavar="N",
+            help="Another seed, another noise.",
+        ),
+        click.option(
+            "--noise",
+            "output_noise",
+            type=Choice(NOISES),
+            default="blue",
+            help="Of dither: white, or seen less.",
+        ),
+        click.option(
+            "--dither", "output_dither", is_flag=True, help="Noise before colours are rounded to integers."
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def batch(command: Command) -> Command:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .. import files
 from ..errors import FileError, ParameterError
 from ..params.colours import AUTO, WORKING
+from ..params.dither import Dither
 from ..params.files import STREAM
 from ..params.storage import USUAL, Storage
 
@@ -56,6 +57,8 @@ class Options:
         The quality, subsampling and compression of the output.
     strip : bool
         Whether outputs are turned upright, and have no metadata but what says their colours.
+    dither : Dither, optional
+        The noise before colours are rounded to integers.
     format : str, optional
         The format of standard output, as a file's extension.
     overwrite : bool
@@ -79,6 +82,7 @@ class Options:
     working: str = WORKING[0]
     storage: Storage = USUAL
     strip: bool = False
+    dither: Dither | None = None
     format: str | None = None
     overwrite: bool = False
     repeat: int = 1
@@ -143,12 +147,24 @@ class Job:
             raise ParameterError("--transfer and --colour both say how the result is encoded: leave out one")
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError("two outputs of a job have the same path")
+        self._check_dither()
         stored = (self.options.storage, *(step.storage for step in writes))
         for path, storage in zip(self.outputs, stored, strict=True):
             if storage == USUAL:
                 continue
             with suppress(FileError):  # no format has this name, as will be said
                 storage.check("stdout" if path == STREAM else path, self.options.format_of(path).name)
+
+    def _check_dither(self) -> None:
+        """Raises ParameterError if pixels are to be dithered in a format, or of a depth, that is not rounded."""
+        if self.options.dither is None:
+            return
+        for path in self.outputs:
+            with suppress(FileError):
+                fmt = self.options.format_of(path)
+                if files.output_dtype(fmt, self.options.dtype or fmt.dtypes[0]).kind == "f":
+                    name = "stdout" if path == STREAM else path
+                    raise ParameterError(f"{name}: holds floats, which are not rounded: leave out --dither")
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -173,6 +189,7 @@ class Job:
             how.format,
             how.storage,
             how.strip,
+            how.dither,
         )
         return sha256(repr(what).encode()).hexdigest()
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import files
+from ..errors import ParameterError
 from ..files.colours import usual
 from ..files.formats import DEPTHS
 from ..files.streams import to_stream
@@ -102,8 +103,8 @@ class Output:
 
     @property
     def target(self) -> Target | None:
-        """Where the last step may write the file's pixels itself; None where values change their colour space first."""
-        as_usual = self._colour(None) is None and self.origin.light == LINEAR
+        """Where the last step may write the file's pixels itself; None if more is to be done with its values."""
+        as_usual = self._colour(None) is None and self.origin.light == LINEAR and self.options.dither is None
         return self if self.options.fuse and as_usual else None
 
     def _colour(self, dtype: str | None) -> Colour | None:
@@ -165,6 +166,11 @@ class Output:
     def _levels(self, dtype: str | None) -> str | None:
         return self.origin.levels(dtype, self._depth(dtype))
 
+    def check_dither(self, *, display: bool) -> None:
+        """Raises ParameterError if pixels are to be dithered, and are not rounded."""
+        if self.options.dither is not None and self.depth(display=display).kind == "f":
+            raise ParameterError(f"{self.path}: holds floats, which are not rounded: leave out --dither")
+
     # -- pictures ---------------------------------------------------------------------------------------------
 
     def save_result(self, result: Image | Stored) -> None:
@@ -215,11 +221,13 @@ class Output:
             written = self._colour(dtype) or values
         encoding = self._encoding(dtype, values, written, premultiplied=image.space.premultiplied)
         with self.gpu.phase("convert"):
+            dither = self.options.dither
             if _needs_light(values, written):
                 planes = light.of_planes(image, values, encoding, levels=self._levels(dtype))
-                pixels, counted = light.encoded(planes, written, self._depth(dtype))
+                planes.part = image.part
+                pixels, counted = light.encoded(planes, written, self._depth(dtype), dither)
             else:
-                pixels, counted = pack(image, encoding)
+                pixels, counted = pack(image, replace(encoding, dither=dither))
             kept, lost = self._kept(pixels), losses(counted)
         found = turned.described(written, dtype, alpha=image.alpha, display=display)
         return Finished(kept, lost, found, dtype)
