@@ -24,6 +24,8 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
 
     from .pipeline import process
 
+    if not shared.output_dither:
+        options.refuse("there is no --dither", "output_noise", "output_seed")
     if how.explain:
         _explain(shared, chain, fuse=how.fuse)
         return

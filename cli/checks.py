@@ -38,6 +38,12 @@ def check_dump(shared: Shared) -> None:
         raise FileError(f"--dump-kernels: {path} is a file; name a folder")
 
 
+def check_storage(shared: Shared, output: str) -> None:
+    """Refuses a quality, subsampling or compression that the output's format does not know."""
+    how = shared.of_job()
+    how.storage.check(output, how.format_of(output).name)
+
+
 def check_scratch(shared: Shared) -> None:
     """Refuses a --scratch that is no folder to write to; a cluster's workers have folders of their own."""
     if shared.scratch is not None and shared.cluster is None:

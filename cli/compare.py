@@ -65,12 +65,12 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
     from gpuops.params.files import STREAM
     from gpuops.process import signals
 
-    from .checks import check_output, check_stdin
+    from .checks import check_output, check_stdin, check_storage
     from .pipeline import open_gpu, reporting
 
     options.refuse("figures are of Rec. 709's light", "working")
     if shared.output is None:
-        options.refuse("without -o there is no difference picture", "dtype", "colour")
+        options.refuse("without -o there is no difference picture", "dtype", "colour", *options.STORAGE)
     if shared.progress:
         options.refuse("two images are one step", "progress")
     how = replace(
@@ -91,6 +91,7 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
                 check_input(path)
             if shared.output is not None:
                 check_output(shared, shared.output, Identities(paths))
+                check_storage(shared, shared.output)
             with ThreadPoolExecutor(2, initializer=signals.leave_to_others) as pool:
                 job = shared.of_job()
                 both_files = [Threaded(pool, path, job, among=comparing.TOGETHER) for path in (first, second)]

@@ -26,6 +26,10 @@ THEN = "then"
 _EXTRAS = {"tonemap": "looks"}
 
 
+# The options of noise in outputs, and what they are without a word.
+_DITHER = {"output_dither": False, "output_noise": "blue", "output_seed": 0}
+
+
 class Derived(commands.Strict):
     """The command of an operation. Behind its own arguments other operations may follow, each after ``then``."""
 
@@ -33,6 +37,11 @@ class Derived(commands.Strict):
         first, *later = _parts(args)
         rest = super().parse_args(ctx, first)
         if not ctx.resilient_parsing:
+            for (
+                name,
+                usual,
+            ) in _DITHER.items():  # which an operation may have itself, and later parts may have
+                ctx.params.setdefault(name, usual)
             ctx.meta[THEN] = [_later(ctx, part) for part in later]
             for context in ctx.meta[THEN]:
                 _take_shared(ctx, context)
@@ -64,7 +73,7 @@ def _later(ctx: click.Context, part: list[str]) -> click.Context:
         ctx.fail("an operation follows 'then', such as: then blur --sigma 2 (a file of that name is ./then)")
     name, *args = part
     if name == "write":
-        found: click.Context = _write.make_context(name, args, parent=ctx.parent)
+        found: click.Context = _write().make_context(name, args, parent=ctx.parent)
         return found
     if name in COMMANDS and name not in OPERATIONS:
         ctx.fail(f"{name} does not make a picture of a picture: it cannot stand in a chain")
@@ -83,17 +92,26 @@ def _take_shared(ctx: click.Context, part: click.Context) -> None:
         if name in own or part.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         if name not in ctx.params:
-            part.fail(f"--{name.replace('_', '-')} stands alone: it has no place in a chain")
+            part.fail(f"{_spelled(part, name)} stands alone: it has no place in a chain")
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            part.fail(f"--{name.replace('_', '-')} is given in two parts: give it once")
+            part.fail(f"{_spelled(part, name)} is given in two parts: give it once")
         ctx.params[name] = value
         ctx.set_parameter_source(name, ParameterSource.COMMANDLINE)
 
 
-@options.command("write")
-@click.argument("output", metavar="FILE")
-def _write(output: str) -> None:
-    """Write what a chain has come to: … then write FILE then …"""
+@cache
+def _write() -> click.Command:
+    """The part of a chain that writes what it has come to: … then write FILE then …"""
+
+    def run(**_values: Any) -> None:
+        """Write what a chain has come to: … then write FILE then …"""
+
+    made: Any = click.argument("output", metavar="FILE")(run)
+    for option in reversed(declared("write").params.options()):
+        if option.name != "output":
+            made = _option(option)(made)
+    found: click.Command = options.command("write")(made)
+    return found
 
 
 @cache
@@ -132,6 +150,8 @@ def command(name: str) -> click.Command:
         made = _option(option)(made)
     if extras is not None:
         made = extras.options(made)
+    if not any(option.name == "dither" for option in operation.params.options()):
+        made = options.dithering(made)
     summary = options.command(cls=Derived, short_help=OPERATIONS[name])
     needed = options.batch, options.shared, partial(options.output, required=False), options.inputs
     for decorator in (options.chain, *needed, summary):

@@ -126,6 +126,7 @@ def command(
     def check(writes_data: bool) -> None:
         if writes_data and not reconstruct:
             options.refuse("coefficients are of stored values", "colour")
+            options.refuse("coefficients are stored as they are", *options.STORAGE)
         if writes_data and not reconstruct and (integer or shared.dtype != "float"):
             kind = "whole numbers" if integer else "floats"
             options.refuse(f"coefficients are stored as {kind}: no other --dtype", "dtype")

@@ -112,6 +112,7 @@ def command(
     def check(writes_data: bool) -> None:
         if writes_data and view is None:
             options.refuse("a spectrum is of stored values", "colour")
+            options.refuse("a spectrum is stored as it is", *options.STORAGE)
             options.refuse("a spectrum is stored as --precision says", "dtype")
             return
         options.refuse("a picture is scaled to its own range", "norm")

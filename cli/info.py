@@ -31,7 +31,7 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
     With --stats also what their values are: NaN and infinities, extremes, means, percentiles, dynamic range. These are
     of linear light, integers being decoded from sRGB, unless --space encoded asks for the values as they are stored.
     """
-    options.refuse("nothing is written", "dtype", "colour", "working")
+    options.refuse("nothing is written", "dtype", "colour", "working", *options.STORAGE)
     options.refuse("results come one after the other", "progress")
     if not stats:
         measuring = ("histogram", "device", "device_memory", "space", "alpha", "repeat", "dump_kernels")

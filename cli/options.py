@@ -12,6 +12,8 @@ import click
 from click.core import ParameterSource
 
 from gpuops.params.colours import AUTO, NAMES, WORKING
+from gpuops.params.dither import NOISES, SEEDS, Dither
+from gpuops.params.storage import QUALITIES, SUBSAMPLINGS, Storage
 
 from . import commands
 
@@ -94,6 +96,13 @@ class Shared:
     dtype: str = "auto"
     colour: str = AUTO
     working: str = WORKING[0]
+    quality: int | None = None
+    subsampling: str | None = None
+    compression: str | None = None
+    strip: bool = False
+    output_dither: bool = False
+    output_noise: str = "blue"
+    output_seed: int = 0
     space: str = "auto"
     alpha: str = "keep"
     timing: bool = False
@@ -126,6 +135,9 @@ class Shared:
             dtype=DTYPES[self.dtype],
             colour=self.colour,
             working=self.working,
+            storage=Storage(self.quality, self.subsampling, self.compression),
+            strip=self.strip,
+            dither=Dither(self.output_noise, self.output_seed) if self.output_dither else None,
             format=self.format,
             overwrite=self.overwrite,
             repeat=self.repeat,
@@ -253,6 +265,57 @@ class Jobs(BytesType):
         return int(value)
 
 
+storage = (
+    click.option(
+        "--quality",
+        type=click.IntRange(*QUALITIES),
+        metavar="Q",
+        help="Of JPEG (1 … 100; default 95) and of lossy WebP (90).",
+    ),
+    click.option("--subsampling", type=Choice(SUBSAMPLINGS), help="Resolution of colours in JPEG (4:4:4)."),
+    click.option(
+        "--compression",
+        type=Word(),
+        metavar="NAME[:LEVEL]",
+        help="PNG: none, deflate:0 … 9; TIFF: none, lzw, deflate, zstd, packbits; EXR: none, rle, zips, zip, piz, "
+        "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
+    ),
+    click.option(
+        "--strip", is_flag=True, help="No metadata but the colour space; turn pixels upright first."
+    ),
+)
+
+
+# The names of these.
+STORAGE = ("quality", "subsampling", "compression", "strip")
+
+
+def dithering(command: Command) -> Command:
+    """Adds the options of noise in outputs. An operation that has such options itself keeps its own."""
+    for option in (
+        click.option(
+            "--seed",
+            "output_seed",
+            type=click.IntRange(*SEEDS),
+            default=0,
+            metavar="N",
+            help="Another seed, another noise.",
+        ),
+        click.option(
+            "--noise",
+            "output_noise",
+            type=Choice(NOISES),
+            default="blue",
+            help="Of dither: white, or seen less.",
+        ),
+        click.option(
+            "--dither", "output_dither", is_flag=True, help="Noise before colours are rounded to integers."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def batch(command: Command) -> Command:
     """Adds the options of commands that take many inputs; their ``shared`` has every file as an input then."""
 
@@ -326,6 +389,7 @@ def shared(command: Command) -> Command:
             default=WORKING[0],
             help="Primaries of the light that steps work on.",
         ),
+        *storage,
         click.option(
             "--space",
             type=Choice(["auto", "linear", "encoded"]),

@@ -14,6 +14,7 @@ from . import options
 @options.inputs
 @options.output
 @options.shared
+@options.dithering
 @options.batch
 @options.chain
 @click.option(

@@ -59,13 +59,14 @@ from gpuops.ops.grade import GradeParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
+from gpuops.params.dither import NOISES, Dither
 from gpuops.params.dwt import DwtParams, ShrinkParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.operators import LOCAL, OPERATORS, TRANSFERS
 from gpuops.params.starburst import Aperture
 from gpuops.params.white_balance import Illuminant
+from gpuops.pixels import blue_noise, light
 from gpuops.pixels import colour as colours
-from gpuops.pixels import light
 from gpuops.pixels.coding import (
     Decoding,
     Encoding,
@@ -78,7 +79,7 @@ from gpuops.pixels.coding import (
 )
 from gpuops.pixels.colour import LINEAR, SRGB
 from gpuops.pixels.unfilter import unfiltered
-from gpuops.tone import blue_noise, contact_sheet, white_balance
+from gpuops.tone import contact_sheet, white_balance
 from gpuops.tone.local import gain
 from gpuops.tone.tonemap import tonemap, tonemap_pixels
 from gpuops.wavelets import (
@@ -913,6 +914,20 @@ def test_tonemap_of_planes_of_whole_words(gpu: Recorder, rng: np.random.Generato
     x = rng.random((3, 4, 6))
     params = TonemapParams("reinhard-channels", exposure=1.0, transfer="linear")
     close(tonemap(gpu, on(gpu, x), params).numpy(), 2 * x / (1 + 2 * x), TOLERANCE["operator"])
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_pack_with_noise(gpu: Recorder, noise: str) -> None:
+    """Noise of less than a code leaves the mean as it is, and whole codes and alpha alone."""
+    image = on(gpu, np.full((2, 64, 65), 100.4 / 255))
+    image.alpha = True
+    pixels, _ = pack(image, Encoding(np.dtype(np.uint8), dither=Dither(noise, 2)))
+    found = pixels.numpy().astype(float)
+    assert np.all(found[..., 1] == 100)
+    assert abs(found[..., 0].mean() - 100.4) < 5 * 0.5 / 64 and np.abs(found[..., 0] - 100.4).max() < 1.5
+    codes = np.arange(256).reshape(1, 16, 16)
+    same, _ = pack(on(gpu, codes / 255), Encoding(np.dtype(np.uint8), dither=Dither(noise)))
+    np.testing.assert_array_equal(same.numpy()[..., 0], codes[0])
 
 
 def test_tonemap_blue_noise_and_gamut(gpu: Recorder) -> None:

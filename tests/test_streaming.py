@@ -458,6 +458,32 @@ def test_commands_by_rows_give_the_same_files(
     assert not exact or np.count_nonzero(error) <= 1e-3 * error.size
 
 
+@pytest.mark.parametrize("suffix", [".png", ".tif", ".exr"])
+@pytest.mark.parametrize(
+    "more", [("--tonemap", "agx"), ("--tonemap", "agx", "--no-fuse"), ("--working", "rec2020")]
+)
+def test_bloom_by_rows_works_on_the_same_light_and_encodes_it(
+    clpix: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    suffix: str,
+    more: tuple[str, ...],
+) -> None:
+    """Its parts have the same primaries as the whole, and those that it is tone-mapped by encode for a file."""
+    path = write(tmp_path / "a.tif", (67, 45, 4), "uint16")
+    command = ("bloom", path, "--threshold", "0.5", "--radius", "0.1", *more)
+    found = []
+    for _ in range(2):
+        assert clpix(*command, "-o", tmp_path / f"b{suffix}", "--overwrite").code == 0
+        found.append(files.read(tmp_path / f"b{suffix}"))
+        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
+    whole, parts = found
+    assert whole.metadata == parts.metadata
+    error = np.abs(whole.pixels.astype(float) - parts.pixels.astype(float))
+    assert error.max() <= {"uint8": 1, "uint16": 2, "float32": 1e-5}[whole.pixels.dtype.name]
+
+
 @pytest.mark.parametrize("fuse", ["--fuse", "--no-fuse"])
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_device_of_little_memory_is_enough(

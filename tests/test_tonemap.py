@@ -19,8 +19,8 @@ from gpuops.glow import d3d11
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.operators import LOCAL, METERS, OPERATORS, TRANSFERS
 from gpuops.params.region import Region, region_option
+from gpuops.pixels import blue_noise
 from gpuops.pixels.coding import Decoding, Encoding, unpack
-from gpuops.tone import blue_noise
 from gpuops.tone.operators import CLIPPED
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 

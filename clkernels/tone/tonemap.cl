@@ -1,12 +1,11 @@
 // Exposure, operator, transfer and dither in one pass, from planes or a file's pixels to planes or pixels of any type.
-// Alpha is copied. The file stands after tonemap_operators.cl, [lut.cl,] tonemap_light.cl, and the files that take and
+// Alpha is copied. The file stands after dither.cl, tonemap_operators.cl, [lut.cl,] tonemap_light.cl, and the files that take and
 // give pixels: take_quads.cl and give_quads.cl, or take_lanes.cl and give_lanes.cl.
 //
 // -D CHANNELS=n           is the number of channels
 // -D OPERATOR=op_x, LUT, COLOURS=1|3   are as in tonemap_light.cl
 // -D SRGB | GAMMA | PQ    is the transfer; without any it is linear
-// -D DITHER               adds triangular noise, by a hash
-// -D BLUE=n               takes the noise from a texture of n × n values (n is a power of two) that repeats
+// -D DITHER, BLUE=n       adds the noise of dither.cl
 // -D BALANCE              does white balance by `white`, before exposure
 // -D CODES=n              is the number of entries of `codes`, which a group copies to local memory
 // -D GAINS                gives each pixel a gain, beside the exposure of all
@@ -27,41 +26,11 @@ static inline FLOAT encoded(FLOAT v, float gamma) {
 #endif
 }
 
-// Adds two uniform 16-bit numbers from one hash: the sum is triangular in −1…1.
-static inline FLOAT triangular(UINT i, uint channel, uint seed) {
-    UINT h = i * 0x9E3779B1u ^ (seed * 3u + channel + 1u) * 0x85EBCA77u;
-    h ^= h >> 16;
-    h *= 0x7FEB352Du;
-    h ^= h >> 15;
-    h *= 0x846CA68Bu;
-    h ^= h >> 16;
-    return (TO_FLOAT(h & 0xFFFFu) + TO_FLOAT(h >> 16) + 1.0f) / 65536.0f - 1.0f;
-}
-
-#ifdef BLUE
-// The texture's value for each pixel; channels read it at different offsets.
-static inline FLOAT textured(UINT i, uint channel, uint width, __global const float *noise) {
-    UINT y = i / width, x = i - y * width;
-    UINT at = ((y + 43 * channel) % BLUE) * BLUE + (x + 21 * channel) % BLUE;
-#if WIDTH == 1
-    return noise[at];
-#else
-    float values[WIDTH];
-    for (int k = 0; k < WIDTH; k++) values[k] = noise[int_lane(AS_INT(at), k)];
-    return vload8(0, values);
-#endif
-}
-#endif
-
 static inline FLOAT signal(FLOAT v, UINT i, uint channel, float gamma, float code, uint seed, uint width,
                            __global const float *noise) {
     v = encoded(v, gamma);
 #ifdef DITHER
-#ifdef BLUE
-    FLOAT noisy = v + code * textured(i, channel, width, noise);
-#else
-    FLOAT noisy = v + code * triangular(i, channel, seed);
-#endif
+    FLOAT noisy = v + code * noise_of(i, channel, seed, width, noise);
     v = select(noisy, clamp(noisy, 0.0f, 1.0f), v <= 1.0f);  // noise alone must not leave the range
 #endif
     return v;

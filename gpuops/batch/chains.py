@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,8 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
     with item.naming():
         large = rows is not None or streaming.is_too_large(item, todo, picture)
         obstacle = streaming.obstacle(item, todo, picture) if large else None
+    if large and obstacle is None and item.options.strip and picture.metadata.orientation != 1:
+        obstacle = "turning it upright for --strip"
     if large and obstacle is None:
         streaming.streamed(item, todo, rows or Strips.of(picture), asides)
         return
@@ -52,6 +53,7 @@ def _as_whole(item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[
     picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
     pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding
     height, width, channels = pixels.shape
+    item.output.check_dither(display=any(step.traits.display for step in todo.steps))
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     paths = iter(asides)
@@ -59,7 +61,7 @@ def _as_whole(item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[
 
     def seen(params: Params, image: Image) -> None:
         if isinstance(params, WriteParams):
-            output = replace(item.output, path=next(paths))
+            output = item.output.aside(next(paths), params.storage)
             before.append((output, output.finished(image)))
 
     def computed() -> Image | Stored:

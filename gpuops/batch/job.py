@@ -7,18 +7,22 @@ run_job(gpu, job)
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import files
-from ..errors import ParameterError
+from ..errors import FileError, ParameterError
 from ..params.colours import AUTO, WORKING
+from ..params.dither import Dither
 from ..params.files import STREAM
+from ..params.storage import USUAL, Storage
 
 if TYPE_CHECKING:
     from ..chain import Chain
     from ..files import Format
     from ..gpu import Gpu
+    from ..ops.write import WriteParams
     from ..pixels.colour import Colour
     from .access import Access
     from .item import Item
@@ -49,6 +53,12 @@ class Options:
         The colour space of the output, by a name in :mod:`gpuops.params.colours`.
     working : str
         The primaries of the light that steps work on, by a name in :mod:`gpuops.params.colours`.
+    storage : Storage
+        The quality, subsampling and compression of the output.
+    strip : bool
+        Whether outputs are turned upright, and have no metadata but what says their colours.
+    dither : Dither, optional
+        The noise before colours are rounded to integers.
     format : str, optional
         The format of standard output, as a file's extension.
     overwrite : bool
@@ -70,6 +80,9 @@ class Options:
     dtype: str | None = None
     colour: str = AUTO
     working: str = WORKING[0]
+    storage: Storage = USUAL
+    strip: bool = False
+    dither: Dither | None = None
     format: str | None = None
     overwrite: bool = False
     repeat: int = 1
@@ -109,7 +122,8 @@ class Job:
     Raises
     ------
     ParameterError
-        There are not as many asides as such steps, or two outputs have the same path.
+        There are not as many asides as such steps, two outputs have the same path, or the format of one does not know
+        how it is to be stored.
     """
 
     source: str
@@ -119,20 +133,38 @@ class Job:
     options: Options = Options()
 
     def __post_init__(self) -> None:
-        writes = 0
+        writes: list[WriteParams] = []
         if self.chain is not None:
             from ..ops.write import WriteParams
 
-            writes = sum(isinstance(step, WriteParams) for step in self.chain)
-        if writes != len(self.asides):
+            writes = [step for step in self.chain if isinstance(step, WriteParams)]
+        if len(writes) != len(self.asides):
             raise ParameterError(
-                f"{writes} steps write on the way, and there are {len(self.asides)} paths for them"
+                f"{len(writes)} steps write on the way, and there are {len(self.asides)} paths for them"
             )
         encoded = any(getattr(step, "transfer", _USUAL[0]) not in _USUAL for step in self.chain or ())
         if encoded and self.options.colour != AUTO:
             raise ParameterError("--transfer and --colour both say how the result is encoded: leave out one")
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError("two outputs of a job have the same path")
+        self._check_dither()
+        stored = (self.options.storage, *(step.storage for step in writes))
+        for path, storage in zip(self.outputs, stored, strict=True):
+            if storage == USUAL:
+                continue
+            with suppress(FileError):  # no format has this name, as will be said
+                storage.check("stdout" if path == STREAM else path, self.options.format_of(path).name)
+
+    def _check_dither(self) -> None:
+        """Raises ParameterError if pixels are to be dithered in a format, or of a depth, that is not rounded."""
+        if self.options.dither is None:
+            return
+        for path in self.outputs:
+            with suppress(FileError):
+                fmt = self.options.format_of(path)
+                if files.output_dtype(fmt, self.options.dtype or fmt.dtypes[0]).kind == "f":
+                    name = "stdout" if path == STREAM else path
+                    raise ParameterError(f"{name}: holds floats, which are not rounded: leave out --dither")
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -146,7 +178,19 @@ class Job:
 
         chain, how = self.chain, self.options
         work = repr(self.work) if chain is None else chain.digest
-        what = (work, how.layer, how.space, how.alpha, how.dtype, how.colour, how.working, how.format)
+        what = (
+            work,
+            how.layer,
+            how.space,
+            how.alpha,
+            how.dtype,
+            how.colour,
+            how.working,
+            how.format,
+            how.storage,
+            how.strip,
+            how.dither,
+        )
         return sha256(repr(what).encode()).hexdigest()
 
     def replacing(self) -> Job:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import files
+from ..errors import ParameterError
 from ..files.colours import usual
 from ..files.formats import DEPTHS
 from ..files.streams import to_stream
@@ -19,6 +20,7 @@ from ..image import Image
 from ..notes import note
 from ..params.colours import AUTO
 from ..params.files import STREAM
+from ..params.storage import Storage
 from ..pixels import light
 from ..pixels.coding import Encoding, Losses, losses, pack
 from ..pixels.colour import LINEAR, SRGB, Colour
@@ -78,6 +80,10 @@ class Output:
         """Returns the same output for an input that is known."""
         return replace(self, origin=origin)
 
+    def aside(self, path: str, storage: Storage) -> Output:
+        """Returns where a step that writes on the way writes to."""
+        return replace(self, path=path, options=replace(self.options, storage=storage))
+
     @property
     def name(self) -> str:
         """The path, for messages."""
@@ -97,8 +103,8 @@ class Output:
 
     @property
     def target(self) -> Target | None:
-        """Where the last step may write the file's pixels itself; None where values change their colour space first."""
-        as_usual = self._colour(None) is None and self.origin.light == LINEAR
+        """Where the last step may write the file's pixels itself; None if more is to be done with its values."""
+        as_usual = self._colour(None) is None and self.origin.light == LINEAR and self.options.dither is None
         return self if self.options.fuse and as_usual else None
 
     def _colour(self, dtype: str | None) -> Colour | None:
@@ -160,6 +166,11 @@ class Output:
     def _levels(self, dtype: str | None) -> str | None:
         return self.origin.levels(dtype, self._depth(dtype))
 
+    def check_dither(self, *, display: bool) -> None:
+        """Raises ParameterError if pixels are to be dithered, and are not rounded."""
+        if self.options.dither is not None and self.depth(display=display).kind == "f":
+            raise ParameterError(f"{self.path}: holds floats, which are not rounded: leave out --dither")
+
     # -- pictures ---------------------------------------------------------------------------------------------
 
     def save_result(self, result: Image | Stored) -> None:
@@ -210,11 +221,13 @@ class Output:
             written = self._colour(dtype) or values
         encoding = self._encoding(dtype, values, written, premultiplied=image.space.premultiplied)
         with self.gpu.phase("convert"):
+            dither = self.options.dither
             if _needs_light(values, written):
                 planes = light.of_planes(image, values, encoding, levels=self._levels(dtype))
-                pixels, counted = light.encoded(planes, written, self._depth(dtype))
+                planes.part = image.part
+                pixels, counted = light.encoded(planes, written, self._depth(dtype), dither)
             else:
-                pixels, counted = pack(image, encoding)
+                pixels, counted = pack(image, replace(encoding, dither=dither))
             kept, lost = self._kept(pixels), losses(counted)
         found = turned.described(written, dtype, alpha=image.alpha, display=display)
         return Finished(kept, lost, found, dtype)
@@ -281,12 +294,19 @@ class Output:
         self.warn(result)
         with self.gpu.phase("encode"):
             if self.path == STREAM:
-                files.write_stream(sys.stdout.buffer, result.picture(), self.format)
+                files.write_stream(
+                    sys.stdout.buffer, self._picture(result), self.format, self.options.storage
+                )
             else:
                 self.access.write(lambda: self._write(result), result.pixels.nbytes)
 
     def _write(self, result: Finished) -> None:
-        files.write(self.path, result.picture(), overwrite=self.options.overwrite)
+        how = self.options
+        files.write(self.path, self._picture(result), overwrite=how.overwrite, storage=how.storage)
+
+    def _picture(self, result: Finished) -> files.Picture:
+        picture = result.picture()
+        return files.stripped(picture) if self.options.strip else picture
 
     def warn(self, result: Finished) -> None:
         """Says what the pixels have lost."""

@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import files
+from ..errors import FileError
 from ..files.streams import to_stream
+from ..ops.write import WriteParams
 from ..params.files import STREAM
 from ..pixels.coding import Losses
 from .access import Pending
@@ -42,7 +44,9 @@ def goals_of(item: Item, todo: Plan, shapes: list[Shape], asides: Sequence[str])
     found, paths, shown = [], iter(asides), False
     for step, shape in zip(todo.steps, shapes, strict=False):
         if step.operation.writes:
-            found.append(Goal(replace(item.output, path=next(paths)), shape, shown, step.params))
+            assert isinstance(step.params, WriteParams)
+            output = item.output.aside(next(paths), step.params.storage)
+            found.append(Goal(output, shape, shown, step.params))
         shown = shown or step.traits.display
     return [*found, Goal(item.output, shapes[-1], shown)]
 
@@ -77,8 +81,13 @@ class RowWriter:
         path = output.path
         if path == STREAM:
             path = self._resources.enter_context(to_stream(sys.stdout.buffer, output.format.extension))
+        if output.options.strip:
+            if rows.metadata.orientation != 1:
+                raise FileError(f"{path}: is to be turned upright, which needs all of it: leave out --strip")
+            rows = files.stripped(rows)
         header = replace(rows, pixels=files.unread((self._height, width, channels), rows.pixels.dtype))
-        return files.writing(path, header, overwrite=output.options.overwrite)
+        how = output.options
+        return files.writing(path, header, overwrite=how.overwrite, storage=how.storage)
 
     def _wait(self) -> None:
         if self._last is not None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from .lut import read_lut
     from .output import Identities, check_output, check_place
-    from .picture import CHROMATICITIES, Metadata, Picture, unread, upright
+    from .picture import CHROMATICITIES, Metadata, Picture, stripped, unread, upright
     from .pictures import format_in, read, read_stream, write, write_stream, writing
     from .strips import Strips, Whole, open_rows
 
@@ -42,7 +42,7 @@ __all__ = [
     "RowsOfArray", "Strips", "Whole", "can_say", "check_output", "check_place", "format_in", "format_named",
     "format_of", "is_data_format", "is_display_format", "is_numbers", "is_understood", "open_data",
     "open_rows", "output_dtype", "read", "read_contents", "read_data", "read_data_stream", "read_lut",
-    "read_stream", "unread", "upright", "write", "write_data", "write_data_rows", "write_data_stream",
+    "read_stream", "stripped", "unread", "upright", "write", "write_data", "write_data_rows", "write_data_stream",
     "write_stream", "writing",
 ]  # fmt: skip
 
@@ -56,7 +56,7 @@ _MODULES = {
     "formats": "EXTENSIONS FORMATS Format format_named format_of is_display_format output_dtype",
     "lut": "read_lut",
     "output": "Identities check_output check_place",
-    "picture": "CHROMATICITIES Metadata Picture unread upright",
+    "picture": "CHROMATICITIES Metadata Picture stripped unread upright",
     "pictures": "format_in read read_stream write write_stream writing",
     "strips": "Strips Whole open_rows",
 }

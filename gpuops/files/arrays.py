@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
+from ..params.storage import Storage
 from ..pixels.colour import unusual
 from .colours import of_profile
 from .formats import Format
@@ -98,7 +99,7 @@ def _coloured(path: str, picture: Picture) -> Picture:
     return replace(picture, linear=found.colour.linear, metadata=metadata)
 
 
-def write(path: str, picture: Picture, fmt: Format) -> None:
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     """Writes the pixels, and to an .npz what is known of them."""
     if fmt.name == "NPY":
         with open(path, "wb") as file:
@@ -111,8 +112,10 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
             parts[key] = np.frombuffer(value, np.uint8)
     if metadata.resolution:
         parts["resolution"] = np.array([str(part) for part in metadata.resolution])
+    method = storage.method(fmt.name)
+    save = np.savez_compressed if method and method.name == "deflate" else np.savez
     with open(path, "wb") as file:
-        np.savez(file, **parts)
+        save(file, **parts)
 
 
 def picture_of(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import FileError
 from ..notes import note
+from ..params.storage import Storage
 from .depth import full_range
 from .formats import Format
 from .picture import Picture, Pixels, upright
@@ -98,7 +99,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return Picture(upright_pixels, alpha=pixels.shape[2] == 4, linear=transfer == _LINEAR)
 
 
-def write(path: str, picture: Picture, fmt: Format) -> None:
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     """Writes 8 or 16 bits, big-endian; the header states the layout, and linear light if the pixels are that."""
     bits = 8 * picture.pixels.dtype.itemsize
     rows = np.ascontiguousarray(picture.pixels, picture.pixels.dtype.newbyteorder(">")).view(np.uint8)

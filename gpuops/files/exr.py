@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
+from ..params.storage import Storage
 from ..pixels.colour import LINEAR, unusual
 from . import alpha, oiio
 from .colours import Found, of_chromaticities
@@ -201,13 +202,13 @@ def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attribut
         note(f"{path}: is read without its header attributes {', '.join(attributes)}")
 
 
-def write(path: str, picture: Picture, fmt: Format) -> None:
-    with writer(path, picture, fmt) as put:
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+    with writer(path, picture, fmt, storage) as put:
         put(picture.pixels)
 
 
 @contextmanager
-def writer(path: str, picture: Picture, fmt: Format) -> Iterator[Callable[[Pixels], None]]:
+def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
     """The same by rows: what it gives takes the picture's pixels from the top on, some rows at a time."""
     metadata = picture.metadata
     attributes: dict[str, Any] = dict(metadata.attributes)
@@ -216,7 +217,9 @@ def writer(path: str, picture: Picture, fmt: Format) -> Iterator[Callable[[Pixel
         attributes["window"] = window[:6]
     if not picture.colour.is_rec709 and CHROMATICITIES not in attributes:
         attributes[CHROMATICITIES] = (_EIGHT, picture.colour.known_primaries.numbers)
-    attributes["compression"] = "zip:1"  # exact; higher levels take three times as long for 3 %
+    method = storage.method(fmt.name)
+    assert method is not None
+    attributes["compression"] = method.name if method.level < 0 else f"{method.name}:{method.level}"
     attributes["channels"] = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}[
         picture.channels
     ]

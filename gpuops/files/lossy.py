@@ -6,15 +6,14 @@ from typing import Any
 
 import PIL.Image
 
+from ..params.storage import Storage
 from .formats import Format
 from .picture import Picture
 
-#: Options of the two formats that trade size for fidelity; these keep what the eye can see. With ``exact``,
-#: colour under alpha 0 stays.
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "JPEG": {"quality": 95, "subsampling": "4:4:4"},
-    "WebP": {"quality": 90, "method": 4, "exact": True},
-}
+#: libwebp's method and quality of each level of lossless WebP, as its WebPConfigLosslessPreset has them.
+_LOSSLESS = ((0, 0), (1, 20), (2, 25), (3, 30), (3, 50), (4, 50), (4, 75), (4, 90), (5, 90), (6, 100))
+#: The method of lossy WebP: how long its encoder looks for a smaller file, 0 … 6.
+_METHOD = 4
 
 
 def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], list[int]]:
@@ -24,9 +23,22 @@ def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], li
     return exact, [min(max(round(value), 1), 65535) for value in exact]
 
 
-def write(path: str, picture: Picture, fmt: Format) -> None:
+def _options(fmt: Format, storage: Storage) -> dict[str, Any]:
+    """Pillow's options. What formats do by themselves keeps what the eye can see."""
+    if fmt.name == "JPEG":
+        return {"quality": storage.quality_of(fmt.name), "subsampling": storage.subsampling or "4:4:4"}
+    method = storage.method(fmt.name)
+    assert method is not None
+    # exact: colour under alpha 0 stays
+    if method.name == "lossless":
+        effort, quality = _LOSSLESS[method.level]
+        return {"lossless": True, "quality": quality, "method": effort, "exact": True}
+    return {"quality": storage.quality_of(fmt.name), "method": _METHOD, "exact": True}
+
+
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     metadata = picture.metadata
-    options = dict(_OPTIONS[fmt.name])
+    options = _options(fmt, storage)
     if metadata.icc:
         options["icc_profile"] = metadata.icc
     if metadata.exif:

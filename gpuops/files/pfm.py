@@ -12,6 +12,7 @@ import re
 import numpy as np
 
 from ..errors import FileError
+from ..params.storage import Storage
 from .formats import Format
 from .picture import Picture
 
@@ -43,7 +44,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return Picture(np.ascontiguousarray(pixels), linear=True)
 
 
-def write(path: str, picture: Picture, fmt: Format) -> None:
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     kind = "PF" if picture.channels == 3 else "Pf"
     with open(path, "wb") as file:
         file.write(f"{kind}\n{picture.width} {picture.height}\n-1.0\n".encode())

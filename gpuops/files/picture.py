@@ -26,6 +26,8 @@ _BLOCKS = ("icc", "exif", "xmp")
 _XMP_ORIENTATION = re.compile(rb"""(tiff:Orientation(?:\s*=\s*["']|>\s*))[1-8]""")
 #: An EXR attribute: x and y of red, green, blue and white.
 CHROMATICITIES = "chromaticities"
+#: The EXR attributes without which pixels look different, or are at another place.
+_LOOKS = (CHROMATICITIES, "window", "PixelAspectRatio", "Orientation")
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,16 @@ class Picture:
     @property
     def channels(self) -> int:
         return int(self.pixels.shape[2])
+
+
+def stripped(picture: Picture) -> Picture:
+    """The picture, upright, without metadata but what says its colours, and EXR attributes of its shape."""
+    metadata, pixels = picture.metadata, upright(picture.pixels, picture.metadata.orientation)
+    names = _LOOKS if pixels.shape == picture.pixels.shape else (CHROMATICITIES,)
+    kept = {name: value for name, value in metadata.attributes.items() if name in names}
+    return replace(
+        picture, pixels=pixels, metadata=Metadata(metadata.icc, attributes=kept, colour=metadata.colour)
+    )
 
 
 def upright(pixels: Pixels, orientation: int) -> Pixels:

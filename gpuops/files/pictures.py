@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..notes import note
+from ..params.storage import USUAL, Storage
 from . import colours, containers
 from .formats import EXTENSIONS, Format, format_of, sniff
 from .output import atomic
@@ -49,42 +50,46 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Pic
         return picture
 
 
-def write(path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = False) -> None:
+def write(
+    path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = False, storage: Storage = USUAL
+) -> None:
     """Writes a picture whole or not at all, in the format its name says; one warning for each kind of loss.
 
-    The pixels must have a depth that the format holds: see output_dtype.
+    The pixels must have a depth that the format holds: see output_dtype. Raises ParameterError for a ``storage`` that
+    the format does not know.
     """
-    fmt = _format_for(path, picture)
+    fmt = _format_for(path, picture, storage)
     with atomic(path, overwrite=overwrite) as temporary:
         fitted, fit = _fitting(os.fspath(path), picture, fmt)
-        _module(fmt, _WRITERS).write(temporary, replace(fitted, pixels=fit(picture.pixels)), fmt)
+        _module(fmt, _WRITERS).write(temporary, replace(fitted, pixels=fit(picture.pixels)), fmt, storage)
 
 
 @contextmanager
 def writing(
-    path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = False
+    path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = False, storage: Storage = USUAL
 ) -> Iterator[Callable[[Pixels], None]]:
     """Writes a picture as :func:`write` does, but by rows: what it gives takes some at a time, from the top on.
 
     The picture's own pixels only say how many there are, and of which type. Formats other than PNG, TIFF and EXR are
     written from memory in the end.
     """
-    fmt = _format_for(path, picture)
+    fmt = _format_for(path, picture, storage)
     with atomic(path, overwrite=overwrite) as temporary:
         fitted, fit = _fitting(os.fspath(path), picture, fmt)
         module = _module(fmt, _WRITERS)
         if fmt.name in BY_ROWS:
-            with module.writer(temporary, fitted, fmt) as put:
+            with module.writer(temporary, fitted, fmt, storage) as put:
                 yield lambda pixels: put(fit(pixels))
         else:
             found: list[Pixels] = []
             yield lambda pixels: found.append(fit(pixels))
-            module.write(temporary, replace(fitted, pixels=np.concatenate(found)), fmt)
+            module.write(temporary, replace(fitted, pixels=np.concatenate(found)), fmt, storage)
 
 
-def _format_for(path: str | os.PathLike[str], picture: Picture) -> Format:
-    """The format that a path names, if it can hold the picture's pixels."""
+def _format_for(path: str | os.PathLike[str], picture: Picture, storage: Storage) -> Format:
+    """The format that a path names, if it can hold the picture's pixels, and knows the storage."""
     fmt = format_of(path)
+    storage.check(os.fspath(path), fmt.name)
     if picture.pixels.dtype.name not in fmt.dtypes:
         depths = ", ".join(fmt.dtypes)
         raise ParameterError(f"{fmt} holds {depths}, not {picture.pixels.dtype.name}; see output_dtype")
@@ -103,10 +108,10 @@ def read_stream(stream: BinaryIO, *, layer: str | int | None = None) -> Picture:
         return read(path, layer=layer)
 
 
-def write_stream(stream: BinaryIO, picture: Picture, fmt: Format) -> None:
+def write_stream(stream: BinaryIO, picture: Picture, fmt: Format, storage: Storage = USUAL) -> None:
     """Writes a picture to a stream, such as standard output."""
     with to_stream(stream, fmt.extension) as path:
-        write(path, picture)
+        write(path, picture, storage=storage)
 
 
 def format_in(path: str | os.PathLike[str]) -> Format:
@@ -123,7 +128,7 @@ def format_in(path: str | os.PathLike[str]) -> Format:
 
 
 def _module(fmt: Format, modules: dict[str, str]) -> Any:
-    """The module of a format: ``read(path, fmt, layer)`` and ``write(path, picture, fmt)``; it is imported here."""
+    """The module of a format: ``read(path, fmt, layer)`` and ``write(path, picture, fmt, storage)``."""
     return import_module(f".{modules.get(fmt.name, 'raster')}", __package__)
 
 

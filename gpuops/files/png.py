@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..params.storage import Method, Storage
 from . import colours, threads
 from .formats import Format
 from .picture import Picture
@@ -45,18 +44,17 @@ _METRE = {"in": 1 / 0.0254, "cm": 100.0}
 
 Bytes = NDArray[np.uint8]
 Pixels = NDArray[Any]
-Strip = TypeVar("Strip")
-Coded = TypeVar("Coded")
+Coder = Callable[[], Any]
 
 
-def write(path: str, picture: Picture, fmt: Format) -> None:
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     """Writes an 8- or 16-bit picture of 1 to 4 channels, with everything of its metadata that PNG knows."""
-    with writer(path, picture, fmt) as put:
+    with writer(path, picture, fmt, storage) as put:
         put(picture.pixels)
 
 
 @contextmanager
-def writer(path: str, picture: Picture, fmt: Format) -> Iterator[Callable[[Pixels], None]]:
+def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
     """The same by rows: what it gives takes the picture's pixels from the top on, some rows at a time."""
     depth = 8 * picture.pixels.dtype.itemsize
     colour = _COLOUR_TYPE[picture.channels]
@@ -65,7 +63,7 @@ def writer(path: str, picture: Picture, fmt: Format) -> Iterator[Callable[[Pixel
         file.write(SIGNATURE)
         _chunk(file, b"IHDR", header)
         _ancillary(file, picture)
-        yield _Rows(file, picture.height).put
+        yield _Rows(file, picture.height, _coder(storage.method(fmt.name))).put
         _chunk(file, b"IEND", b"")
 
 
@@ -93,11 +91,21 @@ def _chunk(file: BinaryIO, kind: bytes, *data: bytes) -> None:
     file.writelines((struct.pack(">I", sum(map(len, data))), kind, *data, struct.pack(">I", checksum)))
 
 
+def _coder(method: Method | None) -> Coder:
+    """Returns what makes a compressor of raw deflate: isal's, or zlib's where somebody names a level."""
+    if method is None:
+        from isal import isal_zlib
+
+        return lambda: isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, -15)
+    level = 0 if method.name == "none" else method.level
+    return lambda: zlib.compressobj(level, zlib.DEFLATED, -15)
+
+
 class _Rows:
     """The rows of a picture of this height on their way to a file."""
 
-    def __init__(self, file: BinaryIO, height: int) -> None:
-        self._file, self._height = file, height
+    def __init__(self, file: BinaryIO, height: int, coder: Coder) -> None:
+        self._file, self._height, self._coder = file, height, coder
         self._done = 0
         self._above: Pixels | None = None  # the last row so far
         self._adler = 1
@@ -115,9 +123,9 @@ class _Rows:
             stop = min(start + rows, count)
             filtered = filter_rows(pixels, start, stop, kind, above)
             flat = filtered.reshape(-1)
-            compressor = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, -15)
+            compressor = self._coder()
             last = before + stop >= self._height
-            flush = isal_zlib.Z_FINISH if last else isal_zlib.Z_FULL_FLUSH
+            flush = zlib.Z_FINISH if last else zlib.Z_FULL_FLUSH
             head = b"\x78\x01" if before + start == 0 else b""
             return (
                 (head, compressor.compress(flat), compressor.flush(flush)),
@@ -126,32 +134,13 @@ class _Rows:
             )
 
         strips = zip(range(0, count, rows), best_filters(pixels, rows, above), strict=True)
-        for data, strip_adler, size in _in_order(encode, strips):
+        for data, strip_adler, size in threads.in_order(encode, strips):
             self._adler = _combine(self._adler, strip_adler, size)
             _chunk(self._file, b"IDAT", *data)
         self._done += count
         self._above = pixels[-1:].copy()
         if self._done >= self._height:
             _chunk(self._file, b"IDAT", struct.pack(">I", self._adler))
-
-
-def _in_order(work: Callable[[Strip], Coded], items: Iterable[Strip]) -> Iterator[Coded]:
-    """The results of work on each item, in order, computed in threads a few items ahead of the reader."""
-    count = threads.count()
-    if count == 1:
-        yield from map(work, items)
-        return
-    pool = ThreadPoolExecutor(count)
-    waiting = deque[Future[Coded]]()
-    try:
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > 2 * count:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _combine(first: int, second: int, length: int) -> int:

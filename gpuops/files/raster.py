@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
+from ..params.storage import Storage
 from ..pixels.colour import LINEAR, SRGB, unusual
 from . import (
     by_pillow,
@@ -41,6 +42,8 @@ _PHOTOMETRIC = "tiff:PhotometricInterpretation"
 _MIN_IS_WHITE = 0
 #: The interpretation of gray whose 0 is black.
 _MIN_IS_BLACK = 1
+#: The interpretation of red, green and blue.
+_RGB = 2
 #: The interpretation of colours from a palette.
 _PALETTE = 3
 #: The interpretation of inks.
@@ -48,7 +51,7 @@ _SEPARATED = 5
 #: The interpretation of a sensor's mosaic of colours.
 _MOSAIC = 32803
 #: The interpretations that are gray or RGB, or become so in decoding.
-_PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, 2, _PALETTE, 4, _SEPARATED, 6, _MOSAIC)
+_PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, _RGB, _PALETTE, 4, _SEPARATED, 6, _MOSAIC)
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
@@ -93,6 +96,8 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
             raise Whole("has a gain map", nbytes)
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
             raise Whole("holds doubles, or its channels one after the other", nbytes)
+        if _only_tifffile(fmt, spec):
+            raise Whole("is compressed with zstd", nbytes)
         if (fmt.name == "PNG" and _is_interlaced(path)) or (fmt.name == "JPEG" and is_progressive(path)):
             raise Whole("is interlaced or progressive", nbytes)
         convert = _check_samples(path, file, page)
@@ -238,6 +243,11 @@ def _samples(path: str, file: oiio.Reader, page: _Page) -> Pixels:
         shape = spec.height, spec.width, spec.nchannels
         with np.errstate(over="ignore"):  # values beyond float's range become infinite
             return tiff.read_double(path, page.index, shape).astype(np.float32)
+    if _only_tifffile(page.fmt, spec):
+        from . import tiff
+
+        file.check_plausible(spec)
+        return convert(tiff.read_samples(path, page.index, (spec.height, spec.width, spec.nchannels)))
     return convert(file.read(index=page.index))
 
 
@@ -271,13 +281,20 @@ def _check_samples(path: str, file: oiio.Reader, page: _Page) -> Callable[[Pixel
     return converted
 
 
+def _only_tifffile(fmt: Format, spec: Any) -> bool:
+    """Whether a TIFF file has a compression that OpenImageIO lacks, and samples that are the colours' own."""
+    plain = spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK) in (_MIN_IS_BLACK, _RGB)
+    whole = spec.get_string_attribute("planarconfig") != "separate" and str(spec.format) in oiio.DTYPES
+    return fmt.name == "TIFF" and spec.get_string_attribute("compression") == "zstd" and plain and whole
+
+
 def _is_interlaced(path: str) -> bool:
     """Whether a PNG file is interlaced: the last byte of its header."""
     with open(path, "rb") as file:
         return file.read(29)[28:] != b"\0"
 
 
-def write(path: str, picture: Picture, fmt: Format) -> None:
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     metadata = picture.metadata
     if fmt.name == "JPEG 2000" and min(picture.width, picture.height) < _JPEG2000_LEAST:
         raise OSError(f"JPEG 2000 needs at least {_JPEG2000_LEAST} pixels each way; choose another format")

@@ -1,10 +1,14 @@
-"""TIFF pictures, written by tifffile: uncompressed, as deflate takes 150 times as long for half the size."""
+"""TIFF pictures, laid out by tifffile: uncompressed, as deflate takes 150 times as long for half the size.
+
+Strips are compressed by imagecodecs where somebody asks for it.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -12,7 +16,8 @@ import tifffile
 from numpy.typing import NDArray
 
 from ..errors import FileError
-from . import exif
+from ..params.storage import Method, Storage
+from . import exif, threads
 from .formats import Format
 from .picture import Picture, Pixels
 
@@ -22,6 +27,12 @@ _TILED = 1 << 30
 _SIDE = 256
 # Bytes from which on tifffile writes BigTIFF.
 _BIG = 2**32 - 2**25
+# Bytes of a strip that is compressed, about.
+_STRIP = 1 << 18
+# tifffile's names of compressions.
+_COMPRESSIONS = {"lzw": "lzw", "deflate": "adobe_deflate", "zstd": "zstd", "packbits": "packbits"}
+# Compressions that gain by a predictor: differences between neighbours in place of values (TIFF 6.0, section 14).
+_PREDICTED = ("lzw", "deflate", "zstd")
 # tifffile's names of the units of resolutions.
 _UNITS = {"in": "inch", "cm": "centimeter"}
 
@@ -49,16 +60,28 @@ def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np
         ) from None
 
 
-def write(path: str, picture: Picture, fmt: Format) -> None:
-    with writer(path, picture, fmt) as put:
+def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
+    """The samples of a page, (height, width, channels), of a compression that OpenImageIO does not know."""
+    try:
+        with tifffile.TiffFile(path) as file:
+            return np.ascontiguousarray(file.pages[page].asarray().reshape(shape))
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever its parsers meet in a damaged file
+        reason = str(error).split("\n")[0]
+        raise FileError(f"{path}: could not be read: the file is cut off or damaged ({reason})") from None
+
+
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+    with writer(path, picture, fmt, storage) as put:
         put(picture.pixels)
 
 
 @contextmanager
-def writer(path: str, picture: Picture, fmt: Format) -> Iterator[Callable[[Pixels], None]]:
+def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
     """The same by rows: what it gives takes the picture's pixels from the top on, some rows at a time.
 
-    Large pictures are in tiles, so that a part of them can be read.
+    Large pictures that are not compressed are in tiles, so that a part of them can be read.
     """
     metadata = picture.metadata
     options: dict[str, Any] = {}
@@ -67,28 +90,119 @@ def writer(path: str, picture: Picture, fmt: Format) -> Iterator[Callable[[Pixel
     if metadata.resolution:
         x, y, unit = metadata.resolution
         options |= {"resolution": (x, y), "resolutionunit": _UNITS[unit]}
+    method = storage.method(fmt.name)
+    assert method is not None
+    layout = _as_it_is if method.name == "none" else partial(_compressed, method=method)
+    with layout(path, picture, options | _common(picture)) as taking:
+        yield taking
+    if metadata.exif or metadata.xmp:
+        with open(path, "r+b") as file:
+            exif.into_tiff(file, metadata.exif, metadata.xmp)
+
+
+def _common(picture: Picture) -> dict[str, Any]:
+    return {
+        "dtype": picture.pixels.dtype,
+        "photometric": "rgb" if picture.channels >= 3 else "minisblack",
+        "planarconfig": "contig" if picture.channels > 1 else None,
+        "iccprofile": picture.metadata.icc,
+        "metadata": None,
+        "software": False,
+        "byteorder": "<",
+    }
+
+
+@contextmanager
+def _as_it_is(path: str, picture: Picture, options: dict[str, Any]) -> Iterator[Callable[[Pixels], None]]:
     tiled = picture.pixels.nbytes >= _TILED
-    tifffile.imwrite(
-        path,
-        shape=picture.pixels.shape if picture.channels > 1 else picture.pixels.shape[:2],
-        dtype=picture.pixels.dtype,
-        photometric="rgb" if picture.channels >= 3 else "minisblack",
-        planarconfig="contig" if picture.channels > 1 else None,
-        iccprofile=metadata.icc,
-        metadata=None,
-        software=False,
-        byteorder="<",
-        tile=(_SIDE, _SIDE) if tiled else None,
-        **options,
-    )
+    tile = (_SIDE, _SIDE) if tiled else None
+    tifffile.imwrite(path, shape=_shape(picture), tile=tile, **options)
     with tifffile.TiffFile(path) as known:
         start = known.pages[0].dataoffsets[0]  # all pixels follow each other from there on
     with open(path, "r+b") as file:
         file.seek(start)
         yield _Tiles(file, picture).put if tiled else lambda pixels: _append(file, pixels)
-    if metadata.exif or metadata.xmp:
-        with open(path, "r+b") as file:
-            exif.into_tiff(file, metadata.exif, metadata.xmp)
+
+
+@contextmanager
+def _compressed(
+    path: str, picture: Picture, options: dict[str, Any], method: Method
+) -> Iterator[Callable[[Pixels], None]]:
+    """Lays out a file of empty strips, appends the true ones, and says where they are."""
+    rows = max(1, min(picture.height, _STRIP // max(1, picture.pixels[0].nbytes)))
+    count = -(-picture.height // rows)
+    predictor = 1
+    if method.name in _PREDICTED:
+        predictor = 3 if picture.pixels.dtype.kind == "f" else 2
+    tifffile.imwrite(
+        path,
+        iter([b"\0"] * count),
+        shape=_shape(picture),
+        compression=_COMPRESSIONS[method.name],
+        predictor=predictor,
+        rowsperstrip=rows,
+        bigtiff=picture.pixels.nbytes >= _BIG,
+        **options,
+    )
+    with open(path, "r+b") as file:
+        file.seek(0, 2)
+        strips = _Strips(file, rows, picture.height, partial(_coded, method=method, predictor=predictor))
+        yield strips.put
+    with tifffile.TiffFile(path, mode="r+") as written:
+        page = written.pages[0]
+        assert isinstance(page, tifffile.TiffPage)
+        tags = page.tags
+        kind = "Q" if written.is_bigtiff else "I"
+        tags["StripOffsets"].overwrite(strips.starts, dtype=kind)
+        tags["StripByteCounts"].overwrite(strips.sizes, dtype=kind)
+
+
+def _coded(rows: Pixels, method: Method, predictor: int) -> bytes:
+    """A strip as the file has it."""
+    import imagecodecs
+
+    rows = np.ascontiguousarray(rows, rows.dtype.newbyteorder("<"))
+    if predictor == 2:
+        rows = imagecodecs.delta_encode(rows, axis=1)
+    elif predictor == 3:
+        rows = imagecodecs.floatpred_encode(rows, axis=1)
+    data = rows.tobytes()
+    if method.name == "lzw":
+        return bytes(imagecodecs.lzw_encode(data))
+    if method.name == "deflate":
+        return bytes(imagecodecs.zlib_encode(data, level=method.level))
+    if method.name == "zstd":
+        return bytes(imagecodecs.zstd_encode(data, level=method.level))
+    row = rows[0].nbytes  # runs of packbits end with the row
+    return b"".join(imagecodecs.packbits_encode(data[at : at + row]) for at in range(0, len(data), row))
+
+
+class _Strips:
+    """The rows of a picture on their way to strips of so many rows."""
+
+    def __init__(self, file: BinaryIO, rows: int, height: int, coded: Callable[[Pixels], bytes]) -> None:
+        self._file, self._rows, self._height, self._coded = file, rows, height, coded
+        self._left: Pixels | None = None  # those that do not fill a strip yet
+        self._done = 0
+        self.starts: list[int] = []
+        self.sizes: list[int] = []
+
+    def put(self, pixels: Pixels) -> None:
+        """Writes rows as soon as they fill strips; the last strip may have fewer."""
+        self._done += len(pixels)
+        if self._left is not None:
+            pixels = np.concatenate((self._left, pixels))
+        whole = len(pixels) if self._done == self._height else len(pixels) // self._rows * self._rows
+        parts = (pixels[at : min(at + self._rows, whole)] for at in range(0, whole, self._rows))
+        for data in threads.in_order(self._coded, parts):
+            self._file.write(b"\0" * (self._file.tell() % 2))  # strips begin at even bytes
+            self.starts.append(self._file.tell())
+            self.sizes.append(self._file.write(data))
+        self._left = pixels[whole:].copy() if whole < len(pixels) else None
+
+
+def _shape(picture: Picture) -> tuple[int, ...]:
+    return picture.pixels.shape if picture.channels > 1 else picture.pixels.shape[:2]
 
 
 def _append(file: BinaryIO, pixels: Pixels) -> None:

@@ -100,7 +100,10 @@ class _Coarse:
         factor = way.total(gpu, ends, params, levels, shares, first=False)
         self.factor = way.climb(gpu, ends, params, levels, shares, factor, 1)
         glow = Over(replace(params, tonemap=None), self)
-        return (glow,) if params.display is None else (glow, params.display)
+        if params.display is None:
+            return (glow,)
+        # A step of its own encodes for its file, as bloom does: "linear" would ask for a file of light.
+        return glow, replace(params.display, transfer="auto")
 
     def rows(self, first: int, count: int) -> Image:
         """Returns the total's rows that belong to rows of the picture."""
@@ -166,7 +169,7 @@ OPERATION = Operation(
     "bloom",
     Over,
     _over,
-    traits=Traits(premultiplied=True, kind="local"),
+    traits=Traits(rec709=True, premultiplied=True, kind="local"),
     passes=_passes,
     resident=lambda gpu, shape, over: resident(gpu, shape, over.params),
 )

@@ -22,6 +22,7 @@ from ..operation import (
     Written,
     parameter,
 )
+from ..params.dither import NOISES
 from ..params.exposure import EXPOSURE
 from ..params.lut import LutParams
 from ..params.mapping import FrozenMapping, NamedNumbers
@@ -34,7 +35,6 @@ from ..params.operators import (
     MAX_STOPS,
     METERS,
     METHODS,
-    NOISES,
     OPERATORS,
     PERCENTILES,
     TRANSFERS,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Operation, Params, Traits, Written, parameter
+from ..operation import Choice, Operation, Params, Traits, Whole, Written, parameter
+from ..params.storage import QUALITIES, SUBSAMPLINGS, Storage
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -14,11 +15,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WriteParams(Params):
-    """Write what the chain has come to: ``then write FILE``; for several inputs FILE is a template, as of -o."""
+    """Write what the chain has come to: ``then write FILE``; for several inputs FILE is a template, as of -o.
+
+    The file has its own quality, subsampling and compression: those of the command are for its output.
+    """
 
     output: str = parameter(
         MISSING, Written("The file, or a template of {stem} {name} {ext} {op} {index}.", "FILE", str)
     )
+    quality: int | None = parameter(None, Whole("Of JPEG and WebP.", *QUALITIES, optional=True))
+    subsampling: str | None = parameter(None, Choice("Of JPEG.", SUBSAMPLINGS, optional=True))
+    compression: str | None = parameter(None, Written("As of the command.", "NAME[:LEVEL]", str))
+
+    @property
+    def storage(self) -> Storage:
+        """How the file is stored."""
+        return Storage(self.quality, self.subsampling, self.compression)
 
 
 def _write(gpu: Gpu, image: Image, params: WriteParams) -> Image:

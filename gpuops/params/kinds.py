@@ -220,6 +220,7 @@ class Whole(Kind):
     help: str
     low: int
     high: int
+    optional: bool = False
 
     def checked(self, name: str, value: Any) -> int:
         try:

@@ -121,8 +121,6 @@ PERCENTILES = (10.0, 90.0)
 METHODS = ("auto", "local", "direct")
 # The signals that light may be encoded to.
 TRANSFERS = ("auto", "srgb", "gamma", "pq", "linear")
-# The kinds of noise for dithering.
-NOISES = {"triangular": "white noise", "blue": "noise without low frequencies, which is seen less"}
 # The treatments of colours that the operator leaves beyond 1.
 GAMUTS = {
     "clip": "colours beyond 1 stay until the result is stored, which cuts them",

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import PIXEL_TYPES, Image
+from ..params.dither import Dither
+from . import blue_noise
 from .pointwise import each
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
+# The part of a type's range within which values count as a whole code: the rounding errors of sRGB's curve and back.
+_WHOLE = 2.0**-18
 # Groups of a compute unit, at least.
 _GROUPS = 8
 # Rounds of a work-item, at most.
@@ -95,13 +99,15 @@ class Encoding:
     Integers are rounded to nearest and clipped to [0, 1] × their maximum; NaN becomes 0. Half clips finite values
     to ±65504; float keeps everything. ``encode`` applies the sRGB curve to the colours first,
     ``linearise`` its inverse; ``unpremultiply`` divides them by alpha before either (where alpha is 0 the
-    premultiplied colour stands).
+    premultiplied colour stands). ``dither`` adds noise to colours before they are rounded to integers, in :func:`pack`
+    alone; values within 2**-18 of their range of a code become that code.
     """
 
     dtype: np.dtype[np.generic]
     encode: bool = False
     linearise: bool = False
     unpremultiply: bool = False
+    dither: Dither | None = None
 
     def defines(self, channels: int, *, alpha: bool) -> dict[str, Define]:
         """Returns the defines of encode.cl and pack.cl."""
@@ -129,7 +135,7 @@ class Encoding:
 
     @property
     def _by_table(self) -> bool:
-        return self.encode and self.dtype == np.uint8
+        return self.encode and self.dtype == np.uint8 and self.dither is None
 
 
 def unpack(pixels: Image, decoding: Decoding) -> Image:
@@ -145,9 +151,17 @@ def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
     channels, height, width = image.shape
     size = height * width
     defines = encoding.defines(channels, alpha=image.alpha)
-    kernel = gpu.kernel(
-        ("lanes", "colour", "encode", "interleaved", "pack"), "pack", WIDTH=gpu.limits.lanes, **defines
-    )
+    sources: tuple[str, ...]
+    sources, noise, seed = ("lanes", "colour", "encode", "interleaved"), None, 0
+    if (dither := encoding.dither) is not None and encoding.dtype.kind == "u":
+        sources, seed = (*sources, "dither"), dither.seed
+        noise = blue_noise.on_device(gpu, seed) if dither.noise == "blue" else None
+        defines |= {
+            "DITHER": _WHOLE * _largest(encoding.dtype),
+            "BLUE": None if noise is None else blue_noise.SIZE,
+        }
+    kernel = gpu.kernel((*sources, "pack"), "pack", WIDTH=gpu.limits.lanes, **defines)
+    before = (image.part.first if image.part else 0) * width % 2**32
     pixels = gpu.empty((height, width, channels), encoding.dtype)
     lost = gpu.zeros((2,), np.uint32)
     # A work-item converts several pixels and reports its losses once; HDR images would cause many atomics otherwise.
@@ -155,7 +169,8 @@ def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
     items = -(-size // gpu.limits.lanes)
     times = min(-(-items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
     gpu.launch(
-        kernel, (-(-items // times),), image, encoding.codes(gpu), pixels, lost, size, times, local=local,
+        kernel, (-(-items // times),), image, encoding.codes(gpu), pixels, lost, size, times, width,
+        np.uint32(before), np.uint32(seed), noise, local=local,
         label=f"pack {encoding.dtype}", traffic=image.nbytes + pixels.nbytes,
     )  # fmt: skip
     return pixels, lost

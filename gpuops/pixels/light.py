@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..image import PIXEL_TYPES, Image
+from ..params.dither import Dither
 from .coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 from .colour import LINEAR, SRGB, Colour
 from .pointwise import each
@@ -108,14 +109,20 @@ def of_planes(image: Image, colour: Colour, encoding: Encoding, *, levels: str |
     return unpack_light(of_pixels(pixels, colour, alpha=image.alpha, levels=levels), alpha=image.alpha)
 
 
-def encoded(light: Image, written: Colour, dtype: npt.DTypeLike) -> tuple[Image, Image]:
+def encoded(
+    light: Image, written: Colour, dtype: npt.DTypeLike, dither: Dither | None = None
+) -> tuple[Image, Image]:
     """Planes of linear Rec. 709 light → pixels of ``dtype`` in the space ``written``, and counters of what did not fit.
 
     Colours are not multiplied by alpha. Raises ColourError for a space that has no formula: see
     :func:`gpuops.pixels.targets.check`.
     """
     if written in (LINEAR, SRGB):
-        return pack(light, Encoding(np.dtype(dtype), encode=written == SRGB))
+        return pack(light, Encoding(np.dtype(dtype), encode=written == SRGB, dither=dither))
+    if dither is not None:
+        signal, _ = each(light.gpu, light, [stage(written)], label="colour")
+        signal.part = light.part
+        return pack(signal, Encoding(np.dtype(dtype), dither=dither))
     pixels, lost = each(
         light.gpu, light, [stage(written)], encoding=Encoding(np.dtype(dtype)), label="colour"
     )

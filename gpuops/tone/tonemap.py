@@ -20,11 +20,12 @@ from ..params.lut import LutParams
 from ..params.operators import LOCAL, MAX_STOPS, PERCENTILES
 from ..params.region import Region
 from ..params.white_balance import GRAY_WORLD, WhiteBalance
+from ..pixels import blue_noise
 from ..pixels.coding import Decoding, Encoding, pack
 from ..pixels.pointwise import Stage, reading, writing
 from ..pixels.regions import cut, cut_of_part
 from ..space import converted
-from . import blue_noise, local, lut, operators, white_balance
+from . import local, lut, operators, white_balance
 from .gained import Gained, split
 
 if TYPE_CHECKING:
@@ -127,10 +128,10 @@ def mapped(
     native = not gpu.limits.is_cpu
     noise = None
     if params.dither is not None and params.noise == "blue":
-        noise = gpu.kept(("blue noise", params.seed), lambda: gpu.array(blue_noise.triangular(params.seed)))
+        noise = blue_noise.on_device(gpu, params.seed)
     operator = ("tonemap_operators", "lut") if table else ("tonemap_operators",)
     kernel = gpu.kernel(
-        (*ways.sources, *operator, "tonemap_light", *sources, "tonemap"),
+        (*ways.sources, *operator, "tonemap_light", *sources, "dither", "tonemap"),
         "tonemap",
         OPERATOR=operators.function_of(params.operator),
         LUMINANCE=operators.luminance_of(source.space),

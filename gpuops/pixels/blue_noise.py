@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
 
 # Rows and columns of the texture, which repeats.
 SIZE = 64
@@ -66,6 +71,11 @@ def triangular(seed: int) -> npt.NDArray[np.float32]:
     """
     uniform = (2 * ranks(seed) + 1) / (SIZE * SIZE) - 1  # −1 … 1
     return np.asarray(np.sign(uniform) * (1 - np.sqrt(1 - np.abs(uniform))), np.float32)
+
+
+def on_device(gpu: Gpu, seed: int) -> Image:
+    """Returns :func:`triangular` on a device, which keeps it."""
+    return gpu.kept(("blue noise", seed), lambda: gpu.array(triangular(seed)))
 
 
 def _at(around: Values, k: int) -> Values:
