@@ -167,7 +167,7 @@ class _Page:
         visible, place, associated = _alpha(path, fmt, spec, self.header, self.index, shape[2])
         kept = _kept(path, shape[2], visible, place)
         alpha = len(kept) > visible
-        icc = _icc(spec) if extras.colours is None else extras.icc
+        icc = icc_of(spec) if extras.colours is None else extras.icc
         if self.header is not None:
             icc = self.header.profile or None
         if _ink(spec):
@@ -343,6 +343,6 @@ def _ink(spec: Any) -> bool:
     return jpeg in ("CMYK", "YCbCrK") or photometric == _SEPARATED
 
 
-def _icc(spec: Any) -> bytes | None:
+def icc_of(spec: Any) -> bytes | None:
     profile = spec.getattribute("ICCProfile")
     return None if profile is None else np.asarray(profile, np.uint8).tobytes()
