@@ -57,7 +57,7 @@ def process(
         clusters.check(shared)
         check_stdin(*shared.inputs, *also_read)
         check_scratch(shared)
-        outputs = naming.outputs_for(shared.inputs, shared.output, op, shared.below)
+        outputs = naming.outputs_for(shared.inputs, shared.output, op, shared.below, shared.frame_of)
         if STREAM in outputs:
             check_stream(shared)
         elif shared.format is not None:
@@ -65,9 +65,10 @@ def process(
         if shared.space == "encoded":
             refuse("stored values have their own primaries", "working")
         how = shared.of_job(fuse=fuse)
+        hows = [replace(how, layer=layer) for layer in shared.layer_of] or [how] * len(outputs)
         jobs = [
             Job(path, work, output, (asides or {}).get(output, ()), how)
-            for path, output in zip(shared.inputs, outputs, strict=True)
+            for path, output, how in zip(shared.inputs, outputs, hows, strict=True)
         ]
         levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
         if shared.shard is not None:

@@ -531,3 +531,22 @@ def test_commands_take_them(clpix: Clpix, tmp_path: Path) -> None:
     assert run.code == 1
     assert run.err.count("\n") == 1
     assert "cut.avif: " in run.err
+
+
+@pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl", "a.png"])
+def test_pq_of_a_tone_mapping(name: str, clpix: Clpix, tmp_path: Path) -> None:
+    """Light beyond white comes back; 1 is 203 cd/m², and PQ's steps of 10 bits are below 2 %."""
+    y, x = np.mgrid[0:48, 0:64].astype(np.float32)
+    light = np.stack((x / 16, y / 12, (x + y) / 30), axis=2) + np.float32(0.05)
+    write(tmp_path / "in.exr", Picture(light, linear=True))
+    options = ("--operator", "linear", "--exposure", 0, "--transfer", "pq", "-o", tmp_path / name)
+    assert clpix("tonemap", tmp_path / "in.exr", *options).code == 0
+    found = read(tmp_path / name)
+    assert (found.pixels.dtype, found.colour.transfer, found.colour.primaries) == (
+        np.uint16,
+        "PQ",
+        "Rec. 709",
+    )
+    assert clpix("convert", tmp_path / name, "-o", tmp_path / "back.exr").code == 0
+    off = np.abs(read(tmp_path / "back.exr").pixels / light - 1)
+    assert np.median(off) < 0.02

@@ -6,15 +6,15 @@ points. Decoders turn the picture by properties of its own, so EXIF's orientatio
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import FileError
 from ..notes import note
 from ..pixels.colour import SRGB, unusual
 from ..pixels.targets import is_hdr
-from . import by_pillow, colours, threads
+from . import by_pillow, colours, frames, threads
 from .depth import full_range
 from .extras import needed
 from .formats import Format
@@ -31,15 +31,19 @@ _MATRICES, _OTHER_MATRIX = {9: 9, 1: 1}, 1
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
-    if layer is not None:
-        raise FileError(f"{path}: has no layer {layer!r}; it has no layers")
+    """The first frame, or the one of a number."""
     header = read_header(path)
     with by_pillow.opened(path, "AVIF") as image:
-        if image.n_frames > 1:
+        count = int(image.n_frames)
+        index = 0 if layer is None else frames.chosen(path, layer, count)
+        if count > 1 and layer is None:
             note(f"{path}: is read without its animation")
+        image.seek(index)
+        pixels = by_pillow.samples(image) if header.bits == 8 else _deep(path, header, index)
         info = dict(image.info)
-        pixels = by_pillow.samples(image) if header.bits == 8 else _deep(path, header)
-    return described(path, pixels, header, info, turned=False)
+    picture = described(path, pixels, header, info, turned=False)
+    names = tuple(map(str, range(count))) if count > 1 else ()
+    return replace(picture, layer=str(index) if names else "", layers=names)
 
 
 def described(path: str, pixels: Pixels, header: Header, info: dict[str, Any], *, turned: bool) -> Picture:
@@ -69,12 +73,12 @@ def described(path: str, pixels: Pixels, header: Header, info: dict[str, Any], *
     return Picture(pixels, alpha=not pixels.shape[2] % 2, linear=colour.linear, metadata=metadata).upright()
 
 
-def _deep(path: str, header: Header) -> Pixels:
+def _deep(path: str, header: Header, index: int) -> Pixels:
     imagecodecs = needed("imagecodecs", path, f"AVIF of {header.bits} bits")
     with open(path, "rb") as file:
         data = file.read()
     with parsing(path):
-        samples = imagecodecs.avif_decode(data, index=0, numthreads=threads.count())
+        samples = imagecodecs.avif_decode(data, index=index, numthreads=threads.count())
     return full_range(samples if samples.ndim == 3 else samples[:, :, None], header.bits)
 
 

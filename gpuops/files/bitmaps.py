@@ -30,9 +30,11 @@ _INCH = 0.0254
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+    if fmt.name == "GIF":
+        return _read_gif(path, fmt, layer)
     if layer is not None:
         raise FileError(f"{path}: has no layer {layer!r}; a {fmt} file has one picture")
-    return {"BMP": _read_bmp, "GIF": _read_gif, "DDS": _read_dds}[fmt.name](path)
+    return _read_bmp(path) if fmt.name == "BMP" else _read_dds(path)
 
 
 def write(path: str, picture: Picture, fmt: Format) -> None:
@@ -84,15 +86,23 @@ def _write_bmp(path: str, picture: Picture) -> None:
 # GIF: GIF89a ----------------------------------------------------------------------------------------
 
 
-def _read_gif(path: str) -> Picture:
+def _read_gif(path: str, fmt: Format, layer: str | int | None) -> Picture:
+    from . import frames
+
     with by_pillow.opened(path, "GIF") as image:
-        if image.n_frames > 1:
-            note(f"{path}: is read without its animation")
-        image.seek(0)
+        several = image.n_frames > 1
         if "comment" in image.info:
             note(f"{path}: is read without its comment")
-        pixels = by_pillow.samples(image)
-    return Picture(pixels, alpha=pixels.shape[2] == 4)
+    if several and layer is None:
+        note(f"{path}: is read without its animation")
+    index = layer or 0
+    pixels, count = frames.read(path, fmt, index)
+    return Picture(
+        pixels,
+        alpha=pixels.shape[2] == 4,
+        layer=str(index) if several else "",
+        layers=tuple(map(str, range(count))) if several else (),
+    )
 
 
 def _write_gif(path: str, picture: Picture) -> None:
