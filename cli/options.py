@@ -268,7 +268,9 @@ def batch(command: Command) -> Command:
 
     options = (
         click.option(
-            "--frames", metavar="all|N|N:M", help="Take frames or pages, each to a file of its own."
+            "--frames",
+            metavar="all|N|N:M",
+            help="Take frames or pages: each to its own file, or all to one .gif or .webp.",
         ),
         click.option("--recursive", is_flag=True, help="Take the pictures in folders, and keep their tree."),
         click.option(

@@ -19,7 +19,7 @@ from gpuops.errors import DeviceError, FileError, ParameterError
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from . import batches, clusters, naming, status
+from . import animations, batches, clusters, naming, status
 from .checks import check_dump, check_output, check_scratch, check_stdin, check_stream
 from .main import FAILURE, complain, say
 from .options import Shared, refuse
@@ -51,6 +51,13 @@ def process(
     picture. ``tell`` is given what the work has to tell.
     What can be known to fail is refused before the device is even opened.
     """
+    if animations.is_wanted(shared):
+
+        def each(frames: Shared) -> None:
+            process(frames, op, work, fuse=fuse, also_read=also_read, check=check, tell=tell)
+
+        animations.make(shared, each, writes=bool(asides))
+        return
     with reporting(shared, also_read) as report:
         assert shared.output is not None
         batches.check(shared)

@@ -139,3 +139,55 @@ def test_the_field_needs_frames(clpix: Clpix, tmp_path: Path) -> None:
     run = clpix("convert", tmp_path / "a.gif", "-o", tmp_path / "{frame}.png")
     assert run.code == 2
     assert "add --frames all" in run.err
+
+
+@pytest.mark.parametrize("source", ["a.gif", "a.webp", "a.png"])
+@pytest.mark.parametrize("name", ["out.gif", "out.webp"])
+def test_animations_keep_their_times(source: str, name: str, clpix: Clpix, tmp_path: Path) -> None:
+    expected = animation(tmp_path / source)
+    run = clpix("convert", tmp_path / source, "--frames", "all", "-o", tmp_path / name)
+    assert (run.code, run.err) == (0, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted((source, name))
+    with Image.open(tmp_path / name) as image:
+        assert (image.n_frames, image.info["loop"]) == (3, 0)
+        for i, frame in enumerate(expected):
+            image.seek(i)
+            image.load()
+            assert image.info["duration"] == (40, 80, 120)[i]
+            found = np.asarray(image.convert("RGB")).astype(int)
+            off = np.abs(found - frame[:, :, :3])
+            assert off.max() == 0 if name == "out.gif" else off.mean() < 12
+
+
+def test_animations_with_transparency(clpix: Clpix, tmp_path: Path) -> None:
+    first, *others = frames()
+    for frame in (first, *others):
+        frame[:, :, 3] = np.where((frame[:, :, :3] == RED[:3]).all(axis=2), 0, 255)
+    images = [Image.fromarray(frame) for frame in (first, *others)]
+    images[0].save(tmp_path / "a.webp", save_all=True, append_images=images[1:], lossless=True, duration=50)
+    assert clpix("convert", tmp_path / "a.webp", "--frames", "1:", "-o", tmp_path / "out.gif").code == 0
+    with Image.open(tmp_path / "out.gif") as image:
+        assert image.n_frames == 2
+        for i, frame in enumerate(others):
+            image.seek(i)
+            found = np.asarray(image.convert("RGBA"))
+            assert np.array_equal(found[:, :, 3], frame[:, :, 3])
+            shown = frame[:, :, 3] > 0
+            assert np.array_equal(found[shown], frame[shown])
+
+
+def test_an_animation_that_is_there_stays(clpix: Clpix, tmp_path: Path) -> None:
+    animation(tmp_path / "a.gif")
+    (tmp_path / "b.gif").write_bytes(b"precious")
+    run = clpix("convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "b.gif")
+    assert run.code == 1
+    assert "exists already" in run.err
+    assert (tmp_path / "b.gif").read_bytes() == b"precious"
+    assert (
+        clpix("convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "b.gif", "--overwrite").code
+        == 0
+    )
+    run = clpix(
+        "convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "c.gif", "--dtype", "float"
+    )
+    assert (run.code, run.err.count("\n")) == (2, 1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .containers import Extras
 
 #: Pillow's names of the formats that may be animations.
-_KINDS = {"GIF": "GIF", "PNG": "PNG", "WebP": "WEBP", "AVIF": "AVIF"}
+KINDS = {"GIF": "GIF", "PNG": "PNG", "WebP": "WEBP", "AVIF": "AVIF"}
 #: The place of the bits of a sample in a PNG file.
 _PNG_BITS = 24
 
@@ -36,15 +36,15 @@ def count(path: str | os.PathLike[str]) -> int:
 
             with oiio.Reader(text) as file:
                 return file.count()
-        if fmt.name not in _KINDS:
+        if fmt.name not in KINDS:
             return 1
-        with by_pillow.opened(text, _KINDS[fmt.name]) as image:
+        with by_pillow.opened(text, KINDS[fmt.name]) as image:
             return int(getattr(image, "n_frames", 1))
 
 
 def is_animated(fmt: Format, extras: Extras) -> bool:
     """Whether a PNG or WebP file says that it is an animation."""
-    return fmt.name in _KINDS and "animation" in extras.unused
+    return fmt.name in KINDS and "animation" in extras.unused
 
 
 def read(path: str, fmt: Format, layer: str | int) -> tuple[Pixels, int]:
@@ -55,7 +55,7 @@ def read(path: str, fmt: Format, layer: str | int) -> tuple[Pixels, int]:
                 raise FileError(
                     f"{path}: is an animation of 16 bits, of which only the first picture is read"
                 )
-    with by_pillow.opened(path, _KINDS[fmt.name]) as image:
+    with by_pillow.opened(path, KINDS[fmt.name]) as image:
         frames = int(getattr(image, "n_frames", 1))
         index = chosen(path, layer, frames)
         with parsing(path):

@@ -11,7 +11,7 @@ from .picture import Picture
 
 #: Options of the two formats that trade size for fidelity; these keep what the eye can see. With ``exact``,
 #: colour under alpha 0 stays.
-_OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "JPEG": {"quality": 95, "subsampling": "4:4:4"},
     "WebP": {"quality": 90, "method": 4, "exact": True},
 }
@@ -26,7 +26,7 @@ def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], li
 
 def write(path: str, picture: Picture, fmt: Format) -> None:
     metadata = picture.metadata
-    options = dict(_OPTIONS[fmt.name])
+    options = dict(OPTIONS[fmt.name])
     if metadata.icc:
         options["icc_profile"] = metadata.icc
     if metadata.exif:
