@@ -49,7 +49,7 @@ def _explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> None:
     from gpuops.gpu import Gpu
 
     assert shared.output is not None
-    target = naming.outputs_for(shared.inputs, shared.output, "chain", shared.below)[0]
+    target = naming.outputs_for(shared.inputs, shared.output, "chain", shared.below, shared.frame_of)[0]
     with Gpu(shared.device, memory=shared.device_memory) as gpu:
         click.echo(explain(gpu, chain, shared.inputs[0], target, shared.of_job(fuse=fuse)))
 
@@ -66,14 +66,14 @@ def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[str, tuple[
     if shared.repeat > 1:
         raise click.UsageError("what is written on the way is written once: leave out --repeat")
     assert shared.output is not None
-    outputs = naming.outputs_for(shared.inputs, shared.output, name, shared.below)
+    outputs = naming.outputs_for(shared.inputs, shared.output, name, shared.below, shared.frame_of)
     found: dict[str, tuple[str, ...]] = dict.fromkeys(outputs, ())
     taken = set(map(os.path.realpath, outputs))
     inputs = Identities((*shared.inputs, *files_of(chain)))
     # What is there may stay, or be replaced, with its job: that is decided later.
     later = shared.skip_existing or shared.update or shared.resume is not None
     for params in writes:
-        paths = naming.outputs_for(shared.inputs, params.output, name, shared.below)
+        paths = naming.outputs_for(shared.inputs, params.output, name, shared.below, shared.frame_of)
         for path, folder in zip(paths, shared.below, strict=True):
             if os.path.realpath(path) in taken:
                 raise click.UsageError(f"{path} would be written twice: name another file")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -36,7 +37,36 @@ def listed(shared: Shared) -> Shared:
     if shared.from0 == STREAM and STREAM in named:
         raise ParameterError("'-' is standard input, which can be read once: name it once")
     pairs = [pair for path in named for pair in _within(path, shared)]
-    return replace(shared, inputs=tuple(path for path, _ in pairs), below=tuple(below for _, below in pairs))
+    found = replace(shared, inputs=tuple(path for path, _ in pairs), below=tuple(below for _, below in pairs))
+    return found if shared.frames is None else _by_frames(found, shared.frames)
+
+
+def _by_frames(shared: Shared, wanted: str) -> Shared:
+    """Returns the options with an input for each frame that is wanted: all, N, or from N on before M."""
+    match = re.fullmatch(r"all|(\d+)|(\d*):(\d*)", wanted)
+    if match is None:
+        raise ParameterError(
+            f"--frames {wanted}: give all, a number from 0 on, or N:M for those from N on before M"
+        )
+    if shared.layer is not None:
+        raise ParameterError("--frames and --layer both say what of a file is taken: leave out one")
+    from gpuops.files import frames
+
+    found: list[tuple[str, str, int, str | None]] = []
+    for path, below in zip(shared.inputs, shared.below, strict=True):
+        if path == STREAM or places.is_address(path):
+            raise ParameterError(f"--frames needs files on this machine, not {path}")
+        count = frames.count(path)
+        one, first, last = match.groups()
+        if one is not None:
+            chosen = range(frames.chosen(path, one, count), int(one) + 1)
+        else:
+            chosen = range(count)[int(first or 0) : int(last) if last else None]
+        if not chosen:
+            raise FileError(f"{path}: has no frames {wanted}; it has {count}, counted from 0")
+        found += [(path, below, frame, str(frame) if count > 1 else None) for frame in chosen]
+    inputs, folders, numbers, layers = zip(*found, strict=True)
+    return replace(shared, inputs=inputs, below=folders, frame_of=numbers, layer_of=layers)
 
 
 def _named(shared: Shared) -> Iterator[str]:

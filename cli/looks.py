@@ -109,7 +109,9 @@ class Looks:
             if params.exposure is not None:
                 replace(params, exposure=params.exposure + stops)  # this checks that it is within the limits
         assert shared.output is not None
-        for output in naming.outputs_for(shared.inputs, shared.output, "tonemap"):
+        for output in naming.outputs_for(
+            shared.inputs, shared.output, "tonemap", shared.below, shared.frame_of
+        ):
             if output != STREAM:
                 fmt = files.format_of(output)
             elif shared.format is not None:
@@ -136,7 +138,9 @@ class Looks:
         if len(shared.inputs) > 1:
             refuse("a plot shows the curves for one input", "plot_curve")
         charts.check(path, overwrite=shared.overwrite, inputs=shared.inputs)
-        for output in naming.outputs_for(shared.inputs, shared.output, "tonemap"):
+        for output in naming.outputs_for(
+            shared.inputs, shared.output, "tonemap", shared.below, shared.frame_of
+        ):
             if output != STREAM and os.path.realpath(output) == os.path.realpath(path):
                 raise ParameterError(f"{path} is the output of both -o and --plot-curve: name another one")
 

@@ -13,17 +13,35 @@ from gpuops.files import places
 from gpuops.params.files import STREAM
 
 # The fields of a pattern for names of outputs.
-_FIELDS = ("stem", "name", "ext", "dir", "op", "index")
+_FIELDS = ("stem", "name", "ext", "dir", "op", "index", "frame")
 
 
-def outputs_for(inputs: tuple[str, ...], output: str, op: str, below: tuple[str, ...] = ()) -> list[str]:
+def outputs_for(
+    inputs: tuple[str, ...],
+    output: str,
+    op: str,
+    below: tuple[str, ...] = (),
+    frames: tuple[int, ...] = (),
+) -> list[str]:
     """The output path of each input.
 
     A folder (an existing one, or a name that ends in a slash) keeps the inputs' names; a template fills in
-    {stem} {name} {ext} {dir} {op} {index}. ``below``: the folder of each input below a folder that was named, which an
-    output folder keeps, and which is {dir}. Raises ParameterError where two inputs would share an output.
+    {stem} {name} {ext} {dir} {op} {index} {frame}. ``below``: the folder of each input below a folder that was named,
+    which an output folder keeps, and which is {dir}. ``frames``: the frame of each input, which is {frame}; names
+    without that field get it before their extension, as in out-0001.png. Raises ParameterError where two inputs would
+    share an output.
     """
+    if "{frame}" in output and not frames:
+        raise ParameterError(f"{output}: {{frame}} is the number that --frames gives: add --frames all")
     below = below or ("",) * len(inputs)
+    if frames and output != STREAM and not any("{" + field + "}" in output for field in ("frame", "index")):
+        pairs = zip(inputs, below, strict=True)
+        plain = [Path(outputs_for((path,), output, op, (folder,))[0]) for path, folder in pairs]
+        numbered = [
+            str(path.with_name(f"{path.stem}-{frame:04d}{path.suffix}"))
+            for path, frame in zip(plain, frames, strict=True)
+        ]
+        return _apart(numbered, inputs, below)
     if output == STREAM:
         if len(inputs) > 1:
             raise ParameterError(
@@ -33,8 +51,10 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str, below: tuple[str,
     _check_fields(output)
     if any("{" + field + "}" in output for field in _FIELDS):
         paths = [
-            _fill(output, path, folder, op, index)
-            for index, (path, folder) in enumerate(zip(inputs, below, strict=True), 1)
+            _fill(output, path, folder, op, index, frame)
+            for index, (path, folder, frame) in enumerate(
+                zip(inputs, below, frames or (0,) * len(inputs), strict=True), 1
+            )
         ]
     elif os.path.isdir(output) or output.endswith(("/", os.sep)):
         paths = [
@@ -49,6 +69,11 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str, below: tuple[str,
         )
     else:
         paths = [output]
+    return _apart(paths, inputs, below)
+
+
+def _apart(paths: list[str], inputs: tuple[str, ...], below: tuple[str, ...]) -> list[str]:
+    """The paths, if all are different ones."""
     seen: dict[str, str] = {}
     folders: dict[str, str] = {}
     for path, source in zip(paths, inputs, strict=True):
@@ -72,7 +97,7 @@ def _check_fields(output: str) -> None:
             raise ParameterError(f"{output}: unknown field {match[0]}; there are {' '.join(fields)}")
 
 
-def _fill(template: str, path: str, below: str, op: str, index: int) -> str:
+def _fill(template: str, path: str, below: str, op: str, index: int, frame: int) -> str:
     name = Path("stdin" if path == STREAM else places.name_of(path.rstrip("/")))
     values = {
         "stem": name.stem,
@@ -81,6 +106,7 @@ def _fill(template: str, path: str, below: str, op: str, index: int) -> str:
         "dir": below or os.curdir,
         "op": op,
         "index": f"{index:04d}",
+        "frame": f"{frame:04d}",
     }
     # str.format is not used, as a brace in a folder's name is no mistake.
     filled = re.sub("{(" + "|".join(values) + ")}", lambda match: values[match[1]], template)

@@ -81,7 +81,8 @@ def refuse(reason: str, *names: str) -> None:
 class Shared:
     """The values of all shared options.
 
-    ``below``: for each input the folder that it is in, below one that was named.
+    ``below``: for each input the folder that it is in, below one that was named. ``frame_of``: the frame of each, if
+    frames were asked for; ``layer_of``: the layer that is it, None of files with one picture.
     """
 
     inputs: tuple[str, ...] = ()
@@ -89,6 +90,9 @@ class Shared:
     output: str | None = None
     format: str | None = None
     layer: str | None = None
+    frames: str | None = None
+    frame_of: tuple[int, ...] = ()
+    layer_of: tuple[str | None, ...] = ()
     device: str | None = None
     memory: int | None = None
     device_memory: int | None = None
@@ -326,6 +330,11 @@ def batch(command: Command) -> Command:
         return command(shared=listed(shared), **values)
 
     options = (
+        click.option(
+            "--frames",
+            metavar="all|N|N:M",
+            help="Take frames or pages: each to its own file, or all to one .gif or .webp.",
+        ),
         click.option("--recursive", is_flag=True, help="Take the pictures in folders, and keep their tree."),
         click.option(
             "--from0", metavar="FILE", help="Take inputs' names from a file, or '-', that a 0 byte ends."

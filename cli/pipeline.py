@@ -19,7 +19,7 @@ from gpuops.errors import DeviceError, FileError, ParameterError
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from . import batches, clusters, naming, status
+from . import animations, batches, clusters, naming, status
 from .checks import check_dump, check_output, check_scratch, check_stdin, check_stream
 from .main import FAILURE, complain, say
 from .options import Shared, refuse
@@ -51,13 +51,20 @@ def process(
     picture. ``tell`` is given what the work has to tell.
     What can be known to fail is refused before the device is even opened.
     """
+    if animations.is_wanted(shared):
+
+        def each(frames: Shared) -> None:
+            process(frames, op, work, fuse=fuse, also_read=also_read, check=check, tell=tell)
+
+        animations.make(shared, each, writes=bool(asides))
+        return
     with reporting(shared, also_read) as report:
         assert shared.output is not None
         batches.check(shared)
         clusters.check(shared)
         check_stdin(*shared.inputs, *also_read)
         check_scratch(shared)
-        outputs = naming.outputs_for(shared.inputs, shared.output, op, shared.below)
+        outputs = naming.outputs_for(shared.inputs, shared.output, op, shared.below, shared.frame_of)
         if STREAM in outputs:
             check_stream(shared)
         elif shared.format is not None:
@@ -65,9 +72,10 @@ def process(
         if shared.space == "encoded":
             refuse("stored values have their own primaries", "working")
         how = shared.of_job(fuse=fuse)
+        hows = [replace(how, layer=layer) for layer in shared.layer_of] or [how] * len(outputs)
         jobs = [
             Job(path, work, output, (asides or {}).get(output, ()), how)
-            for path, output in zip(shared.inputs, outputs, strict=True)
+            for path, output, how in zip(shared.inputs, outputs, hows, strict=True)
         ]
         levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
         if shared.shard is not None:

@@ -233,7 +233,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("a.png -o /dev/null", 1, "/dev/null: is not a regular file"),
         ("a.png -o .", 1, "a.png: is also an input"),
         ("a.png -o b.png", 1, "b.png: exists already"),
-        ("a.png -o o.gif", 1, "the extension '.gif' is unknown"),
+        ("a.png -o o.xyz", 1, "the extension '.xyz' is unknown"),
         ("a.png a.png -o out/", 2, "a.png and a.png would both become out/a.png"),
         ("a.png -o -", 2, "--format"),
         ("- - -o out/", 2, "'-' is standard input, which can be read once"),

@@ -145,6 +145,12 @@ class Job:
         encoded = any(getattr(step, "transfer", _USUAL[0]) not in _USUAL for step in self.chain or ())
         if encoded and self.options.colour != AUTO:
             raise ParameterError("--transfer and --colour both say how the result is encoded: leave out one")
+        if self.options.dtype is None and any(
+            getattr(step, "transfer", "") == "pq" for step in self.chain or ()
+        ):
+            fmt = self.options.format_of(self.target)
+            if files.is_display_format(fmt) and "uint16" in fmt.dtypes:  # 8 bits are too few for PQ
+                object.__setattr__(self, "options", replace(self.options, dtype="uint16"))
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError("two outputs of a job have the same path")
         self._check_dither()

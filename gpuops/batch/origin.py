@@ -109,7 +109,7 @@ class Origin:
         alike = before == depth if values.narrow else before.kind == depth.kind
         as_stored = values == self.stored and alike and not display
         gray = fmt.fitting(self.channels) < 3
-        return values if as_stored and files.can_say(fmt, values, gray=gray) else usual(depth)
+        return values if as_stored and files.can_say(fmt, values, depth, gray=gray) else usual(depth)
 
     def wanted(self, name: str, fmt: files.Format, depth: np.dtype[Any]) -> Colour | None:
         """Returns the space that an option names, as :mod:`gpuops.params.colours` has it; None where it leaves it open.
@@ -127,7 +127,7 @@ class Origin:
             except ColourError as error:
                 raise ParameterError(f"its colour space {error}: name another one by --colour") from None
         gray = fmt.fitting(self.channels) < 3
-        if found is None or depth.kind == "u" or files.can_say(fmt, found, gray=gray):
+        if found is None or depth.kind == "u" or files.can_say(fmt, found, depth, gray=gray):
             return found
         return unusual(replace(found, curves=(LINEAR_CURVE,), narrow=False))
 

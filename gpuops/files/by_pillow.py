@@ -1,17 +1,51 @@
-"""Pixels of 8 bits decoded by Pillow, for the few kinds of files that OpenImageIO does not give as they are stored."""
+"""Pixels of 8 bits decoded by Pillow, for the kinds of files that OpenImageIO does not give as they are stored."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import numpy as np
 
+from ..errors import FileError
 from .picture import Pixels
 from .reading import parsing
+
+#: Pixels from which on the size of the file is checked.
+_LARGE = 1 << 28
+#: The most pixels that a byte of a file can hold, but for codecs that predict whole pictures.
+_DENSEST = 2000
 
 
 def read(path: str, kind: str) -> Pixels:
     """The samples of a picture, (height, width, channels); ``kind`` is Pillow's name of the format."""
+    with opened(path, kind) as image:
+        return samples(image)
+
+
+@contextmanager
+def opened(path: str, kind: str) -> Iterator[Any]:
+    """Gives Pillow's image of a file; whatever its decoder finds wrong becomes a FileError."""
     import PIL.Image
 
+    PIL.Image.MAX_IMAGE_PIXELS = None  # large pictures are no attack where the file is large, too
     with parsing(path), PIL.Image.open(path, formats=(kind,)) as image:
-        pixels = np.asarray(image)
+        claimed, there = image.width * image.height, os.path.getsize(path)
+        if kind != "AVIF" and claimed > _LARGE and claimed > _DENSEST * there:
+            raise FileError(
+                f"{path}: is damaged: it claims {image.width} x {image.height} pixels, "
+                f"which its {there} bytes cannot hold"
+            )
+        yield image
+
+
+def samples(image: Any) -> Pixels:
+    """The samples of Pillow's image, (height, width, channels) of 8 bits; palettes become RGB, or RGB with alpha."""
+    if image.mode in ("P", "PA"):
+        image = image.convert("RGBA" if image.has_transparency_data else "RGB")
+    elif image.mode == "1":
+        image = image.convert("L")
+    pixels = np.asarray(image)
     return np.array(pixels if pixels.ndim == 3 else pixels[:, :, None])

@@ -27,6 +27,14 @@ _SRGB_GAMMA = 45455
 _LINEAR_GAMMA = 100000
 # The difference in these parts within which gammas are the same.
 _GAMMA_TOLERANCE = 1000
+# The code points of sRGB.
+SRGB_CODES = bytes((1, 13, 0, 1))
+# The code point that leaves primaries or transfer open.
+_UNSPECIFIED = 2
+# The code points of the primaries that JPEG XL has itself; others it tells by a profile.
+_JXL_PRIMARIES = (1, 9, 11, 12)
+# Those of the transfers.
+_JXL_TRANSFERS = (1, 8, 13, 16, 17, 18)
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,17 @@ def of_chromaticities(numbers: tuple[float, ...], where: str) -> Found:
         return Found(colours.usual(colours.of_primaries(Primaries.of(numbers), colours.LINEAR_CURVE)))
     except ColourError:
         return Found(wrong=(f"its {where} make no sense",))
+
+
+def of_codes(primaries: int, transfer: int, *, gray: bool) -> Found:
+    """The statement of code points beside a profile, or none; 2 says nothing. Gray has no primaries."""
+    if transfer == _UNSPECIFIED:
+        return Found()
+    try:
+        known = cicp.colour_of(bytes((1 if gray or primaries == _UNSPECIFIED else primaries, transfer, 0, 1)))
+    except (ColourError, ValueError):
+        return Found(wrong=(f"its code points of colour ({primaries}, {transfer}) are not known",))
+    return Found(colours.usual(known))
 
 
 def profile_in(chunk: bytes) -> bytes | None:
@@ -156,11 +175,21 @@ def usual(dtype: np.dtype[np.generic]) -> Colour:
     return LINEAR if dtype.kind == "f" else SRGB
 
 
-def can_say(fmt: Format, colour: Colour, *, gray: bool) -> bool:
-    """Whether a file of a format can say that its values are in a space that is not the usual one."""
-    if fmt.name == "PNG" and cicp.codes_of(colour):
+def codes_for(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bytes | None:
+    """The code points by which a file of a format and depth tells its space; None where it does not do it so."""
+    codes = cicp.codes_of(colour)
+    if dtype.name not in fmt.coded or codes is None or (colour.narrow and fmt.name != "PNG"):
+        return None
+    if fmt.name == "JPEG XL" and (gray or codes[0] not in _JXL_PRIMARIES or codes[1] not in _JXL_TRANSFERS):
+        return None
+    return codes
+
+
+def can_say(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bool:
+    """Whether a file of a format and depth can say that its values are in a space that is not the usual one."""
+    if codes_for(fmt, colour, dtype, gray=gray):
         return True
-    if "icc" in fmt.holds:
+    if "icc" in fmt.keeps(dtype):
         return icc.can_describe(colour, gray=gray)
     if fmt.name == "EXR":
         return colour.linear

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from . import colours
+from .boxes import boxes
 from .colours import Found
 
 #: How a JPEG segment with EXIF begins.
@@ -239,7 +240,7 @@ def read_jpeg2000(file: BinaryIO) -> Extras:
         return Extras()
     exif = xmp = None
     unused: list[str] = []
-    for kind, start, size in jpeg2000.boxes(file, 0, end):
+    for kind, start, size in boxes(file, 0, end):
         if kind == b"uuid":
             file.seek(start)
             identity, data = file.read(16), file.read(min(size - 16, _LONGEST))

@@ -8,12 +8,17 @@ from .picture import Pixels
 
 
 def full_range(samples: Pixels, bits: int) -> Pixels:
-    """Spreads samples v, 0 to 2^bits − 1, over the whole range of 8 bits (of 16 if there are more than 8).
+    """Spreads samples v, 0 to 2^bits − 1, over the whole range of 8 bits (of 16 if there are more than 8)."""
+    return spread(samples, 2**bits - 1)
 
-    That is round(v · most / (2^bits − 1)), where most is 255 or 65535.
+
+def spread(samples: Pixels, largest: int) -> Pixels:
+    """Spreads samples v, 0 to ``largest``, over the whole range of 8 bits (of 16 if it is more than 255).
+
+    That is round(v · most / largest), where most is 255 or 65535.
     """
-    kind, most = (np.dtype(np.uint8), 255) if bits <= 8 else (np.dtype(np.uint16), 65535)
-    if most == 2**bits - 1:
+    kind, most = (np.dtype(np.uint8), 255) if largest < 256 else (np.dtype(np.uint16), 65535)
+    if most == largest:
         return samples.astype(kind, copy=False)
-    table: Pixels = np.rint(np.arange(2**bits) * (most / (2**bits - 1))).astype(kind)
+    table: Pixels = np.rint(np.arange(largest + 1) * (most / largest)).astype(kind)
     return np.take(table, samples)

@@ -13,7 +13,12 @@ from ..errors import FileError
 
 @dataclass(frozen=True)
 class Format:
-    """A format: the first extension is the usual one; dtypes go from narrow to wide; largest is a side in pixels."""
+    """A format: the first extension is the usual one; dtypes go from narrow to wide; largest is a side in pixels.
+
+    deep_holds: the metadata beside more than 8 bits, where it is not the same. coded: the depths whose colours are
+    told by the code points of ITU-T H.273. upright: decoders turn pictures, so they are written turned. written:
+    files of it can be written. needs: the package that codes it.
+    """
 
     name: str
     extensions: tuple[str, ...]
@@ -22,6 +27,15 @@ class Format:
     channels: tuple[int, ...] = (1, 2, 3, 4)
     holds: frozenset[str] = frozenset()  # of "icc", "exif", "xmp", "resolution", "attributes"
     largest: int | None = None
+    deep_holds: frozenset[str] | None = None
+    coded: tuple[str, ...] = ()
+    upright: bool = False
+    written: bool = True
+    needs: str = ""
+
+    def keeps(self, dtype: np.dtype[np.generic]) -> frozenset[str]:
+        """The kinds of metadata that fit beside pixels of a depth."""
+        return self.holds if self.deep_holds is None or dtype.name == "uint8" else self.deep_holds
 
     @property
     def extension(self) -> str:
@@ -49,9 +63,22 @@ DEPTHS = {
 # All kinds of metadata.
 _ALL = frozenset({"icc", "exif", "xmp", "resolution"})
 
-# The formats of pictures, in the order in which they are tried.
+# The depths of integers.
+_INTEGERS = ("uint8", "uint16")
+# All depths.
+_ANY = ("uint8", "uint16", "float16", "float32")
+# The metadata of formats whose files are boxes (ISO/IEC 14496-12).
+_BOXES = _ALL - {"resolution"}
+
+
+def _netpbm(*kinds: int) -> tuple[bytes, ...]:
+    """The beginnings of files of netpbm's kinds: P and a digit, then white space or a remark."""
+    return tuple(b"P%d%c" % (kind, after) for kind in kinds for after in b" \t\n\r#")
+
+
+# The formats of pictures that are written, in the order in which they are tried.
 FORMATS = (
-    Format("PNG", (".png",), ("uint8", "uint16"), (b"\x89PNG\r\n\x1a\n",), holds=_ALL),
+    Format("PNG", (".png",), _INTEGERS, (b"\x89PNG\r\n\x1a\n",), holds=_ALL, coded=_INTEGERS),
     Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("uint8",), (b"\xff\xd8\xff",), (1, 3), _ALL, 65500),
     Format("WebP", (".webp",), ("uint8",), (b"RIFF",), (3, 4), _ALL - {"resolution"}, 16383),
     Format(
@@ -79,31 +106,103 @@ FORMATS = (
         holds=frozenset({"icc"}),
     ),
     Format("DPX", (".dpx",), ("uint8", "uint16"), (b"SDPX", b"XPDS"), (1, 3, 4)),
-    Format("NPY", (".npy",), ("uint8", "uint16", "float16", "float32"), (b"\x93NUMPY",)),
-    Format("NPZ", (".npz",), ("uint8", "uint16", "float16", "float32"), (b"PK\x03\x04",), holds=_ALL),
+    Format("NPY", (".npy",), _ANY, (b"\x93NUMPY",)),
+    Format("NPZ", (".npz",), _ANY, (b"PK\x03\x04",), holds=_ALL),
+    Format(
+        "JPEG XL",
+        (".jxl",),
+        _ANY,
+        (b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"),
+        (1, 3, 4),
+        holds=_BOXES,
+        upright=True,
+        coded=_ANY,
+    ),
+    Format(
+        "AVIF",
+        (".avif",),
+        _INTEGERS,
+        (),
+        (1, 3, 4),
+        holds=_BOXES,
+        upright=True,
+        deep_holds=frozenset(),
+        coded=("uint16",),
+        largest=65536,
+        needs="imagecodecs for more than 8 bits",
+    ),
+    Format(
+        "HEIC",
+        (".heic", ".heif"),
+        _INTEGERS,
+        (),
+        (1, 3, 4),
+        holds=_BOXES,
+        upright=True,
+        coded=_INTEGERS,
+        needs="pillow-heif",
+    ),
+    Format("GIF", (".gif",), ("uint8",), (b"GIF87a", b"GIF89a"), (3, 4), largest=65535),
+    Format("BMP", (".bmp", ".dib"), ("uint8",), (b"BM",), (1, 3), holds=frozenset({"resolution"})),
+    Format("PNM", (".pnm", ".ppm", ".pgm"), _INTEGERS, _netpbm(1, 2, 3, 4, 5, 6), (1, 3)),
+    Format("PAM", (".pam",), _INTEGERS, _netpbm(7)),
+    Format("FITS", (".fits", ".fit", ".fts"), ("float32",), (b"SIMPLE  =",), (1, 3)),
+    Format("TGA", (".tga",), ("uint8",), (), largest=65535),
+)
+# The formats that are only read.
+ONLY_READ = (
+    Format("PBM", (".pbm",), ("uint8",), (), (1,), written=False),  # it is told as PNM
+    Format("PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), (b"8BPS",), written=False),
+    Format("DDS", (".dds",), ("uint8", "float16"), (b"DDS ",), written=False),
+    Format(
+        "camera raw",
+        (".dng", ".cr2", ".cr3", ".nef", ".arw", ".raf", ".orf", ".rw2", ".pef", ".srw"),
+        ("float32",),
+        (b"FUJIFILMCCD-RAW", b"IIRO", b"IIRS", b"MMOR", b"IIU\0"),
+        (3,),
+        written=False,
+        needs="rawpy",
+    ),
 )
 
+# All formats.
+_KNOWN = FORMATS + ONLY_READ
 # The format of each file extension.
-_BY_EXTENSION = {extension: fmt for fmt in FORMATS for extension in fmt.extensions}
-# The file extensions of pictures.
+_BY_EXTENSION = {extension: fmt for fmt in _KNOWN for extension in fmt.extensions}
+# The file extensions of pictures that can be read.
 EXTENSIONS = tuple(_BY_EXTENSION)
+# Those of pictures that can be written.
+_WRITTEN = tuple(extension for fmt in FORMATS for extension in fmt.extensions)
+# The brands of files of boxes (ISO/IEC 14496-12) with a picture, and the names of their formats.
+_BRANDS = {
+    b"avif": "AVIF",
+    b"avis": "AVIF",
+    b"crx ": "camera raw",
+    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"), "HEIC"),
+}
+# The kinds of pictures in TGA files, and their bits a pixel, or those of a palette's entry.
+_TGA_KINDS, _TGA_BITS = (1, 2, 3, 9, 10, 11), (8, 15, 16, 24, 32)
 
 
 def format_named(name: str) -> Format:
-    """The format of an extension, with or without its dot ("png", ".PNG")."""
+    """The format of an extension that can be written, with or without its dot ("png", ".PNG")."""
     fmt = _BY_EXTENSION.get("." + name.lower().lstrip("."))
     if fmt is None:
         raise FileError(f"{name!r} is no known format; known are {_known()}")
+    if not fmt.written:
+        raise FileError(f"{fmt} is only read, not written; there are {_known()}")
     return fmt
 
 
 def format_of(path: str | os.PathLike[str]) -> Format:
-    """The format that a path's extension names."""
+    """The format that the path of an output names by its extension."""
     suffix = PurePath(path).suffix
     fmt = _BY_EXTENSION.get(suffix.lower())
     if fmt is None:
         problem = f"the extension {suffix!r} is unknown" if suffix else "the name has no extension"
         raise FileError(f"{os.fspath(path)}: {problem}; known are {_known()}")
+    if not fmt.written:
+        raise FileError(f"{os.fspath(path)}: {fmt} is only read, not written; name it by one of {_known()}")
     return fmt
 
 
@@ -113,11 +212,35 @@ def is_display_format(fmt: Format) -> bool:
 
 
 def sniff(head: bytes) -> Format | None:
-    """The format that a file's first bytes announce, whatever its name says."""
-    for fmt in FORMATS:
+    """The format that a file's first 64 bytes announce, whatever its name says."""
+    for fmt in _KNOWN:
         if head.startswith(fmt.magic) and (fmt.name != "WebP" or head[8:12] == b"WEBP"):
-            return fmt
-    return None
+            is_canon = fmt.name == "TIFF" and head[8:10] == b"CR"
+            return by_name("camera raw") if is_canon else fmt
+    if head[4:8] == b"ftyp":
+        return _of_brands(head)
+    return by_name("TGA") if _may_be_tga(head) else None
+
+
+def _of_brands(head: bytes) -> Format | None:
+    """The format of a file of boxes: its own brand comes first, and those that it agrees with; AVIF's says most."""
+    length = min(int.from_bytes(head[:4], "big"), len(head))
+    brands = [head[8:12], *(head[at : at + 4] for at in range(16, length - 3, 4))]
+    found = [_BRANDS[brand] for brand in brands if brand in _BRANDS]
+    return by_name("AVIF" if "AVIF" in found else found[0]) if found else None
+
+
+def _may_be_tga(head: bytes) -> bool:
+    """Whether bytes make sense as the header of a TGA file, which begins with no sign of its own."""
+    if len(head) < 18 or head[1] > 1 or head[2] not in _TGA_KINDS or head[16] not in _TGA_BITS:
+        return False
+    has_palette = head[2] in (1, 9)
+    return any(head[12:14]) and any(head[14:16]) and (not has_palette or head[7] in _TGA_BITS)
+
+
+def by_name(name: str) -> Format:
+    """The format of a name."""
+    return next(fmt for fmt in _KNOWN if fmt.name == name)
 
 
 def output_dtype(fmt: Format, wanted: np.dtype[np.generic] | type | str) -> np.dtype[np.generic]:
@@ -132,4 +255,4 @@ def output_dtype(fmt: Format, wanted: np.dtype[np.generic] | type | str) -> np.d
 
 
 def _known() -> str:
-    return " ".join(EXTENSIONS)
+    return " ".join(_WRITTEN)

@@ -6,11 +6,11 @@ Sources: ITU-T T.800, annexes A (codestream: SIZ, COD) and I (boxes: colr, cdef,
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from ..errors import FileError
+from .boxes import boxes
 
 # How a codestream begins.
 CODESTREAM = b"\xff\x4f\xff\x51"
@@ -150,23 +150,6 @@ def _header(file: BinaryIO) -> Header | None:
     except (struct.error, IndexError):  # it is cut off
         pass
     return None
-
-
-def boxes(file: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
-    """Kind, start and size of the data of each box between two positions."""
-    position = start
-    while position + 8 <= end:
-        file.seek(position)
-        length, kind = struct.unpack(">I4s", file.read(8))
-        head = 8
-        if length == 1:
-            length, head = int.from_bytes(file.read(8), "big"), 16
-        elif length == 0:
-            length = end - position
-        if length < head:
-            return
-        yield kind, position + head, length - head
-        position += length
 
 
 def _jp2_box(kind: bytes, data: bytes, found: dict[str, object]) -> None:

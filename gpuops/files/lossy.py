@@ -23,7 +23,7 @@ def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], li
     return exact, [min(max(round(value), 1), 65535) for value in exact]
 
 
-def _options(fmt: Format, storage: Storage) -> dict[str, Any]:
+def options(fmt: Format, storage: Storage) -> dict[str, Any]:
     """Pillow's options. What formats do by themselves keeps what the eye can see."""
     if fmt.name == "JPEG":
         return {"quality": storage.quality_of(fmt.name), "subsampling": storage.subsampling or "4:4:4"}
@@ -38,15 +38,15 @@ def _options(fmt: Format, storage: Storage) -> dict[str, Any]:
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     metadata = picture.metadata
-    options = _options(fmt, storage)
+    found = options(fmt, storage)
     if metadata.icc:
-        options["icc_profile"] = metadata.icc
+        found["icc_profile"] = metadata.icc
     if metadata.exif:
-        options["exif"] = b"Exif\0\0" + metadata.exif
+        found["exif"] = b"Exif\0\0" + metadata.exif
     if metadata.xmp:
-        options["xmp"] = metadata.xmp
+        found["xmp"] = metadata.xmp
     if metadata.resolution:
-        options["dpi"] = dots_per_inch(metadata.resolution)[1]
+        found["dpi"] = dots_per_inch(metadata.resolution)[1]
     pixels = picture.pixels if picture.channels > 1 else picture.pixels[:, :, 0]
     with open(path, "wb") as file:  # to a file, and not to memory, Pillow writes without Python's lock
-        PIL.Image.fromarray(pixels).save(file, fmt.name, **options)
+        PIL.Image.fromarray(pixels).save(file, fmt.name, **found)

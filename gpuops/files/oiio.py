@@ -182,8 +182,12 @@ def write_parts(
     path: str,
     parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]],
     rows: Iterable[Iterable[np.ndarray[Any, Any]]] | None = None,
+    *,
+    kind: str = "",
 ) -> None:
     """Writes arrays (height, width, channels), each with its attributes, as the subimages of one file.
+
+    ``kind``: OpenImageIO's name of the format, where the path does not tell it.
 
     With ``rows`` the arrays only say shapes and types: it gives the rows of each, some at a time, from the top on.
 
@@ -191,7 +195,7 @@ def write_parts(
     the channels' names, "window" (x, y, full x, full y, full width, full height).
     """
     specs = [_spec(array, attributes) for array, attributes in parts]
-    out = OpenImageIO.ImageOutput.create(path)
+    out = OpenImageIO.ImageOutput.create(kind or path)
     if out is None:
         raise OSError(_error(OpenImageIO))
     try:

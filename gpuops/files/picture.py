@@ -143,6 +143,13 @@ class Picture:
         """The space of the stored colours."""
         return self.metadata.colour or (LINEAR if self.linear else SRGB)
 
+    def upright(self) -> Picture:
+        """The picture, turned as its orientation says, which is 1 then."""
+        turn = self.metadata.orientation
+        if turn == 1:
+            return self
+        return replace(self, pixels=upright(self.pixels, turn), metadata=self.metadata.oriented(1))
+
     @property
     def height(self) -> int:
         return int(self.pixels.shape[0])

@@ -15,14 +15,18 @@ from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.storage import USUAL, Storage
 from . import colours, containers
-from .formats import EXTENSIONS, Format, format_of, sniff
+from .formats import EXTENSIONS, Format, by_name, format_of, sniff
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .reading import reading
-from .streams import from_stream, to_stream, with_text_name
+from .streams import called, from_stream, to_stream, with_text_name
 
 # The modules that read formats; raster reads the others.
-_READERS = {"PFM": "pfm", "NPY": "arrays", "NPZ": "arrays", "EXR": "exr", "DPX": "dpx"}
+_READERS = {
+    "PFM": "pfm", "NPY": "arrays", "NPZ": "arrays", "EXR": "exr", "DPX": "dpx", "JPEG XL": "jpegxl", "AVIF": "avif",
+    "HEIC": "heic", "GIF": "bitmaps", "BMP": "bitmaps", "DDS": "bitmaps", "PNM": "netpbm", "PAM": "netpbm",
+    "FITS": "fits", "TGA": "tga_psd", "PSD": "tga_psd", "camera raw": "raw",
+}  # fmt: skip
 # The modules that write formats; raster writes the others.
 _WRITERS = _READERS | {"PNG": "png", "JPEG": "lossy", "WebP": "lossy", "TIFF": "tiff"}
 # The formats that are written row by row.
@@ -59,9 +63,8 @@ def write(
     the format does not know.
     """
     fmt = _format_for(path, picture, storage)
-    with atomic(path, overwrite=overwrite) as temporary:
-        fitted, fit = _fitting(os.fspath(path), picture, fmt)
-        _module(fmt, _WRITERS).write(temporary, replace(fitted, pixels=fit(picture.pixels)), fmt, storage)
+    with atomic(path, overwrite=overwrite) as temporary, called(temporary, os.fspath(path)):
+        _write_whole(temporary, os.fspath(path), picture, fmt, storage)
 
 
 @contextmanager
@@ -74,16 +77,23 @@ def writing(
     written from memory in the end.
     """
     fmt = _format_for(path, picture, storage)
-    with atomic(path, overwrite=overwrite) as temporary:
-        fitted, fit = _fitting(os.fspath(path), picture, fmt)
-        module = _module(fmt, _WRITERS)
+    with atomic(path, overwrite=overwrite) as temporary, called(temporary, os.fspath(path)):
         if fmt.name in BY_ROWS:
-            with module.writer(temporary, fitted, fmt, storage) as put:
+            fitted, fit = _fitting(os.fspath(path), picture, fmt)
+            with _module(fmt, _WRITERS).writer(temporary, fitted, fmt, storage) as put:
                 yield lambda pixels: put(fit(pixels))
         else:
             found: list[Pixels] = []
-            yield lambda pixels: found.append(fit(pixels))
-            module.write(temporary, replace(fitted, pixels=np.concatenate(found)), fmt, storage)
+            yield found.append
+            whole = replace(picture, pixels=np.concatenate(found))
+            _write_whole(temporary, os.fspath(path), whole, fmt, storage)
+
+
+def _write_whole(temporary: str, name: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+    if fmt.upright:
+        picture = picture.upright()
+    fitted, fit = _fitting(name, picture, fmt)
+    _module(fmt, _WRITERS).write(temporary, replace(fitted, pixels=fit(picture.pixels)), fmt, storage)
 
 
 def _format_for(path: str | os.PathLike[str], picture: Picture, storage: Storage) -> Format:
@@ -122,6 +132,10 @@ def format_in(path: str | os.PathLike[str]) -> Format:
     if not head:
         raise FileError(f"{name}: is empty (0 bytes)")
     fmt = sniff(head)
+    if fmt is not None and fmt.name == "TIFF":
+        from .raw import is_raw
+
+        fmt = by_name("camera raw") if is_raw(name) else fmt
     if fmt is None:
         raise FileError(f"{name}: is not a picture in a known format; known are {' '.join(EXTENSIONS)}")
     return fmt
@@ -185,16 +199,19 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
     if metadata.icc and not gray:
         metadata = replace(metadata, icc=colours.for_rgb(metadata.icc, kind))
     # Floats that are not light get an sRGB profile where a file has room for one; NPZ states it without a profile.
-    unlabelled = "icc" not in fmt.holds or fmt.name == "NPZ"
+    holds, codes = fmt.keeps(kind), colours.codes_for(fmt, colour, kind, gray=gray)
+    unlabelled = ("icc" not in holds and kind.name not in fmt.coded) or fmt.name == "NPZ"
     usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f" and unlabelled)
-    if usual or (metadata.icc and "icc" in fmt.holds):
+    if usual or (metadata.icc and "icc" in holds):
         return metadata
-    if not colours.can_say(fmt, colour, gray=gray):
+    if codes and "icc" not in holds:  # the codes say what the profile did
+        return replace(metadata, icc=None)
+    if not colours.can_say(fmt, colour, kind, gray=gray):
         taken = "linear Rec. 709 light" if kind.kind == "f" else "sRGB"
         lost(
             f"{fmt} cannot say that its values are {colour.transfer} of {colour.primaries}; they are taken for {taken}"
         )
-    elif "icc" in fmt.holds and fmt.name != "PNG":  # PNG's writer makes its own chunks for that
+    elif "icc" in holds and fmt.name != "PNG" and not codes:  # PNG's writer makes its own chunks for that
         return replace(metadata, icc=colours.profile_for(colour, kind, gray=gray))
     return metadata
 
@@ -205,7 +222,8 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
     metadata = picture.metadata
     if metadata.exif:
         metadata = replace(metadata, exif=exif.sized(metadata.exif, picture.width, picture.height))
-    dropped = [key for key in _NAMES if getattr(metadata, key) and key not in fmt.holds]
+    holds = fmt.keeps(picture.pixels.dtype)
+    dropped = [key for key in _NAMES if getattr(metadata, key) and key not in holds]
     names = [_NAMES[key] for key in dropped]
     if metadata.exif and "exif" in dropped and exif.orientation(metadata.exif) != 1:
         names[dropped.index("exif")] = "EXIF (with the orientation: it may be shown turned)"

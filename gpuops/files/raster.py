@@ -19,6 +19,7 @@ from . import (
     by_pillow,
     colours,
     containers,
+    frames,
     oiio,
     png_rows,
     tiff_page,
@@ -64,6 +65,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     if header is not None and header.needs_pillow():
         page = _Page(path, fmt, extras, oiio.no_spec(), 1, _page(path, layer, 1), layer is None, header)
         return page.picture(by_pillow.read(path, "JPEG2000"))
+    if layer is not None and frames.is_animated(fmt, extras):
+        return _frame(path, fmt, layer, extras)
     with oiio.Reader(path) as file:
         page = _open(path, file, fmt, layer, extras, header)
         if fmt.name == "Radiance HDR":
@@ -78,6 +81,27 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
             else:
                 pixels = by_pillow.read(path, "JPEG") if page.has_gain_map else _samples(path, file, page)
     return page.picture(pixels)
+
+
+def _frame(path: str, fmt: Format, layer: str | int, extras: containers.Extras) -> Picture:
+    """A frame of an animation, with the colours of the file."""
+    pixels, count = frames.read(path, fmt, layer)
+    with oiio.Reader(path) as file:
+        icc = icc_of(file.spec()) if extras.colours is None else extras.icc
+    found = extras.colours
+    if found is None:
+        found = colours.of_profile(icc, gray=pixels.shape[2] < 3) if icc else colours.of_exif(extras.exif)
+    for remark in found.remarks(light=False):
+        note(f"{path}: {remark}")
+    colour = found.colour or SRGB
+    return Picture(
+        pixels,
+        alpha=pixels.shape[2] in (2, 4),
+        linear=colour.linear,
+        metadata=Metadata(icc, extras.exif, extras.xmp, colour=unusual(colour)),
+        layer=str(layer),
+        layers=tuple(map(str, range(count))),
+    )
 
 
 def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
@@ -172,7 +196,7 @@ class _Page:
         visible, place, associated = _alpha(path, fmt, spec, self.header, self.index, shape[2])
         kept = _kept(path, shape[2], visible, place)
         alpha = len(kept) > visible
-        icc = _icc(spec) if extras.colours is None else extras.icc
+        icc = icc_of(spec) if extras.colours is None else extras.icc
         if self.header is not None:
             icc = self.header.profile or None
         if _ink(spec):
@@ -360,6 +384,6 @@ def _ink(spec: Any) -> bool:
     return jpeg in ("CMYK", "YCbCrK") or photometric == _SEPARATED
 
 
-def _icc(spec: Any) -> bytes | None:
+def icc_of(spec: Any) -> bytes | None:
     profile = spec.getattribute("ICCProfile")
     return None if profile is None else np.asarray(profile, np.uint8).tobytes()

@@ -49,6 +49,8 @@ CODECS: Mapping[str, Codec] = {
     "PNG": Codec(methods={"none": None, "deflate": _DEFLATE}, number="deflate"),
     "JPEG": Codec(95, SUBSAMPLINGS),
     "WebP": Codec(90, ("4:2:0",), {"lossy": None, "lossless": Levels(0, 9, 6)}, Method("lossy", -1)),
+    "AVIF": Codec(90, SUBSAMPLINGS),
+    "HEIC": Codec(90, SUBSAMPLINGS),
     "TIFF": Codec(
         methods={
             "none": None,

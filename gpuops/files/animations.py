@@ -1,0 +1,99 @@
+"""Animations that are written, GIF and WebP, by Pillow: pictures, how long each is shown, and how often all are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..notes import note
+from ..params.storage import USUAL, Storage
+from ..pixels.colour import SRGB
+from . import by_pillow, colours
+from .bitmaps import paletted
+from .formats import format_of
+from .frames import KINDS
+from .lossy import options as lossy_options
+from .output import atomic
+from .picture import Picture
+from .pictures import format_in, read
+from .streams import called, with_text_name
+
+#: The time in milliseconds that a frame is shown of which nothing is said, as browsers have it.
+_USUAL = 100
+#: How a GIF clears a frame before the next: to the background, which is transparent.
+_CLEARED = 2
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long frames are shown, in milliseconds, and how often the animation repeats (0: for ever; None: not)."""
+
+    durations: tuple[float, ...]
+    loop: int | None
+
+
+def timing(path: str | os.PathLike[str], frames: Sequence[int]) -> Timing:
+    """The timing of some frames of a file; of one that says nothing, such as a TIFF, a tenth of a second each."""
+    name = os.fspath(path)
+    kind = KINDS.get(format_in(name).name)
+    if kind is None:
+        return Timing((float(_USUAL),) * len(frames), 0)
+    durations = []
+    with with_text_name(name) as text, by_pillow.opened(text, kind) as image:
+        loop = image.info.get("loop")
+        for frame in frames:
+            image.seek(frame)
+            image.load()
+            durations.append(float(image.info.get("duration") or _USUAL))
+    return Timing(tuple(durations), None if loop is None else int(loop))
+
+
+def join(
+    path: str | os.PathLike[str],
+    pictures: Sequence[str],
+    timing: Timing,
+    *,
+    overwrite: bool = False,
+    storage: Storage = USUAL,
+) -> None:
+    """Writes the pictures in files of 8 bits as one animation, whole or not at all.
+
+    Raises ParameterError for a ``storage`` that the format does not know.
+    """
+    fmt, name = format_of(path), os.fspath(path)
+    storage.check(name, fmt.name)
+    with atomic(path, overwrite=overwrite) as temporary, called(temporary, name):
+        first = read(pictures[0])
+        options: dict[str, Any] = {"duration": list(timing.durations)}
+        if fmt.name == "GIF":
+            options["disposal"] = _CLEARED
+            if timing.loop is not None:
+                options["loop"] = timing.loop
+            if first.colour != SRGB:
+                note(f"{name}: GIF cannot say that its values are not sRGB; they are taken for that")
+        else:
+            options |= lossy_options(fmt, storage) | {"loop": 1 if timing.loop is None else timing.loop}
+            profile = first.metadata.icc or colours.profile_for(first.colour, first.pixels.dtype, gray=False)
+            options |= {"icc_profile": profile} if profile else {}
+        images = (_image(temporary, read(picture), fmt.name) for picture in pictures)
+        head = next(images)
+        with open(temporary, "wb") as file:
+            head.save(file, fmt.name, save_all=True, append_images=list(images), **options)
+
+
+def _image(path: str, picture: Picture, kind: str) -> Any:
+    """Pillow's image of a picture, with a palette for GIF."""
+    import PIL.Image
+
+    pixels = picture.pixels
+    if picture.channels < 3:
+        pixels = np.concatenate((pixels[:, :, :1],) * 3 + (pixels[:, :, 1:],), axis=2)
+    if kind != "GIF":
+        return PIL.Image.fromarray(pixels)
+    image, options = paletted(path, pixels)
+    image.info.update(options)
+    return image

@@ -1,0 +1,65 @@
+"""FITS images, coded by OpenImageIO: numbers of a sensor or a survey, which are taken as linear light.
+
+Source: the FITS Standard 4.0, 4.4.2.5 and 5.3: the value is BZERO + BSCALE · stored, and BLANK stands for none. The
+first row of a file is the lowest. Three planes are taken as red, green and blue.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import FileError
+from ..notes import note
+from ..params.storage import Storage
+from . import oiio
+from .formats import Format
+from .picture import Picture
+
+#: The largest whole number up to which floats hold all.
+_EXACT = 1 << 24
+
+
+def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+    """The values of an image as floats; layer is the number of an image in the file."""
+    with oiio.Reader(path) as file:
+        count = file.count()
+        index = _chosen(path, layer, count)
+        spec = file.spec(index)
+        if min(spec.width, spec.height, spec.nchannels) < 1:
+            raise FileError(f"{path}: has no pixels; name another image of the file by --layer")
+        planes = spec.nchannels * spec.depth
+        if planes not in (1, 3) or spec.depth > 1:
+            raise FileError(f"{path}: holds a cube of {planes} planes; take one of them out first")
+        stored = file.read(index=index)
+        zero, scale = (spec.get_float_attribute(name, usual) for name, usual in (("Bzero", 0), ("Bscale", 1)))
+        blank = spec.getattribute("Blank")
+    if count > 1 and layer is None:
+        note(f"{path}: holds {count} images; the first is used")
+    values = stored.astype(np.float64)
+    if stored.dtype.kind in "iu" and blank is not None:
+        values[stored == int(blank)] = np.nan
+    values = zero + scale * values
+    if stored.dtype.kind in "iu" and np.nanmax(np.abs(values), initial=0) > _EXACT:
+        note(f"{path}: holds whole numbers beyond {_EXACT}, which floats round")
+    with np.errstate(over="ignore"):  # values beyond float's range become infinite
+        pixels = values.astype(np.float32)
+    several = count > 1
+    return Picture(
+        pixels,
+        linear=True,
+        layer=str(index) if several else "",
+        layers=tuple(map(str, range(count))) if several else (),
+    )
+
+
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+    oiio.write_parts(path, [(picture.pixels, {})], kind="fits")
+
+
+def _chosen(path: str, layer: str | int | None, count: int) -> int:
+    if layer is None:
+        return 0
+    if not str(layer).isdecimal() or int(layer) >= count:
+        have = f"images 0 to {count - 1}" if count > 1 else "one image"
+        raise FileError(f"{path}: has no layer {layer!r}; it has {have}")
+    return int(layer)

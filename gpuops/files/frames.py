@@ -1,0 +1,72 @@
+"""The frames of animations, composed as viewers show them by Pillow, and the pages of TIFF: how many, and one of them.
+
+Sources: GIF89a; PNG (Third Edition) 4.9 and 11.3.6 (APNG); Google, WebP Container Specification.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..errors import FileError
+from . import by_pillow
+from .formats import Format
+from .picture import Pixels
+from .reading import parsing
+from .streams import with_text_name
+
+if TYPE_CHECKING:
+    from .containers import Extras
+
+#: Pillow's names of the formats that may be animations.
+KINDS = {"GIF": "GIF", "PNG": "PNG", "WebP": "WEBP", "AVIF": "AVIF"}
+#: The place of the bits of a sample in a PNG file.
+_PNG_BITS = 24
+
+
+def count(path: str | os.PathLike[str]) -> int:
+    """The number of frames or pages of a file; 1 of one that holds a single picture."""
+    from .pictures import format_in
+
+    name = os.fspath(path)
+    fmt = format_in(name)
+    with with_text_name(name) as text:
+        if fmt.name == "TIFF":
+            from . import oiio
+
+            with oiio.Reader(text) as file:
+                return file.count()
+        if fmt.name not in KINDS:
+            return 1
+        with by_pillow.opened(text, KINDS[fmt.name]) as image:
+            return int(getattr(image, "n_frames", 1))
+
+
+def is_animated(fmt: Format, extras: Extras) -> bool:
+    """Whether a PNG or WebP file says that it is an animation."""
+    return fmt.name in KINDS and "animation" in extras.unused
+
+
+def read(path: str, fmt: Format, layer: str | int) -> tuple[Pixels, int]:
+    """The pixels of a frame as a viewer shows it, (height, width, channels) of 8 bits, and the number of frames."""
+    if fmt.name == "PNG":
+        with open(path, "rb") as file:
+            if file.read(_PNG_BITS + 1)[_PNG_BITS:] == b"\x10":
+                raise FileError(
+                    f"{path}: is an animation of 16 bits, of which only the first picture is read"
+                )
+    with by_pillow.opened(path, KINDS[fmt.name]) as image:
+        frames = int(getattr(image, "n_frames", 1))
+        index = chosen(path, layer, frames)
+        with parsing(path):
+            image.seek(index)
+            image.load()
+        return by_pillow.samples(image), frames
+
+
+def chosen(path: str, layer: str | int, frames: int) -> int:
+    """The number of a frame that exists."""
+    if not str(layer).isdecimal() or int(layer) >= frames:
+        have = f"frames 0 to {frames - 1}" if frames > 1 else "one picture"
+        raise FileError(f"{path}: has no layer {layer!r}; it has {have}")
+    return int(layer)

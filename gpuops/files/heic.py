@@ -1,0 +1,77 @@
+"""HEIC, coded by pillow-heif, which stands on libheif, libde265 and x265. 16 bits are written as 10.
+
+Decoders turn the picture by properties of its own, so EXIF's orientation is always 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError
+from ..notes import note
+from ..params.storage import Storage
+from . import colours
+from .avif import described
+from .depth import full_range
+from .extras import needed
+from .formats import Format
+from .heif import read_header
+from .picture import Picture
+from .reading import parsing
+
+#: The options of writing: brightness and colours by BT.601's matrix, as JPEG has it.
+_OPTIONS: dict[str, Any] = {"matrix_coefficients": 6, "full_range_flag": 1}
+#: The quality of 10 bits.
+_DEEP_QUALITY = 95
+#: pillow-heif's modes by the number of channels.
+_MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+
+
+def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+    """The primary picture, upright; layer is the number of a picture in the file."""
+    heif = needed("pillow_heif", path, "HEIC")
+    header = read_header(path)
+    with parsing(path):
+        file = heif.open_heif(path, convert_hdr_to_8bit=False, hdr_to_16bit=False)
+        count = len(file)
+        index = file.primary_index if layer is None else _chosen(path, layer, count)
+        if count > 1 and layer is None:
+            note(f"{path}: holds {count} pictures; the primary one is used")
+        image = file[index]
+        samples = np.array(np.asarray(image))
+    info = dict(image.info)
+    samples = samples if samples.ndim == 3 else samples[:, :, None]
+    pixels = full_range(samples, int(info["bit_depth"]))
+    return described(path, pixels, header, info, turned=True)
+
+
+def _chosen(path: str, layer: str | int, count: int) -> int:
+    if not str(layer).isdecimal() or int(layer) >= count:
+        have = f"pictures 0 to {count - 1}" if count > 1 else "one picture"
+        raise FileError(f"{path}: has no layer {layer!r}; it has {have}")
+    return int(layer)
+
+
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+    heif = needed("pillow_heif", path, "HEIC")
+    pixels, metadata = picture.pixels, picture.metadata
+    options = _OPTIONS | {
+        "quality": storage.quality_of("HEIC"),
+        "chroma": int((storage.subsampling or "4:4:4").replace(":", "")),
+    }
+    mode = _MODES[picture.channels]
+    if pixels.dtype == np.uint16:
+        options["quality"] = storage.quality or _DEEP_QUALITY
+        mode += ";16"
+        # it cuts the low 6 bits off: the nearest of 10 bits first
+        pixels = np.rint(pixels * np.float64(1023 / 65535)).astype(np.uint16) << 6
+    codes = colours.codes_for(fmt, picture.colour, pixels.dtype, gray=False) or colours.SRGB_CODES
+    options["color_primaries"], options["transfer_characteristics"] = codes[:2]
+    for name, value in (("icc_profile", metadata.icc), ("exif", metadata.exif), ("xmp", metadata.xmp)):
+        if value:
+            options[name] = b"Exif\0\0" + value if name == "exif" else value
+    image = heif.from_bytes(mode, (picture.width, picture.height), np.ascontiguousarray(pixels).tobytes())
+    with open(path, "wb") as file:
+        image.save(file, **options)

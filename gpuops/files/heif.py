@@ -1,0 +1,87 @@
+"""Statements about the picture in a file of items, AVIF or HEIC, which decoders do not pass on.
+
+Source: ISO/IEC 23008-12 (HEIF): the boxes meta, pitm, iprp with ipco and ipma, colr, pixi, av1C; AV1-ISOBMFF 2.3.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from io import BytesIO
+from typing import BinaryIO
+
+from ..errors import FileError
+from .boxes import boxes
+
+#: The most bytes of the box that says all but pixels; more is an attack.
+_LONGEST = 1 << 26
+
+
+@dataclass(frozen=True)
+class Header:
+    """The primary item's bits a sample, whether it is gray, and its code points of primaries and transfer."""
+
+    bits: int = 8
+    gray: bool = False
+    codes: tuple[int, int] | None = None
+
+
+def read_header(path: str) -> Header:
+    """What a file says of its primary picture; a FileError where it says nothing that makes sense."""
+    with open(path, "rb") as file:
+        found = {kind: (start, size) for kind, start, size in boxes(file, 0, file.seek(0, 2))}
+        if b"meta" not in found or found[b"meta"][1] > _LONGEST:
+            raise FileError(f"{path}: is damaged: it does not say what it holds")
+        start, size = found[b"meta"]
+        file.seek(start + 4)
+        meta = file.read(size - 4)
+    try:
+        return _header(_within(meta))
+    except (struct.error, KeyError, IndexError, ValueError):
+        raise FileError(f"{path}: is damaged: it does not say what its picture is like") from None
+
+
+def _within(data: bytes) -> dict[bytes, bytes]:
+    """The data of each box within a box; of several of a kind, the last."""
+    return {kind: data[start : start + size] for kind, start, size in boxes(BytesIO(data), 0, len(data))}
+
+
+def _header(meta: dict[bytes, bytes]) -> Header:
+    primary = int.from_bytes(meta[b"pitm"][4:8] if meta[b"pitm"][0] else meta[b"pitm"][4:6], "big")
+    properties = _within(meta[b"iprp"])
+    shared = properties[b"ipco"]
+    all_of_them = [
+        (kind, shared[start : start + size]) for kind, start, size in boxes(BytesIO(shared), 0, len(shared))
+    ]
+    header = Header()
+    bits, gray, codes = header.bits, header.gray, header.codes
+    for index in _of_item(BytesIO(properties[b"ipma"]), primary):
+        if not 1 <= index <= len(all_of_them):
+            continue
+        kind, data = all_of_them[index - 1]
+        if kind == b"pixi":
+            bits, gray = max(data[5 : 5 + data[4]]), data[4] == 1
+        elif kind == b"av1C":
+            bits, gray = (
+                8 + 2 * (data[2] >> 6 & 1) + 2 * (data[2] >> 5 & data[2] >> 6 & 1),
+                bool(data[2] >> 4 & 1),
+            )
+        elif kind == b"colr" and data[:4] == b"nclx":
+            codes = struct.unpack_from(">HH", data, 4)
+    return Header(bits, gray, codes)
+
+
+def _of_item(file: BinaryIO, item: int) -> list[int]:
+    """The numbers, from 1 on, of the properties that an item has."""
+    version, flags, count = struct.unpack(">B3sI", file.read(8))
+    for _ in range(count):
+        (number,) = struct.unpack(">I", file.read(4)) if version else struct.unpack(">H", file.read(2))
+        (some,) = file.read(1)
+        wide = flags[2] & 1
+        found = []
+        for _ in range(some):
+            (value,) = struct.unpack(">H", file.read(2)) if wide else file.read(1)
+            found.append(value & (0x7FFF if wide else 0x7F))
+        if number == item:
+            return found
+    return []

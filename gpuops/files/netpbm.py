@@ -1,0 +1,135 @@
+"""Netpbm's pictures: PBM, PGM and PPM, in text and in bytes, and PAM.
+
+Source: the formats' descriptions of Netpbm (pbm, pgm, ppm, pam). Samples 0 to maxval are spread over 8 bits, or over
+16 where maxval is larger than 255. The first picture of a file is read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import PurePath
+from typing import BinaryIO
+
+import numpy as np
+
+from ..errors import FileError
+from ..notes import note
+from ..params.storage import Storage
+from .depth import spread
+from .formats import Format
+from .picture import Picture, Pixels
+
+#: White space and remarks between the numbers of a header.
+_GAP = rb"(?:\s|#[^\n]*\n)+"
+#: The header of PBM: its kind, width and height.
+_BITS = re.compile(rb"P([14])" + _GAP + rb"(\d+)" + _GAP + rb"(\d+)\s")
+#: The header of PGM and PPM: the same, and the largest value.
+_VALUES = re.compile(rb"P([2356])" + _GAP + rb"(\d+)" + _GAP + rb"(\d+)" + _GAP + rb"(\d+)\s")
+#: The bytes in which a header has to end.
+_LONGEST = 1 << 16
+#: The channels of PAM's kinds of tuples that are pictures.
+_TUPLES = {"BLACKANDWHITE": 1, "GRAYSCALE": 1, "RGB": 3}
+_TUPLES |= {f"{name}_ALPHA": channels + 1 for name, channels in _TUPLES.items()}
+
+
+def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+    if layer is not None:
+        raise FileError(f"{path}: has no layer {layer!r}; it has no layers")
+    with open(path, "rb") as file:
+        head = file.read(_LONGEST)
+        if head.startswith(b"P7"):
+            width, height, channels, most, start = _pam_header(path, head)
+        else:
+            width, height, channels, most, start = _header(path, head)
+        if min(width, height) < 1:
+            raise FileError(f"{path}: has no pixels ({width} x {height})")
+        if not 1 <= most <= 65535:
+            raise FileError(f"{path}: is damaged: its largest value is {most}, not 1 to 65535")
+        file.seek(start)
+        count = width * height * channels
+        if head[1:2] in b"123":
+            samples = _texts(path, file, count, bits=head[1:2] == b"1")
+        elif head[1:2] == b"4":
+            packed = _bytes(path, file, -(-width // 8) * height).reshape(height, -1)
+            samples = np.unpackbits(packed, axis=1, count=width)
+        else:
+            kind = np.dtype(np.uint8 if most < 256 else ">u2")
+            samples = _bytes(path, file, count * kind.itemsize).view(kind)
+    if samples.max() > most:
+        raise FileError(f"{path}: is damaged: it has values beyond its largest one, {most}")
+    if head[1:2] in b"14":  # 1 is black
+        samples = 1 - samples
+    pixels = spread(samples.reshape(height, width, channels), most)
+    return Picture(pixels, alpha=channels in (2, 4))
+
+
+def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+    """Writes PGM or PPM as the name says, either one as .pnm, or PAM, in bytes."""
+    kind = PurePath(path).suffix.lower()
+    pixels = picture.pixels
+    if kind == ".pgm" and picture.channels > 1:
+        raise FileError(f"{path}: a .pgm file holds gray alone; name the output .ppm")
+    if kind == ".ppm" and picture.channels == 1:
+        pixels = np.repeat(pixels, 3, axis=2)
+    channels, most = pixels.shape[2], np.iinfo(pixels.dtype).max
+    if fmt.name == "PAM":
+        tuple_ = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}[channels]
+        header = f"P7\nWIDTH {picture.width}\nHEIGHT {picture.height}\nDEPTH {channels}\nMAXVAL {most}\n"
+        header += f"TUPLTYPE {tuple_}\nENDHDR\n"
+    else:
+        header = f"P{5 if channels == 1 else 6}\n{picture.width} {picture.height}\n{most}\n"
+    with open(path, "wb") as file:
+        file.write(header.encode())
+        np.ascontiguousarray(pixels, pixels.dtype.newbyteorder(">")).tofile(file)
+
+
+def _header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
+    """Width, height, channels, the largest value and where the pixels begin."""
+    found = (_BITS if head[1:2] in b"14" else _VALUES).match(head)
+    if found is None:
+        raise FileError(f"{path}: is damaged: its header is not complete")
+    channels = 3 if found[1] in b"36" else 1
+    most = int(found[4]) if found.re is _VALUES else 1
+    return int(found[2]), int(found[3]), channels, most, found.end()
+
+
+def _pam_header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
+    lines, end, _ = head.partition(b"\nENDHDR\n")
+    words = [
+        line.split(None, 1) for line in lines.decode("latin-1").split("\n")[1:] if line.strip()[:1] != "#"
+    ]
+    values = {pair[0]: pair[1].strip() for pair in words if len(pair) == 2}
+    try:
+        width, height, channels, most = (int(values[key]) for key in ("WIDTH", "HEIGHT", "DEPTH", "MAXVAL"))
+    except (KeyError, ValueError):
+        end = b""
+    if not end:
+        raise FileError(f"{path}: is damaged: its header is not complete")
+    named = values.get("TUPLTYPE", "")
+    if not 1 <= channels <= 4 or _TUPLES.get(named, channels) != channels:
+        raise FileError(
+            f"{path}: holds {channels} values a pixel ({named or 'of no said kind'}); convert it first"
+        )
+    if named not in _TUPLES and channels in (2, 4):
+        note(f"{path}: does not say what its channel {channels} is; it is taken as alpha")
+    return width, height, channels, most, len(lines) + len(end)
+
+
+def _bytes(path: str, file: BinaryIO, count: int) -> Pixels:
+    there = os.path.getsize(path) - file.tell()
+    if there < count:
+        raise FileError(f"{path}: is cut off: its pixels need {count} bytes, and there are {there}")
+    return np.frombuffer(file.read(count), np.uint8)
+
+
+def _texts(path: str, file: BinaryIO, count: int, *, bits: bool) -> Pixels:
+    """Numbers in text; those of bits need no space between them."""
+    text = re.sub(rb"#[^\n]*", b"", file.read())
+    words = re.findall(rb"[01]", text) if bits else text.split()
+    if len(words) < count:
+        raise FileError(f"{path}: is cut off: it has {len(words)} of {count} values")
+    try:
+        return np.array(words[:count], dtype="S8").astype(np.uint32)
+    except ValueError:
+        raise FileError(f"{path}: is damaged: one of its values is no number") from None

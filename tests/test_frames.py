@@ -1,0 +1,193 @@
+"""Frames of animations and pages of TIFF, each to a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from gpuops import FileError
+from gpuops.files import read
+
+from .conftest import Run
+
+Clpix = Callable[..., Run]
+RED, GREEN, BLUE = (192, 0, 0, 255), (0, 192, 0, 255), (0, 0, 192, 255)
+
+
+def frames() -> list[np.ndarray]:
+    """A red ground on which a square moves: encoders store only what changes, which readers compose."""
+    found = []
+    for at, colour in ((2, GREEN), (6, BLUE), (10, GREEN)):
+        frame = np.full((16, 20, 4), RED, np.uint8)
+        frame[4:8, at : at + 4] = colour
+        found.append(frame)
+    return found
+
+
+def animation(path: Path) -> list[np.ndarray]:
+    first, *others = map(Image.fromarray, frames())
+    options = {"lossless": True} if path.suffix == ".webp" else {}
+    first.save(path, save_all=True, append_images=others, duration=[40, 80, 120], loop=0, **options)
+    return frames()
+
+
+@pytest.mark.parametrize("name", ["a.gif", "a.webp", "a.png"])
+def test_every_frame_is_composed(name: str, clpix: Clpix, tmp_path: Path) -> None:
+    expected = animation(tmp_path / name)
+    run = clpix("convert", tmp_path / name, "--frames", "all", "-o", tmp_path / "out.png")
+    assert (run.code, run.err) == (0, "")
+    assert sorted(path.name for path in tmp_path.glob("out*")) == [
+        "out-0000.png",
+        "out-0001.png",
+        "out-0002.png",
+    ]
+    for i, frame in enumerate(expected):
+        found = read(tmp_path / f"out-{i:04d}.png").pixels
+        assert np.array_equal(found[:, :, :3], frame[:, :, :3])
+        assert np.all(found[:, :, 3:] == 255)
+
+
+def test_layers_are_frames(tmp_path: Path) -> None:
+    expected = animation(tmp_path / "a.gif")
+    picture = read(tmp_path / "a.gif", layer=2)
+    assert np.array_equal(picture.pixels[:, :, :3], expected[2][:, :, :3])
+    assert (picture.layer, picture.layers) == ("2", ("0", "1", "2"))
+    with pytest.raises(FileError, match="has no layer 3; it has frames 0 to 2"):
+        read(tmp_path / "a.gif", layer=3)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "numbers"), [("1", [1]), ("1:3", [1, 2]), (":2", [0, 1]), ("2:", [2]), ("1:99", [1, 2])]
+)
+def test_some_frames(wanted: str, numbers: list[int], clpix: Clpix, tmp_path: Path) -> None:
+    animation(tmp_path / "a.gif")
+    out = tmp_path / "out" / "{stem}_{frame}.png"
+    assert clpix("convert", tmp_path / "a.gif", "--frames", wanted, "-o", out).code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"a_{i:04d}.png" for i in numbers]
+
+
+def test_pages(clpix: Clpix, tmp_path: Path) -> None:
+    pages = np.random.default_rng(3).integers(0, 65536, (3, 11, 13), dtype=np.uint16)
+    tifffile.imwrite(tmp_path / "a.tif", pages, photometric="minisblack")
+    (tmp_path / "out").mkdir()
+    assert (
+        clpix(
+            "flip",
+            tmp_path / "a.tif",
+            "--frames",
+            "all",
+            "--axis",
+            "horizontal",
+            "-o",
+            f"{tmp_path}/out/",
+        ).code
+        == 0
+    )
+    for i, page in enumerate(pages):
+        assert np.array_equal(read(tmp_path / "out" / f"a-{i:04d}.tif").pixels[:, :, 0], page[:, ::-1])
+
+
+def test_one_picture_is_one_frame(clpix: Clpix, tmp_path: Path) -> None:
+    Image.fromarray(frames()[0][:, :, :3]).save(tmp_path / "a.bmp")
+    assert clpix("convert", tmp_path / "a.bmp", "--frames", "all", "-o", tmp_path / "b.png").code == 0
+    assert (tmp_path / "b-0000.png").exists()
+
+
+def test_frames_of_avif(clpix: Clpix, tmp_path: Path) -> None:
+    first, *others = [Image.fromarray(frame[:, :, :3]) for frame in frames()]
+    first.save(tmp_path / "a.avif", save_all=True, append_images=others, quality=100, subsampling="4:4:4")
+    assert clpix("convert", tmp_path / "a.avif", "--frames", "1:", "-o", tmp_path / "b.png").code == 0
+    for i in (1, 2):
+        off = np.abs(read(tmp_path / f"b-{i:04d}.png").pixels.astype(int) - frames()[i][:, :, :3])
+        assert off.max() <= 4
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--frames", "7"), 1, "a.gif: has no layer '7'; it has frames 0 to 2"),
+        (("--frames", "5:"), 1, "a.gif: has no frames 5:; it has 3, counted from 0"),
+        (("--frames", "x"), 2, "give all, a number from 0 on, or N:M"),
+        (("--frames", "all", "--layer", "1"), 2, "leave out one"),
+    ],
+)
+def test_what_is_refused(
+    options: tuple[str, ...], code: int, words: str, clpix: Clpix, tmp_path: Path
+) -> None:
+    animation(tmp_path / "a.gif")
+    run = clpix("convert", tmp_path / "a.gif", *options, "-o", tmp_path / "out.png")
+    assert run.code == code
+    assert words in run.err.replace("\n", " ")
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_damaged_animation_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
+    animation(tmp_path / "a.gif")
+    (tmp_path / "b.gif").write_bytes((tmp_path / "a.gif").read_bytes()[:-40])
+    run = clpix("convert", tmp_path / "b.gif", "--frames", "2", "-o", tmp_path / "out.png")
+    assert run.code == 1
+    assert run.err.count("\n") == 1
+
+
+def test_the_field_needs_frames(clpix: Clpix, tmp_path: Path) -> None:
+    animation(tmp_path / "a.gif")
+    run = clpix("convert", tmp_path / "a.gif", "-o", tmp_path / "{frame}.png")
+    assert run.code == 2
+    assert "add --frames all" in run.err
+
+
+@pytest.mark.parametrize("source", ["a.gif", "a.webp", "a.png"])
+@pytest.mark.parametrize("name", ["out.gif", "out.webp"])
+def test_animations_keep_their_times(source: str, name: str, clpix: Clpix, tmp_path: Path) -> None:
+    expected = animation(tmp_path / source)
+    run = clpix("convert", tmp_path / source, "--frames", "all", "-o", tmp_path / name)
+    assert (run.code, run.err) == (0, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted((source, name))
+    with Image.open(tmp_path / name) as image:
+        assert (image.n_frames, image.info["loop"]) == (3, 0)
+        for i, frame in enumerate(expected):
+            image.seek(i)
+            image.load()
+            assert image.info["duration"] == (40, 80, 120)[i]
+            found = np.asarray(image.convert("RGB")).astype(int)
+            off = np.abs(found - frame[:, :, :3])
+            assert off.max() == 0 if name == "out.gif" else off.mean() < 12
+
+
+def test_animations_with_transparency(clpix: Clpix, tmp_path: Path) -> None:
+    first, *others = frames()
+    for frame in (first, *others):
+        frame[:, :, 3] = np.where((frame[:, :, :3] == RED[:3]).all(axis=2), 0, 255)
+    images = [Image.fromarray(frame) for frame in (first, *others)]
+    images[0].save(tmp_path / "a.webp", save_all=True, append_images=images[1:], lossless=True, duration=50)
+    assert clpix("convert", tmp_path / "a.webp", "--frames", "1:", "-o", tmp_path / "out.gif").code == 0
+    with Image.open(tmp_path / "out.gif") as image:
+        assert image.n_frames == 2
+        for i, frame in enumerate(others):
+            image.seek(i)
+            found = np.asarray(image.convert("RGBA"))
+            assert np.array_equal(found[:, :, 3], frame[:, :, 3])
+            shown = frame[:, :, 3] > 0
+            assert np.array_equal(found[shown], frame[shown])
+
+
+def test_an_animation_that_is_there_stays(clpix: Clpix, tmp_path: Path) -> None:
+    animation(tmp_path / "a.gif")
+    (tmp_path / "b.gif").write_bytes(b"precious")
+    run = clpix("convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "b.gif")
+    assert run.code == 1
+    assert "exists already" in run.err
+    assert (tmp_path / "b.gif").read_bytes() == b"precious"
+    assert (
+        clpix("convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "b.gif", "--overwrite").code
+        == 0
+    )
+    run = clpix(
+        "convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "c.gif", "--dtype", "float"
+    )
+    assert (run.code, run.err.count("\n")) == (2, 1)

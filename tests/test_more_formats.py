@@ -1,0 +1,552 @@
+"""Formats beside the usual ones: files of other writers are read to their numbers, ours by other readers."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import imagecodecs
+import numpy as np
+import OpenImageIO
+import pillow_heif
+import pytest
+import tifffile
+from PIL import Image
+
+from gpuops import FileError, GpuopsWarning
+from gpuops.files import Metadata, Picture, format_of, read, write
+from gpuops.pixels.colour import Colour
+from gpuops.pixels.targets import named
+
+from .conftest import Run
+
+Clpix = Callable[..., Run]
+# little-endian EXIF: Make = "clpix", Orientation = 6
+EXIF = b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x06\0\0\0\x26\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0clpix\0"
+RNG = np.random.default_rng(27)
+RGBA = RNG.integers(0, 256, (37, 41, 4), dtype=np.uint8)
+RGB, LA, L = (np.ascontiguousarray(RGBA[:, :, k]) for k in ([0, 1, 2], [0, 3], [0]))
+DEEP = RNG.integers(0, 65536, (37, 41, 4), dtype=np.uint16)
+
+
+def by_pillow(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        pixels = np.asarray(
+            image.convert("RGBA" if image.has_transparency_data else "RGB") if image.mode == "P" else image
+        )
+    return pixels if pixels.ndim == 3 else pixels[:, :, None]
+
+
+def by_oiio(path: Path) -> np.ndarray:
+    config = OpenImageIO.ImageSpec()
+    config.attribute("oiio:UnassociatedAlpha", 1)
+    file = OpenImageIO.ImageInput.open(str(path), config)
+    return np.asarray(file.read_image(str(file.spec().format)))
+
+
+def by_cv2(path: Path) -> np.ndarray:
+    pixels = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+    if pixels.ndim == 2:
+        return pixels[:, :, None]
+    return pixels[:, :, [2, 1, 0, 3][: pixels.shape[2]]]
+
+
+# Files of other writers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extension", ["bmp", "tga", "dds", "ppm"])
+@pytest.mark.parametrize("pixels", [L, LA, RGB, RGBA], ids=["gray", "gray+alpha", "RGB", "RGB+alpha"])
+def test_files_of_pillow(extension: str, pixels: np.ndarray, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{extension}"
+    try:
+        Image.fromarray(pixels.squeeze()).save(path)
+    except OSError:
+        pytest.skip("Pillow writes no such file")
+    if extension == "ppm" and pixels is RGBA:
+        pixels = RGB  # Pillow leaves alpha out
+    found = read(path)
+    assert np.array_equal(found.pixels, pixels)
+    assert found.alpha == (pixels.shape[2] in (2, 4))
+
+
+@pytest.mark.parametrize("pixels", [L, RGB, RGBA], ids=["gray", "RGB", "RGB+alpha"])
+def test_bmp_of_opencv(pixels: np.ndarray, tmp_path: Path) -> None:
+    """Alpha has a mask in these files."""
+    path = tmp_path / "a.bmp"
+    cv2.imwrite(str(path), pixels[:, :, [2, 1, 0, 3][: pixels.shape[2]]] if pixels.shape[2] > 1 else pixels)
+    assert np.array_equal(read(path).pixels, pixels)
+
+
+def test_bmp_whose_fourth_byte_is_nothing(tmp_path: Path) -> None:
+    header = struct.pack("<2sIIIIiiHHIIiiII", b"BM", 54 + 8, 0, 54, 40, 2, 1, 1, 32, 0, 8, 0, 0, 0, 0)
+    (tmp_path / "a.bmp").write_bytes(header + bytes((1, 2, 3, 0, 4, 5, 6, 0)))
+    assert read(tmp_path / "a.bmp").pixels.tolist() == [[[3, 2, 1], [6, 5, 4]]]
+
+
+@pytest.mark.parametrize("run_lengths", [False, True])
+def test_tga_of_any_kind(run_lengths: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.tga"
+    palette = Image.fromarray(RGB).quantize(64)
+    palette.save(path, compression="tga_rle" if run_lengths else None)
+    assert np.array_equal(read(path).pixels, np.asarray(palette.convert("RGB")))
+    header = struct.pack("<BBBHHBHHHHBB", 0, 0, 2, 0, 0, 0, 0, 0, 2, 1, 24, 0x30)  # from the upper right
+    path.write_bytes(header + bytes((1, 2, 3, 4, 5, 6)))
+    assert read(path).pixels.tolist() == [[[6, 5, 4], [3, 2, 1]]]
+    path.rename(tmp_path / "b")  # nothing but the header tells what it is
+    assert read(tmp_path / "b").pixels.tolist() == [[[6, 5, 4], [3, 2, 1]]]
+
+
+NETPBM: list[tuple[bytes, list[int]]] = [
+    (b"P1\n# remark\n3 2\n101\n0 1 0\n", [0, 255, 0, 255, 0, 255]),
+    (b"P4 9 1\n\xaa\x80", [0, 255, 0, 255, 0, 255, 0, 255, 0]),
+    (b"P2 2 2 15\n0 1 7 15", [0, 17, 119, 255]),
+    (b"P5\n2 2\n1023\n" + struct.pack(">4H", 0, 1, 512, 1023), [0, 64, 32800, 65535]),
+    (b"P3\n1 1\n65535\n65535 1 2\n", [65535, 1, 2]),
+    (b"P6\n#a\n1 1\n255\n\x01\x02\x03", [1, 2, 3]),
+    (
+        b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\x01\x02\x03\x04",
+        [1, 2, 3, 4],
+    ),
+    (b"P7\nWIDTH 1\nHEIGHT 2\n# x\nDEPTH 1\nMAXVAL 1\nTUPLTYPE BLACKANDWHITE\nENDHDR\n\x01\x00", [255, 0]),
+]
+
+
+@pytest.mark.parametrize(("data", "values"), NETPBM, ids=lambda value: str(value[:2]))
+def test_netpbm_of_any_kind(data: bytes, values: list[int], tmp_path: Path) -> None:
+    """By the formats' descriptions: round(v · 65535 / maxval), and 1 is black in bitmaps."""
+    path = tmp_path / "a.pnm"
+    path.write_bytes(data)
+    assert read(path).pixels.ravel().tolist() == values
+    path.write_bytes(data[:-2])
+    with pytest.raises(FileError, match=r"a\.pnm: is cut off"):
+        read(path)
+
+
+def test_gif_of_pillow(tmp_path: Path) -> None:
+    path = tmp_path / "a.gif"
+    image = Image.fromarray(RGB).quantize(32)
+    image.save(path, transparency=5)
+    found = read(path)
+    assert np.array_equal(found.pixels[:, :, 3], np.where(np.asarray(image) == 5, 0, 255))
+    shown = found.pixels[:, :, 3] > 0
+    assert np.array_equal(found.pixels[shown][:, :3], np.asarray(image.convert("RGB"))[shown])
+
+
+@pytest.mark.parametrize("depth", [8, 16, 32])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_psd(depth: int, channels: int, tmp_path: Path) -> None:
+    """By Adobe's specification: a header, three sections that are empty, planes of samples."""
+    path = tmp_path / "a.psd"
+    pixels = {8: RGBA, 16: DEEP, 32: DEEP.astype(np.float32) / 65535}[depth][:, :, :channels]
+    header = struct.pack(">4sH6xHIIHH", b"8BPS", 1, channels, 37, 41, depth, 1 if channels == 1 else 3)
+    planes = np.moveaxis(pixels, 2, 0).astype(pixels.dtype.newbyteorder(">")).tobytes()
+    path.write_bytes(header + bytes(12) + b"\0\0" + planes)
+    if channels == 4:  # a channel of which nothing is said
+        with pytest.warns(GpuopsWarning, match=r"without its further channel \(1\)"):
+            assert np.array_equal(read(path).pixels, pixels[:, :, :3])
+        return
+    found = read(path)
+    assert np.array_equal(found.pixels, pixels)
+    assert (found.alpha, found.linear) == (False, depth == 32)
+    if depth == 8 and channels == 3:
+        assert np.array_equal(by_pillow(path), pixels)
+    path.write_bytes(path.read_bytes()[:-500])
+    with pytest.raises(FileError, match=r"a\.psd: could not be read"):
+        read(path)
+
+
+def test_psd_with_transparency(tmp_path: Path) -> None:
+    """A negative number of layers says that the fourth channel is transparency; colours are mixed with white by it."""
+    path = tmp_path / "a.psd"
+    header = struct.pack(">4sH6xHIIHH", b"8BPS", 1, 4, 37, 41, 8, 3)
+    extra = bytes(8) + b"\3one"
+    layer = (
+        bytes(16)
+        + struct.pack(">H", 0)
+        + b"8BIMnorm"
+        + bytes((255, 0, 0, 0))
+        + struct.pack(">I", len(extra))
+        + extra
+    )
+    info = struct.pack(">h", -1) + layer
+    info += bytes(len(info) % 2)
+    section = struct.pack(">I", len(info)) + info + bytes(4)
+    alpha = RGBA[:, :, 3:] // 2 + 128
+    mixed = np.rint(RGB * (alpha / 255) + 255 - alpha).astype(np.uint8)
+    planes = np.moveaxis(np.concatenate((mixed, alpha), 2), 2, 0).tobytes()
+    path.write_bytes(header + bytes(8) + struct.pack(">I", len(section)) + section + b"\0\0" + planes)
+    found = read(path)
+    assert found.alpha
+    assert np.array_equal(found.pixels[:, :, 3:], alpha)
+    assert np.abs(found.pixels[:, :, :3].astype(int) - RGB).max() <= 2
+
+
+def dds(fourcc: bytes, dxgi: int, data: bytes) -> bytes:
+    """A file of 4 × 4 pixels: Microsoft, Programming Guide for DDS."""
+    fields = struct.pack(
+        "<4s7I44xII4s20xI16x", b"DDS ", 124, 0x81007, 4, 4, len(data), 0, 0, 32, 4, fourcc, 0x1000
+    )
+    return fields + (struct.pack("<5I", dxgi, 3, 0, 1, 0) if fourcc == b"DX10" else b"") + data
+
+
+def test_dds_in_blocks(tmp_path: Path) -> None:
+    """Against another decoder, bcdec; BC6H is light."""
+    path = tmp_path / "a.dds"
+    block = b"\x03" + bytes(RNG.integers(0, 256, 15, dtype=np.uint8))  # mode 11 of BC6H: one pair of colours
+    path.write_bytes(dds(b"DX10", 95, block))
+    found = read(path)
+    assert found.linear
+    assert found.pixels.dtype == np.float16
+    assert np.array_equal(found.pixels, imagecodecs.bcn_decode(block, 6, shape=(4, 4, 3)))
+    block = bytes(RNG.integers(0, 256, 16, dtype=np.uint8))
+    path.write_bytes(dds(b"DXT5", 0, block))
+    off = np.abs(read(path).pixels.astype(int) - imagecodecs.bcn_decode(block, 3, shape=(4, 4, 4)))
+    assert off.max() <= 2  # decoders round between colours in their own ways
+    path.write_bytes(dds(b"DXT5", 0, block[:8]))
+    with pytest.raises(FileError, match=r"a\.dds: could not be read"):
+        read(path)
+
+
+def fits(bitpix: int, data: np.ndarray, **cards: float) -> bytes:
+    """A file by the FITS Standard: lines of 80 characters, and numbers of high bytes first, the lowest row first."""
+    sizes = {f"NAXIS{i}": n for i, n in enumerate(data.shape[::-1], 1)}
+    lines = {"SIMPLE": "T", "BITPIX": bitpix, "NAXIS": data.ndim, **sizes, **cards}
+    text = "".join(f"{key:<8}= {value:>20}".ljust(80) for key, value in lines.items()) + "END".ljust(80)
+    raw = data.astype(data.dtype.newbyteorder(">")).tobytes()
+    return text.ljust(-(-len(text) // 2880) * 2880).encode() + raw.ljust(-(-len(raw) // 2880) * 2880, b"\0")
+
+
+def test_fits(tmp_path: Path) -> None:
+    path = tmp_path / "a.fits"
+    path.write_bytes(fits(16, np.array([[0, 1, 2], [-32768, 300, 32767]], np.int16), BZERO=32768, BSCALE=1))
+    found = read(path)
+    assert found.linear
+    assert found.pixels[:, :, 0].tolist() == [[0, 33068, 65535], [32768, 32769, 32770]]
+    path.write_bytes(fits(16, np.array([[7, 1]], np.int16), BZERO=10, BSCALE=0.5, BLANK=7))
+    assert np.isnan(read(path).pixels[0, 0, 0])
+    assert read(path).pixels[0, 1, 0] == 10.5
+    path.write_bytes(fits(-64, np.array([[0.1, -2e300]])))
+    assert read(path).pixels.ravel().tolist() == [np.float32(0.1), -np.inf]
+    path.write_bytes(fits(-32, np.arange(12, dtype=np.float32).reshape(3, 2, 2)))
+    assert read(path).pixels.tolist() == [[[2, 6, 10], [3, 7, 11]], [[0, 4, 8], [1, 5, 9]]]
+    path.write_bytes(fits(-32, np.zeros((5, 2, 2), np.float32)))
+    with pytest.raises(FileError, match="cube of 5 planes"):
+        read(path)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+def test_jpeg_xl_of_another_encoder(channels: int, dtype: str, tmp_path: Path) -> None:
+    """imagecodecs labels all but 8 bits as linear light."""
+    pixels = (RGBA if dtype == "uint8" else DEEP)[:, :, :channels]
+    pixels = (pixels / 65535).astype(dtype) if dtype.startswith("float") else pixels
+    path = tmp_path / "a.jxl"
+    path.write_bytes(imagecodecs.jpegxl_encode(np.ascontiguousarray(pixels).squeeze(), lossless=True))
+    found = read(path)
+    assert np.array_equal(found.pixels, pixels.astype(found.pixels.dtype))
+    assert found.linear == (dtype != "uint8")
+
+
+def bayer(path: Path, colour: tuple[int, int, int], neutral: tuple[int, int, int]) -> None:
+    """A DNG of an even colour, black at 256 and white at 4096, by a camera whose colours are those of sRGB."""
+    mosaic = np.empty((64, 64), np.uint16)
+    mosaic[::2, ::2], mosaic[1::2, 1::2] = colour[0], colour[2]
+    mosaic[::2, 1::2] = mosaic[1::2, ::2] = colour[1]
+    from_xyz = [
+        3.2404542,
+        -1.5371385,
+        -0.4985314,
+        -0.9692660,
+        1.8760108,
+        0.0415560,
+        0.0556434,
+        -0.2040259,
+        1.0572252,
+    ]
+    matrix = [part for value in from_xyz for part in (round(value * 10000), 10000)]
+    white = [part for value in neutral for part in (value, 100)]
+    tags = [
+        (50706, "B", 4, bytes((1, 4, 0, 0)), True), (50708, "s", 0, "made of numbers", True),
+        (33421, "H", 2, (2, 2), True), (33422, "B", 4, bytes((0, 1, 1, 2)), True),
+        (50714, "H", 1, 256, True), (50717, "H", 1, 4096, True), (50721, "2i", 9, matrix, True),
+        (50728, "2I", 3, white, True), (50778, "H", 1, 21, True),
+    ]  # fmt: skip
+    tifffile.imwrite(path, mosaic, photometric="cfa", extratags=tags, metadata=None)
+
+
+def test_camera_raw(tmp_path: Path) -> None:
+    """The light of a colour is (value − black) / (white − black), divided by the camera's white."""
+    path = tmp_path / "a.dng"
+    bayer(path, (1216, 2176, 1216), (50, 100, 50))
+    picture = read(path)
+    assert (picture.pixels.dtype, picture.linear, picture.colour.primaries) == (np.float32, True, "Rec. 2020")
+    light = picture.pixels[16:48, 16:48] @ np.reshape(picture.colour.matrix, (3, 3)).T
+    assert np.allclose(light, 0.5, atol=0.01)
+    bayer(path, (2176, 1216, 640), (100, 100, 100))
+    picture = read(path)
+    light = picture.pixels[16:48, 16:48] @ np.reshape(picture.colour.matrix, (3, 3)).T
+    assert np.allclose(light, (0.5, 0.25, 0.1), atol=0.01)
+    path.rename(tmp_path / "a.tif")  # the tag of DNG tells
+    assert read(tmp_path / "a.tif").linear
+    (tmp_path / "c.nef").write_bytes((tmp_path / "a.tif").read_bytes()[:400])
+    with pytest.raises(FileError, match=r"c\.nef: could not be read"):
+        read(tmp_path / "c.nef")
+
+
+# Our files, by other readers -----------------------------------------------------------------------------------------
+
+
+def by_imagecodecs(path: Path) -> np.ndarray:
+    decode = {".jxl": imagecodecs.jpegxl_decode, ".avif": imagecodecs.avif_decode}[path.suffix]
+    pixels: np.ndarray = decode(path.read_bytes())
+    return pixels if pixels.ndim == 3 else pixels[:, :, None]
+
+
+def by_heif(path: Path) -> np.ndarray:
+    pixels = np.asarray(pillow_heif.open_heif(path, convert_hdr_to_8bit=False, hdr_to_16bit=False))
+    return pixels if pixels.ndim == 3 else pixels[:, :, None]
+
+
+def pam_by_cv2(path: Path) -> np.ndarray:
+    """OpenCV leaves the channels of PAM in their order."""
+    pixels = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+    return pixels if pixels.ndim == 3 else pixels[:, :, None]
+
+
+READERS: dict[str, tuple[Callable[[Path], np.ndarray], ...]] = {
+    "a.bmp": (by_pillow, by_oiio, by_cv2),
+    "a.tga": (by_pillow, by_oiio),
+    "a.pnm": (by_cv2, by_oiio),
+    "a.pam": (pam_by_cv2,),
+    "a.jxl": (by_oiio, by_imagecodecs),
+    "a.gif": (by_pillow, by_oiio),
+}
+
+
+def written() -> Iterator[tuple[str, np.ndarray]]:
+    for name in READERS:
+        fmt = format_of(name)
+        for dtype in set(fmt.dtypes) & {"uint8", "uint16"}:
+            for channels in fmt.channels:
+                pixels = (RGBA if dtype == "uint8" else DEEP)[:, :, :channels]
+                if name == "a.gif":
+                    pixels = pixels & 0xC0
+                    pixels[:, :, 3:] = np.where(pixels[:, :, 3:] > 128, 255, 0)
+                    pixels[pixels[:, :, 3:].repeat(channels, 2) == 0] = 0 if channels == 4 else 1
+                if not (name == "a.pam" and channels == 2):  # which OpenCV does not read
+                    yield name, np.ascontiguousarray(pixels)
+
+
+@pytest.mark.parametrize(
+    ("name", "pixels"), list(written()), ids=lambda v: v if isinstance(v, str) else f"{v.dtype}{v.shape[2]}"
+)
+def test_our_files_by_other_readers(name: str, pixels: np.ndarray, tmp_path: Path) -> None:
+    path = tmp_path / name
+    write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4)))
+    for reader in READERS[name]:
+        found = reader(path)
+        if name == "a.gif":  # some readers give alpha that is full
+            assert np.all(found[:, :, pixels.shape[2] :] == 255)
+            found = found[:, :, : pixels.shape[2]]
+            shown = pixels[:, :, -1] > 0 if pixels.shape[2] == 4 else np.ones(pixels.shape[:2], bool)
+            assert np.array_equal(found[shown], pixels[shown])
+        else:
+            assert np.array_equal(found.reshape(pixels.shape), pixels), reader.__name__
+
+
+def test_fits_by_other_readers(tmp_path: Path) -> None:
+    path = tmp_path / "a.fits"
+    pixels = RNG.normal(size=(5, 7, 1)).astype(np.float32)
+    write(path, Picture(pixels, linear=True))
+    assert np.array_equal(by_pillow(path), pixels)
+    assert np.array_equal(
+        np.frombuffer(path.read_bytes()[2880:][:140], ">f4").reshape(5, 7)[::-1], pixels[:, :, 0]
+    )
+
+
+def test_names_of_netpbm_are_kept(tmp_path: Path) -> None:
+    write(tmp_path / "a.ppm", Picture(L))
+    assert (tmp_path / "a.ppm").read_bytes().startswith(b"P6")
+    write(tmp_path / "a.pgm", Picture(L))
+    assert (tmp_path / "a.pgm").read_bytes().startswith(b"P5")
+    with pytest.raises(FileError, match=r"b\.pgm: a \.pgm file holds gray alone"):
+        write(tmp_path / "b.pgm", Picture(RGB))
+    assert not (tmp_path / "b.pgm").exists()
+
+
+def test_many_colours_in_a_gif(tmp_path: Path) -> None:
+    path = tmp_path / "a.gif"
+    y, x = np.mgrid[0:64, 0:64].astype(np.uint8) * 4
+    smooth = np.stack((y, x, 255 - y, np.where(x > 100, 200, 0)), axis=2).astype(np.uint8)
+    partial, few = "no partial alpha", "become 255 of them"
+    with pytest.warns(GpuopsWarning, match=few), pytest.warns(GpuopsWarning, match=partial):
+        write(path, Picture(smooth, alpha=True))
+    found = by_pillow(path)
+    assert np.array_equal(found[:, :, 3], np.where(x > 100, 255, 0))
+    assert np.abs(found[:, 40:, :3].astype(int) - smooth[:, 40:, :3]).mean() < 12
+
+
+# Colours, orientation, metadata --------------------------------------------------------------------------------------
+
+SPACES = ["rec2100-pq", "rec2100-hlg", "display-p3", "rec2020", "display-p3-pq"]
+
+
+def smooth(space: Colour, dtype: str = "uint16") -> Picture:
+    y, x = np.mgrid[0:40, 0:48]
+    codes = np.stack((x / 47, y / 39, (x + y) / 86), axis=2) * np.iinfo(dtype).max
+    return Picture(codes.astype(dtype), metadata=Metadata(colour=space))
+
+
+@pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl"])
+@pytest.mark.parametrize("space", SPACES)
+def test_deep_pictures_say_their_colours(name: str, space: str, tmp_path: Path) -> None:
+    """What is read back is the same light: within two steps of 10 bits, and exactly in JPEG XL."""
+    path = tmp_path / name
+    picture = smooth(named(space))
+    write(path, picture)
+    found = read(path)
+    assert found.colour == named(space)
+    bits = {"a.avif": 10 if space.endswith(("pq", "hlg")) else 12, "a.heic": 10, "a.jxl": 16}[name]
+    off = np.abs(found.pixels.astype(float) - picture.pixels)
+    assert off.mean() < 2 * 65535 / 2**10 if bits < 16 else off.max() == 0
+    assert len(np.unique(found.pixels)) <= 2**bits
+    if name == "a.avif":
+        assert imagecodecs.avif_decode(path.read_bytes()).max() in range(2**bits - 16, 2**bits)
+    if name == "a.heic":
+        nclx = pillow_heif.open_heif(path, convert_hdr_to_8bit=False).info["nclx_profile"]
+    elif name == "a.avif":
+        at = path.read_bytes().index(b"colrnclx") + 8
+        nclx = dict(
+            zip(
+                ("color_primaries", "transfer_characteristics"),
+                struct.unpack_from(">HH", path.read_bytes(), at),
+                strict=True,
+            )
+        )
+    else:
+        return
+    codes = {"rec2100-pq": (9, 16), "rec2100-hlg": (9, 18), "display-p3": (12, 13), "display-p3-pq": (12, 16)}
+    assert (nclx["color_primaries"], nclx["transfer_characteristics"]) == codes.get(space, (9, 1))
+
+
+@pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl"])
+def test_profiles_of_8_bits(name: str, tmp_path: Path) -> None:
+    """Adobe RGB has no code points: a profile says it."""
+    write(tmp_path / name, smooth(named("adobe-rgb"), "uint8"))
+    found = read(tmp_path / name)
+    assert found.metadata.icc
+    assert (found.colour.primaries, found.colour.transfer) == ("Adobe RGB", "gamma 2.199")
+
+
+def test_deep_avif_without_code_points_says_so(tmp_path: Path) -> None:
+    with pytest.warns(GpuopsWarning, match="cannot say that its values are gamma 2.199 of Adobe RGB"):
+        write(tmp_path / "a.avif", smooth(named("adobe-rgb")))
+
+
+@pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_pictures_are_written_upright(name: str, dtype: str, tmp_path: Path) -> None:
+    """Orientation 6: the first row is the right side."""
+    picture = smooth(named("srgb"), dtype)
+    picture = replace(picture, metadata=Metadata(exif=EXIF))
+    with pytest.warns(GpuopsWarning) if (name, dtype) == ("a.avif", "uint16") else nullcontext():
+        write(tmp_path / name, picture)
+    found = read(tmp_path / name)
+    assert found.metadata.orientation == 1
+    expected = np.rot90(picture.pixels, -1)
+    assert found.pixels.shape == expected.shape
+    assert np.abs(found.pixels.astype(float) - expected).mean() < np.iinfo(dtype).max * 0.01
+    other = (by_imagecodecs if name != "a.heic" else by_heif)(tmp_path / name)
+    assert other.shape == expected.shape
+
+
+def test_avif_that_is_turned_by_its_own_property(tmp_path: Path) -> None:
+    picture = smooth(named("srgb"), "uint8")
+    Image.fromarray(picture.pixels).save(tmp_path / "a.avif", quality=95, subsampling="4:4:4", exif=EXIF)
+    found = read(tmp_path / "a.avif")
+    assert np.abs(found.pixels.astype(float) - np.rot90(picture.pixels, -1)).mean() < 2
+
+
+def test_compressed_metadata_of_jpeg_xl(tmp_path: Path) -> None:
+    """A brob box, ISO/IEC 18181-2: the kind, and the data compressed by Brotli."""
+    write(tmp_path / "a.jxl", Picture(RGB))
+    data = b"Exif" + imagecodecs.brotli_encode(b"\0\0\0\0" + EXIF)
+    with open(tmp_path / "a.jxl", "ab") as file:
+        file.write(struct.pack(">I4s", 8 + len(data), b"brob") + data)
+    found = read(tmp_path / "a.jxl").metadata
+    assert found.exif is not None
+    assert b"clpix" in found.exif
+    assert found.orientation == 1
+
+
+# What fails ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [("a.heic", "pillow_heif", "formats"), ("a.avif", "imagecodecs", "formats"), ("a.dng", "rawpy", "raw")],
+)
+def test_a_missing_package_is_one_line(
+    name: str, module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "a.dng":
+        bayer(tmp_path / name, (500, 500, 500), (100, 100, 100))
+    else:
+        write(tmp_path / name, smooth(named("rec2100-pq")))
+    monkeypatch.setitem(sys.modules, module, None)
+    words = rf"needs {module.replace('_', '-')}: pip install 'clpix\[{extra}\]'$"
+    with pytest.raises(FileError, match=words):
+        read(tmp_path / name)
+    if name != "a.dng":
+        with pytest.raises(FileError, match=words):
+            write(tmp_path / f"b{name[1:]}", smooth(named("rec2100-pq")))
+        assert not (tmp_path / f"b{name[1:]}").exists()
+
+
+@pytest.mark.parametrize("name", ["a.psd", "a.dds", "a.pbm", "a.cr2"])
+def test_what_is_only_read_is_no_output(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="is only read, not written"):
+        write(tmp_path / name, Picture(RGB))
+
+
+def test_commands_take_them(clpix: Clpix, tmp_path: Path) -> None:
+    """The light of a PQ picture in AVIF is that of the PNG that it was made from."""
+    write(tmp_path / "a.tga", Picture(RGBA, alpha=True))
+    assert clpix("convert", tmp_path / "a.tga", "-o", tmp_path / "a.jxl").code == 0
+    assert np.array_equal(read(tmp_path / "a.jxl").pixels, RGBA)
+    write(tmp_path / "in.png", smooth(named("rec2100-pq")))
+    run = clpix("convert", tmp_path / "in.png", "--colour", "rec2100-pq", "-o", tmp_path / "a.avif")
+    assert (run.code, run.err) == (0, "")
+    assert clpix("convert", tmp_path / "a.avif", "-o", tmp_path / "back.exr").code == 0
+    assert clpix("convert", tmp_path / "in.png", "-o", tmp_path / "plain.exr").code == 0
+    back, plain = read(tmp_path / "back.exr").pixels, read(tmp_path / "plain.exr").pixels
+    assert np.median(np.abs(back - plain) / (np.abs(plain) + 0.05)) < 0.02
+    (tmp_path / "cut.avif").write_bytes((tmp_path / "a.avif").read_bytes()[:-200])
+    run = clpix("convert", tmp_path / "cut.avif", "-o", tmp_path / "b.png")
+    assert run.code == 1
+    assert run.err.count("\n") == 1
+    assert "cut.avif: " in run.err
+
+
+@pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl", "a.png"])
+def test_pq_of_a_tone_mapping(name: str, clpix: Clpix, tmp_path: Path) -> None:
+    """Light beyond white comes back; 1 is 203 cd/m², and PQ's steps of 10 bits are below 2 %."""
+    y, x = np.mgrid[0:48, 0:64].astype(np.float32)
+    light = np.stack((x / 16, y / 12, (x + y) / 30), axis=2) + np.float32(0.05)
+    write(tmp_path / "in.exr", Picture(light, linear=True))
+    options = ("--operator", "linear", "--exposure", 0, "--transfer", "pq", "-o", tmp_path / name)
+    assert clpix("tonemap", tmp_path / "in.exr", *options).code == 0
+    found = read(tmp_path / name)
+    assert (found.pixels.dtype, found.colour.transfer, found.colour.primaries) == (
+        np.uint16,
+        "PQ",
+        "Rec. 709",
+    )
+    assert clpix("convert", tmp_path / name, "-o", tmp_path / "back.exr").code == 0
+    off = np.abs(read(tmp_path / "back.exr").pixels / light - 1)
+    assert np.median(off) < 0.02
