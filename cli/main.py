@@ -35,6 +35,7 @@ COMMANDS = {
     "info": "what a file is, and the statistics of its values",
     "devices": "what can run, and what was skipped and why",
     "bench": "measure this device",
+    "help": "help on a command, or on the options that all have",
 }
 
 # The exit codes.
@@ -78,7 +79,15 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    examples=(
+        "clpix tonemap light.exr -o picture.png",
+        "clpix blur photo.jpg --sigma 2 then sharpen -o out.jpg",
+        "clpix help blur",
+    ),
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
 )

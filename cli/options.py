@@ -24,6 +24,18 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
 
 
+#: The options that commands share, by the titles of their groups in help: each one's name, with underscores.
+GROUPS = {
+    "Files": ("output", "overwrite", "format", "dtype", "alpha", "layer"),
+    "Colour": ("colour", "working", "space"),
+    "Many inputs": (
+        "recursive", "from0", "jobs", "skip_existing", "update", "journal", "resume", "shard", "cluster", "retries",
+    ),
+    "Device, memory": ("device", "memory", "device_memory", "scratch", "dump_kernels"),
+    "Chain": ("explain", "save_recipe", "fuse"),
+    "Messages": ("progress", "timing", "timing_file", "repeat", "verbose", "quiet", "help"),
+}  # fmt: skip
+
 # The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
 
@@ -352,3 +364,17 @@ def shared(command: Command) -> Command:
     )
 
     return collected("shared", Shared, *options)(command)
+
+
+def all_shared() -> list[click.Option]:
+    """Returns every option that commands share, without --help."""
+
+    @command("all")
+    @chain
+    @batch
+    @shared
+    @output
+    def everything() -> None:
+        pass
+
+    return [param for param in everything.params if isinstance(param, click.Option)]
