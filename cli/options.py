@@ -56,6 +56,14 @@ class Choice(_OneOf):
     def __init__(self, choices: Iterable[str]) -> None:
         super().__init__(list(choices), case_sensitive=False)
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        found = {name.lower(): name for name in self.choices}.get(str(value).lower())
+        if found is None:
+            close = commands.near(str(value), self.choices)
+            hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+            self.fail(f"there is no {value!r}: {hint}use one of {', '.join(self.choices)}", param, ctx)
+        return found
+
 
 class Word(TextType):
     """A parameter type for a name, perhaps with numbers, such as gamma:2.2; in upper or lower case."""
