@@ -129,6 +129,8 @@ class Group(Strict, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = self.list_commands(ctx)
+        if ctx.resilient_parsing:  # a shell completes
+            return super().resolve_command(ctx, args)
         if args and args[0] == "then":
             ctx.fail(
                 "'then' stands between two operations, such as: blur in.png --sigma 2 then sharpen -o out.png"

@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,9 @@ from gpuops.ops import OPERATIONS
 from gpuops.process import heap, signals
 
 from .commands import Group
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # The line that --help has about each command. The module of that name defines `command`, except for
 # operations that are declared once.
@@ -65,6 +69,14 @@ class Commands(Group):
             return None
         command.name = name
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found = [
+            CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)
+        ]
+        return found or super().shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -186,6 +198,10 @@ def main(args: list[str] | None = None) -> None:
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # clpix tells its warnings as notes
     _handle_signals()
+    if "_CLPIX_COMPLETE" in os.environ:  # a shell asks what a command line may go on with
+        from . import completion
+
+        completion.register()
     try:
         with notes.to(partial(complain, "warning")):
             code = cli.main(args, prog_name="clpix", standalone_mode=False)
