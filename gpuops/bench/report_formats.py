@@ -13,7 +13,8 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from ..profile import KernelTime, Report, peak_host_bytes
+from ..process import memory
+from ..profile import KernelTime, Report
 
 if TYPE_CHECKING:
     from ..device import DeviceInfo
@@ -56,7 +57,7 @@ def totals(report: Report) -> dict[str, Any]:
         "wall_ms": wall * 1e3,
         "unaccounted_ms": (wall - sum(report.phases.values())) * 1e3,
         "kernels_ms": sum(sum(kernel.ms) for kernel in report.kernels()),
-        "peak_host_bytes": peak_host_bytes(),
+        "peak_host_bytes": memory.peak(),
         "peak_device_bytes": report.peak_device_bytes,
         "builds": dict(report.builds),
     }
