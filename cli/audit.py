@@ -12,14 +12,23 @@ from gpuops.errors import ParameterError
 from . import options
 from .comparing import Given, comparing
 from .main import visible
-from .suites import Device, Telling, how_of, with_telling
+from .suites import GROUPS, Device, Telling, how_of, with_telling
 
 if TYPE_CHECKING:
     from gpuops.metrics.variance import Variance
     from gpuops.params.thresholds import Thresholds
 
 
-@options.command("audit", short_help="Whether thresholds see pictures that are wrong")
+@options.command(
+    "audit",
+    short_help="Whether thresholds see pictures that are wrong",
+    examples=(
+        "clpix regress audit expected/",
+        "clpix regress audit expected/ --max-error 0.001",
+        "clpix regress audit suite.toml soft",
+    ),
+    groups={**GROUPS},
+)
 @click.argument("target", metavar="REFERENCES|SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing

@@ -17,7 +17,16 @@ Row = TypeVar("Row")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@click.group(cls=commands.Group, short_help="Measure this device", no_args_is_help=False)
+@click.group(
+    cls=commands.Group,
+    short_help="Measure this device",
+    no_args_is_help=False,
+    examples=(
+        "clpix bench copy",
+        "clpix bench fft --size 1024",
+        "clpix bench blur --size 3840x2160 --json",
+    ),
+)
 def command() -> None:
     """Measure what this device can do."""
 
@@ -72,7 +81,14 @@ def _sizes(help: str) -> Callable[[F], F]:
     return click.option("--size", "sizes", type=Size(), multiple=True, metavar="N|WxH", help=help)
 
 
-@command.command(short_help="Copies within the device, and between it and the host")
+@command.command(
+    short_help="Copies within the device, and between it and the host",
+    examples=(
+        "clpix bench copy",
+        "clpix bench copy --size 128 --size 512",
+        "clpix bench copy --json --device cpu",
+    ),
+)
 @click.option(
     "--size",
     "sizes",
@@ -100,7 +116,14 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
     _print(gpu, bench.copy(gpu, sizes or fitting), bench, as_json=as_json)
 
 
-@command.command(short_help="Ways of Fourier transforms, and the least that they could take")
+@command.command(
+    short_help="Ways of Fourier transforms, and the least that they could take",
+    examples=(
+        "clpix bench fft",
+        "clpix bench fft --size 1024 --size 512x256",
+        "clpix bench fft --size 1024 --chart fft.svg",
+    ),
+)
 @_sizes("Powers of two; may be repeated. Without it 1024, 512 and 512x256.")
 @click.option("--channels", type=click.IntRange(1), default=4, show_default=True, help="Of the image.")
 @_json
@@ -138,7 +161,14 @@ def fft(
         bench_fft_tables.chart(gpu, rows, chart, overwrite=overwrite)
 
 
-@command.command(short_help="Wavelet transforms in place, and with memory to spare")
+@command.command(
+    short_help="Wavelet transforms in place, and with memory to spare",
+    examples=(
+        "clpix bench dwt",
+        "clpix bench dwt --size 2048 --wavelet 9/7 --levels 3",
+        "clpix bench dwt --size 4096 --device-memory 64M",
+    ),
+)
 @_sizes("In pixels; may be repeated. Without it 1024 to 16384 as memory allows, on CPUs 512, 1024 and 2048.")
 @click.option(
     "--wavelet",
@@ -194,7 +224,12 @@ def _filters(name: str, what: str, help: str) -> click.Command:
         _print(gpu, measured, bench_filters, as_json=as_json, operation=name)
 
     short = f"{what} by way of local memory, by direct reads, and as clpix does it"
-    return command.command(name, short_help=short, help=help)(run)
+    examples = (
+        f"clpix bench {name}",
+        f"clpix bench {name} --size 3840x2160",
+        f"clpix bench {name} --channels 4 --json",
+    )
+    return command.command(name, short_help=short, help=help, examples=examples)(run)
 
 
 blur = _filters(

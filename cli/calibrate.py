@@ -11,10 +11,26 @@ from gpuops.errors import FileError
 
 from . import options
 from .comparing import Given, comparing
-from .suites import STATE, Device, Telling, how_of, is_ci, with_telling
+from .suites import GROUPS, STATE, Device, Telling, how_of, is_ci, with_telling
 
 
-@options.command("calibrate", short_help="Thresholds from measured noise")
+@options.command(
+    "calibrate",
+    short_help="Thresholds from measured noise",
+    examples=(
+        "clpix regress calibrate suite.toml",
+        "clpix regress calibrate suite.toml soft --runs 3",
+        "clpix regress calibrate suite.toml --runs 2 --margin 4",
+    ),
+    groups={
+        "Noise": (
+            "runs",
+            "margin",
+            "variance",
+        ),
+        **GROUPS,
+    },
+)
 @click.argument("suite", metavar="SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @click.option(

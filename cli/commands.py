@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -24,7 +24,26 @@ _PLAIN = (
 
 
 class Strict(click.Command):
-    """Refuses options given twice, values that are options, and unknown options, for which it suggests known ones."""
+    """Refuses options given twice, values that are options, and unknown options, for which it suggests known ones.
+
+    ``examples`` are command lines, and ``groups`` are names of the command's own options by titles, the most important
+    group first. Its help shows both.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        examples: Sequence[str] = (),
+        groups: Mapping[str, Sequence[str]] | None = None,
+        **attributes: Any,
+    ) -> None:
+        super().__init__(*args, **attributes)
+        self.examples, self.groups = tuple(examples), dict(groups or {})
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from .help_page import short
+
+        formatter.write(short(self, ctx, formatter.width))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
@@ -98,10 +117,20 @@ class Group(Strict, click.Group):
 
     command_class = Command
 
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        click.Command.format_help(self, ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from .help_page import examples
+
+        formatter.write("\n" + "\n".join(examples(self.examples, formatter.width)[:-1]) + "\n")
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = self.list_commands(ctx)
+        if ctx.resilient_parsing:  # a shell completes
+            return super().resolve_command(ctx, args)
         if args and args[0] == "then":
             ctx.fail(
                 "'then' stands between two operations, such as: blur in.png --sigma 2 then sharpen -o out.png"

@@ -11,7 +11,7 @@ import click
 from gpuops.params.metrics import METRICS
 
 from . import options
-from .comparing import Given, comparing
+from .comparing import GROUPS, Given, comparing
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
@@ -33,7 +33,15 @@ _DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, 
     "pixelmatch-window": 0, "within-radius": 0}  # fmt: skip
 
 
-@options.command(short_help="How far two images differ; the verdict is the exit code")
+@options.command(
+    short_help="How far two images differ; the verdict is the exit code",
+    examples=(
+        "clpix compare before.png after.png",
+        "clpix compare before.png after.png --metric flip -o difference.png",
+        "clpix compare before.png after.png --min-ssim 0.99 --json",
+    ),
+    groups={**GROUPS, "Result": ("as_json",)},
+)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option(

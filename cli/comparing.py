@@ -38,6 +38,14 @@ _IDIFF = {
     "hardwarn": ("E", "As --hardfail, for a warning."),
 }
 
+#: The groups of these options in help.
+GROUPS = {
+    "Figures": ("metrics", "ppd", "exposures", "white", "window", "radius", "tolerance"),
+    "Left out": ("mask", "ignore"),
+    "Thresholds": tuple(name.replace("-", "_") for name in LIMITS),
+    "As idiff": ("idiff", *_IDIFF),
+}
+
 
 class _Rectangle(_RectangleType):
     """A parameter type for X,Y,W,H in pixels."""

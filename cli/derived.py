@@ -152,7 +152,10 @@ def command(name: str) -> click.Command:
         made = extras.options(made)
     if not any(option.name == "dither" for option in operation.params.options()):
         made = options.dithering(made)
-    summary = options.command(cls=Derived, short_help=OPERATIONS[name])
+    groups = {**operation.groups, **(extras.GROUPS if extras is not None else {})}
+    summary = options.command(
+        cls=Derived, short_help=OPERATIONS[name], examples=operation.examples, groups=groups
+    )
     needed = options.batch, options.shared, partial(options.output, required=False), options.inputs
     for decorator in (options.chain, *needed, summary):
         made = decorator(made)

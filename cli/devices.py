@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from gpuops.device import DeviceInfo
 
 
-@options.command(short_help="what can run, and what was skipped and why")
+@options.command(
+    short_help="what can run, and what was skipped and why",
+    examples=(
+        "clpix devices",
+        "clpix devices --json",
+        "clpix devices --refresh",
+    ),
+)
 @click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on stdout.")
 @click.option("--refresh", is_flag=True, help="Check and measure again, whatever was found before.")
 def command(as_json: bool, refresh: bool) -> None:

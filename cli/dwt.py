@@ -30,7 +30,31 @@ if TYPE_CHECKING:
     from gpuops.batch.job import Job
 
 
-@options.command(short_help="image → wavelet coefficients, or a picture of them")
+@options.command(
+    short_help="image → wavelet coefficients, or a picture of them",
+    examples=(
+        "clpix dwt photo.png -o pyramid.png --wavelet haar --levels 3",
+        "clpix dwt photo.png -o clean.png --shrink bayes --reconstruct",
+        "clpix dwt photo.png -o coefficients.npz --integer",
+    ),
+    groups={
+        "Transform": (
+            "wavelet",
+            "levels",
+            "mode",
+            "integer",
+            "method",
+        ),
+        "Shrinking": (
+            "shrink",
+            "threshold",
+            "keep",
+            "reconstruct",
+            "cycle_spins",
+            "as_json",
+        ),
+    },
+)
 @options.inputs
 @options.output
 @options.shared
@@ -107,8 +131,6 @@ def command(
 
     .npz, .exr and .tif receive the coefficients; other formats a picture of the pyramid: each band with a contrast
     of its own, zero being mid gray. The transform works on the stored values, alpha included.
-
-    Denoise a picture:  clpix dwt noisy.png -o clean.png --shrink bayes --reconstruct
     """
     name = wavelet_name(wavelet or ("bior2.2" if integer else "bior4.4"))
     lifts, _ = WAVELETS[name]

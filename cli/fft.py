@@ -23,7 +23,36 @@ def ways(command: options.Command) -> options.Command:
     )(command)
 
 
-@options.command(short_help="image → spectrum, or a picture of it")
+@options.command(
+    short_help="image → spectrum, or a picture of it",
+    examples=(
+        "clpix fft photo.png -o spectrum.png",
+        "clpix fft photo.png -o spectrum.npz",
+        "clpix fft texture.png -o low.exr --filter lowpass --cutoff 0.1",
+    ),
+    groups={
+        "Spectrum": (
+            "view",
+            "half",
+            "shift",
+            "norm",
+            "window",
+            "pad",
+            "precision",
+        ),
+        "Filter": (
+            "kind",
+            "cutoff",
+            "filter_shape",
+            "order",
+        ),
+        "Kernels": (
+            "method",
+            "radix",
+            "twiddle",
+        ),
+    },
+)
 @options.inputs
 @options.output
 @options.shared

@@ -5,7 +5,14 @@ from __future__ import annotations
 from . import options
 
 
-@options.command(short_help="wavelet coefficients → image")
+@options.command(
+    short_help="wavelet coefficients → image",
+    examples=(
+        "clpix idwt coefficients.npz -o photo-again.png",
+        "clpix idwt coefficients.npz -o photo-again.tif --dtype uint16",
+        "clpix idwt coefficients/*.npz -o 'pictures/{stem}.png'",
+    ),
+)
 @options.inputs
 @options.output
 @options.shared

@@ -8,7 +8,21 @@ from . import options
 from .fft import ways
 
 
-@options.command(short_help="spectrum → image")
+@options.command(
+    short_help="spectrum → image",
+    examples=(
+        "clpix ifft spectrum.npz -o photo-again.png",
+        "clpix ifft spectrum.npz -o photo-again.tif --dtype uint16",
+        "clpix ifft spectra/*.npz -o 'pictures/{stem}.png'",
+    ),
+    groups={
+        "Kernels": (
+            "method",
+            "radix",
+            "twiddle",
+        )
+    },
+)
 @options.inputs
 @options.output
 @options.shared

@@ -16,7 +16,21 @@ if TYPE_CHECKING:
     from gpuops.metrics.contents import Measured
 
 
-@options.command(short_help="What a file is, and the statistics of its values")
+@options.command(
+    short_help="What a file is, and the statistics of its values",
+    examples=(
+        "clpix info photo.jpg",
+        "clpix info light.exr --stats --histogram",
+        "clpix info photos/*.jpg --json",
+    ),
+    groups={
+        "Figures": (
+            "stats",
+            "histogram",
+            "as_json",
+        )
+    },
+)
 @partial(options.inputs, required=True)
 @click.option("--stats", is_flag=True, help="Measure luminance and each channel, on the device.")
 @click.option("--histogram", is_flag=True, help="With --stats: how many values each stop has, as bars.")

@@ -19,6 +19,9 @@ from . import naming
 from .chains import files_of
 from .options import Command, Shared, Word, collected, refuse
 
+#: The group of these options in help.
+GROUPS = {"Previews": ("contact_sheet", "operators", "stops", "tile_width", "plot_curve")}
+
 
 @dataclass(frozen=True)
 class Looks:

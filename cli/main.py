@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,9 @@ from gpuops.ops import OPERATIONS
 from gpuops.process import heap, signals
 
 from .commands import Group
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # The line that --help has about each command. The module of that name defines `command`, except for
 # operations that are declared once.
@@ -35,6 +39,7 @@ COMMANDS = {
     "info": "what a file is, and the statistics of its values",
     "devices": "what can run, and what was skipped and why",
     "bench": "measure this device",
+    "help": "help on a command, or on the options that all have",
 }
 
 # The exit codes.
@@ -65,6 +70,14 @@ class Commands(Group):
         command.name = name
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found = [
+            CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)
+        ]
+        return found or super().shell_complete(ctx, incomplete)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -78,7 +91,15 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    examples=(
+        "clpix tonemap light.exr -o picture.png",
+        "clpix blur photo.jpg --sigma 2 then sharpen -o out.jpg",
+        "clpix help blur",
+    ),
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
 )
@@ -177,6 +198,10 @@ def main(args: list[str] | None = None) -> None:
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # clpix tells its warnings as notes
     _handle_signals()
+    if "_CLPIX_COMPLETE" in os.environ:  # a shell asks what a command line may go on with
+        from . import completion
+
+        completion.register()
     try:
         with notes.to(partial(complain, "warning")):
             code = cli.main(args, prog_name="clpix", standalone_mode=False)

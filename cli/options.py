@@ -26,6 +26,21 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
 
 
+#: The options that commands share, by the titles of their groups in help: each one's name, with underscores.
+GROUPS = {
+    "Files": ("output", "overwrite", "format", "dtype", "alpha", "layer", "frames"),
+    "Storage": (
+        "quality", "subsampling", "compression", "strip", "output_dither", "output_noise", "output_seed",
+    ),
+    "Colour": ("colour", "working", "space"),
+    "Many inputs": (
+        "recursive", "from0", "jobs", "skip_existing", "update", "journal", "resume", "shard", "cluster", "retries",
+    ),
+    "Device, memory": ("device", "memory", "device_memory", "scratch", "dump_kernels"),
+    "Chain": ("explain", "save_recipe", "fuse"),
+    "Messages": ("progress", "timing", "timing_file", "repeat", "verbose", "quiet", "help"),
+}  # fmt: skip
+
 # The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
 
@@ -45,6 +60,14 @@ class Choice(_OneOf):
 
     def __init__(self, choices: Iterable[str]) -> None:
         super().__init__(list(choices), case_sensitive=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        found = {name.lower(): name for name in self.choices}.get(str(value).lower())
+        if found is None:
+            close = commands.near(str(value), self.choices)
+            hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+            self.fail(f"there is no {value!r}: {hint}use one of {', '.join(self.choices)}", param, ctx)
+        return found
 
 
 class Word(TextType):
@@ -274,9 +297,13 @@ storage = (
         "--quality",
         type=click.IntRange(*QUALITIES),
         metavar="Q",
-        help="Of JPEG (1 … 100; default 95) and of lossy WebP (90).",
+        help="Of JPEG (1 … 100; default 95), lossy WebP, AVIF and HEIC (90).",
     ),
-    click.option("--subsampling", type=Choice(SUBSAMPLINGS), help="Resolution of colours in JPEG (4:4:4)."),
+    click.option(
+        "--subsampling",
+        type=Choice(SUBSAMPLINGS),
+        help="Resolution of colours in JPEG, AVIF and HEIC (4:4:4).",
+    ),
     click.option(
         "--compression",
         type=Word(),
@@ -425,3 +452,17 @@ def shared(command: Command) -> Command:
     )
 
     return collected("shared", Shared, *options)(command)
+
+
+def all_shared() -> list[click.Option]:
+    """Returns every option that commands share, without --help."""
+
+    @command("all")
+    @chain
+    @batch
+    @shared
+    @output
+    def everything() -> None:
+        pass
+
+    return [param for param in everything.params if isinstance(param, click.Option)]

@@ -15,7 +15,7 @@ from .across import across
 from .audit import audit
 from .calibrate import calibrate
 from .comparing import Given, comparing
-from .suites import LAST, STATE, Device, Telling, finish, how_of, is_ci, last, with_telling
+from .suites import GROUPS, LAST, STATE, Device, Telling, finish, how_of, is_ci, last, with_telling
 
 # Threads that read files, if nobody says how many.
 _READERS = 4
@@ -51,7 +51,16 @@ class Regress(commands.Group):
         formatter.write_usage(ctx.command_path, "run SUITE.toml [NAMES]... [OPTIONS]")
 
 
-@click.group(cls=Regress, short_help="Image regression suites", no_args_is_help=True)
+@click.group(
+    cls=Regress,
+    short_help="Image regression suites",
+    no_args_is_help=True,
+    examples=(
+        "clpix regress new/ expected/ --report report.html",
+        "clpix regress run suite.toml --junit report.xml",
+        "clpix regress accept",
+    ),
+)
 def command() -> None:
     """Compare pictures with their references: two folders, or the cases of a suite.
 
@@ -60,7 +69,16 @@ def command() -> None:
     """
 
 
-@command.command(_FOLDERS, hidden=True)
+@command.command(
+    _FOLDERS,
+    hidden=True,
+    examples=(
+        "clpix regress new/ expected/",
+        "clpix regress new/ expected/ --max-flip 0.01 --report report.html",
+        "clpix regress new/ expected/ --min-ssim 0.99 --junit report.xml",
+    ),
+    groups={**GROUPS},
+)
 @click.argument("results")
 @click.argument("references")
 @comparing
@@ -83,7 +101,25 @@ def folders(telling: Telling, given: Given, results: str, references: str) -> No
         finish(telling, seen, device, {"results": results, "references": references})
 
 
-@command.command("run", short_help="The cases of a suite")
+@command.command(
+    "run",
+    short_help="The cases of a suite",
+    examples=(
+        "clpix regress run suite.toml",
+        "clpix regress run suite.toml soft --report report.html",
+        "clpix regress run suite.toml --tag quick --shard 1/2",
+    ),
+    groups={
+        "Cases": (
+            "tags",
+            "failed_first",
+            "shard",
+            "across_devices",
+            "results",
+        ),
+        **GROUPS,
+    },
+)
 @click.argument("suite", metavar="SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @click.option(
@@ -147,7 +183,16 @@ def run(
         finish(telling, seen, device, {"suite": suite, "results": str(out), "references": found.references})
 
 
-@command.command("accept", short_help="Make results the references")
+@command.command(
+    "accept",
+    short_help="Make results the references",
+    examples=(
+        "clpix regress accept --dry-run",
+        "clpix regress accept",
+        "clpix regress accept 'so*' --for linux",
+    ),
+    groups={"Acceptance": ("source", "references", "place", "recompress", "dry_run", "in_ci")},
+)
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @click.option(
     "--from", "source", default=LAST, metavar="REPORT.json", help="Of this run.  [default: the last]"

@@ -9,7 +9,15 @@ import click
 from . import options
 
 
-@options.command(short_help="a recipe, which is a chain of operations in a file")
+@options.command(
+    short_help="a recipe, which is a chain of operations in a file",
+    examples=(
+        "clpix run look.toml photo.jpg -o out.jpg",
+        "clpix run look.toml photos/*.jpg -o looks/",
+        "clpix run look.toml photo.jpg -o out.png --set blur.sigma=3",
+    ),
+    groups={"Recipe": ("changes",)},
+)
 @click.argument("recipe", metavar="RECIPE")
 @options.inputs
 @options.output

@@ -14,7 +14,7 @@ import click
 
 from gpuops.errors import FileError, ParameterError
 
-from . import options
+from . import comparing, options
 from .comparing import Given
 from .main import visible
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 STATE = ".clpix-regress"
 # The report of the last run in there.
 LAST = f"{STATE}/last.json"
+
+#: The groups of the options that commands of suites have, in help.
+GROUPS = {**comparing.GROUPS, "Reports": ("report", "junit", "json", "github", "strict")}
 
 
 @dataclass(frozen=True)

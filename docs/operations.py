@@ -32,11 +32,17 @@ def _section(found: Operation, summary: str) -> str:
         for option in kind.options(name, defaults[name])
     ]
     table = "\n".join(["| option | values | default | |", "|---|---|---|---|", *rows])
+    shown = "\n".join(f"    {line}" for line in found.examples)
     call = f"gpu.run(Chain({found.params.__name__}(…)), image)"
     module = found.params.__module__
-    return (
-        f"## {found.name}: {summary}\n\n{found.about}\n\n{table}\n\nIn the library: `{call}`, `{module}`.\n"
+    parts = (
+        f"## {found.name}: {summary}",
+        found.about,
+        shown,
+        table,
+        f"In the library: `{call}`, `{module}`.\n",
     )
+    return "\n\n".join(parts)
 
 
 def _row(option: Option, kind: Kind, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 
 class GpuopsError(Exception):
@@ -60,7 +60,16 @@ def megabytes(nbytes: float) -> str:
     return f"{math.ceil(size * 10**digits) / 10**digits:.{max(0, digits)}f}"
 
 
+def meant(name: object, known: Iterable[object]) -> str:
+    """Returns a question, with a space behind it, that names the known name which is most like another one, or ""."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name).lower(), map(str, known), n=1, cutoff=0.7)
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
 def check_name(what: str, value: object, names: Collection[object]) -> None:
     """Raises ParameterError unless ``value`` is one of the names that there are of ``what``."""
     if value not in names:
-        raise ParameterError(f"unknown {what} {value!r}: use one of {', '.join(map(str, names))}")
+        listed = ", ".join(map(str, names))
+        raise ParameterError(f"unknown {what} {value!r}: {meant(value, names)}use one of {listed}")

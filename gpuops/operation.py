@@ -164,6 +164,11 @@ class Operation:
         it; refuses parameters that do not suit the target of the last step, which is None for others.
     cases : tuple
         Parameters that are worth trying, for tests.
+    examples : tuple of str
+        Command lines that show what people use it for.
+    groups : mapping of str to tuple
+        Names of options by titles, for the command's help; the most important group comes first. Those of a shape such
+        as ``sigma``, ``sigma_x`` are named one by one.
     """
 
     name: str
@@ -184,6 +189,8 @@ class Operation:
     check: Callable[[Any], object] = lambda _params: None
     prepare: Callable[[Gpu, Any, Target | None], object] = lambda _gpu, _params, _target: None
     cases: tuple[Params, ...] = ()
+    examples: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def about(self) -> str:

@@ -7,6 +7,7 @@ added to phases.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -181,23 +182,10 @@ class Report:
         ]
 
 
-def peak_host_bytes() -> int:
-    """Returns this process's largest resident set so far, in bytes (0 where the system does not tell)."""
-    try:
-        # Not getrusage first: its maximum is inherited from the process that started this one (Linux, fork and exec).
-        status = Path("/proc/self/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
-        import resource
-    except ImportError:
-        return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
 def process_age() -> float | None:
     """Returns the seconds since this program was started, to a clock tick (10 ms); None where that is not known."""
+    if sys.platform != "linux":
+        return None
     try:
         # Field 22 of /proc/self/stat: start in clock ticks after boot (proc(5)); field 2 may hold spaces.
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])

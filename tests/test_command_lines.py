@@ -162,6 +162,37 @@ def test_choices_are_of_any_case(path: tuple[str, ...], option: click.Option) ->
                 assert option.type.convert(text, option, None) == choice
 
 
+@pytest.mark.parametrize(("path", "option"), OPTIONS, ids=IDS)
+def test_near_choices_are_suggested(path: tuple[str, ...], option: click.Option) -> None:
+    if isinstance(option.type, click.Choice):
+        for choice in option.type.choices:
+            with pytest.raises(click.BadParameter) as caught:
+                option.type.convert(f"{choice}{choice[-1]}x", option, None)
+            assert "use one of " in str(caught.value)
+            if len(choice) > 5:
+                assert f"did you mean '{choice}'" in str(caught.value) or f"or '{choice}'" in str(
+                    caught.value
+                )
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ("tonemap in.exr --operator agxx", "did you mean 'agx'?"),
+        ("tonemap in.exr --contact-sheet --operators agx,habl", "did you mean 'hable'?"),
+        ("bloom in.exr --tonemap DRAGOO", "did you mean 'drago'?"),
+        ("blur in.png --sigma 1 --border nearst", "did you mean 'nearest'?"),
+        ("blur in.png --kind boxx", "did you mean 'box'?"),
+        ("dwt in.png --wavelet harr", "did you mean 'haar'?"),
+        ("dwt in.png --mode symetric", "did you mean 'symmetric'?"),
+        ("convert in.png --colour displayp3", "did you mean 'display-p3'"),
+        ("tonemap in.exr --operator xyzzy", "use one of linear, reinhard,"),
+    ],
+)
+def test_near_values_are_suggested(clpix: Program, args: str, words: str) -> None:
+    one_line(clpix(*args.split(), "-o", "out.png"), 2, words)
+
+
 @pytest.mark.parametrize(
     "args",
     [

@@ -139,12 +139,12 @@ def test_only_drafts_that_cannot_be_alive_are_swept(tmp_path: Path, monkeypatch:
     link = tmp_path / f".clpix-{here}-{'2' * 16}.png"
     link.symlink_to(target)
     # On a network disk another machine's lock may be invisible.
-    monkeypatch.setattr(drafts, "_is_of_this_machine", lambda _: False)
+    monkeypatch.setattr(drafts.locks, "is_of_this_machine", lambda _: False)
     drafts.sweep(str(tmp_path))
     assert not left.exists()
     assert others.exists()
     # This machine's own disk, after a new start of the machine.
-    monkeypatch.setattr(drafts, "_is_of_this_machine", lambda _: True)
+    monkeypatch.setattr(drafts.locks, "is_of_this_machine", lambda _: True)
     drafts.sweep(str(tmp_path))
     assert not others.exists()
     assert link.is_symlink()
@@ -156,7 +156,7 @@ def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    opened = drafts._opened
+    opened = drafts.locks.opened
 
     def sweep_first(path: str) -> int:
         seen.append(path)
@@ -164,7 +164,7 @@ def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(
             os.unlink(path)
         return opened(path)
 
-    monkeypatch.setattr(drafts, "_opened", sweep_first)
+    monkeypatch.setattr(drafts.locks, "opened", sweep_first)
     with drafts.draft_file(tmp_path, ".txt") as path:
         assert os.path.exists(path)
         assert path not in seen[:1]

@@ -898,10 +898,10 @@ def test_a_header_that_claims_too_much_is_refused_at_once(name: str, data: bytes
     (tmp_path / name).write_bytes(data)
     code = (
         "import sys; from gpuops import FileError; from gpuops.files import read\n"
-        "from gpuops.profile import peak_host_bytes\n"
+        "from gpuops.process.memory import peak\n"
         "try: read(sys.argv[1])\n"
         "except FileError as error: print(error)\n"
-        "print(peak_host_bytes() // 1000000)"
+        "print(peak() // 1000000)"
     )
     run = subprocess.run(
         [sys.executable, "-c", code, tmp_path / name], capture_output=True, text=True, timeout=120, check=True

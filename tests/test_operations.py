@@ -223,7 +223,7 @@ def test_its_declaration(clpix: Program, name: str, tmp_path: Path) -> None:
         for line in clpix("--help").out.splitlines()
         if line.split()[1:]
     ]
-    help = clpix(name, "--help").out
+    help = clpix("help", "--all", name).out
     wrong = {float: ("x",), int: ("x", "1.5"), tuple: ("x",)}
     assert all(kind.help for kind in kinds(found.params).values())
     for option_ in found.params.options():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -183,12 +184,34 @@ def test_table_names_everything(report: Report) -> None:
         "wall",
         "gaussian xy",
         "GB/s",
-        "% of copy",
+        "% copy",
         "peak memory",
     ):
         assert word in text, word
     assert len({len(line) for line in text.splitlines() if line.startswith("gaussian")}) == 1
     assert f"{RUNS}  " in text
+
+
+def test_the_table_leads_with_the_total_and_fits_a_terminal() -> None:
+    """Times, sizes and names are as long as they get."""
+    report = Report(
+        context={"device": "Some Graphics Device Of A Long Name", "platform": "A Platform", "driver": "1.2.3"}
+    )
+    report.phases["compute"] = 7.0
+    report.context["copy_gbps"] = 4123.4
+    for name in ("a kernel of a name that is far too long for a column", "short"):
+        event = SimpleNamespace(
+            profile=SimpleNamespace(queued=0, start=0, end=98_765_432_100), wait=lambda: None
+        )
+        report._launches.append(_Launch(name, (16384, 16384, 4), (256, 4, 1), 10**14, event, 0))
+    report.close()
+    lines = report_formats.table(report).splitlines()
+    assert re.match(r"\d+\.\d\d ms in all  ·  197530\.864 ms in kernels", lines[0])
+    assert max(map(len, lines)) <= 80
+    phases = lines.index(next(line for line in lines if line.startswith("phase")))
+    assert lines[phases + 1].startswith("wall")
+    assert "a kernel of a name that is far too long for a column" in lines
+    assert lines[-1].split() == ["1", "98765", "98765", "98765", "16384×16384×4", "256×4", "1012.5", "24.6"]
 
 
 def test_an_empty_report_has_a_table_and_every_format() -> None:

@@ -17,6 +17,7 @@ from ..files.png_rows import Undo
 from ..files.streams import called
 from ..files.strips import COPIES
 from ..params.files import STREAM
+from ..process.memory import of_machine
 from .reader import check_source, open_numbers, read_numbers, read_picture
 
 if TYPE_CHECKING:
@@ -273,8 +274,3 @@ class Threaded(Access):
         super().finish()
         if errors:
             raise errors[0]
-
-
-def of_machine() -> int:
-    """Returns the bytes of the machine's memory."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -6,7 +6,6 @@ at once, so that a killed process loses none; once a second they are also put on
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 from ..errors import FileError
 from ..files import places
+from ..process import locks
 from .job import Job
 from .pipeline import Done
 
@@ -57,7 +57,7 @@ class Journal:
         except OSError as error:
             raise FileError(f"{path}: the journal cannot be opened ({error.strerror})") from None
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locks.hold(self._file.fileno())
             self._known = self._read()
         except BlockingIOError:
             self._file.close()

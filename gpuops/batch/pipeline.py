@@ -15,7 +15,8 @@ from ..errors import GpuopsError
 from ..files import threads
 from ..files.png_rows import Later
 from ..process import signals
-from .access import Threaded, of_machine
+from ..process.memory import of_machine
+from .access import Threaded
 from .job import Job, run_job
 
 if TYPE_CHECKING:

@@ -23,8 +23,9 @@ from ..fourier import axes, room
 from ..fourier.axes import Shape, Size
 from ..fourier.room import Parts
 from ..params.fft import SpectrumParams
+from ..process.memory import of_machine
 from ..tiles.spool import InMemory, Spool, in_scratch
-from .access import Pending, of_machine
+from .access import Pending
 
 if TYPE_CHECKING:
     from ..image import Image

@@ -13,10 +13,10 @@ from ..errors import FileError, megabytes
 from ..files.pictures import BY_ROWS
 from ..files.strips import CODEC, COPIES
 from ..image import Image, Part
+from ..process.memory import of_machine
 from ..tiles import course
 from ..tiles.flow import flow, settled
 from ..tiles.memory import MOST_PIXELS, ROUNDED
-from .access import of_machine
 from .read_ahead import read_ahead
 from .row_writer import Goal, RowWriter, goals_of
 

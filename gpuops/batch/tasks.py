@@ -17,7 +17,7 @@ from ..errors import ClusterError, GpuopsError
 from ..files import drafts, places, threads
 from ..gpu import Gpu
 from ..process import heap
-from .access import of_machine
+from ..process.memory import of_machine
 from .job import Job
 from .pipeline import run_jobs
 from .worker import Told

@@ -13,7 +13,8 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from ..profile import KernelTime, Report, peak_host_bytes
+from ..process import memory
+from ..profile import KernelTime, Report
 
 if TYPE_CHECKING:
     from ..device import DeviceInfo
@@ -56,7 +57,7 @@ def totals(report: Report) -> dict[str, Any]:
         "wall_ms": wall * 1e3,
         "unaccounted_ms": (wall - sum(report.phases.values())) * 1e3,
         "kernels_ms": sum(sum(kernel.ms) for kernel in report.kernels()),
-        "peak_host_bytes": peak_host_bytes(),
+        "peak_host_bytes": memory.peak(),
         "peak_device_bytes": report.peak_device_bytes,
         "builds": dict(report.builds),
     }
@@ -143,38 +144,57 @@ def to_trace(report: Report) -> dict[str, Any]:
     return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {**versions(), **report.context}}
 
 
+# The columns of a terminal that the table is made for.
+_WIDTH = 80
+# What stands between figures of a line.
+_BETWEEN = "  ·  "
+
+
 def table(report: Report) -> str:
-    """The report as text for a person."""
+    """The report as text for a person, of lines for a terminal of 80 columns; the total comes first."""
     sums = totals(report)
     known = {**versions(), **report.context}
     copy = known.get("copy_gbps")
-    context = [
+    wall, builds = sums["wall_ms"], sums["builds"]
+    host, device = sums["peak_host_bytes"] / 1e6, sums["peak_device_bytes"] / 1e6
+    head = [
+        f"{wall:.2f} ms in all",
+        f"{sums['kernels_ms']:.3f} ms in kernels",
+        f"peak memory: host {host:.0f} MB, device {device:.0f} MB",
+        f"programs: {builds['miss']} built, {builds['hit']} from the cache",
         f"clpix {known['clpix'] or '(not installed)'}",
         f"{known['device']} ({known.get('platform')}, driver {known.get('driver')})"
         if "device" in known
         else "no device",
         f"copies {copy:.0f} GB/s" if copy else "copy bandwidth not measured",
     ]
-    wall, unaccounted = sums["wall_ms"], sums["unaccounted_ms"]
     spent = [(name, seconds * 1e3) for name, seconds in report.phases.items()]
     phases = [
         (name, f"{ms:.2f}", f"{100 * ms / wall:.1f}" if wall > 0 else "")
-        for name, ms in [*spent, ("unaccounted", unaccounted), ("wall", wall)]
+        for name, ms in [("wall", wall), *spent, ("unaccounted", sums["unaccounted_ms"])]
     ]
+    lines = [*_folded(head), "", *columns(("phase", "ms", "%"), phases)]
     kernels = [_table_row(report, kernel) for kernel in report.kernels()]
-    blocks = ["  ·  ".join(context), *columns(("phase", "ms", "%"), phases)]
     if kernels:
-        header = ("kernel", "runs", "min ms", "median", "max", "global", "local", "MB", "GB/s", "% of copy")
-        blocks += ["", *columns(header, kernels)]
-    builds = sums["builds"]
-    host, device = sums["peak_host_bytes"] / 1e6, sums["peak_device_bytes"] / 1e6
-    last = (
-        f"{sums['kernels_ms']:.3f} ms in kernels",
-        f"peak memory: host {host:.0f} MB, device {device:.0f} MB",
-        f"programs: {builds['miss']} built, {builds['hit']} from the cache",
-    )
-    blocks += ["", "  ·  ".join(last)]
-    return "\n".join(blocks)
+        header = ("kernel", "runs", "min ms", "median", "max", "global", "local", "GB/s", "% copy")
+        rows = columns(header, kernels)
+        if max(map(len, rows)) > _WIDTH:  # each name gets a line of its own
+            figures = columns(("", *header[1:]), [("", *row[1:]) for row in kernels])
+            names = [header[0], *(row[0] for row in kernels)]
+            rows = [line for both in zip(names, figures, strict=True) for line in both]
+        lines += ["", *rows]
+    return "\n".join(lines)
+
+
+def _folded(parts: Sequence[str]) -> list[str]:
+    """Puts as many parts into each line as there is room for."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(longer := f"{lines[-1]}{_BETWEEN}{part}") <= _WIDTH:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
 
 
 def _table_row(report: Report, kernel: KernelTime) -> tuple[str, ...]:
@@ -182,12 +202,11 @@ def _table_row(report: Report, kernel: KernelTime) -> tuple[str, ...]:
     return (
         kernel.label,
         str(len(kernel.ms)),
-        f"{min(kernel.ms):.4f}",
-        f"{kernel.median_ms:.4f}",
-        f"{max(kernel.ms):.4f}",
+        _three(min(kernel.ms)),
+        _three(kernel.median_ms),
+        _three(max(kernel.ms)),
         _size(kernel.global_size),
         _size(kernel.local_size),
-        f"{kernel.traffic / 1e6:.2f}" if kernel.traffic else "-",
         f"{kernel.gbps:.1f}" if kernel.gbps is not None else "-",
         f"{100 * share:.1f}" if share is not None else "-",
     )
@@ -207,8 +226,19 @@ def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def _three(value: float) -> str:
+    """A number in three digits, or with all of those before the point."""
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
 def _size(size: Sequence[int] | None) -> str:
-    return "×".join(map(str, size)) if size else "-"
+    """A size, without the ones at its end."""
+    if not size:
+        return "-"
+    sides = list(size)
+    while len(sides) > 1 and sides[-1] == 1:
+        sides.pop()
+    return "×".join(map(str, sides))
 
 
 def _text(convert: Callable[[Report], dict[str, Any]]) -> Callable[[Report], str]:

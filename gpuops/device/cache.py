@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpuops.device import store as cache
+from gpuops.process import locks
 
 
 def digest(key: Any) -> str:
@@ -34,9 +35,7 @@ def store(kind: str, key: Any, value: dict[str, Any]) -> None:
 def lock() -> Iterator[None]:
     """Tries to hold off other processes that would measure at the same time."""
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(ImportError, OSError):
-            import fcntl
-
+        with contextlib.suppress(OSError):
             file = stack.enter_context(open(cache.cache_folder() / "probe.lock", "w"))
-            fcntl.flock(file, fcntl.LOCK_EX)
+            locks.hold(file.fileno(), wait=True)
         yield

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import clkernels
 from gpuops.device import cache
 from gpuops.device.info import DeviceInfo
+from gpuops.process import groups
 
 # Seconds after which a device that failed is tried again: the fault may have been the machine's, not the
 # driver's.
@@ -121,7 +122,6 @@ def command(arguments: Sequence[str]) -> list[str]:
 
 def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
     """The last line that the canary printed, as JSON; or why there is none, under "reason"."""
-    import signal
     import subprocess
     import tempfile
 
@@ -135,7 +135,7 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
                 stderr=subprocess.DEVNULL,
                 # Without the cache, kernels are really built.
                 env={**os.environ, "PYOPENCL_NO_CACHE": "1", **environment},
-                start_new_session=True,
+                start_new_session=groups.OWN_SESSION,
             )
         except OSError as error:
             return {"usable": False, "reason": f"could not be checked: {error}"}
@@ -146,8 +146,7 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
             late = True
         finally:
             if process.returncode is None:
-                with contextlib.suppress(OSError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                groups.end(process)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(5)  # a process stuck in a driver cannot be killed: leave it
         output.seek(0)

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -20,18 +21,27 @@ _MOST_BYTES = 1 << 30
 
 @cache
 def cache_folder() -> Path:
-    """Returns ``$CLPIX_CACHE_DIR``, ``$XDG_CACHE_HOME/clpix``, ``~/.cache/clpix`` or a private temporary folder."""
+    """Returns ``$CLPIX_CACHE_DIR``, the system's folder for a program's cache, or a private temporary folder."""
     chosen = os.environ.get("CLPIX_CACHE_DIR")
     with contextlib.suppress(OSError, RuntimeError):  # a read-only home, or no home at all
-        base = (
-            Path(chosen)
-            if chosen
-            else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clpix"
-        )
+        base = Path(chosen) if chosen else _usual_folder()
         base.mkdir(parents=True, exist_ok=True)
         if os.access(base, os.W_OK | os.X_OK):
             return base
     return temporary_folder()
+
+
+def _usual_folder() -> Path:
+    """Returns ``$XDG_CACHE_HOME/clpix`` or ``~/.cache/clpix``; on macOS and Windows what is usual there.
+
+    Raises RuntimeError where there is no home.
+    """
+    from platformdirs import user_cache_path
+
+    folder = user_cache_path("clpix", appauthor=False)
+    if not folder.is_absolute():
+        raise RuntimeError("there is no home")
+    return folder
 
 
 @cache
@@ -40,7 +50,7 @@ def temporary_folder() -> Path:
     import atexit
     import shutil
 
-    if hasattr(os, "getuid"):
+    if sys.platform != "win32":
         path = Path(tempfile.gettempdir()) / f"clpix-{os.getuid()}"
         with contextlib.suppress(OSError):
             path.mkdir(mode=0o700, exist_ok=True)

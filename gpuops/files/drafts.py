@@ -8,10 +8,8 @@ may not be seen, so drafts of another boot are only removed from disks of this m
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import resource
 import shutil
 import stat
 import tempfile
@@ -21,6 +19,8 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from threading import RLock
+
+from ..process import descriptors, locks
 
 # The names of drafts: the start of the machine, a random number, and the extension.
 _NAME = re.compile(r"\.clpix-([0-9a-f]{32})-[0-9a-f]{16}(\.\w+)?")
@@ -55,8 +55,7 @@ def discard_unfinished() -> None:
     _remove_unfinished()
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), _ERRORS)
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (0, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    descriptors.open_no_more()
     time.sleep(_OPENING)
     _remove_unfinished()
 
@@ -118,12 +117,14 @@ def _locked(path: str) -> int | None:
 
     Returns None if another run has swept the draft between its making and its locking.
     """
+    if not locks.RENAMED_WHILE_OPEN:
+        return -1
     try:
-        lock = _opened(path)
+        lock = locks.opened(path)
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        locks.hold(lock)
         if _is_named(lock, path):
             return lock
     except BlockingIOError:
@@ -136,13 +137,18 @@ def _locked(path: str) -> int | None:
 
 
 def sweep(folder: str) -> None:
-    """Removes the drafts in a folder whose processes have ended. Doubtful or unremovable ones stay."""
+    """Removes the drafts in a folder whose processes have ended. Doubtful or unremovable ones stay.
+
+    So do all where drafts have no locks, as they have to be renamed.
+    """
+    if not locks.RENAMED_WHILE_OPEN:
+        return
     with suppress(OSError), os.scandir(folder) as entries:
         for path in [entry.path for entry in entries if _may_be_swept(entry)]:
             with suppress(OSError):
-                lock = _opened(path)
+                lock = locks.opened(path)
                 try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
+                    locks.hold(lock)  # fails while its process lives
                     if _is_named(lock, path):
                         _remove(path)
                 finally:
@@ -155,12 +161,7 @@ def _may_be_swept(entry: os.DirEntry[str]) -> bool:
     status = entry.stat(follow_symlinks=False) if named else None
     if named is None or status is None or not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         return False
-    return named[1] == _boot() or _is_of_this_machine(status.st_dev)
-
-
-def _is_of_this_machine(device: int) -> bool:
-    """Says whether a disk is a block device: who can mount it sees its locks. Network disks have the number 0."""
-    return os.major(device) != 0
+    return named[1] == _boot() or locks.is_of_this_machine(status.st_dev)
 
 
 @cache
@@ -170,12 +171,6 @@ def _boot() -> str:
         return Path(_BOOT_ID).read_text().strip().replace("-", "")
     except OSError:
         return os.urandom(16).hex()
-
-
-def _opened(path: str) -> int:
-    """Opens a file or folder to lock it. Network disks lock only files that are open for writing, and no folders."""
-    kind = os.O_RDONLY | os.O_DIRECTORY if os.path.isdir(path) else os.O_RDWR
-    return os.open(path, kind | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _is_named(lock: int, path: str) -> bool:

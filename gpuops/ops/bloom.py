@@ -422,4 +422,33 @@ OPERATION = Operation(
         BloomParams(strength=0.3, tonemap="agx"),
         BloomParams(preset="d3d11"),
     ),
+    examples=(
+        "clpix bloom light.exr -o glow.exr --threshold 1 --strength 0.3",
+        "clpix bloom light.exr -o glow.png --tonemap agx",
+        "clpix bloom light.exr -o star.exr --method fft --blades 7 --radius 0.5",
+    ),
+    groups={
+        "Glow": (
+            "threshold",
+            "knee",
+            "strength",
+            "radius",
+            "blend",
+            "exposure",
+            "tonemap",
+        ),
+        "Starburst": (
+            "blades",
+            "blade_angle",
+            "roundness",
+            "kernel",
+        ),
+        "Kernels, presets": (
+            "method",
+            "karis",
+            "reads",
+            "border",
+            "preset",
+        ),
+    },
 )

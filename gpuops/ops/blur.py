@@ -278,4 +278,27 @@ OPERATION = Operation(
         BlurParams((4.0, 4.0), method="recursive"),
         BlurParams(preset="d3d11"),
     ),
+    examples=(
+        "clpix blur photo.jpg -o soft.jpg --sigma 4",
+        "clpix blur light.exr -o bokeh.exr --kind disc --radius 12",
+        "clpix blur photos/ --recursive -o quiet/ --kind median --radius 2",
+    ),
+    groups={
+        "Shape": (
+            "kind",
+            "sigma",
+            "sigma_x",
+            "sigma_y",
+            "radius",
+            "length",
+            "angle",
+            "sigma_color",
+            "truncate",
+        ),
+        "Edges": ("border",),
+        "Kernels, presets": (
+            "method",
+            "preset",
+        ),
+    },
 )

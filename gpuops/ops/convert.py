@@ -34,4 +34,9 @@ OPERATION = Operation(
     traits=Traits("stored", kind="pointwise", bytes_per_value=0.0),
     identity=lambda _params: True,
     cases=(ConvertParams(),),
+    examples=(
+        "clpix convert photo.png -o photo.exr --dtype half",
+        "clpix convert photos/*.jpg -o 'png/{stem}.png'",
+        "clpix convert photo.jpg -o photo-p3.png --colour display-p3",
+    ),
 )

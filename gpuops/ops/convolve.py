@@ -112,4 +112,17 @@ OPERATION = Operation(
     whole={"border": ("wrap",)},
     check=_check,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
+    examples=(
+        "clpix convolve photo.png -o out.png --kernel kernel.png",
+        "clpix convolve light.exr -o edges.exr --kernel kernel.png --no-normalise",
+        "clpix convolve texture.png -o tiles.png --kernel kernel.png --border wrap",
+    ),
+    groups={
+        "Convolution": (
+            "kernel",
+            "normalise",
+            "border",
+            "method",
+        ),
+    },
 )

@@ -62,4 +62,12 @@ OPERATION = Operation(
     traits=Traits("stored", kind="geometry"),
     passes=_passes,
     cases=(CropParams(Region(25, 30, 50, 40, True)), CropParams(Region(0, 0, 1, 100, True))),
+    examples=(
+        "clpix crop photo.png -o part.png --region 8,4,32,16",
+        "clpix crop photos/*.jpg -o parts/ --region 10%,10%,80%,80%",
+        "clpix crop photo.png --region 0,0,24,24 then resize --size 64x -o enlarged.png",
+    ),
+    groups={
+        "Crop": ("region",),
+    },
 )

@@ -234,4 +234,25 @@ OPERATION = Operation(
         DeconvolveParams("richardson-lucy", "disc", radius=2.5, iterations=3, filter_epsilon=0.3),
         DeconvolveParams("richardson-lucy", "motion", length=6, angle=-20, iterations=4),
     ),
+    examples=(
+        "clpix deconvolve photo.png -o sharp.png --sigma 1.5",
+        "clpix deconvolve photo.png -o still.png --kind motion --length 9 --angle 30",
+        "clpix deconvolve photo.png -o sharp.tif --method richardson-lucy --kind disc --radius 3",
+    ),
+    groups={
+        "The blur": (
+            "kind",
+            "sigma",
+            "radius",
+            "length",
+            "angle",
+        ),
+        "Method": (
+            "method",
+            "balance",
+            "reg",
+            "iterations",
+            "filter_epsilon",
+        ),
+    },
 )

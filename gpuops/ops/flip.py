@@ -48,4 +48,12 @@ OPERATION = Operation(
     halo=_halo,
     whole={"axis": ("vertical", "both")},
     cases=(FlipParams("horizontal"), FlipParams("vertical"), FlipParams("both")),
+    examples=(
+        "clpix flip photo.jpg -o mirrored.jpg --axis horizontal",
+        "clpix flip light.exr -o upside-down.exr --axis vertical",
+        "clpix flip photos/*.jpg -o turned/ --axis both",
+    ),
+    groups={
+        "Flip": ("axis",),
+    },
 )

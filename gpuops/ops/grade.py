@@ -102,4 +102,24 @@ OPERATION = Operation(
         GradeParams(-1.0, curve=((0, 0.02), (0.25, 0.2), (0.6, 0.7), (1, 0.7), (3, 2))),
         GradeParams(0.3, (1.1,), (-0.05,), (0.9, 1.1, 1.2), 1.2, 0.7, 0.18, 0.0, ((0, 1), (1, 0))),
     ),
+    examples=(
+        "clpix grade light.exr -o graded.exr --exposure 0.5 --contrast 1.2",
+        "clpix grade photo.jpg -o warm.jpg --slope 1.1,1,0.9 --saturation 0.8",
+        "clpix grade photo.png -o curved.png --curve '0,0 0.25,0.2 1,1'",
+    ),
+    groups={
+        "Light": (
+            "exposure",
+            "contrast",
+            "pivot",
+            "saturation",
+            "curve",
+        ),
+        "ASC CDL": (
+            "slope",
+            "offset",
+            "power",
+            "cdl_saturation",
+        ),
+    },
 )

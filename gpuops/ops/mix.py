@@ -76,4 +76,17 @@ OPERATION = Operation(
     identity=lambda params: params.amount == 0,
     halo=lambda _gpu, _shape, _params: 0.0,
     check=_check,
+    examples=(
+        "clpix mix photo.png --picture texture.png --amount 0.3 -o both.png",
+        "clpix mix photo.png --picture texture.png --mask mask.png -o masked.png",
+        "clpix blur photo.png --sigma 8 then mix --picture photo.png --mask mask.png -o part.png",
+    ),
+    groups={
+        "Mix": (
+            "picture",
+            "mask",
+            "amount",
+            "invert",
+        ),
+    },
 )

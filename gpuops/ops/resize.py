@@ -151,4 +151,17 @@ OPERATION = Operation(
         ResizeParams(size=(None, 11), filter="nearest"),
         ResizeParams(size=(61, 17), filter="area", fit="cover"),
     ),
+    examples=(
+        "clpix resize photo.jpg -o small.jpg --size 640x",
+        "clpix resize photos/*.jpg -o squares/ --size 128x128 --fit cover",
+        "clpix resize light.exr -o half.exr --scale 50% --filter area",
+    ),
+    groups={
+        "Size": (
+            "size",
+            "scale",
+            "fit",
+            "filter",
+        ),
+    },
 )

@@ -114,4 +114,17 @@ OPERATION = Operation(
         RotateParams(135, background=1),
         RotateParams(auto_orient=True),
     ),
+    examples=(
+        "clpix rotate photo.jpg -o right.jpg --angle 90",
+        "clpix rotate photos/*.jpg -o upright/ --auto-orient",
+        "clpix rotate photo.png -o level.png --angle -2.5 --no-expand --background 1",
+    ),
+    groups={
+        "Rotation": (
+            "angle",
+            "auto_orient",
+            "expand",
+            "background",
+        ),
+    },
 )

@@ -73,4 +73,17 @@ OPERATION = Operation(
     reach=_reach,
     halo=_halo,
     cases=(SharpenParams(), SharpenParams(2.5, 0.7, 0.05), SharpenParams(1.5, 2, 0.02, "colours")),
+    examples=(
+        "clpix sharpen photo.jpg -o crisp.jpg",
+        "clpix sharpen photo.png -o crisp.png --sigma 2 --amount 0.7 --threshold 0.02",
+        "clpix resize photo.jpg --size 320x then sharpen --sigma 0.7 -o small.jpg",
+    ),
+    groups={
+        "Unsharp mask": (
+            "sigma",
+            "amount",
+            "threshold",
+            "of",
+        ),
+    },
 )

@@ -414,4 +414,42 @@ OPERATION = Operation(
         TonemapParams("reinhard-local"),
         TonemapParams(preset="d3d11"),
     ),
+    examples=(
+        "clpix tonemap light.exr -o picture.png",
+        "clpix tonemap light.exr -o picture.jpg --operator aces-hill --exposure 0.5",
+        "clpix tonemap light.exr -o sheet.png --contact-sheet --operators agx,hable",
+    ),
+    groups={
+        "Operator": (
+            "operator",
+            "parameter",
+            "white",
+            "exposure",
+            "gamut",
+            "transfer",
+        ),
+        "White balance": ("white_balance",),
+        "Metering": (
+            "meter",
+            "key",
+            "percentiles",
+            "meter_region",
+        ),
+        "Dither": (
+            "dither",
+            "noise",
+            "seed",
+        ),
+        "Colour table": (
+            "lut",
+            "lut_input",
+            "lut_output",
+        ),
+        "Kernels, presets": (
+            "method",
+            "preset",
+            "bloom",
+            "blur",
+        ),
+    },
 )

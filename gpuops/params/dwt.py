@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..errors import ParameterError, check_name
+from ..errors import ParameterError, check_name, meant
 
 # The wavelets with lifting steps, and whether each has a reversible integer form.
 _LIFTED = {
@@ -121,8 +120,7 @@ def known(
     key = name.lower()
     key = synonyms.get(key, key)
     if key not in names:
-        near = difflib.get_close_matches(key, [*names, *synonyms], n=1, cutoff=0.7)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = meant(key, [*names, *synonyms])
         raise ParameterError(f"unknown {what} {name!r}: {hint}use one of {', '.join(shown or names)}")
     return key
 

@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass
 from math import isfinite
 from typing import Any, NamedTuple, TypeVar
 
-from ..errors import ParameterError
+from ..errors import ParameterError, meant
 
 P = TypeVar("P", bound="Params")
 
@@ -179,7 +179,9 @@ class Choice(Kind):
 
     def checked(self, name: str, value: Any) -> str:
         if value not in self.names:
-            raise ParameterError(f"{name} must be one of {', '.join(self.names)}, not {value!r}")
+            hint = meant(value, self.names)
+            said = f"{name} must be one of {', '.join(self.names)}, not {value!r}"
+            raise ParameterError(f"{said}: {hint.strip()}" if hint else said)
         return str(value)
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -43,6 +44,8 @@ def extension(package: str) -> None:
 
 def load(library: str) -> None:
     """Loads a shared library for good, if it is there; ``ctypes.CDLL`` would hold Python's lock meanwhile."""
+    if sys.platform == "win32":
+        return
     function = _dlopen()
     if function is not None:
         function(os.fsencode(library), os.RTLD_LAZY)

@@ -6,6 +6,7 @@ LLVM's handler, which most drivers bring along, ignores SIGQUIT.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ def kept() -> Iterator[None]:
 
     It does so in the main thread of a POSIX system; elsewhere Python cannot set handlers.
     """
-    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield
         return
     handlers = {number: signal.getsignal(number) for number in NUMBERS}
@@ -38,5 +39,5 @@ def kept() -> Iterator[None]:
 
 def leave_to_others() -> None:
     """Blocks signals in the calling thread, so that :func:`kept` gets them all."""
-    if hasattr(signal, "pthread_sigmask"):
+    if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)

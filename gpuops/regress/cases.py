@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
+from ..process import groups
 from .folders import pairs
 from .judge import judge
 from .manifest import Case, Suite
@@ -111,7 +112,7 @@ def _run(case: Case, folder: Path, out: Path, environment: Mapping[str, str]) ->
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=os.name == "posix",
+            start_new_session=groups.OWN_SESSION,
         )
     except OSError as failure:
         return Made(case, 0.0, f"{arguments[0]}: could not be started ({failure.strerror})")
@@ -119,11 +120,11 @@ def _run(case: Case, folder: Path, out: Path, environment: Mapping[str, str]) ->
         printed, _ = process.communicate(timeout=case.timeout)
         error = "" if process.returncode == 0 else _ended(process.returncode)
     except subprocess.TimeoutExpired:
-        _end(process)
+        groups.end(process)
         printed, _ = process.communicate()
         error = f"the command took longer than its {case.timeout:g} s"
     except BaseException:
-        _end(process)
+        groups.end(process)
         raise
     output = printed.decode(errors="replace")[-_KEPT:]
     if error and (last := output.strip().rpartition("\n")[2].strip()):
@@ -138,14 +139,3 @@ def _ended(code: int) -> str:
         return f"the command was ended by {signal.Signals(-code).name}"
     except ValueError:
         return f"the command was ended by signal {-code}"
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a command and what it has started."""
-    if os.name == "posix":
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-            return
-        except ProcessLookupError:
-            pass
-    process.kill()

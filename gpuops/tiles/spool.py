@@ -7,7 +7,6 @@ in as many pieces as there are panels.
 from __future__ import annotations
 
 import errno
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..files import scratch
+from ..process import descriptors
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, int, int]
@@ -109,7 +109,7 @@ class InFile(Spool):
         left = into.reshape(-1).view(np.uint8).data
         with scratch.telling(self._folder):
             while left:
-                count = os.preadv(self._file, [left], offset)
+                count = descriptors.read_at(self._file, left, offset)
                 if not count:
                     raise OSError(errno.EIO, "the scratch file has been cut off")
                 left, offset = left[count:], offset + count
@@ -119,7 +119,7 @@ class InFile(Spool):
         left = contiguous.reshape(-1).view(np.uint8).data
         with scratch.telling(self._folder):
             while left:
-                count = os.pwrite(self._file, left, offset)
+                count = descriptors.write_at(self._file, left, offset)
                 left, offset = left[count:], offset + count
 
 

@@ -1,0 +1,51 @@
+"""The command ``clpix help``."""
+
+from __future__ import annotations
+
+import click
+
+from . import commands
+
+# The word that stands for the options that commands share.
+_SHARED = "options"
+
+
+@click.command(
+    cls=commands.Strict,
+    short_help="help on a command, or on the options that all have",
+    examples=("clpix help blur", "clpix help --all bench fft", "clpix help options"),
+)
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.option("--all", "whole", is_flag=True, help="Tell all of every option.")
+@click.pass_context
+def command(ctx: click.Context, words: tuple[str, ...], whole: bool) -> None:
+    """Tell what a command does, as its --help; `clpix help options` tells the options that commands share."""
+    from . import help_page
+
+    width = ctx.make_formatter().width
+    if words == (_SHARED,):
+        click.echo(help_page.shared(ctx, width))
+        return
+    assert ctx.parent is not None
+    found = _found(ctx.parent, words)
+    if not whole:
+        click.echo(found.get_help())
+        return
+    pages = []
+    for path, one in commands.leaves(found.command, found):
+        with click.Context(one, found.parent, " ".join((found.info_name or "", *path)).strip()) as context:
+            assert isinstance(one, commands.Strict)
+            pages.append(help_page.whole(one, context, width))
+    click.echo("\n\n\n".join(pages))
+
+
+def _found(ctx: click.Context, words: tuple[str, ...]) -> click.Context:
+    """Returns a context of the command that words call."""
+    for word in words:
+        group = ctx.command
+        if not isinstance(group, commands.Group):
+            ctx.fail(f"{ctx.command_path} has no subcommands: leave out {word!r}")
+        _, command, _ = commands.Group.resolve_command(group, ctx, [word])
+        assert command is not None
+        ctx = click.Context(command, ctx, word)
+    return ctx
