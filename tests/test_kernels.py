@@ -98,6 +98,7 @@ from gpuops.wavelets import (
     wavedec2,
     waverec2,
 )
+from gpuops.wavelets import colours as band_colours
 from gpuops.wavelets import statistics as band_statistics
 from gpuops.wavelets import (
     tiled_level as tile,
@@ -1650,6 +1651,11 @@ def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
     # The image is extended and cropped: without shrinking, the mean of all shifts is the image.
     nothing = denoise(gpu, x, DwtParams("haar", levels=1), ShrinkParams(threshold=0.0), spins=2)
     close(nothing, x, TOLERANCE["wavelet"])
+    four = rng.standard_normal((4, *SHAPE)).astype(np.float32)
+    cosines = scipy.fft.dct(four[:3], axis=0, norm="ortho")
+    mixed = band_colours.to_space(gpu.array(four), "opponent")
+    close(mixed.numpy(), np.concatenate([cosines, four[3:]]), TOLERANCE["wavelet"])
+    close(band_colours.to_rgb(mixed, "opponent").numpy(), four, TOLERANCE["wavelet"])
     levels = rng.integers(0, 256, x.shape).astype(np.int32)
     mean = (x.astype(float) ** 2).mean((1, 2))
     np.testing.assert_allclose(

@@ -334,6 +334,7 @@ SHRINK = {
     # Absolute, of coefficients up to 8: theirs, and up to twice a threshold's.
     "shrunk": 5e-6,
     "denoise": 1e-6,  # absolute, of values in [0, 1]: there and back in float32
+    "colours": 3e-6,  # absolute, of values in [0, 1]: as well to another basis and back, with factors up to 1.8
     "psnr": 1e-12,  # relative: sums in float64 in another order
 }
 
