@@ -100,6 +100,13 @@ GRADE = {
 # A share of two values in [0, 1]: four roundings.
 MIX = 2.5e-7
 
+MERGE = {
+    # Absolute, of values in [0, 1]: contrast is a difference of values next to each other, of 4 roundings of them. Its
+    # share in the weights, and with it the result, is off by so much where pictures hardly differ.
+    "fusion": 2e-5,
+    "peer": 2e-3,  # absolute: OpenCV's luma has red and blue exchanged
+}
+
 # Weights and sums in float32 along both axes, whose negative lobes add a half to both: about 16 roundings.
 RESIZE = 1e-6
 
