@@ -92,7 +92,8 @@ def files_of(chain: Iterable[Params]) -> list[str]:
     for params in chain:
         for field in fields(params):
             value = getattr(params, field.name)
-            file = value.lut if isinstance(value, LutParams) else value
-            if isinstance(file, FileOperand):
-                found.append(file.path)
+            for one in value if isinstance(value, tuple) else (value,):
+                file = one.lut if isinstance(one, LutParams) else one
+                if isinstance(file, FileOperand):
+                    found.append(file.path)
     return found

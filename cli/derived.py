@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
@@ -142,6 +143,10 @@ def command(name: str) -> click.Command:
         if looks is not None:
             looks.refuse_needless()
         steps = [_params(declared(part.info_name or ""), part) for part in parts]
+        if operation.gathers is not None:
+            steps[0] = _gathered(steps[0], operation.gathers, shared.inputs[1:])
+            operation.check(steps[0])
+            shared = replace(shared, inputs=shared.inputs[:1], below=shared.below[:1])
         process_chain(shared, chain, Chain(*steps), "-".join(part.info_name or "" for part in parts))
 
     run.__doc__ = operation.about
@@ -163,6 +168,11 @@ def command(name: str) -> click.Command:
     return found
 
 
+def _gathered(params: Params, name: str, inputs: Sequence[str]) -> Params:
+    """Returns parameters whose ``name`` has further files: the inputs behind the first one, and then its own."""
+    return replace(params, **{name: (*inputs, *getattr(params, name))})
+
+
 def _params(operation: Operation, context: click.Context) -> Params:
     """Makes an operation's parameters of a command line; what is wrong with them is a usage error of that command."""
     if operation.name == "write":
@@ -179,7 +189,10 @@ def _check_stdin(operation: Operation, context: click.Context) -> None:
     from .checks import check_stdin
 
     files = [option.name for option in operation.params.options() if option.metavar in ("IMAGE", "FILE")]
-    named = [context.params[name] for name in files if context.params[name] is not None]
+    given = (context.params[name] for name in files)
+    named = [
+        file for one in given for file in (one if isinstance(one, tuple) else (one,)) if file is not None
+    ]
     check_stdin(*named, *context.params["inputs"])
 
 

@@ -9,6 +9,7 @@ import click
 
 from gpuops.params.dwt import (
     DEFAULT_LEVELS,
+    DENOISE_SPACES,
     FAMILIES,
     MAX_SPINS,
     METHODS,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
             "keep",
             "reconstruct",
             "cycle_spins",
+            "denoise_space",
             "as_json",
         ),
     },
@@ -98,6 +100,12 @@ if TYPE_CHECKING:
     "times --threshold (default 1).",
 )
 @click.option(
+    "--denoise-space",
+    type=options.Choice(DENOISE_SPACES),
+    help="Where colours are shrunk: opponent (default), their sum and two differences, which have less detail; "
+    "ycbcr, as in JPEG files; rgb, each by itself.",
+)
+@click.option(
     "--keep",
     type=float,
     metavar="PERCENT",
@@ -122,6 +130,7 @@ def command(
     integer: bool,
     threshold: str | None,
     shrink: str | None,
+    denoise_space: str | None,
     keep: float | None,
     reconstruct: bool,
     cycle_spins: int | None,
@@ -141,7 +150,11 @@ def command(
     shrinking, keeping = None, None
     if shrinks:
         amount, estimate = threshold_option(threshold) if threshold is not None else (None, None)
-        shrinking = ShrinkParams(shrink or "soft", amount, estimate)
+        shrinking = ShrinkParams(shrink or "soft", amount, estimate, denoise_space or DENOISE_SPACES[0])
+    elif denoise_space is not None:
+        raise click.UsageError(
+            "--denoise-space is where coefficients are shrunk: add --shrink or --threshold"
+        )
     if keep is not None:
         keeping = KeepParams(keep)
 

@@ -459,6 +459,7 @@ def all_shared() -> list[click.Option]:
 
     @command("all")
     @chain
+    @dithering
     @batch
     @shared
     @output

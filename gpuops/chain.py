@@ -141,6 +141,8 @@ def _params(values: dict[str, Any], lines: Lines, place: int, folder: str) -> Pa
             raise ParameterError(f"{line}{key} is {'true or false' if fitting[0] else 'not true or false'}")
         if known[key].type in (int, float) and not isinstance(value, int | float):
             raise ParameterError(f"{line}{key} is a number, not {value!r}")
+        if known[key].multiple and known[key].metavar == "IMAGE" and not isinstance(value, list):
+            raise ParameterError(f"{line}{key} is a list of files, not {value!r}")
         if known[key].metavar in ("IMAGE", "FILE"):
             given[key] = _relative(value, folder)
     missing = [option.name for option in known.values() if option.required and option.name not in given]
@@ -156,6 +158,8 @@ def _params(values: dict[str, Any], lines: Lines, place: int, folder: str) -> Pa
 
 
 def _relative(value: Any, folder: str) -> Any:
+    if isinstance(value, list):
+        return [_relative(one, folder) for one in value]
     if isinstance(value, Mapping) and "path" in value:
         return {**value, "path": str(Path(folder) / str(value["path"]))}
     return str(Path(folder) / value) if isinstance(value, str) else value
@@ -206,6 +210,8 @@ def _toml(value: Any) -> str:
         return repr(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_toml(str(key))} = {_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
     escaped = "".join(_ESCAPES.get(c) or (c if c.isprintable() else f"\\U{ord(c):08x}") for c in str(value))
     return f'"{escaped}"'
 

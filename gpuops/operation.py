@@ -14,7 +14,7 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds, parameter
-from .params.notations import File, Group, Numbers, PerAxis, Points, Rectangle, Size, Written
+from .params.notations import File, Files, Group, Numbers, PerAxis, Points, Rectangle, Size, Written
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from .space import Space, Stored, Target
 
 __all__ = [
-    "Choice", "File", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation", "Option",
-    "Params", "Pass", "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds", "operation_of",
-    "parameter",
+    "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
+    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds",
+    "operation_of", "parameter",
 ]  # fmt: skip
 
 
@@ -144,6 +144,9 @@ class Operation:
         where rows of the result are not those of the input. None: all rows of the input are needed at once.
     whole : mapping of str to tuple
         Of parameters, the values with which the step may need all rows at once, for :meth:`words`.
+    gathers : str, optional
+        The parameter, of the kind :class:`Files`, that takes the inputs behind the first one: all inputs of a command
+        make one output. Without it each input has its own.
     writes : bool
         Whether the step is there to show all of its input to whoever runs the chain.
     measure : callable, optional
@@ -182,6 +185,7 @@ class Operation:
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
     whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    gathers: str | None = None
     writes: bool = False
     ends: Callable[..., Stored] | None = None
     stage: Callable[[Any, int, int, Space], Stage] | None = None

@@ -338,6 +338,27 @@ def test_shrinking_denoises(clpix: Program, noisy: tuple[Path, Pixels], tmp_path
     np.testing.assert_array_equal(files.read(after).pixels, files.read(at_once).pixels)
 
 
+def test_colours_denoise_together(
+    clpix: Program, noisy: tuple[Path, Pixels], tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Detail that colours share is told from noise best in their sum. Coefficients become the same picture."""
+    _, clean = noisy
+    values = clean[:, :, None] * (1, 0.9, 0.7) + 0.05 * rng.standard_normal((*clean.shape, 3))
+    source = save(tmp_path / "in.png", np.rint(np.clip(values, 0, 1) * 65535).astype(np.uint16))
+    errors = {}
+    for space in ("", "opponent", "ycbcr", "rgb"):
+        name = space or "default"
+        options = ["--shrink", "bayes", *(["--denoise-space", space] if space else [])]
+        out = tmp_path / f"{name}.png"
+        assert clpix("dwt", source, "-o", out, "--reconstruct", *options) == Run(0, "", "")
+        errors[space] = error(out, clean)
+        between, after = tmp_path / f"{name}.npz", tmp_path / f"{name}-after.png"
+        assert clpix("dwt", source, "-o", between, *options) == Run(0, "", "")
+        assert clpix("idwt", between, "-o", after) == Run(0, "", "")
+        np.testing.assert_array_equal(files.read(after).pixels, files.read(out).pixels)
+    assert errors[""] == errors["opponent"] < errors["ycbcr"] < 0.95 * errors["rgb"]
+
+
 def test_cycle_spinning_denoises_more(clpix: Program, noisy: tuple[Path, Pixels], tmp_path: Path) -> None:
     source, clean = noisy
     errors = []
@@ -452,6 +473,8 @@ def test_picture_of_what_is_kept(clpix: Program, source: Path, tmp_path: Path) -
         (["--reconstruct"], "would give the input back"),
         (["--cycle-spins", 2, "--shrink", "bayes"], "and --reconstruct"),
         (["--cycle-spins", 2, "--keep", 5, "--reconstruct"], "goes with --shrink or --threshold"),
+        (["--denoise-space", "rgb"], "--denoise-space is where coefficients are shrunk"),
+        (["--denoise-space", "lab", "--shrink", "bayes"], "'lab'"),
         (["--cycle-spins", 65, "--shrink", "bayes", "--reconstruct"], "1 … 64"),
         (["--threshold", "bays"], "unknown threshold 'bays': did you mean 'bayes'?"),
         (["--threshold", "bayes:x"], "what follows the colon must be a number"),

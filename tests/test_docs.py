@@ -329,7 +329,7 @@ def test_what_denoising_is_worth(
 ) -> None:
     monkeypatch.chdir(courtyard)
     rows = re.findall(r"^\| `(--shrink [^`]*)` \| ([\d.]+) \|$", text_of("docs/dwt.md"), re.MULTILINE)
-    assert len(rows) == 5
+    assert len(rows) == 7
     for options, psnr in rows:
         if "--cycle-spins" in options:  # it takes 16 times as long
             continue

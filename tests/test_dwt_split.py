@@ -157,10 +157,10 @@ def test_pixels_in_slabs(opened: Callable[..., Gpu], rng) -> None:
 @pytest.mark.parametrize("spins", [1, 2])
 @pytest.mark.parametrize("mode", ["mirror", "smooth"])
 def test_denoising_in_slabs(opened: Callable[..., Gpu], rng, spins: int, mode: str) -> None:
-    x = 0.5 + 0.1 * rng.standard_normal((2, 1900, 61)).astype(np.float32)
+    x = 0.5 + 0.1 * rng.standard_normal((3, 1900, 61)).astype(np.float32)
     limit = 3 * x.nbytes
     small, large = opened(report=Report(), memory=limit), opened()
-    arguments = DwtParams("bior4.4", mode, 3), ShrinkParams(threshold=0.1)
+    arguments = DwtParams("bior4.4", mode, 3), ShrinkParams(threshold=0.1, space="opponent")
     expected = denoise(large, x, *arguments, spins=spins)
     np.testing.assert_array_equal(denoise(small, x, *arguments, spins=spins), expected)
     assert small.report is not None and 0 < small.report.peak_device_bytes <= limit

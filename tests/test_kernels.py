@@ -80,6 +80,7 @@ from gpuops.pixels.coding import (
 from gpuops.pixels.colour import LINEAR, SRGB
 from gpuops.pixels.unfilter import unfiltered
 from gpuops.tone import contact_sheet, white_balance
+from gpuops.tone.alignment import shifted
 from gpuops.tone.local import gain
 from gpuops.tone.tonemap import tonemap, tonemap_pixels
 from gpuops.wavelets import (
@@ -99,6 +100,7 @@ from gpuops.wavelets import (
     wavedec2,
     waverec2,
 )
+from gpuops.wavelets import colours as band_colours
 from gpuops.wavelets import statistics as band_statistics
 from gpuops.wavelets import (
     tiled_level as tile,
@@ -117,6 +119,7 @@ from . import test_fft as of_fft
 from . import test_flip_metric as of_flip_metric
 from . import test_lut as of_lut
 from . import test_median as of_median
+from . import test_merge as of_merge
 from . import test_mix as of_mix
 from . import test_operations as of_operations
 from . import test_pixelmatch as of_pixelmatch
@@ -374,6 +377,19 @@ def test_mixtures(
     gpu: Recorder, rng: np.random.Generator, tmp_path: Path, other: bool, alpha: bool, masked: bool
 ) -> None:
     of_mix.test_formula(gpu, rng, (7, 13), other, alpha, masked, 0.3, tmp_path)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_fusion(gpu: Recorder, rng: np.random.Generator, tmp_path: Path, channels: int) -> None:
+    of_merge.check(gpu, rng, tmp_path, (13, 18, channels), (1, 1, 1))
+
+
+def test_alignment(gpu: Recorder, rng: np.random.Generator) -> None:
+    of_merge.test_shifts_are_found_whatever_the_exposure(gpu, rng, (5, -7))
+    x = rng.random((2, 9, 13)).astype(np.float32)
+    found = shifted(gpu, on(gpu, x), 2, -3).numpy()
+    expected = np.pad(x, ((0, 0), (0, 2), (3, 0)), "edge")[:, 2:, :13]
+    np.testing.assert_array_equal(found, expected)
 
 
 # -- operations that are declared once ----------------------------------------------------------------------------
@@ -1665,6 +1681,11 @@ def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
     # The image is extended and cropped: without shrinking, the mean of all shifts is the image.
     nothing = denoise(gpu, x, DwtParams("haar", levels=1), ShrinkParams(threshold=0.0), spins=2)
     close(nothing, x, TOLERANCE["wavelet"])
+    four = rng.standard_normal((4, *SHAPE)).astype(np.float32)
+    cosines = scipy.fft.dct(four[:3], axis=0, norm="ortho")
+    mixed = band_colours.to_space(gpu.array(four), "opponent")
+    close(mixed.numpy(), np.concatenate([cosines, four[3:]]), TOLERANCE["wavelet"])
+    close(band_colours.to_rgb(mixed, "opponent").numpy(), four, TOLERANCE["wavelet"])
     levels = rng.integers(0, 256, x.shape).astype(np.int32)
     mean = (x.astype(float) ** 2).mean((1, 2))
     np.testing.assert_allclose(

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import pywt
+from scipy.fft import dct, idct
 from skimage.restoration import denoise_wavelet
 
 from gpuops import Gpu
 from gpuops.errors import ParameterError
 from gpuops.params.dwt import (
+    DENOISE_SPACES,
     ESTIMATES,
     DwtParams,
     KeepParams,
@@ -202,6 +204,36 @@ def test_bayes_is_skimages(gpu: Gpu, noisy: Array, mode: str) -> None:
     np.testing.assert_allclose(denoise(gpu, noisy, *params, spins=3), expected, atol=TOLERANCE["denoise"])
 
 
+@pytest.mark.parametrize("space", DENOISE_SPACES)
+def test_colours_are_denoised_in_a_space(
+    gpu: Gpu, scene: Array, rng: np.random.Generator, space: str
+) -> None:
+    """YCbCr is scikit-image's. Opponent colours are the orthonormal DCT-II of red, green and blue."""
+    rgb = 0.25 + scene[:3] / 2 + 0.05 * rng.standard_normal(scene[:3].shape)
+    options = {
+        "wavelet": "db2",
+        "wavelet_levels": 3,
+        "method": "BayesShrink",
+        "mode": "soft",
+        "channel_axis": 0,
+    }
+    planes = dct(rgb, axis=0, norm="ortho") if space == "opponent" else rgb
+    # It clips to the range of images unless the values are outside, as differences are.
+    expected = denoise_wavelet(planes, **options, convert2ycbcr=space == "ycbcr")
+    if space == "opponent":
+        expected = idct(expected, axis=0, norm="ortho")
+    params = DwtParams("db2", "symmetric", 3), ShrinkParams("bayes", space=space)
+    np.testing.assert_allclose(denoise(gpu, rgb, *params), expected, rtol=0, atol=TOLERANCE["colours"])
+    with_alpha = gpu.array(np.concatenate([rgb, scene[3:]]).astype(np.float32))
+    with_alpha.alpha = True
+    found = denoise(gpu, with_alpha, *params).numpy()
+    np.testing.assert_allclose(found[:3], expected, rtol=0, atol=TOLERANCE["colours"])
+    np.testing.assert_array_equal(found[3], scene[3])
+    # Gray has one plane in any space.
+    gray = denoise(gpu, rgb[0], params[0], ShrinkParams("bayes"))
+    np.testing.assert_array_equal(denoise(gpu, rgb[0], *params), gray)
+
+
 @pytest.mark.parametrize("kind", ESTIMATES)
 def test_shrinking_takes_noise_away(gpu: Gpu, rng: np.random.Generator, scene: Array, kind: str) -> None:
     sigma = np.array([0.05, 0.1, 0.02, 0.0], np.float32)
@@ -278,6 +310,12 @@ def test_bad_denoising(gpu: Gpu, noisy: Array) -> None:
     noisy[3, 4] = np.nan
     with pytest.raises(ParameterError, match="NaN or infinite"):
         denoise(gpu, noisy, DwtParams(), bayes)
+    for planes in (2, 4):
+        with pytest.raises(ParameterError, match="opponent colours needs a gray or RGB image"):
+            stack = np.ones((planes, 8, 8), np.float32)
+            denoise(gpu, stack, DwtParams(), ShrinkParams("bayes", space="opponent"))
+    with pytest.raises(ParameterError, match="unknown space to denoise in 'lab'"):
+        ShrinkParams("bayes", space="lab")
     for kind, amount, estimate, message in [
         ("visu", None, "bayes", "two estimates"),
         ("soft", None, None, "needs a threshold"),

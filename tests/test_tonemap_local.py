@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from gpuops.tone.local import OPERATORS, gain
 from gpuops.tone.tonemap import exposure as metered
 from gpuops.tone.tonemap import tonemap, tonemap_pixels
 
+from .conftest import Run
 from .reference import local_tone as reference
 from .reference.tone import luminance
 from .tolerance import ROUNDINGS
@@ -328,3 +330,34 @@ def test_what_has_no_meaning_is_refused(gpu: Gpu) -> None:
         gain(gpu, image, 1.0, "durand")
     with pytest.raises(ParameterError, match="'agx': use one of reinhard-local, durand"):
         gain(gpu, gpu.array(np.ones((3, 3, 3), np.float32)), 1.0, "agx")
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_panorama_has_no_seam(gpu: Gpu, rng: np.random.Generator, channels: int) -> None:
+    """A turned panorama is turned when it is mapped by dodging and burning."""
+    x = rng.gamma(0.3, 2, (channels, 32, 128)).astype(np.float32)
+    params = TonemapParams("reinhard-local", 1.0, border="wrap-x")
+    straight, turned = (tonemap(gpu, gpu.array(v), params).numpy() for v in (x, np.roll(x, 64, axis=2)))
+    np.testing.assert_allclose(turned, np.roll(straight, 64, axis=2), rtol=0, atol=1e-5)
+    usual = tonemap(gpu, gpu.array(x), TonemapParams("reinhard-local", 1.0)).numpy()
+    assert np.abs(usual - straight)[:, :, [0, -1]].max() > 1e-3
+
+
+def test_operators_without_a_border(clpix: Callable[..., Run], tmp_path: Path) -> None:
+    files.write(tmp_path / "a.exr", files.Picture(np.ones((4, 5, 3), np.float32), linear=True))
+    for operator in ("agx", "durand"):
+        out = tmp_path / "a.png"
+        run = clpix("tonemap", tmp_path / "a.exr", "--operator", operator, "--border", "wrap-x", "-o", out)
+        assert (run.code, len(run.err.splitlines())) == (2, 1) and "reinhard-local alone" in run.err
+        assert not out.exists()
+    run = clpix(
+        "tonemap",
+        tmp_path / "a.exr",
+        "--operator",
+        "reinhard-local",
+        "--border",
+        "wrap-x",
+        "-o",
+        tmp_path / "b.png",
+    )
+    assert run.code == 0

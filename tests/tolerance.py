@@ -100,6 +100,13 @@ GRADE = {
 # A share of two values in [0, 1]: four roundings.
 MIX = 2.5e-7
 
+MERGE = {
+    # Absolute, of values in [0, 1]: contrast is a difference of values next to each other, of 4 roundings of them. Its
+    # share in the weights, and with it the result, is off by so much where pictures hardly differ.
+    "fusion": 2e-5,
+    "peer": 2e-3,  # absolute: OpenCV's luma has red and blue exchanged
+}
+
 # Weights and sums in float32 along both axes, whose negative lobes add a half to both: about 16 roundings.
 RESIZE = 1e-6
 
@@ -334,6 +341,7 @@ SHRINK = {
     # Absolute, of coefficients up to 8: theirs, and up to twice a threshold's.
     "shrunk": 5e-6,
     "denoise": 1e-6,  # absolute, of values in [0, 1]: there and back in float32
+    "colours": 3e-6,  # absolute, of values in [0, 1]: as well to another basis and back, with factors up to 1.8
     "psnr": 1e-12,  # relative: sums in float64 in another order
 }
 

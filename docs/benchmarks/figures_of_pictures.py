@@ -146,6 +146,20 @@ def bilateral_cpu() -> list[str]:
 
 
 @table
+def denoise_cpu() -> list[str]:
+    rows = rows_of("denoise-cpu")
+    noise = list(rows[0]["noise"])
+
+    def cells(row: Row) -> list[str]:
+        levels = (f"{row['noise'][level]:.2f}" for level in noise)
+        seconds = digits(row["seconds"], 2) if row["setting"] else NONE
+        return [row["program"], row["setting"], f"{row['psnr']:.2f}", *levels, seconds]
+
+    titles = ["program", "setting", "dB, mean", *(f"{level} levels" for level in noise)]
+    return markdown([*titles, "processors, s"], map(cells, rows))
+
+
+@table
 def resize_cpu() -> list[str]:
     def cells(row: Row) -> list[str]:
         names = ("ms", "peer_ms", "ratio", "cpu_ms", "peer_cpu_ms", "cpu_ratio")

@@ -97,6 +97,16 @@ def planes_like(image: Image, operand: FileOperand) -> Image:
     )
 
 
+def planes_of_set(image: Image, operand: FileOperand) -> Image:
+    """Returns the picture in a file as planes of the image's kind: its colours, its space, alpha if that has it.
+
+    Nothing is kept on the device. Raises ParameterError where the sizes of the pictures differ.
+    """
+    found = _whole_like(image, operand)
+    other = _planes_like(image, operand, found, premultiplied=image.space.premultiplied)
+    return other if image.alpha else other.without_alpha()
+
+
 def mask_like(image: Image, operand: FileOperand) -> Image:
     """Returns the luminance of a picture's stored values, (1, height, width), for a mask of the image's size.
 
@@ -151,7 +161,7 @@ def _large(operand: FileOperand) -> Strips | None:
     return None
 
 
-def _planes_like(image: Image, operand: FileOperand, found: Picture) -> Image:
+def _planes_like(image: Image, operand: FileOperand, found: Picture, *, premultiplied: bool = True) -> Image:
     from ..pixels.coding import unpack
     from ..pixels.light import readable
     from ..space import Space, converted
@@ -159,7 +169,7 @@ def _planes_like(image: Image, operand: FileOperand, found: Picture) -> Image:
     other = unpack(*readable(image.gpu, found, linear=True))
     other.space = Space()
     try:
-        other = converted(other, image.space.colour, premultiplied=True)
+        other = converted(other, image.space.colour, premultiplied=premultiplied)
     except ParameterError as error:
         raise ParameterError(f"{operand}: is mixed in the image's colour space, and {error}") from None
     host = other.numpy()

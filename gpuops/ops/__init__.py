@@ -15,6 +15,7 @@ OPERATIONS = {
     "bloom": "glow around bright light",
     "convolve": "convolution with any kernel image",
     "crop": "a rectangle of an image",
+    "merge": "a bracketed set → one picture, by exposure fusion",
     "mix": "two pictures, mixed by an amount or a mask",
     "convert": "another depth, format or colour space",
     "flip": "an image mirrored, value for value",

@@ -28,6 +28,12 @@ class SharpenParams(Params):
         "luminance",
         Choice("What differs: luminance, so that hues stay, or each colour.", ("luminance", "colours")),
     )
+    border: str = parameter(
+        "reflect",
+        Choice(
+            "What is beyond the edges: wrap-x, for panoramas, wraps left to right.", ("reflect", "wrap-x")
+        ),
+    )
 
 
 def sharpen(gpu: Gpu, image: Image, params: SharpenParams) -> Image:
@@ -49,7 +55,7 @@ def sharpen(gpu: Gpu, image: Image, params: SharpenParams) -> Image:
 
 
 def _gaussian(params: SharpenParams) -> BlurParams:
-    return BlurParams(sigma=(params.sigma, params.sigma))
+    return BlurParams(sigma=(params.sigma, params.sigma), border=params.border)
 
 
 def _reach(gpu: Gpu, shape: tuple[int, ...], params: SharpenParams) -> float:
@@ -72,7 +78,7 @@ OPERATION = Operation(
     identity=lambda p: not (p.amount and p.sigma),
     reach=_reach,
     halo=_halo,
-    cases=(SharpenParams(), SharpenParams(2.5, 0.7, 0.05), SharpenParams(1.5, 2, 0.02, "colours")),
+    cases=(SharpenParams(), SharpenParams(2.5, 0.7, 0.05), SharpenParams(1.5, 2, 0.02, "colours", "wrap-x")),
     examples=(
         "clpix sharpen photo.jpg -o crisp.jpg",
         "clpix sharpen photo.png -o crisp.png --sigma 2 --amount 0.7 --threshold 0.02",
@@ -84,6 +90,7 @@ OPERATION = Operation(
             "amount",
             "threshold",
             "of",
+            "border",
         ),
     },
 )

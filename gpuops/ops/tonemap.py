@@ -39,6 +39,7 @@ from ..params.operators import (
     PERCENTILES,
     TRANSFERS,
     WHITE,
+    WRAPPING,
     Parameter,
     check_operator,
 )  # fmt: skip
@@ -96,6 +97,8 @@ class TonemapParams(Params):
         (none), or ``auto``, which is ``srgb``, but ``linear`` in files of floats.
     gamut : str
         The treatment of colours that the operator leaves beyond 1: a name of :data:`GAMUTS`.
+    border : str
+        The light beyond the edges, for operators of :data:`WRAPPING`: ``reflect``, or ``wrap-x`` for panoramas.
     dither : bool or int, optional
         The largest code of the integer format that the result is meant for (255, 65535): noise of ±1 code with a
         triangular distribution is added. None and False add none; True stands for the depth of the output's file.
@@ -180,6 +183,14 @@ class TonemapParams(Params):
             tuple(GAMUTS),
         ),
     )
+    border: str = parameter(
+        "reflect",
+        Choice(
+            "Beyond the edges, for reinhard-local: the image mirrored; or, for panoramas, wrap-x: the right edge goes "
+            "on at the left.",
+            ("reflect", "wrap-x"),
+        ),
+    )
     dither: bool | int | None = parameter(None, Flag("Noise of ±1 code before rounding.", optional=True))
     noise: str = parameter(
         "triangular",
@@ -207,7 +218,17 @@ class TonemapParams(Params):
             check_operator(self.operator)
         check_name("transfer", self.transfer, TRANSFERS)
         self.check_kinds(
-            "meter", "key", "meter_region", "gamut", "noise", "seed", "method", "preset", "bloom", "blur"
+            "meter",
+            "key",
+            "meter_region",
+            "gamut",
+            "border",
+            "noise",
+            "seed",
+            "method",
+            "preset",
+            "bloom",
+            "blur",
         )
         if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
             raise ParameterError(f"the exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
@@ -272,6 +293,8 @@ class TonemapParams(Params):
                 takes_white = any(isinstance(o, str) and WHITE.get(o, 1.0) is None for o in operators)
                 if self.white is not None or not takes_white:
                     given.refuse("with this --exposure nothing is metered", "method")
+        if not any(operator in WRAPPING for operator in (self.operator, *shown)):
+            given.refuse(f"what is beyond the edges matters to {', '.join(WRAPPING)} alone", "border")
         if not self.dither:
             given.refuse("there is no --dither", "seed", "noise")
 
@@ -427,6 +450,7 @@ OPERATION = Operation(
             "exposure",
             "gamut",
             "transfer",
+            "border",
         ),
         "White balance": ("white_balance",),
         "Metering": (

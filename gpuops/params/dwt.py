@@ -100,6 +100,8 @@ SHAPES = ("soft", "hard", "garrote")
 ESTIMATES = ("visu", "bayes")
 # The names that ask for a curve, or for an estimate with the curve soft.
 SHRINKS = (*SHAPES, *ESTIMATES)
+# The spaces in which colours are denoised.
+DENOISE_SPACES = ("opponent", "ycbcr", "rgb")
 # The largest number of shifts that are averaged.
 MAX_SPINS = 64
 # The largest number of levels.
@@ -223,11 +225,16 @@ class ShrinkParams:
     estimate : optional
         The way in which the threshold follows from the noise. ``visu`` is σ√(2 ln N) for all bands (VisuShrink; Donoho
         and Johnstone 1994), ``bayes`` is σ²/σ_x for each band (BayesShrink; Chang, Yu and Vetterli 2000).
+    space
+        The planes that are shrunk, each with thresholds of its own. ``rgb`` are those of the image, whatever they mean.
+        ``opponent`` and ``ycbcr`` are combinations of red, green and blue (:mod:`gpuops.wavelets.colours`): the sum, or
+        luma, and two differences, which have less detail and as much noise. Gray has one plane in any of them.
     """
 
     kind: str = "soft"
     threshold: float | None = None
     estimate: str | None = None
+    space: str = "rgb"
 
     def __post_init__(self) -> None:
         check_name("way to shrink", self.kind, SHRINKS)
@@ -240,6 +247,7 @@ class ShrinkParams:
             object.__setattr__(self, "kind", "soft")
         if self.estimate is not None:
             check_name("estimate", self.estimate, ESTIMATES)
+        check_name("space to denoise in", self.space, DENOISE_SPACES)
         if self.threshold is None and self.estimate is None:
             raise ParameterError(
                 f"--shrink {self.kind} needs a threshold: a number, or {' or '.join(ESTIMATES)}"

@@ -248,6 +248,24 @@ class File(Kind):
 
 
 @dataclass(eq=False)
+class Files(Kind):
+    """A parameter that is several other files, each a :class:`FileOperand`; their option is given once for each."""
+
+    values = "files"
+    help: str
+    metavar: str = "IMAGE"
+
+    def options(self, name: str, default: Any) -> list[Option]:
+        return [Option(name, self.help, self.metavar, multiple=True)]
+
+    def checked(self, name: str, value: Any) -> tuple[FileOperand, ...]:
+        return tuple(map(FileOperand.of, value))
+
+    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
+        return {name: [file.written() for file in value]}
+
+
+@dataclass(eq=False)
 class Group(Kind):
     """A parameter that is a dataclass whose fields have options of their own."""
 

@@ -91,6 +91,8 @@ OPERATORS = {
 }
 # The names of the local operators.
 LOCAL = frozenset(name for name, operator in OPERATORS.items() if operator.local)
+# Local operators for which a panorama's edges can be neighbours.
+WRAPPING = ("reinhard-local",)
 # Operators with a white point, and its default; None is the image's brightest pixel, but 1 at least.
 WHITE = {
     name: operator.parameters["white"].default

@@ -26,7 +26,7 @@ _COPIES = 5.0
 
 def steps(params: TonemapParams) -> tuple[Params, ...]:
     """Returns the steps that do what a local operator does, whose exposure and white balance are known."""
-    own = {name: params.value(name) or 0.0 for name in params.known}
+    own = local.arguments(params)
     survey = local.Survey(local.Durand(**own)) if params.operator == "durand" else None
     return Gains(params, own, survey), Gained(**vars(params))
 
@@ -108,7 +108,7 @@ def _logarithms(gpu: Gpu, image: Image, gains: Gains) -> Image:
 
 def _passes(gpu: Gpu, shape: Shape, gains: Gains) -> tuple[Pass, ...]:
     planes, height, width = shape
-    halo = 0 if gains.survey else int(local.halo_of_reinhard(gpu, shape))
+    halo = 0 if gains.survey else int(local.halo_of_reinhard(gpu, shape, gains.params.border))
     result = planes + 1, height, width
     return (with_halo(result, halo, lambda gpu, image: _gains(gpu, image, gains), _COPIES),)
 

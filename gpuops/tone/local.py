@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import check_name
 from ..filters import bilateral_grid
@@ -14,6 +14,7 @@ from ..image import Image
 from ..metrics.statistics import Statistics, statistics
 from ..operands import check_colours
 from ..ops.blur import BlurParams
+from ..params.operators import WRAPPING
 from ..pixels.coding import Decoding
 from ..pixels.colour import Matrix
 from ..pixels.pointwise import Stage, reading
@@ -21,6 +22,7 @@ from . import white_balance
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Gpu
+    from ..ops.tonemap import TonemapParams
 
 # The number of scales of reinhard-local.
 _SCALES = 8
@@ -43,7 +45,7 @@ def gain(
     decoding: Decoding | None = None,
     balance: Matrix | None = None,
     stages: Sequence[Stage] = (),
-    **parameters: float,
+    **parameters: Any,
 ) -> Image:
     """Returns the factor for each pixel's light, after exposure: an Image (1, height, width), finite and positive.
 
@@ -73,6 +75,12 @@ def gain(
     """
     check_name("local operator", operator, OPERATORS)
     return OPERATORS[operator](gpu, Light(source, decoding, stages, exposure, balance), **parameters)
+
+
+def arguments(params: TonemapParams) -> dict[str, Any]:
+    """Returns the parameters of the local operator that tone mapping names, all of which have values."""
+    found: dict[str, Any] = {name: params.value(name) or 0.0 for name in params.known}
+    return {**found, "border": params.border} if params.operator in WRAPPING else found
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,13 @@ class Light:
 
 
 def reinhard_local(
-    gpu: Gpu, light: Light, *, key: float = 0.18, phi: float = 8.0, threshold: float = 0.05
+    gpu: Gpu,
+    light: Light,
+    *,
+    key: float = 0.18,
+    phi: float = 8.0,
+    threshold: float = 0.05,
+    border: str = "reflect",
 ) -> Image:
     """Dodging and burning: 1/(1 + V(s)), V(s) being the luminance around a pixel at the largest scale s of even light.
 
@@ -121,6 +135,8 @@ def reinhard_local(
     In the paper ``key`` is also the value that exposure brings the log mean to. Here it is independent of exposure, so
     that a result depends on the exposure and not on how it was found; ``key`` counts only as 2^phi · key.
 
+    ``border`` is a name of :data:`gpuops.params.border.BORDERS`, for the light beyond the edges.
+
     Memory: four planes at a time, the gain among them, and a fifth where a blur needs it. There are nine blurs, which
     take about the same time for any σ, and nine more launches.
 
@@ -132,7 +148,7 @@ def reinhard_local(
     light.to(gpu, "surroundings", (luminance, result), _BEYOND)
 
     def around(scale: int) -> Image:
-        return blur(gpu, luminance, _around(scale))
+        return blur(gpu, luminance, _around(scale, border))
 
     centre = around(0)
     for scale in range(_SCALES):
@@ -144,15 +160,15 @@ def reinhard_local(
     return result
 
 
-def _around(scale: int) -> BlurParams:
+def _around(scale: int, border: str) -> BlurParams:
     """Returns the Gaussian of a scale."""
     sigma = _RATIO**scale / 4
-    return BlurParams(sigma=(sigma, sigma))
+    return BlurParams(sigma=(sigma, sigma), border=border)
 
 
-def halo_of_reinhard(gpu: Gpu, shape: tuple[int, int, int]) -> float:
+def halo_of_reinhard(gpu: Gpu, shape: tuple[int, int, int], border: str) -> float:
     """Returns how many rows above and below a gain of :func:`reinhard_local` depends on."""
-    return max(halo(gpu, (1, *shape[1:]), _around(scale)) for scale in range(_SCALES + 1))
+    return max(halo(gpu, (1, *shape[1:]), _around(scale, border)) for scale in range(_SCALES + 1))
 
 
 def durand(

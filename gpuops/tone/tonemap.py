@@ -118,11 +118,10 @@ def mapped(
         )  # fmt: skip
         ways = reading(gpu, source, decoding, stages=stages)
     if gains is None and isinstance(params.operator, str) and params.operator in LOCAL:
-        # All parameters of these operators have values.
-        own = {name: params.value(name) or 0.0 for name in params.known}
         gains = local.gain(
-            gpu, source, exposure, params.operator, decoding=decoding, balance=balance, stages=stages, **own
-        )
+            gpu, source, exposure, params.operator, decoding=decoding, balance=balance, stages=stages,
+            **local.arguments(params),
+        )  # fmt: skip
     size, width = math.prod(source.shape) // channels, source.shape[1 if decoding else 2]
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
     native = not gpu.limits.is_cpu

@@ -29,7 +29,7 @@ Original = DeviceImage | HostImage | PixelSource
 def denoise(
     gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams, shrinking: ShrinkParams, *, spins: int = 1
 ) -> Any:
-    """The image with its details shrunk, each plane by itself; alpha stays as it is.
+    """The image with its details shrunk, each plane of ``shrinking.space`` by itself; alpha stays as it is.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ def denoise(
     Raises
     ------
     ParameterError
-        ``spins`` is not 1 … 64, ``params`` are of the integer transform, or the data has NaN or infinities.
+        ``spins`` is not 1 … 64, ``params`` are of the integer transform, the data has NaN or infinities, or a space of
+        colours is asked for and its planes are neither gray nor RGB.
     """
     if not 1 <= spins <= MAX_SPINS:
         raise ParameterError(f"cycle spins must be a number from 1 to {MAX_SPINS}, not {spins}")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from ..image import Image
+from ..operands import check_colours
 from ..params.dwt import ShrinkParams
 from ..tiles.ends import Anywhere, Somewhere, changed
 from . import noise, statistics
+from .colours import to_rgb, to_space
 from .transform import Details
 
 # pywt.threshold's modes, as dwt_shrink.cl numbers them.
@@ -22,16 +24,33 @@ MODES = ("soft", "hard", "garrote", "greater", "less")
 def shrink(
     approximation: Somewhere, details: Sequence[Details[Somewhere]], wavelet: str, params: ShrinkParams
 ) -> list[Details[Somewhere]]:
-    """The detail bands, coarsest first, shrunk by :func:`thresholds`; alpha's are left as they are.
+    """The detail bands, coarsest first, shrunk in the parameters' space by :func:`thresholds`; alpha's stay.
 
-    Bands on the host are overwritten.
+    Bands on the host are overwritten. Raises ParameterError for a space of colours, and planes that are neither gray
+    nor RGB.
     """
+    colours = approximation.shape[0] - approximation.alpha
+    mixed = params.space != "rgb"
+    if mixed:
+        check_colours(colours, approximation.shape[0], f"denoising in {params.space} colours")
+        mixed = colours == 3
+
+    def each(
+        change: Callable[[Somewhere], Somewhere], of: Sequence[Details[Somewhere]]
+    ) -> list[Details[Somewhere]]:
+        return [
+            (change(horizontal), change(vertical), change(diagonal)) for horizontal, vertical, diagonal in of
+        ]
+
+    if mixed:
+        details = each(partial(to_space, space=params.space), details)
     limits = iter(thresholds(approximation, details, wavelet, params))
 
-    def one(band: Somewhere) -> Somewhere:
-        return changed(band, partial(shrink_band, thresholds=next(limits), mode=params.kind))
+    def shrunk(band: Somewhere) -> Somewhere:
+        band = changed(band, partial(shrink_band, thresholds=next(limits), mode=params.kind))
+        return to_rgb(band, params.space) if mixed else band
 
-    return [(one(horizontal), one(vertical), one(diagonal)) for horizontal, vertical, diagonal in details]
+    return each(shrunk, details)
 
 
 def thresholds(

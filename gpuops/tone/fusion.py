@@ -1,0 +1,115 @@
+"""Exposure fusion of several pictures of a scene: Mertens, Kautz and Van Reeth, "Exposure Fusion" (2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log2
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..params.border import define
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu, Kernel
+    from ..image import Image
+
+#: The part of a picture that has any weight: its first row and column, and the row and column behind its last ones.
+Seen = tuple[int, int, int, int]
+
+# The standard deviation of the Gaussian about 1/2 that says how well a value is exposed (section 3.1).
+_SIGMA = 0.2
+# What is added to each weight: where all are 0, pictures count alike.
+_LEAST = 1e-12
+
+
+def fused(
+    gpu: Gpu, images: Sequence[Image], powers: tuple[float, float, float], seen: Sequence[Seen]
+) -> Image:
+    """Planar float32 Images of one shape → one of that shape: their Laplacian pyramids, blended by their weights.
+
+    Parameters
+    ----------
+    images
+        Gray or RGB values of about 0 … 1, with or without alpha, which multiplies the weights.
+    powers
+        The exponents of contrast, saturation and exposedness. Gray has no saturation.
+    seen
+        The part of each image that is to count.
+    """
+    first = images[0]
+    planes, height, width = first.shape
+    levels = int(log2(min(height, width)))
+    total = gpu.empty((1, height, width))
+    weights: list[Image] = []
+    for image, part in zip(images, seen, strict=True):
+        weights.append(_weighed(gpu, image, total, powers, part, more=bool(weights)))
+    sizes = [(height, width)]
+    for _ in range(levels):
+        sizes.append(((sizes[-1][0] + 1) // 2, (sizes[-1][1] + 1) // 2))
+    result = [first.like((planes, *size)) for size in sizes]
+    for number, image in enumerate(images):
+        share = weights[number]
+        _share(gpu, share, total, 1 / len(images))
+        for level, target in enumerate(result):
+            last = level == levels
+            coarse = None if last else _reduced(gpu, image)
+            _blend(gpu, image, coarse, share, target, more=number > 0)
+            if coarse is not None:
+                image, share = coarse, _reduced(gpu, share)
+        weights[number] = share  # the top alone: the memory of the others is free
+    for fine, coarse in zip(result[-2::-1], result[:0:-1], strict=True):
+        kernel = _kernel(gpu, "collapse")
+        planes, height, width = fine.shape
+        gpu.launch(
+            kernel, (width, height, planes), coarse, fine, width, height, planes, local=(*kernel.fit(64), 1, 1),
+            label="merge collapse", traffic=2 * fine.nbytes + coarse.nbytes,
+        )  # fmt: skip
+    return result[0]
+
+
+def _kernel(gpu: Gpu, name: str, **defines: int | bool) -> Kernel:
+    return gpu.kernel(("border", "fusion"), name, **define("mirror"), **defines)
+
+
+def _weighed(
+    gpu: Gpu, image: Image, total: Image, powers: tuple[float, float, float], seen: Seen, *, more: bool
+) -> Image:
+    _, height, width = image.shape
+    weight = gpu.empty((1, height, width))
+    kernel = _kernel(gpu, "weigh", COLOURS=image.colours, ALPHA=image.alpha)
+    top, left, bottom, right = seen
+    gpu.launch(
+        kernel, (width, height), image, weight, total, width, height, np.array((left, top, right, bottom), np.int32),
+        (*powers, 0.0), 0.5 / _SIGMA**2, _LEAST, int(more), local=(*kernel.fit(64), 1), label="merge weights",
+        traffic=image.nbytes + 3 * weight.nbytes,
+    )  # fmt: skip
+    return weight
+
+
+def _share(gpu: Gpu, weight: Image, total: Image, alike: float) -> None:
+    kernel, (_, height, width) = _kernel(gpu, "share"), weight.shape
+    gpu.launch(
+        kernel, (height * width,), weight, total, np.uint64(height * width), alike, local=kernel.fit(256),
+        label="merge weights", traffic=3 * weight.nbytes,
+    )  # fmt: skip
+
+
+def _reduced(gpu: Gpu, image: Image) -> Image:
+    planes, height, width = image.shape
+    result = image.like((planes, (height + 1) // 2, (width + 1) // 2))
+    kernel = _kernel(gpu, "reduce")
+    gpu.launch(
+        kernel, result.shape[::-1], image, result, width, height, planes, local=(*kernel.fit(64), 1, 1),
+        label="merge reduce", traffic=image.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def _blend(gpu: Gpu, fine: Image, coarse: Image | None, share: Image, result: Image, *, more: bool) -> None:
+    kernel, (planes, height, width) = _kernel(gpu, "blend"), fine.shape
+    gpu.launch(
+        kernel, (width, height, planes), fine, coarse, share, result, width, height, planes, int(coarse is None),
+        int(more), local=(*kernel.fit(64), 1, 1), label="merge blend",
+        traffic=(2 + more) * fine.nbytes + planes * share.nbytes,
+    )  # fmt: skip
