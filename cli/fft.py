@@ -50,8 +50,10 @@ def ways(command: options.Command) -> options.Command:
 )
 @click.option(
     "--cutoff",
+    "cutoffs",
+    multiple=True,
     metavar="F|LOW:HIGH|FX,FY[,R]",
-    help="Of the filter, in cycles per pixel: a frequency, a band, or a notch's place and radius.",
+    help="Of the filter, in cycles per pixel: a frequency, a band, or a notch's place and radius, once for each notch.",
 )
 @click.option(
     "--filter-shape",
@@ -78,7 +80,7 @@ def command(
     pad: str,
     view: str | None,
     kind: str | None,
-    cutoff: str | None,
+    cutoffs: tuple[str, ...],
     filter_shape: str,
     order: int,
     how: choices.FftParams,
@@ -89,13 +91,13 @@ def command(
     To .exr, .npz and .tif: the spectrum as numbers, with all that `clpix ifft` needs to restore the image. To other
     formats, or with --view: a picture of the spectrum of the colours. Works on the stored values.
     """
-    if (kind is None) != (cutoff is None):
+    if (kind is None) != (not cutoffs):
         raise click.UsageError("--filter and --cutoff go together")
     if kind is None:
         options.refuse("there is no --filter", "filter_shape", "order")
     elif filter_shape != "butterworth":
         options.refuse("only --filter-shape butterworth has an order", "order")
-    chosen = choices.filter_option(kind, cutoff, filter_shape, order) if kind and cutoff else None
+    chosen = choices.filter_option(kind, cutoffs, filter_shape, order) if kind else None
 
     def params(picture: bool) -> choices.SpectrumParams:
         return choices.SpectrumParams(

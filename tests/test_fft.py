@@ -519,9 +519,15 @@ def test_windows_are_scipys(name: str) -> None:
 @pytest.mark.parametrize("shape", ["gaussian", "butterworth", "ideal"])
 @pytest.mark.parametrize(
     ("kind", "cutoff"),
-    [("lowpass", "0.2"), ("highpass", "0.1"), ("bandpass", "0.1:0.3"), ("notch", "0.2,0.1,0.05")],
+    [
+        ("lowpass", "0.2"),
+        ("highpass", "0.1"),
+        ("bandpass", "0.1:0.3"),
+        ("bandstop", "0.1:0.3"),
+        ("notch", ("0.2,0.1,0.05", "-0.35,0.45,0.15", "0,-0.3")),
+    ],
 )
-def test_filters(gpu: Gpu, rng, kind: str, cutoff: str, shape: str) -> None:
+def test_filters(gpu: Gpu, rng, kind: str, cutoff: str | tuple[str, ...], shape: str) -> None:
     x = rng.random((1, 17, 30), dtype=np.float32)
     f = filter_option(kind, cutoff, shape, 3)
 
@@ -534,13 +540,21 @@ def test_filters(gpu: Gpu, rng, kind: str, cutoff: str, shape: str) -> None:
 
     fy, fx = np.fft.fftfreq(17)[:, None], np.fft.rfftfreq(30)
     r = np.hypot(fy, fx)
+
+    def around(x: float, y: float, radius: float) -> np.ndarray:
+        """A highpass around a place and its mirror image; frequencies go around after one cycle per pixel."""
+        found = np.ones_like(r)
+        for sign in (1, -1):
+            turns = [(fx - sign * x + i, fy - sign * y + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+            found *= 1 - low(np.min([np.hypot(*turn) for turn in turns], 0), radius)
+        return found
+
     h = {
         "lowpass": lambda: low(r, 0.2),
         "highpass": lambda: 1 - low(r, 0.1),
         "bandpass": lambda: low(r, 0.3) * (1 - low(r, 0.1)),
-        "notch": lambda: (
-            (1 - low(np.hypot(fx - 0.2, fy - 0.1), 0.05)) * (1 - low(np.hypot(fx + 0.2, fy + 0.1), 0.05))
-        ),
+        "bandstop": lambda: 1 - low(r, 0.3) * (1 - low(r, 0.1)),
+        "notch": lambda: around(0.2, 0.1, 0.05) * around(-0.35, 0.45, 0.15) * around(0, -0.3, 0.02),
     }[kind]()
     got = spectrum.spectrum(gpu, gpu.array(x), SpectrumParams(filter=f)).numpy()
     whole = np.fft.rfft2(x, norm="ortho")
@@ -613,6 +627,10 @@ def test_bad_parameters() -> None:
         lambda: filter_option("bandpass", "0.3:0.1"),
         lambda: filter_option("bandpass", "0.3"),
         lambda: filter_option("notch", "0.7,0"),
+        lambda: filter_option("notch", ["0.1,0", "0.2,nan"]),
+        lambda: filter_option("notch", ["0.1,0"] * 65),
+        lambda: filter_option("bandstop", ["0.1:0.2", "0.2:0.3"]),
+        lambda: FilterParams("notch"),
     ):
         with pytest.raises(ParameterError):
             make()

@@ -201,4 +201,8 @@ def _count(value: object) -> int:
 def _filter(value: Any) -> FilterParams | None:
     if value is None:
         return None
-    return FilterParams(**{**value, "centre": tuple(value["centre"])})
+    found = dict(value)
+    if "centre" in found:  # a file that was written when a notch filter had one place
+        centre = tuple(found.pop("centre"))
+        found["notches"] = [(*centre, found["high"])] if found["kind"] == "notch" else []
+    return FilterParams(**{**found, "notches": tuple((x, y, radius) for x, y, radius in found["notches"])})

@@ -262,9 +262,10 @@ def filtered(gpu: Gpu, values: Image, size: tuple[int, int], f: FilterParams, fi
     """The spectrum of a transform over ``size``, or its columns from ``first`` on, times a filter."""
     planes, rows, columns = values.shape
     result = values.like()
+    notches = gpu.array(np.array(f.notches or [(0, 0, 0)], np.float32))  # a kernel needs some memory
     _launch(
         gpu, "spectrum_filter", values, planes * rows * columns, values, result, planes, columns, first, size,
-        FILTERS.index(f.kind), SHAPES.index(f.shape), f.order, f.low, f.high, f.centre,
+        FILTERS.index(f.kind), SHAPES.index(f.shape), f.order, f.low, f.high, notches, len(f.notches),
     )  # fmt: skip
     return result
 
