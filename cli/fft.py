@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gpuops.params import fft as choices
+from gpuops.params.files import FileOperand
 
 from . import options
 
@@ -62,6 +63,11 @@ def ways(command: options.Command) -> options.Command:
     show_default=True,
     help="Of the filter.",
 )
+@click.option(
+    "--mask",
+    metavar="IMAGE",
+    help="Multiply the spectrum by a picture of its size, frequency 0 in the middle: black is 0, white 1.",
+)
 @click.option("--order", type=int, default=2, show_default=True, help="Of a Butterworth filter.")
 @ways
 @click.option(
@@ -82,6 +88,7 @@ def command(
     kind: str | None,
     cutoffs: tuple[str, ...],
     filter_shape: str,
+    mask: str | None,
     order: int,
     how: choices.FftParams,
     precision: str,
@@ -107,6 +114,7 @@ def command(
             window=window,
             pad=pad,
             filter=chosen,
+            mask=None if mask is None else FileOperand.of(mask),
             precision=precision,
             how=how,
         )
@@ -130,4 +138,5 @@ def command(
 
     from .pipeline import process
 
-    process(shared, "fft", ToSpectrum(numbers, params(True), view), check=check)
+    also_read = () if mask is None else (mask,)
+    process(shared, "fft", ToSpectrum(numbers, params(True), view), check=check, also_read=also_read)

@@ -113,6 +113,7 @@ from . import test_counts as of_counts
 from . import test_delta_e as of_delta_e
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
+from . import test_filter as of_filter
 from . import test_flip_metric as of_flip_metric
 from . import test_lut as of_lut
 from . import test_median as of_median
@@ -1382,6 +1383,20 @@ def test_fourier_in_double_precision(gpu: Recorder, rng: np.random.Generator) ->
     if gpu.limits.double:
         z = of_fft.noise(rng, 2, 17, 28).astype(complex)
         fourier(gpu, z, ("rfft2", "irfft2"), tolerance="fft double")
+
+
+def test_masks_of_spectra(gpu: Recorder, rng: np.random.Generator, tmp_path: Path) -> None:
+    of_filter.test_masks(gpu, rng, (7, 12), "highpass", tmp_path)
+    x, mask = rng.random((2, 7, 12), np.float32), rng.random((7, 12))
+    file = of_filter.mask_file(tmp_path / "mask.tif", mask)
+    for precision in ("half", "double") if gpu.limits.double else ("half",):
+        params = SpectrumParams(half=False, precision=precision, mask=file)
+        found = spectrum.spectrum(gpu, on(gpu, x), params).numpy()
+        if precision == "half":
+            found = found["real"] + 1j * found["imag"].astype(float)
+        expected = np.fft.fft2(of_filter.masked(x.astype(float), mask.astype(np.float32)), norm="ortho")
+        allowed = tolerance.FFT["half, eight times"] if precision == "half" else TOLERANCE["fft"]
+        assert fourier_reference.error(found, expected) < allowed
 
 
 def test_spectrum_in_half_storage(gpu: Recorder, rng: np.random.Generator) -> None:

@@ -52,6 +52,7 @@ def _as_whole(item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[
     picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
     pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding
     height, width, channels = pixels.shape
+    todo = todo.settled(item.output)
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     paths = iter(asides)

@@ -17,6 +17,7 @@ OPERATIONS = {
     "crop": "a rectangle of an image",
     "mix": "two pictures, mixed by an amount or a mask",
     "convert": "another depth, format or colour space",
+    "filter": "low-, high- and bandpass, notches, and masks of the spectrum",
     "flip": "an image mirrored, value for value",
     "grade": "exposure, ASC CDL, contrast, saturation and a curve",
     "rotate": "an image turned, by any angle or as its EXIF orientation asks",

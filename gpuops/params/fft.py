@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import ParameterError, check_name
+from .files import FileOperand
 
 # The places of the factor 1/n, as scipy.fft names them.
 NORMS = ("ortho", "backward", "forward")
@@ -73,7 +74,7 @@ MOST_NOTCHES = 64
 
 
 @dataclass(frozen=True)
-class FilterParams:
+class FrequencyFilter:
     """A filter of frequencies, in cycles per pixel (0.5 is the finest that pixels can show).
 
     Attributes
@@ -127,7 +128,7 @@ _FORMS = {"notch": "FX,FY or FX,FY,RADIUS", "bandpass": "LOW:HIGH", "bandstop": 
 
 def filter_option(
     kind: str, cutoffs: str | Sequence[str], shape: str = "gaussian", order: int = 2
-) -> FilterParams:
+) -> FrequencyFilter:
     """Makes a filter of the words of the command line.
 
     A cutoff is ``F``, for a band ``LOW:HIGH``, and for a notch ``FX,FY[,RADIUS]``, of which there may be several.
@@ -137,10 +138,10 @@ def filter_option(
         raise ParameterError(f"a {kind} has one --cutoff, not {len(words)}: only a notch may have several")
     try:
         if kind == "notch":
-            return FilterParams(kind, notches=tuple(map(_notch, words)), shape=shape, order=order)
+            return FrequencyFilter(kind, notches=tuple(map(_notch, words)), shape=shape, order=order)
         if kind in ("bandpass", "bandstop"):
             low, high = map(float, cutoff.split(":"))
-            return FilterParams(kind, low=low, high=high, shape=shape, order=order)
+            return FrequencyFilter(kind, low=low, high=high, shape=shape, order=order)
         value = float(cutoff)
     except ParameterError:
         raise
@@ -148,7 +149,7 @@ def filter_option(
         form = _FORMS.get(kind, "one number")
         wrong = " ".join(words)
         raise ParameterError(f"--cutoff of a {kind} is {form}, in cycles per pixel, not {wrong!r}") from None
-    return FilterParams(kind, low=value, high=value, shape=shape, order=order)
+    return FrequencyFilter(kind, low=value, high=value, shape=shape, order=order)
 
 
 def _notch(text: str) -> tuple[float, float, float]:
@@ -174,8 +175,8 @@ class SpectrumParams:
     pad
         The zeros that continue the image to the right and below: ``none``; up to the next power of two (``pow2``) or
         the next fast length (``fast``) of each axis; or a number of pixels.
-    filter
-        The filter that multiplies the spectrum.
+    filter, mask
+        The filter that multiplies the spectrum, and the picture of factors that does, with frequency 0 in the middle.
     precision
         ``half`` stores the spectrum in 16 bits, ``double`` computes and stores it in 64.
     """
@@ -185,7 +186,8 @@ class SpectrumParams:
     shift: bool = False
     window: str = "none"
     pad: str = "none"
-    filter: FilterParams | None = None
+    filter: FrequencyFilter | None = None
+    mask: FileOperand | None = None
     precision: str = "single"
     how: FftParams = FftParams()
 
