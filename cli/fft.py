@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpuops.params import fft as choices
-from gpuops.params.files import FileOperand
+from gpuops.params.files import STREAM, FileOperand
 
 from . import options
+
+if TYPE_CHECKING:
+    from gpuops.batch.job import Job
+    from gpuops.fourier.peaks import Peak
 
 
 def ways(command: options.Command) -> options.Command:
@@ -46,6 +50,13 @@ def ways(command: options.Command) -> options.Command:
 @click.option(
     "--view", type=options.Choice(choices.VIEWS), help="A picture of the spectrum [default: log-magnitude]."
 )
+@click.option(
+    "--peaks",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="List the N strongest periodic components, and draw rings around them in a picture.",
+)
+@click.option("--axes", is_flag=True, help="Draw axes in a picture, in cycles per pixel.")
 @click.option(
     "--filter", "kind", type=options.Choice(choices.FILTERS), help="Multiply the spectrum by a filter."
 )
@@ -85,6 +96,8 @@ def command(
     window: str,
     pad: str,
     view: str | None,
+    peaks: int | None,
+    axes: bool,
     kind: str | None,
     cutoffs: tuple[str, ...],
     filter_shape: str,
@@ -123,6 +136,7 @@ def command(
         if writes_data and view is None:
             options.refuse("a spectrum is of stored values", "colour")
             options.refuse("a spectrum is stored as --precision says", "dtype")
+            options.refuse("numbers have no axes: give a picture's name, or --view", "axes")
             return
         options.refuse("a picture is scaled to its own range", "norm")
         options.refuse("a picture shows the spectra of the colours", "alpha")
@@ -139,4 +153,33 @@ def command(
     from .pipeline import process
 
     also_read = () if mask is None else (mask,)
-    process(shared, "fft", ToSpectrum(numbers, params(True), view), check=check, also_read=also_read)
+    work = ToSpectrum(numbers, params(True), view, peaks or 0, axes)
+    process(shared, "fft", work, check=check, also_read=also_read, tell=_tell)
+
+
+def _tell(job: Job, told: list[Peak] | None) -> None:
+    """Prints the periodic components that were found, if any were asked for."""
+    from gpuops.bench.report_formats import columns
+    from gpuops.files.streams import printable
+
+    from .main import say, visible
+
+    if told is None:
+        return
+    tell = say if job.target == STREAM else click.echo
+    count = f"{len(told)} periodic component{'' if len(told) == 1 else 's'}"
+    tell(visible(f"{printable(job.source)}: {count}"))
+    rows = [
+        (
+            str(number),
+            f"{peak.cycles[0]:.2f},{peak.cycles[1]:.2f}",
+            f"{peak.period:.3f}",
+            f"{peak.angle:.1f}",
+            f"{peak.amplitude:.5f}",
+            peak.cutoff,
+        )
+        for number, peak in enumerate(told, 1)
+    ]
+    header = ("", "cycles/picture", "period px", "angle °", "amplitude", "--cutoff")
+    for line in columns(header, rows) if rows else ():
+        tell(line)
