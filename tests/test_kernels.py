@@ -123,6 +123,7 @@ from . import test_pixelmatch as of_pixelmatch
 from . import test_pointwise as of_pointwise
 from . import test_pu21 as of_pu21
 from . import test_reduce as of_reduce
+from . import test_register as of_register
 from . import test_ssim as of_ssim
 from . import test_ssimulacra2 as of_ssimulacra2
 from . import test_starburst as of_starburst
@@ -1383,6 +1384,11 @@ def test_fourier_in_double_precision(gpu: Recorder, rng: np.random.Generator) ->
     if gpu.limits.double:
         z = of_fft.noise(rng, 2, 17, 28).astype(complex)
         fourier(gpu, z, ("rfft2", "irfft2"), tolerance="fft double")
+
+
+def test_registration(gpu: Recorder, rng: np.random.Generator) -> None:
+    for normalization in ("phase", None):
+        of_register.test_skimage(gpu, rng, (32, 41), 10, normalization)
 
 
 def test_masks_of_spectra(gpu: Recorder, rng: np.random.Generator, tmp_path: Path) -> None:
