@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,10 @@ from gpuops.params.files import STREAM, FileOperand
 from gpuops.params.lut import LutParams
 
 from . import naming, options
+
+if TYPE_CHECKING:
+    from gpuops.batch.job import Job
+    from gpuops.notes import Finding
 
 
 def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chain, name: str) -> None:
@@ -34,13 +39,23 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
         check_place(how.save_recipe, overwrite=shared.overwrite, inputs=Identities(shared.inputs))
         text = chain.to_toml()
 
-    process(shared, name, chain, fuse=how.fuse, asides=asides, also_read=files_of(chain))
+    process(shared, name, chain, fuse=how.fuse, asides=asides, also_read=files_of(chain), tell=_tell)
     if how.save_recipe is not None:
         with (
             atomic(how.save_recipe, overwrite=shared.overwrite) as draft,
             open(draft, "w", encoding="utf-8") as file,
         ):
             file.write(text)
+
+
+def _tell(job: Job, findings: Sequence[Finding] | None) -> None:
+    """Prints what the steps have found."""
+    from gpuops.files.streams import printable
+
+    from .main import say, visible
+
+    for finding in findings or ():
+        (say if job.target == STREAM else click.echo)(visible(f"{printable(job.source)}: {finding.text}"))
 
 
 def _explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> None:

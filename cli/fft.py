@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpuops.params import fft as choices
+from gpuops.params.files import STREAM, FileOperand
 
 from . import options
+
+if TYPE_CHECKING:
+    from gpuops.batch.job import Job
+    from gpuops.fourier.peaks import Peak
 
 
 def ways(command: options.Command) -> options.Command:
@@ -45,7 +50,9 @@ def ways(command: options.Command) -> options.Command:
             "cutoff",
             "filter_shape",
             "order",
+            "mask",
         ),
+        "Peaks": ("peaks", "axes"),
         "Kernels": (
             "method",
             "radix",
@@ -75,12 +82,21 @@ def ways(command: options.Command) -> options.Command:
     "--view", type=options.Choice(choices.VIEWS), help="A picture of the spectrum [default: log-magnitude]."
 )
 @click.option(
+    "--peaks",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="List the N strongest periodic components, and draw rings around them in a picture.",
+)
+@click.option("--axes", is_flag=True, help="Draw axes in a picture, in cycles per pixel.")
+@click.option(
     "--filter", "kind", type=options.Choice(choices.FILTERS), help="Multiply the spectrum by a filter."
 )
 @click.option(
     "--cutoff",
+    "cutoffs",
+    multiple=True,
     metavar="F|LOW:HIGH|FX,FY[,R]",
-    help="Of the filter, in cycles per pixel: a frequency, a band, or a notch's place and radius.",
+    help="Of the filter, in cycles per pixel: a frequency, a band, or a notch's place and radius, once for each notch.",
 )
 @click.option(
     "--filter-shape",
@@ -88,6 +104,11 @@ def ways(command: options.Command) -> options.Command:
     default="gaussian",
     show_default=True,
     help="Of the filter.",
+)
+@click.option(
+    "--mask",
+    metavar="IMAGE",
+    help="Multiply the spectrum by a picture of its size, frequency 0 in the middle: black is 0, white 1.",
 )
 @click.option("--order", type=int, default=2, show_default=True, help="Of a Butterworth filter.")
 @ways
@@ -106,9 +127,12 @@ def command(
     window: str,
     pad: str,
     view: str | None,
+    peaks: int | None,
+    axes: bool,
     kind: str | None,
-    cutoff: str | None,
+    cutoffs: tuple[str, ...],
     filter_shape: str,
+    mask: str | None,
     order: int,
     how: choices.FftParams,
     precision: str,
@@ -118,13 +142,13 @@ def command(
     To .exr, .npz and .tif: the spectrum as numbers, with all that `clpix ifft` needs to restore the image. To other
     formats, or with --view: a picture of the spectrum of the colours. Works on the stored values.
     """
-    if (kind is None) != (cutoff is None):
+    if (kind is None) != (not cutoffs):
         raise click.UsageError("--filter and --cutoff go together")
     if kind is None:
         options.refuse("there is no --filter", "filter_shape", "order")
     elif filter_shape != "butterworth":
         options.refuse("only --filter-shape butterworth has an order", "order")
-    chosen = choices.filter_option(kind, cutoff, filter_shape, order) if kind and cutoff else None
+    chosen = choices.filter_option(kind, cutoffs, filter_shape, order) if kind else None
 
     def params(picture: bool) -> choices.SpectrumParams:
         return choices.SpectrumParams(
@@ -134,6 +158,7 @@ def command(
             window=window,
             pad=pad,
             filter=chosen,
+            mask=None if mask is None else FileOperand.of(mask),
             precision=precision,
             how=how,
         )
@@ -143,6 +168,7 @@ def command(
             options.refuse("a spectrum is of stored values", "colour")
             options.refuse("a spectrum is stored as it is", *options.STORAGE)
             options.refuse("a spectrum is stored as --precision says", "dtype")
+            options.refuse("numbers have no axes: give a picture's name, or --view", "axes")
             return
         options.refuse("a picture is scaled to its own range", "norm")
         options.refuse("a picture shows the spectra of the colours", "alpha")
@@ -158,4 +184,34 @@ def command(
 
     from .pipeline import process
 
-    process(shared, "fft", ToSpectrum(numbers, params(True), view), check=check)
+    also_read = () if mask is None else (mask,)
+    work = ToSpectrum(numbers, params(True), view, peaks or 0, axes)
+    process(shared, "fft", work, check=check, also_read=also_read, tell=_tell)
+
+
+def _tell(job: Job, told: list[Peak] | None) -> None:
+    """Prints the periodic components that were found, if any were asked for."""
+    from gpuops.bench.report_formats import columns
+    from gpuops.files.streams import printable
+
+    from .main import say, visible
+
+    if told is None:
+        return
+    tell = say if job.target == STREAM else click.echo
+    count = f"{len(told)} periodic component{'' if len(told) == 1 else 's'}"
+    tell(visible(f"{printable(job.source)}: {count}"))
+    rows = [
+        (
+            str(number),
+            f"{peak.cycles[0]:.2f},{peak.cycles[1]:.2f}",
+            f"{peak.period:.3f}",
+            f"{peak.angle:.1f}",
+            f"{peak.amplitude:.5f}",
+            peak.cutoff,
+        )
+        for number, peak in enumerate(told, 1)
+    ]
+    header = ("", "cycles/picture", "period px", "angle °", "amplitude", "--cutoff")
+    for line in columns(header, rows) if rows else ():
+        tell(line)

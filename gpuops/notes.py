@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 from .errors import GpuopsWarning
 
@@ -18,6 +19,33 @@ from .errors import GpuopsWarning
 _sink: ContextVar[Callable[[str], object] | None] = ContextVar("notes", default=None)
 # The counts by their texts, where they are to be added.
 _sums: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("sums", default=None)
+
+# The function that takes findings in the current context; without one they are dropped.
+_findings: ContextVar[Callable[[Finding], object] | None] = ContextVar("findings", default=None)
+
+
+class Finding(NamedTuple):
+    """What an operation has found beside its result: a text for a person, and figures as plain values for a report."""
+
+    text: str
+    figures: dict[str, Any]
+
+
+def found(text: str, figures: dict[str, Any]) -> None:
+    """Gives a finding to this thread's work; without one that asks, such as a chain of a command, it is dropped."""
+    sink = _findings.get()
+    if sink is not None:
+        sink(Finding(text, figures))
+
+
+@contextmanager
+def findings_to(sink: Callable[[Finding], object]) -> Iterator[None]:
+    """Sends findings of this thread's work inside to ``sink``, such as a list's ``append``."""
+    before = _findings.set(sink)
+    try:
+        yield
+    finally:
+        _findings.reset(before)
 
 
 def note(text: str) -> None:

@@ -14,7 +14,7 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds, parameter
-from .params.notations import File, Files, Group, Numbers, PerAxis, Points, Rectangle, Size, Written
+from .params.notations import File, Files, Group, Numbers, PerAxis, Points, Rectangle, Repeated, Size, Written
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
-    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds",
-    "operation_of", "parameter",
+    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Traits", "Whole", "Written",
+    "kinds", "operation_of", "parameter",
 ]  # fmt: skip
 
 
@@ -165,6 +165,8 @@ class Operation:
     prepare : callable, optional
         ``(gpu, params, target)``: makes what depends on parameters alone, such as weights of a kernel image, and keeps
         it; refuses parameters that do not suit the target of the last step, which is None for others.
+    settled : callable
+        ``(params, dtype)`` → the parameters with what they leave open until the depth of the output's pixels is known.
     cases : tuple
         Parameters that are worth trying, for tests.
     examples : tuple of str
@@ -192,6 +194,7 @@ class Operation:
     joins: Callable[[Any], bool] = lambda _params: False
     check: Callable[[Any], object] = lambda _params: None
     prepare: Callable[[Gpu, Any, Target | None], object] = lambda _gpu, _params, _target: None
+    settled: Callable[[Any, Any], Params] = lambda params, _dtype: params
     cases: tuple[Params, ...] = ()
     examples: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

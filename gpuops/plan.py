@@ -74,6 +74,12 @@ class Plan(NamedTuple):
             step.operation.reach(gpu, shape, step.params) for step in self.steps if step.operation.reach
         )
 
+    def settled(self, output: Target) -> Plan:
+        """Returns the plan with what parameters leave open until the depth of the output's pixels is known."""
+        dtype = output.depth(display=any(step.traits.display for step in self.steps))
+        steps = (step._replace(params=step.operation.settled(step.params, dtype)) for step in self.steps)
+        return self._replace(steps=tuple(steps))
+
     @property
     def spreads(self) -> bool:
         """Whether a step may take a pixel's value to other pixels."""

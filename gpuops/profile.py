@@ -74,6 +74,8 @@ class Report:
         Seconds by phase, and the stretches they are made of as (name, start, end) on ``time.perf_counter``.
     builds : dict
         Programs built from source (miss) and loaded from the cache (hit).
+    results : list of dict
+        What the work has found of each input, as plain values.
     step : str
         The step of a chain that launches belong to from now on; it stands before their labels.
     """
@@ -83,6 +85,7 @@ class Report:
     phases: dict[str, float] = field(default_factory=dict)
     builds: dict[str, int] = field(default_factory=lambda: {"hit": 0, "miss": 0})
     peak_device_bytes: int = 0
+    results: list[dict[str, Any]] = field(default_factory=list)
     step: str = ""
     intervals: list[tuple[str, float, float]] = field(default_factory=list)
     ended: float | None = None

@@ -209,6 +209,8 @@ def test_a_filter_filters(clpix, tmp_path) -> None:
         (("lowpass", "--cutoff", "0.2"), coarse),
         (("highpass", "--cutoff", "0.2"), fine),
         (("notch", "--cutoff", f"0,{20 / 48}"), coarse),
+        (("notch", "--cutoff", f"0,{20 / 48}", "--cutoff", f"{-3 / 64},0,0.01"), 0 * coarse),
+        (("bandstop", "--cutoff", "0.3:0.45"), coarse),
     ):
         clpix(
             "fft",
@@ -258,6 +260,7 @@ def test_a_window_that_loses_pixels_is_named(clpix, tmp_path, rng) -> None:
         (("--pad", "9999999999999"), "--pad"),
         (("--filter", "lowpass", "--cutoff", "-1"), "cutoff"),
         (("--filter", "bandpass", "--cutoff", "0.2"), "LOW:HIGH"),
+        (("--filter", "lowpass", "--cutoff", "0.2", "--cutoff", "0.1"), "has one --cutoff, not 2"),
         (("--precision", "half", "--norm", "backward"), "ortho"),
         (("--pad", "some"), "--pad"),
         (("--norm", "unitary"), "norm"),
@@ -294,6 +297,19 @@ def test_half_precision_that_overflows(clpix, tmp_path) -> None:
         and "65504" in result.err
         and not (tmp_path / "s.npz").exists()
     )
+
+
+def test_a_notch_of_an_older_file(clpix, tmp_path, rng) -> None:
+    pixels = noise(rng, (17, 31, 1), "uint8")
+    image = write(tmp_path / "a.png", pixels)
+    assert clpix("fft", image, "-o", tmp_path / "s.npz").code == 0
+    arrays, attributes = files.read_data(tmp_path / "s.npz")
+    attributes["filter"] = {
+        "kind": "notch", "low": 0.0, "high": 0.02, "centre": [0.2, 0.1], "shape": "ideal", "order": 2,
+    }  # fmt: skip
+    files.write_data(tmp_path / "s.npz", arrays, attributes, overwrite=True)
+    assert clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png").code == 0
+    np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
 
 
 def spoil(change: str, arrays: dict, attributes: dict) -> None:

@@ -32,7 +32,7 @@ OPTIONS = [
 ]
 IDS = [f"{' '.join(path)} {option.opts[-1]}" for path, option in OPTIONS]
 # The options that may be given more than once, which their help says.
-REPEATABLE = {"--ignore", "--metric", "--others", "--parameter", "--set", "--tag", "--verbose"}
+REPEATABLE = {"--cutoff", "--ignore", "--metric", "--others", "--parameter", "--set", "--tag", "--verbose"}
 
 
 def spellings(option: click.Option) -> list[str]:

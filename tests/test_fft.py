@@ -22,9 +22,9 @@ from gpuops.fourier.engine.problem import Problem
 from gpuops.fourier.engine.radices import largest_prime
 from gpuops.image import COMPLEX_HALF
 from gpuops.kept import Bounds
-from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
+from gpuops.params.fft import FftParams, FrequencyFilter, SpectrumParams, filter_option
 
-from .reference.fourier import VIEWS, error, picture_error
+from .reference.fourier import VIEWS, error, frequency_filter, picture_error
 from .tolerance import DOUBLE
 from .tolerance import FFT as TOLERANCE
 
@@ -519,29 +519,18 @@ def test_windows_are_scipys(name: str) -> None:
 @pytest.mark.parametrize("shape", ["gaussian", "butterworth", "ideal"])
 @pytest.mark.parametrize(
     ("kind", "cutoff"),
-    [("lowpass", "0.2"), ("highpass", "0.1"), ("bandpass", "0.1:0.3"), ("notch", "0.2,0.1,0.05")],
+    [
+        ("lowpass", "0.2"),
+        ("highpass", "0.1"),
+        ("bandpass", "0.1:0.3"),
+        ("bandstop", "0.1:0.3"),
+        ("notch", ("0.2,0.1,0.05", "-0.35,0.45,0.15", "0,-0.3")),
+    ],
 )
-def test_filters(gpu: Gpu, rng, kind: str, cutoff: str, shape: str) -> None:
+def test_filters(gpu: Gpu, rng, kind: str, cutoff: str | tuple[str, ...], shape: str) -> None:
     x = rng.random((1, 17, 30), dtype=np.float32)
     f = filter_option(kind, cutoff, shape, 3)
-
-    def low(r: np.ndarray, c: float) -> np.ndarray:
-        return {
-            "gaussian": 2.0 ** -((r / c) ** 2),
-            "butterworth": 1 / (1 + (r / c) ** 6),
-            "ideal": 1.0 * (r <= c * (1 + 1e-6)),  # a frequency on the cutoff is inside
-        }[shape]
-
-    fy, fx = np.fft.fftfreq(17)[:, None], np.fft.rfftfreq(30)
-    r = np.hypot(fy, fx)
-    h = {
-        "lowpass": lambda: low(r, 0.2),
-        "highpass": lambda: 1 - low(r, 0.1),
-        "bandpass": lambda: low(r, 0.3) * (1 - low(r, 0.1)),
-        "notch": lambda: (
-            (1 - low(np.hypot(fx - 0.2, fy - 0.1), 0.05)) * (1 - low(np.hypot(fx + 0.2, fy + 0.1), 0.05))
-        ),
-    }[kind]()
+    h = frequency_filter(f, (17, 30))[:, :16]
     got = spectrum.spectrum(gpu, gpu.array(x), SpectrumParams(filter=f)).numpy()
     whole = np.fft.rfft2(x, norm="ortho")
     np.testing.assert_allclose(got, whole * h, rtol=0, atol=TOLERANCE["value"] * np.abs(whole).max())
@@ -609,10 +598,14 @@ def test_bad_parameters() -> None:
         lambda: FftParams(radix="3"),
         lambda: SpectrumParams(pad="-1"),
         lambda: SpectrumParams(precision="half", norm="backward"),
-        lambda: FilterParams("lowpass", high=float("nan")),
+        lambda: FrequencyFilter("lowpass", high=float("nan")),
         lambda: filter_option("bandpass", "0.3:0.1"),
         lambda: filter_option("bandpass", "0.3"),
         lambda: filter_option("notch", "0.7,0"),
+        lambda: filter_option("notch", ["0.1,0", "0.2,nan"]),
+        lambda: filter_option("notch", ["0.1,0"] * 65),
+        lambda: filter_option("bandstop", ["0.1:0.2", "0.2:0.3"]),
+        lambda: FrequencyFilter("notch"),
     ):
         with pytest.raises(ParameterError):
             make()

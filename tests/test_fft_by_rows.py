@@ -190,7 +190,7 @@ OPTIONS = [
     ("--pad", "pow2", "--filter", "lowpass", "--cutoff", "0.2", "--full"),
     ("--filter", "highpass", "--cutoff", "0.1", "--filter-shape", "butterworth", "--order", "3"),
     ("--filter", "bandpass", "--cutoff", "0.1:0.3", "--shift"),
-    ("--filter", "notch", "--cutoff", "0.2,-0.1,0.05", "--filter-shape", "gaussian"),
+    ("--filter", "notch", "--cutoff", "0.2,-0.1,0.05", "--cutoff", "0,0.3", "--filter-shape", "gaussian"),
     ("--precision", "double", "--pad", "7"),
     ("--precision", "half", "--shift"),
     ("--method", "global"),

@@ -172,7 +172,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number, name in enumerate(("photo.png", "texture.png", "before.png", "kernel.png")):
         picture(folder / name, shape if name != "kernel.png" else (5, 5, 1), seed=number)
     picture(folder / "mask.png", (32, 48, 1))
-    for name in ("photo.jpg", "photos/one.jpg", "photos/two.jpg"):
+    for name in ("photo.jpg", "dark.jpg", "middle.jpg", "bright.jpg", "photos/one.jpg", "photos/two.jpg"):
         picture(folder / name, shape)
     light = np.random.default_rng(1).gamma(0.5, 1, shape).astype(np.float32)
     files.write(folder / "light.exr", Picture(light, linear=True))

@@ -116,6 +116,7 @@ from . import test_counts as of_counts
 from . import test_delta_e as of_delta_e
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
+from . import test_filter as of_filter
 from . import test_flip_metric as of_flip_metric
 from . import test_lut as of_lut
 from . import test_median as of_median
@@ -126,6 +127,7 @@ from . import test_pixelmatch as of_pixelmatch
 from . import test_pointwise as of_pointwise
 from . import test_pu21 as of_pu21
 from . import test_reduce as of_reduce
+from . import test_register as of_register
 from . import test_ssim as of_ssim
 from . import test_ssimulacra2 as of_ssimulacra2
 from . import test_starburst as of_starburst
@@ -1413,6 +1415,25 @@ def test_fourier_in_double_precision(gpu: Recorder, rng: np.random.Generator) ->
     if gpu.limits.double:
         z = of_fft.noise(rng, 2, 17, 28).astype(complex)
         fourier(gpu, z, ("rfft2", "irfft2"), tolerance="fft double")
+
+
+def test_registration(gpu: Recorder, rng: np.random.Generator) -> None:
+    for normalization in ("phase", None):
+        of_register.test_skimage(gpu, rng, (32, 41), 10, normalization)
+
+
+def test_masks_of_spectra(gpu: Recorder, rng: np.random.Generator, tmp_path: Path) -> None:
+    of_filter.test_masks(gpu, rng, (7, 12), "highpass", tmp_path)
+    x, mask = rng.random((2, 7, 12), np.float32), rng.random((7, 12))
+    file = of_filter.mask_file(tmp_path / "mask.tif", mask)
+    for precision in ("half", "double") if gpu.limits.double else ("half",):
+        params = SpectrumParams(half=False, precision=precision, mask=file)
+        found = spectrum.spectrum(gpu, on(gpu, x), params).numpy()
+        if precision == "half":
+            found = found["real"] + 1j * found["imag"].astype(float)
+        expected = np.fft.fft2(of_filter.masked(x.astype(float), mask.astype(np.float32)), norm="ortho")
+        allowed = tolerance.FFT["half, eight times"] if precision == "half" else TOLERANCE["fft"]
+        assert fourier_reference.error(found, expected) < allowed
 
 
 def test_spectrum_in_half_storage(gpu: Recorder, rng: np.random.Generator) -> None:

@@ -36,7 +36,7 @@ LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one al
 SIZES = [(1, 1), (1, 23), (19, 1), (17, 31)]
 every = pytest.mark.parametrize("name", OPERATIONS)
 #: Operations whose references and kernel tests have modules and forms of their own.
-OLDER = ("tonemap", "blur", "bloom", "convolve", "merge", "mix")
+OLDER = ("tonemap", "blur", "bloom", "convolve", "merge", "mix", "register")
 
 
 def module_of(name: str) -> Any:
@@ -69,8 +69,8 @@ def cases(kernel: FileOperand) -> Callable[[str], list[Params]]:
     def found(name: str) -> list[Params]:
         if name == "convolve":
             return [ConvolveParams(kernel), ConvolveParams(kernel, False, "wrap", method="direct")]
-        if name in ("merge", "mix"):
-            return []  # their pictures are of the images' sizes: tests/test_merge.py, tests/test_mix.py
+        if name in ("merge", "mix", "register"):
+            return []  # their pictures are of the images' sizes: tests/test_merge.py and others
         assert operation(name).cases
         return list(operation(name).cases)
 

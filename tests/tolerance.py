@@ -97,6 +97,21 @@ GRADE = {
     "curve": 1e-13,
 }
 
+REGISTER = {
+    "double": 1e-11,
+    # Relative to the images' energy.
+    "error": 1e-5,
+    # Radians: of a smooth image most frequencies are near rounding, and each has as much weight as another.
+    "phase": 3e-3,
+}
+
+# Places of periodic components, in cycles per picture: the window's shape is that of infinitely many pixels; noise is
+# 0.1 to 1 of the components' amplitude.
+PEAKS = {"place": 1e-3, "noise": 0.05}
+
+# Transforms in float32 there and back, each with an error of 3e-7 of the root mean square, and the filter's own.
+FILTER = 2e-6
+
 # A share of two values in [0, 1]: four roundings.
 MIX = 2.5e-7
 

@@ -38,25 +38,63 @@ static inline float frequency(int k, int n) {  // cycles per pixel, −0.5 … 0
     return (float)(2 * k > n ? k - n : k) / (float)n;
 }
 
-// Spectrum times a filter. kind: 0 low, 1 high, 2 band, 3 notch at ±centre. n: lengths of the transform (rows,
-// columns); `columns` of the latter are there, from `first` on.
-__kernel void spectrum_filter(__global const stored *in, __global stored *out, int planes, int columns, int first, int2 n,
-                              int kind, int shape, int order, float low, float high, float2 centre) {
+// The distance of a frequency from a place: the spectrum of pixels goes around after one cycle per pixel.
+static inline float apart(float fx, float fy, float x, float y) {
+    return hypot(fx - x - rint(fx - x), fy - y - rint(fy - y));
+}
+
+// Spectrum times a filter. kind: 0 low, 1 high, 2 band, 3 all but a band, 4 all but `count` notches, each of x, y and
+// radius, and their mirror images. n: lengths of the transform (rows, columns); `columns` of the latter are there, from
+// `first` on.
+__kernel void spectrum_filter(__global stored *values, int planes, int columns, int first, int2 n,
+                              int kind, int shape, int order, float low, float high, __global const float *notches,
+                              int count) {
     size_t id = get_global_id(0);
     int column = id % columns, row = id / columns % n.x, plane = id / columns / n.x;
     if (plane >= planes) return;
-    float fy = frequency(row, n.x), fx = frequency(first + column, n.y), r = hypot(fx, fy), h;
+    float fy = frequency(row, n.x), fx = frequency(first + column, n.y), r = hypot(fx, fy), h = 1.0f;
     if (kind == 0) h = lowpass(r, high, shape, order);
     else if (kind == 1) h = 1.0f - lowpass(r, low, shape, order);
-    else if (kind == 2) h = lowpass(r, high, shape, order) * (1.0f - lowpass(r, low, shape, order));
-    else
-        h = (1.0f - lowpass(hypot(fx - centre.x, fy - centre.y), high, shape, order)) *
-            (1.0f - lowpass(hypot(fx + centre.x, fy + centre.y), high, shape, order));
+    else if (kind < 4) {
+        h = lowpass(r, high, shape, order) * (1.0f - lowpass(r, low, shape, order));
+        if (kind == 3) h = 1.0f - h;
+    }
+    for (int i = 0; i < count; i++) {
+        float x = notches[3 * i], y = notches[3 * i + 1], radius = notches[3 * i + 2];
+        h *= (1.0f - lowpass(apart(fx, fy, x, y), radius, shape, order)) *
+             (1.0f - lowpass(apart(fx, fy, -x, -y), radius, shape, order));
+    }
 #ifdef STORED_HALF
-    vstore_half2(vload_half2(id, (__global const half *)in) * h, id, (__global half *)out);
+    vstore_half2(vload_half2(id, (__global const half *)values) * h, id, (__global half *)values);
 #else
-    out[id] = in[id] * h;
+    values[id] *= h;
 #endif
+}
+
+// Spectrum times real factors, rows × columns, the same for all planes. The spectrum's rows have `columns` of them, from
+// `first` on of `all`.
+__kernel void spectrum_mask(__global stored *values, __global const float *factors, int planes, int rows, int columns,
+                            int first, int all) {
+    size_t id = get_global_id(0);
+    int column = id % columns, row = id / columns % rows, plane = id / columns / rows;
+    if (plane >= planes) return;
+    float factor = factors[(size_t)row * all + first + column];
+#ifdef STORED_HALF
+    vstore_half2(vload_half2(id, (__global const half *)values) * factor, id, (__global half *)values);
+#else
+    values[id] *= factor;
+#endif
+}
+
+// Adds an offset to `count` values of each of several planes; colours that are multiplied by alpha, the plane behind
+// them, get the offset times alpha.
+__kernel void spectrum_offset(__global float *image, int planes, ulong count, float offset) {
+    size_t id = get_global_id(0);
+    if (id >= count * planes) return;
+#ifdef ALPHA
+    offset *= image[count * planes + id % count];
+#endif
+    image[id] += offset;
 }
 
 // out[(row + dy) mod rows][(column + dx) mod columns] = in[row][column]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .. import plan
+from .. import notes, plan
 from ..files.strips import Strips
 from ..ops.write import WriteParams
 from ..whole import needing
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..chain import Chain
     from ..files import Picture
     from ..image import Image
+    from ..notes import Finding
     from ..operation import Params
     from ..plan import Plan
     from ..space import Stored
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from .output import Finished, Output
 
 
-def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
-    """Reads the input, does the chain, and writes the result; ``asides`` are the paths of what is written before."""
+def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
+    """Reads the input, does the chain, and writes the result; ``asides`` are the paths of what is written before.
+
+    Returns what the steps have found.
+    """
     todo = plan.plan(chain, item.options.space, item.options.light)
     found = item.opened()
     rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
@@ -35,7 +39,7 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
         obstacle = "turning it upright for --strip"
     if large and obstacle is None:
         streaming.streamed(item, todo, rows or Strips.of(picture), asides)
-        return
+        return []
     if obstacle is not None:
         item.check_room(streaming.largest_bytes(item.gpu, todo, picture), obstacle)
 
@@ -44,16 +48,19 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
         return None if step is None else f"{step} needs the whole picture"
 
     with needing(item.gpu, words, partial(streaming.device_bytes, item.gpu, todo, picture)):
-        _as_whole(item, todo, found, asides, obstacle or "this work")
+        return _as_whole(item, todo, found, asides, obstacle or "this work")
 
 
-def _as_whole(item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[str], obstacle: str) -> None:
+def _as_whole(
+    item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[str], obstacle: str
+) -> list[Finding]:
     """Does the chain on the whole picture, which ``obstacle`` needs. Nothing is written before all is computed."""
     gpu = item.gpu
     picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
     pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding
     height, width, channels = pixels.shape
     item.output.check_dither(display=any(step.traits.display for step in todo.steps))
+    todo = todo.settled(item.output)
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     paths = iter(asides)
@@ -64,11 +71,18 @@ def _as_whole(item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[
             output = item.output.aside(next(paths), params.storage)
             before.append((output, output.finished(image)))
 
+    findings: list[Finding] = []
+
     def computed() -> Image | Stored:
+        findings.clear()  # every run finds the same
         fuse = item.options.fuse
-        return plan.run(gpu, todo, pixels, decoding, item.output.target, fuse=fuse, seen=seen)
+        with notes.findings_to(findings.append):
+            return plan.run(gpu, todo, pixels, decoding, item.output.target, fuse=fuse, seen=seen)
 
     result = item.run(computed)
     item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if todo.spreads else 0)
     for output, finished in (*before, (item.output, item.output.finished(result))):
         output.write(finished)
+    if gpu.report is not None:
+        gpu.report.results += [{"input": item.path, **finding.figures} for finding in findings]
+    return findings

@@ -215,7 +215,7 @@ class Job:
 
 
 def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:
-    """Reads, works and writes. Returns what work that is no chain has to tell.
+    """Reads, works and writes. Returns what the work has to tell: of a chain its findings, or None.
 
     ``access``: how it gets at its files, for those who do not wait for them. Raises FileError for what fails with this
     input, and ParameterError for parameters that do not go with its output.
@@ -232,8 +232,7 @@ def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:
     try:
         if job.chain is None:
             return cast("Work", job.work)(item)
-        work(item, job.chain, job.asides)
-        return None
+        return work(item, job.chain, job.asides) or None
     finally:
         if access is None:
             used.finish()

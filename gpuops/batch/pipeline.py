@@ -35,7 +35,7 @@ class Done:
     ----------
     job : Job
     told : Any
-        What work that is no chain has to tell.
+        What the work has to tell: of a chain its findings, or None.
     error : Exception, optional
         Why there is no result: a GpuopsError, OSError or MemoryError.
     notes : list of str

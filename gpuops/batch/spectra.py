@@ -11,6 +11,7 @@ from ..params.fft import FftParams, SpectrumParams
 
 if TYPE_CHECKING:
     from .. import files
+    from ..fourier.peaks import Peak
     from ..fourier.record import Record
     from ..image import Image
     from .item import How, Item
@@ -24,14 +25,58 @@ _LARGE_SHARE = 4
 class ToSpectrum:
     """Writes the spectrum of stored values: ``numbers`` to a format that can hold them, else a picture by ``picture``.
 
-    ``view`` is what a picture shows; given, it asks for one in any format.
+    ``view`` is what a picture shows; given, it asks for one in any format. ``peaks``: how many periodic components are
+    told, and ringed in a picture; ``axes``: whether a picture has axes.
     """
 
     numbers: SpectrumParams
     picture: SpectrumParams
     view: str | None = None
+    peaks: int = 0
+    axes: bool = False
 
-    def __call__(self, item: Item) -> None:
+    def __call__(self, item: Item) -> list[Peak] | None:
+        """Returns the components that were found, if any were asked for."""
+        if not (self.peaks or self.axes):
+            self._write(item)
+            return None
+        return self._annotated(item)
+
+    def _annotated(self, item: Item) -> list[Peak] | None:
+        """Finds periodic components, and writes the numbers or the picture with what is drawn on it."""
+        from ..fourier import peaks, spectrum
+        from ..fourier.annotate import annotated
+        from ..pixels.coding import unpack
+
+        picture, how = item.read(
+            linear=False, premultiply=False, what="fft --peaks" if self.peaks else "fft --axes"
+        )
+        pixels = item.on_device(picture.pixels, how)
+
+        def found() -> list[Peak]:
+            return peaks.peaks(item.gpu, unpack(pixels, how.decoding), self.peaks) if self.peaks else []
+
+        told = item.run(found)
+        if item.gpu.report is not None and self.peaks:
+            item.gpu.report.results.append({"input": item.path, "peaks": [peak.written() for peak in told]})
+        depth = picture.pixels.dtype
+        if self.view is None and item.output.writes_data:
+            self._save(item, pixels, picture, how)
+            return told
+        shown = self.view or "log-magnitude"
+
+        def drawn() -> Image:
+            made = spectrum.picture_of_pixels(item.gpu, pixels, how.decoding, self.picture, shown)
+            _, rows, columns = made.shape
+            middle = (rows // 2, columns // 2) if self.picture.shift else (0, 0)
+            result = item.gpu.array(annotated(made.numpy(), middle, told, axes=self.axes))
+            result.space = made.space
+            return result
+
+        item.output.save(item.run(drawn), "uint16" if depth.itemsize > 1 else "uint8", display=True)
+        return told if self.peaks else None
+
+    def _write(self, item: Item) -> None:
         from .. import files
         from ..files.strips import Strips
         from ..fourier import spectrum

@@ -93,6 +93,7 @@ def to_json(report: Report) -> dict[str, Any]:
             for kernel in report.kernels()
         ],
         "totals": sums,
+        **({"results": report.results} if report.results else {}),
     }
 
 

@@ -187,12 +187,16 @@ def _planes_like(image: Image, operand: FileOperand, found: Picture, *, premulti
 
 
 def _mask_like(image: Image, found: Picture) -> Image:
+    return image.gpu.array(np.nan_to_num(np.clip(luminance_of(found), 0, 1)))
+
+
+def luminance_of(found: Picture) -> NDArray[np.float32]:
+    """Returns the luminance of a picture's stored values, (1, height, width): integers as fractions, without alpha."""
     pixels = found.pixels[..., : found.channels - found.alpha].astype(np.float32)
     if found.pixels.dtype.kind == "u":
         pixels /= np.iinfo(found.pixels.dtype).max
     planes = np.moveaxis(pixels, -1, 0)
-    values = _luminance(planes) if len(planes) == 3 else planes.mean(0, keepdims=True)
-    return image.gpu.array(np.nan_to_num(np.clip(values, 0, 1)))
+    return _luminance(planes) if len(planes) == 3 else planes.mean(0, keepdims=True)
 
 
 def _luminance(planes: NDArray[Any]) -> NDArray[np.float32]:

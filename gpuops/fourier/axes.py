@@ -17,7 +17,7 @@ from ..tiles.rectangles import cut
 from .api import scale_of
 from .engine.problem import Problem
 from .engine.transform import plan
-from .spectrum import check_finite, filtered, windowed
+from .spectrum import check_finite, filtered, masked, windowed
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -52,7 +52,7 @@ def of_rows(gpu: Gpu, image: Image, transform: Size, params: SpectrumParams) -> 
 
 
 def of_columns(gpu: Gpu, panel: Image, first: int, transform: Size, params: SpectrumParams) -> Image:
-    """Transform of columns, which zeros continue, and filter: columns of a spectrum from ``first`` on.
+    """Transform of columns, which zeros continue, filter and mask: columns of a spectrum from ``first`` on.
 
     Raises ParameterError for NaN or infinite pixels, which a transform spreads over everything.
     """
@@ -61,7 +61,11 @@ def of_columns(gpu: Gpu, panel: Image, first: int, transform: Size, params: Spec
     values = plan(gpu, down(panel.shape, shape, transform[0], params, inverse=False))(panel)
     if first == 0 and values.dtype != COMPLEX_HALF:  # halves have a smaller range
         check_finite(values)
-    return values if params.filter is None else filtered(gpu, values, transform, params.filter, first)
+    if params.filter is not None:
+        values = filtered(gpu, values, transform, params.filter, first)
+    if params.mask is not None:
+        values = masked(gpu, values, params.mask, transform, transform, first)
+    return values
 
 
 def columns_back(gpu: Gpu, panel: Image, rows: int, params: SpectrumParams) -> Image:

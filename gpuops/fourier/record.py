@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from ..errors import FileError, ParameterError
 from ..image import COMPLEX_HALF
-from ..params.fft import FilterParams, SpectrumParams
+from ..params.fft import FrequencyFilter, SpectrumParams
+from ..params.files import FileOperand
 from .spectrum import padded
 
 Array = npt.NDArray[Any]
@@ -73,6 +74,7 @@ class Record:
             "window": p.window,
             "pad": p.pad,
             "filter": asdict(p.filter) if p.filter else None,
+            "mask": p.mask.written() if p.mask else None,
             "precision": p.precision,
         }
 
@@ -143,6 +145,7 @@ def described(path: str, arrays: Mapping[str, Kind], attributes: Mapping[str, An
             window=attributes["window"],
             pad=attributes["pad"],
             filter=_filter(attributes["filter"]),
+            mask=FileOperand.of(attributes["mask"]) if attributes.get("mask") else None,
             precision=attributes["precision"],
         )
         rows, columns = (_count(n) for n in attributes["size"])
@@ -198,7 +201,11 @@ def _count(value: object) -> int:
     return value
 
 
-def _filter(value: Any) -> FilterParams | None:
+def _filter(value: Any) -> FrequencyFilter | None:
     if value is None:
         return None
-    return FilterParams(**{**value, "centre": tuple(value["centre"])})
+    found = dict(value)
+    if "centre" in found:  # a file that was written when a notch filter had one place
+        centre = tuple(found.pop("centre"))
+        found["notches"] = [(*centre, found["high"])] if found["kind"] == "notch" else []
+    return FrequencyFilter(**{**found, "notches": tuple((x, y, radius) for x, y, radius in found["notches"])})

@@ -60,6 +60,7 @@ def fits(gpu: Gpu, pixels: Shape, nbytes: int, params: SpectrumParams, *, invers
     except ParameterError:  # beyond what its addresses reach
         return False
     after = 2 * prod(spectrum) * item if inverse or params.filter or params.shift else 0
+    after += 4 * prod(size) if params.mask else 0
     needed += nbytes + 4 * prod(pixels) + after + _tables(size, params) + _SMALL
     largest = max(prod(spectrum) * item, nbytes, 4 * prod(pixels))
     return needed * ROUNDED <= limits.global_bytes and largest <= limits.max_alloc_bytes
@@ -92,7 +93,7 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
     height, width, channels = pixels
     limits, size = gpu.limits, padded(pixels, params)
     columns, item = axes.width(size, params), axes.stored(params).itemsize
-    fixed = _tables(size, params) + _SMALL
+    fixed = _tables(size, params) + _SMALL + (4 * prod(size) if params.mask else 0)
     rows = min(_SEVERAL, height)
     real = 4 * channels * width
     double = params.precision == "double"

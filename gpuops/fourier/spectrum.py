@@ -12,16 +12,18 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import COMPLEX_HALF, Image, Part
-from ..params.fft import FILTERS, SHAPES, VIEWS, FilterParams, SpectrumParams
+from ..params.fft import FILTERS, SHAPES, VIEWS, FrequencyFilter, SpectrumParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tiles.planes import in_turn, planewise, planewise_to_host
 from . import of_pixels
 from .api import run
 from .engine.radices import next_fast_len
 from .image_ends import Pixels
+from .mask import factors as mask_factors
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Gpu
+    from ..params.files import FileOperand
 
 #: Where a window is below this factor, an image cannot be restored: rounding errors would grow as much.
 LEAST_WINDOW = 1e-4
@@ -52,6 +54,8 @@ def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumPa
         check_finite(values)
     if params.filter is not None:
         values = filtered(gpu, values, size, params.filter)
+    if params.mask is not None:
+        values = masked(gpu, values, params.mask, size, size)
     return shifted(gpu, values, params.half) if params.shift else values
 
 
@@ -258,15 +262,48 @@ def shifted(gpu: Gpu, values: Image, half: bool, back: bool = False) -> Image:
     return result
 
 
-def filtered(gpu: Gpu, values: Image, size: tuple[int, int], f: FilterParams, first: int = 0) -> Image:
-    """The spectrum of a transform over ``size``, or its columns from ``first`` on, times a filter."""
+def filtered(gpu: Gpu, values: Image, size: tuple[int, int], f: FrequencyFilter, first: int = 0) -> Image:
+    """Multiplies the spectrum of a transform over ``size``, or its columns from ``first`` on, by a filter, in place."""
     planes, rows, columns = values.shape
-    result = values.like()
+    notches = gpu.array(np.array(f.notches or [(0, 0, 0)], np.float32))  # a kernel needs some memory
     _launch(
-        gpu, "spectrum_filter", values, planes * rows * columns, values, result, planes, columns, first, size,
-        FILTERS.index(f.kind), SHAPES.index(f.shape), f.order, f.low, f.high, f.centre,
+        gpu, "spectrum_filter", values, planes * rows * columns, values, planes, columns, first, size,
+        FILTERS.index(f.kind), SHAPES.index(f.shape), f.order, f.low, f.high, notches, len(f.notches),
     )  # fmt: skip
-    return result
+    return values
+
+
+def masked(
+    gpu: Gpu,
+    values: Image,
+    mask: FileOperand,
+    size: tuple[int, int],
+    transform: tuple[int, int],
+    first: int = 0,
+) -> Image:
+    """Multiplies the spectrum over ``transform``, or its columns from ``first`` on, by a mask of ``size``, in place.
+
+    Raises ParameterError as :func:`gpuops.fourier.mask.factors`.
+    """
+    planes, rows, columns = values.shape
+    factors = gpu.kept(
+        ("factors", mask, size, transform), lambda: gpu.array(mask_factors(mask, size, transform))
+    )
+    _launch(
+        gpu, "spectrum_mask", values, planes * rows * columns, values, factors, planes, rows, columns, first,
+        factors.shape[1],
+    )  # fmt: skip
+    return values
+
+
+def offset(gpu: Gpu, image: Image, by: float) -> Image:
+    """Adds a number to the colours of a planar float32 Image, premultiplied where it has alpha, in place."""
+    count = prod(image.shape[1:])
+    _launch(
+        gpu, "spectrum_offset", image, image.colours * count, image, image.colours, np.uint64(count), by,
+        ALPHA=image.alpha,
+    )  # fmt: skip
+    return image
 
 
 def windowed(gpu: Gpu, image: Image, name: str, divide: bool = False) -> Image:

@@ -94,6 +94,6 @@ OPERATION = Operation(
     examples=(
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.jpg",
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.png --align translation",
-        "clpix merge dark.jpg bright.jpg -o merged.jpg --contrast 0 --exposedness 2 then sharpen",
+        "clpix merge dark.jpg bright.jpg --contrast 0 --exposedness 2 then sharpen -o crisp.jpg",
     ),
 )

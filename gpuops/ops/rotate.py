@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _CLOCKWISE = {90: 6, 180: 3, 270: 8}  # EXIF's orientations that ask for a turn by so many degrees
 _SLACK = 1e-6  # pixels: what the canvas's size may be off by, as a binary number
-_FIXED = 1 << 32  # rotate.cl's positions count in parts of a pixel, so many
 
 
 @dataclass(frozen=True)
@@ -69,9 +68,9 @@ def rotate(gpu: Gpu, image: Image, params: RotateParams) -> Image:
 
 
 def _interpolated(gpu: Gpu, image: Image, angle: float, params: RotateParams) -> Image:
-    import numpy as np
+    from ..pixels.turns import interpolated
 
-    planes, height, width = image.shape
+    _, height, width = image.shape
     c, s = cos(radians(angle)), sin(radians(angle))
     rows, columns = height, width
     if params.expand:
@@ -79,15 +78,7 @@ def _interpolated(gpu: Gpu, image: Image, angle: float, params: RotateParams) ->
         columns = ceil(width * abs(c) + height * abs(s) - _SLACK)
     x, y = (1 - columns) / 2, (1 - rows) / 2  # the result's first pixel, seen from the centre
     first = x * c + y * s + (width - 1) / 2, y * c - x * s + (height - 1) / 2
-    fixed = (np.int64(round(v * _FIXED)) for v in (*first, c, s))
-    result = image.like((planes, rows, columns))
-    kernel = gpu.kernel("rotate", "turn")
-    gpu.launch(
-        kernel, (columns, rows, planes), image, result, height, width, rows, columns, *fixed,
-        0.0 if image.alpha else params.background, local=kernel.fit(16, 16, 1),
-        label="rotate", traffic=image.nbytes + result.nbytes,
-    )  # fmt: skip
-    return result
+    return interpolated(image, (rows, columns), first, (c, s), params.background, label="rotate")
 
 
 def _traits(params: RotateParams) -> Traits:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import ParameterError, check_name
+from .files import FileOperand
 
 # The places of the factor 1/n, as scipy.fft names them.
 NORMS = ("ortho", "backward", "forward")
@@ -58,70 +60,102 @@ WINDOWS = ("none", "hann", "hamming", "blackman")
 # The real numbers that a picture may show of a spectrum.
 VIEWS = ("log-magnitude", "magnitude", "phase", "power", "real", "imag")
 # The kinds of filters.
-FILTERS = ("lowpass", "highpass", "bandpass", "notch")
+FILTERS = ("lowpass", "highpass", "bandpass", "bandstop", "notch")
 # The shapes of a filter's edge.
 SHAPES = ("gaussian", "butterworth", "ideal")
 # The precisions of a spectrum.
 PRECISIONS = ("half", "single", "double")
 
 
+# The radius of a notch that is given by its place alone.
+NOTCH_RADIUS = 0.02
+# The most notches of a filter.
+MOST_NOTCHES = 64
+
+
 @dataclass(frozen=True)
-class FilterParams:
-    """A radially symmetric filter of frequencies, in cycles per pixel (0.5 is the finest that pixels can show).
+class FrequencyFilter:
+    """A filter of frequencies, in cycles per pixel (0.5 is the finest that pixels can show).
 
     Attributes
     ----------
     kind
-        ``lowpass`` keeps frequencies below ``high``, ``highpass`` those above ``low``, ``bandpass`` those between, and
-        ``notch`` all but those within ``high`` of ±``centre``.
+        ``lowpass`` keeps frequencies below ``high``, ``highpass`` those above ``low``, ``bandpass`` those between,
+        ``bandstop`` all but those between, and ``notch`` all but those near its ``notches``.
     shape
         The shape of the lowpass L(r) with cutoff c, which is ½ at r = c: ``gaussian`` is 2^−(r/c)², ``butterworth`` is
-        1 / (1 + (r/c)^2n) with n = ``order``, and ``ideal`` is 1 up to c and 0 above. A highpass is 1 − L.
-    centre : (float, float)
-        The frequency (x, y) of a notch.
+        1 / (1 + (r/c)^2n) with n = ``order``, and ``ideal`` is 1 up to c and 0 above. A highpass is 1 − L, a bandpass
+        the product of a lowpass and a highpass, a bandstop 1 − that, and a notch the product of a highpass around each
+        of its places and around their mirror images.
+    notches : ((x, y, radius), …)
+        The places of a notch filter, and the cutoff around each; −(x, y) belongs to (x, y).
     """
 
     kind: str
     low: float = 0.0
     high: float = 0.0
-    centre: tuple[float, float] = (0.0, 0.0)
+    notches: tuple[tuple[float, float, float], ...] = ()
     shape: str = "gaussian"
     order: int = 2
 
     def __post_init__(self) -> None:
         check_name("kind of filter", self.kind, FILTERS)
         check_name("shape of filter", self.shape, SHAPES)
-        used = {"lowpass": (self.high,), "highpass": (self.low,), "bandpass": (self.low, self.high)}
-        for cutoff in used.get(self.kind, (self.high,)):
+        used = {
+            "lowpass": (self.high,),
+            "highpass": (self.low,),
+            "notch": tuple(radius for *_, radius in self.notches),
+        }
+        for cutoff in used.get(self.kind, (self.low, self.high)):
             if not (math.isfinite(cutoff) and 0 < cutoff <= 1):
                 raise ParameterError(
                     f"a cutoff is a frequency in cycles per pixel, above 0 to 1, not {cutoff}"
                 )
-        if self.kind == "bandpass" and self.low >= self.high:
+        if self.kind in ("bandpass", "bandstop") and self.low >= self.high:
             raise ParameterError(f"a band from {self.low} to {self.high} is empty: give LOW:HIGH")
-        if not all(math.isfinite(f) and abs(f) <= 0.5 for f in self.centre):
-            raise ParameterError(f"a notch lies at frequencies from −0.5 to 0.5, not at {self.centre}")
+        if (self.kind == "notch") != bool(self.notches) or len(self.notches) > MOST_NOTCHES:
+            raise ParameterError(f"a notch filter has 1 to {MOST_NOTCHES} places, and others have none")
+        for x, y, _ in self.notches:
+            if not (math.isfinite(x) and math.isfinite(y) and max(abs(x), abs(y)) <= 0.5):
+                raise ParameterError(f"a notch lies at frequencies from −0.5 to 0.5, not at {x:g},{y:g}")
         if not 1 <= self.order <= 16:
             raise ParameterError(f"the order of a Butterworth filter is 1 to 16, not {self.order}")
 
 
-def filter_option(kind: str, cutoff: str, shape: str = "gaussian", order: int = 2) -> FilterParams:
-    """A filter from the words of the command line: ``F``, ``LOW:HIGH`` (bandpass), ``FX,FY[,RADIUS]`` (notch)."""
+# How each kind of filter has its cutoff written, where that is not one number.
+_FORMS = {"notch": "FX,FY or FX,FY,RADIUS", "bandpass": "LOW:HIGH", "bandstop": "LOW:HIGH"}
+
+
+def filter_option(
+    kind: str, cutoffs: str | Sequence[str], shape: str = "gaussian", order: int = 2
+) -> FrequencyFilter:
+    """Makes a filter of the words of the command line.
+
+    A cutoff is ``F``, for a band ``LOW:HIGH``, and for a notch ``FX,FY[,RADIUS]``, of which there may be several.
+    """
+    (cutoff, *more) = words = [cutoffs] if isinstance(cutoffs, str) else list(cutoffs)
+    if more and kind != "notch":
+        raise ParameterError(f"a {kind} has one --cutoff, not {len(words)}: only a notch may have several")
     try:
         if kind == "notch":
-            x, y, *rest = map(float, cutoff.split(","))
-            (radius,) = rest or [0.02]
-            return FilterParams(kind, high=radius, centre=(x, y), shape=shape, order=order)
-        if kind == "bandpass":
+            return FrequencyFilter(kind, notches=tuple(map(_notch, words)), shape=shape, order=order)
+        if kind in ("bandpass", "bandstop"):
             low, high = map(float, cutoff.split(":"))
-            return FilterParams(kind, low=low, high=high, shape=shape, order=order)
+            return FrequencyFilter(kind, low=low, high=high, shape=shape, order=order)
         value = float(cutoff)
     except ParameterError:
         raise
     except ValueError:
-        form = {"notch": "FX,FY or FX,FY,RADIUS", "bandpass": "LOW:HIGH"}.get(kind, "one number")
-        raise ParameterError(f"--cutoff of a {kind} is {form}, in cycles per pixel, not {cutoff!r}") from None
-    return FilterParams(kind, low=value, high=value, shape=shape, order=order)
+        form = _FORMS.get(kind, "one number")
+        wrong = " ".join(words)
+        raise ParameterError(f"--cutoff of a {kind} is {form}, in cycles per pixel, not {wrong!r}") from None
+    return FrequencyFilter(kind, low=value, high=value, shape=shape, order=order)
+
+
+def _notch(text: str) -> tuple[float, float, float]:
+    x, y, *rest = map(float, text.split(","))
+    (radius,) = rest or [NOTCH_RADIUS]
+    return x, y, radius
 
 
 @dataclass(frozen=True)
@@ -141,8 +175,8 @@ class SpectrumParams:
     pad
         The zeros that continue the image to the right and below: ``none``; up to the next power of two (``pow2``) or
         the next fast length (``fast``) of each axis; or a number of pixels.
-    filter
-        The filter that multiplies the spectrum.
+    filter, mask
+        The filter that multiplies the spectrum, and the picture of factors that does, with frequency 0 in the middle.
     precision
         ``half`` stores the spectrum in 16 bits, ``double`` computes and stores it in 64.
     """
@@ -152,7 +186,8 @@ class SpectrumParams:
     shift: bool = False
     window: str = "none"
     pad: str = "none"
-    filter: FilterParams | None = None
+    filter: FrequencyFilter | None = None
+    mask: FileOperand | None = None
     precision: str = "single"
     how: FftParams = FftParams()
 

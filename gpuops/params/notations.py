@@ -138,6 +138,37 @@ class Points(Kind):
 
 
 @dataclass(eq=False)
+class Repeated(Kind):
+    """A parameter that is any number of texts: an option that may be repeated; in a recipe one text, spaces between."""
+
+    help: str
+    notation: str
+
+    def options(self, name: str, default: Any) -> list[Option]:
+        return [Option(name, self.help, self.notation, multiple=True)]
+
+    def checked(self, name: str, value: Any) -> tuple[str, ...]:
+        return tuple(self._words([value] if isinstance(value, str) else value))
+
+    def collected(self, name: str, given: Given) -> Any:
+        return self.checked(name, given[name]) if name in given else MISSING
+
+    def _words(self, texts: Iterable[str]) -> Iterable[str]:
+        return (word for text in texts for word in str(text).split())
+
+    @property
+    def values(self) -> str:
+        return ", ".join(f"`{part}`" for part in self.notation.split("|"))
+
+    @property
+    def metavar(self) -> str:
+        return self.notation
+
+    def text(self, value: Any) -> str:
+        return " ".join(value)
+
+
+@dataclass(eq=False)
 class Rectangle(Kind):
     """A parameter that is a :class:`Region` of the image, or its text ``X,Y,W,H``."""
 

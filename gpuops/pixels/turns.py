@@ -1,4 +1,4 @@
-"""Mirrored and transposed images: the eight ways to lay a picture down."""
+"""Turned images: mirrored and transposed, the eight ways to lay a picture down, and interpolated between pixels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,43 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..image import Image
+
+#: rotate.cl's positions count in parts of a pixel, so many.
+_FIXED = 1 << 32
+
+
+def interpolated(
+    image: Image,
+    size: tuple[int, int],
+    first: tuple[float, float],
+    direction: tuple[float, float],
+    outside: float,
+    *,
+    label: str,
+) -> Image:
+    """Returns planes that are turned and moved, by Catmull-Rom's cubic within the range of the 16 values around.
+
+    Parameters
+    ----------
+    size : (int, int)
+        Rows and columns of the result.
+    first, direction : (float, float)
+        Where the result's pixel (0, 0) is in the image, (x, y), and the cosine and the sine of the clockwise turn.
+    outside : float
+        The value beyond the image's edges, without alpha; with alpha it is 0.
+    """
+    import numpy as np
+
+    gpu, (planes, height, width), (rows, columns) = image.gpu, image.shape, size
+    fixed = (np.int64(round(v * _FIXED)) for v in (*first, *direction))
+    result = image.like((planes, rows, columns))
+    kernel = gpu.kernel("rotate", "turn")
+    gpu.launch(
+        kernel, (columns, rows, planes), image, result, height, width, rows, columns, *fixed,
+        0.0 if image.alpha else outside, local=kernel.fit(16, 16, 1),
+        label=label, traffic=image.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
 
 
 def upright(image: Image, orientation: int) -> Image:

@@ -4,11 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuops.params.fft import FrequencyFilter
+
 
 def error(got: np.ndarray, expected: np.ndarray) -> float:
     """Relative L2."""
     assert got.shape == expected.shape
     return float(np.linalg.norm(got - expected) / np.linalg.norm(expected))
+
+
+def frequency_filter(f: FrequencyFilter, size: tuple[int, int]) -> np.ndarray:
+    """A filter by its definition, at the frequencies of numpy.fft.fft2 over ``size``."""
+
+    def low(r: np.ndarray, c: float) -> np.ndarray:
+        return {
+            "gaussian": lambda: 2.0 ** -((r / c) ** 2),
+            "butterworth": lambda: 1 / (1 + (r / c) ** (2 * f.order)),
+            "ideal": lambda: 1.0 * (r <= c * (1 + 1e-6)),  # a frequency on the cutoff is inside
+        }[f.shape]()
+
+    fy, fx = np.fft.fftfreq(size[0])[:, None], np.fft.fftfreq(size[1])
+    r = np.hypot(fy, fx)
+    if f.kind == "lowpass":
+        return low(r, f.high)
+    if f.kind == "highpass":
+        return 1 - low(r, f.low)
+    band = low(r, f.high) * (1 - low(r, f.low)) if f.kind != "notch" else np.zeros_like(r)
+    if f.kind == "bandpass":
+        return band
+    found = 1 - band
+    for x, y, radius in f.notches:
+        for sign in (1, -1):
+            # Frequencies go around after one cycle per pixel.
+            turns = [(fx - sign * x + i, fy - sign * y + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+            found = found * (1 - low(np.min([np.hypot(*turn) for turn in turns], 0), radius))
+    return found
 
 
 VIEWS = {

@@ -1,0 +1,30 @@
+"""The transform of an image with surroundings, which the transform reads itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .api import DEFAULT
+from .engine.problem import Problem
+from .engine.transform import plan
+from .image_ends import Surroundings
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+
+def rfft2_bordered(gpu: Gpu, image: Image, border: str) -> Image:
+    """Returns half the spectrum, not scaled, of a planar float32 Image that goes on as ``border`` says.
+
+    ``wrap``: around, complex64 (planes, rows, columns // 2 + 1). ``reflect``: mirrored, over twice as many rows and
+    columns, of which the image is the first ones.
+    """
+    planes, rows, columns = image.shape
+    size, around = (rows, columns), None
+    if border == "reflect":
+        size, around = (2 * rows, 2 * columns), Surroundings("reflect", 0.0, (rows, columns))
+    out = planes, size[0], size[1] // 2 + 1
+    return plan(
+        gpu, Problem("r2c", 2, (planes, rows, columns), out, size, False, 1.0, False, DEFAULT, around)
+    )(image)

@@ -1,0 +1,168 @@
+"""The strongest periodic components of an image: peaks of its spectrum that stand out from what is around them."""
+
+from __future__ import annotations
+
+from math import atan2, degrees, hypot, log, pi, sin
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..filters.box import Box, box
+from ..params.fft import SpectrumParams
+from .spectrum import spectrum
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+Array = npt.NDArray[Any]
+
+#: How many times as large as the geometric mean around it the amplitude of a peak is at least.
+LEAST_RATIO = 6.0
+# The half-width of the surroundings, in places of the spectrum.
+_AROUND = 10
+# A peak is the largest value within so many places.
+_NEAR = 2
+# What is smaller than this share of the largest amplitude is rounding.
+_ROUNDING = 1e-6
+# The largest amplitude of a component beside the value at its place: half a place away along both axes, and in both of
+# a pair of places.
+_MOST_GAIN = 2 * (0.75 * pi / 2) ** 2
+
+
+class Peak(NamedTuple):
+    """A periodic component, amplitude · cos(2π (fx·x + fy·y) + phase).
+
+    Attributes
+    ----------
+    cycles : (float, float)
+        Its place in the spectrum: cycles per picture along x, from 0 on, and along y, downwards.
+    frequency : (float, float)
+        The same in cycles per pixel, as a notch filter's cutoff has it.
+    period : float
+        Pixels from one crest to the next, across the crests.
+    angle : float
+        The direction from crest to crest, in degrees counter-clockwise from the x axis, above −90 to 90.
+    amplitude : float
+        In the image's values; of colours the root of the mean square.
+    """
+
+    cycles: tuple[float, float]
+    frequency: tuple[float, float]
+    period: float
+    angle: float
+    amplitude: float
+
+    @property
+    def cutoff(self) -> str:
+        """The place as a notch filter takes it."""
+        return ",".join(f"{f:.5f}" for f in self.frequency)
+
+    def written(self) -> dict[str, Any]:
+        """Returns the component as plain values, for a report."""
+        return {**self._asdict(), "cutoff": self.cutoff}
+
+
+def peaks(gpu: Gpu, image: Image, count: int) -> list[Peak]:
+    """Returns the strongest periodic components of a planar float32 Image's colours, at most ``count``.
+
+    The image is multiplied by a Hann window. A component is a place of the spectrum whose amplitude is the largest of
+    those near it, and :data:`LEAST_RATIO` times the geometric mean around it; ripples that the window puts around
+    stronger components are left out. Places and amplitudes between the spectrum's places are interpolated by the
+    window's own shape (Grandke, IEEE Trans. Instrum. Meas. 32, 350, 1983).
+
+    Raises ParameterError for pixels that are not finite.
+    """
+    _, rows, columns = image.shape
+    values = spectrum(gpu, image.without_alpha(), SpectrumParams("backward", window="hann")).numpy()
+    half = np.sqrt((np.abs(values.astype(np.complex128)) ** 2).mean(0))
+    whole = _whole(half, columns) / (_window_sum(rows) * _window_sum(columns))
+    least = _ROUNDING * float(whole.max())
+    logs = np.log(np.maximum(whole, max(least, 1e-30)))
+    radii = min(_AROUND, rows // 8), min(_AROUND, columns // 8)
+    around = box(gpu, gpu.array(logs[None].astype(np.float32)), Box(radii, "wrap")).numpy()[0]
+    stands_out = (logs[:, : columns // 2 + 1] > around[:, : columns // 2 + 1] + log(LEAST_RATIO)) & (
+        whole[:, : columns // 2 + 1] > least
+    )
+    places = np.argwhere(stands_out)
+    order = np.argsort(-whole[tuple(places.T)], kind="stable")
+    found: list[tuple[Peak, tuple[int, int]]] = []
+    for row, column in places[order]:
+        at = int(row), int(column)
+        least_told = sorted(peak.amplitude for peak, _ in found)[-count] if len(found) >= count else 0.0
+        if _MOST_GAIN * whole[at] < least_told:
+            break
+        if _is_peak(whole, at) and not any(_is_ripple(whole, at, other) for _, other in found):
+            found.append((_peak(whole, at), at))
+    return sorted((peak for peak, _ in found), key=lambda peak: -peak.amplitude)[:count]
+
+
+def _whole(half: Array, columns: int) -> Array:
+    """Returns all of the absolute values of a real image's spectrum, of half of them."""
+    rest = np.roll(half[::-1], 1, 0)[:, 1 : (columns + 1) // 2][:, ::-1]
+    return np.concatenate([half, rest], 1)
+
+
+def _window_sum(n: int) -> float:
+    return n / 2 if n > 1 else 1.0
+
+
+def _signed(k: int, n: int) -> int:
+    return k - n if 2 * k > n else k
+
+
+def _is_peak(whole: Array, at: tuple[int, int]) -> bool:
+    """Whether a value is the largest near it, away from frequency 0, and the one of a pair that is told."""
+    rows, columns = whole.shape
+    y, x = _signed(at[0], rows), _signed(at[1], columns)
+    if max(abs(y), abs(x)) <= _NEAR:
+        return False
+    if (x == 0 or 2 * x == columns) and y < 0:
+        return False
+    near = range(-_NEAR, _NEAR + 1)
+    block = whole[np.ix_([(at[0] + d) % rows for d in near], [(at[1] + d) % columns for d in near])]
+    return bool(whole[at] >= block.max())
+
+
+def _is_ripple(whole: Array, at: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether a value is no more than what the window makes of a stronger one, or of its mirror image."""
+    for sign in (1, -1):
+        share = 2.0
+        for here, there, n in zip(at, other, whole.shape, strict=True):
+            apart = (here - sign * there) % n
+            d = min(apart, n - apart) - 0.5  # the stronger one lies up to half a place nearer
+            share *= 1.0 if d < 1.5 else 1 / (pi * d * (d * d - 1))
+        if whole[at] < share * whole[other]:
+            return True
+    return False
+
+
+def _peak(whole: Array, at: tuple[int, int]) -> Peak:
+    rows, columns = whole.shape
+    offsets, gain = [], 1.0
+    for axis, n in enumerate(whole.shape):
+        d = _offset(whole, at, axis) if n >= 8 else 0.0
+        offsets.append(d)
+        # The transform of the window, relative to its peak.
+        gain *= sin(pi * d) / (pi * d) / (1 - d * d) if d else 1.0
+    y, x = _signed(at[0], rows) + offsets[0], at[1] + offsets[1]
+    alone = all(2 * k % n == 0 for k, n in zip(at, whole.shape, strict=True))  # it is its own mirror image
+    fx, fy = min(x / columns, 0.5), max(-0.5, min(y / rows, 0.5))
+    amplitude = float(whole[at]) / gain * (1 if alone else 2)
+    angle = degrees(atan2(-fy, fx)) if fx else 90.0
+    return Peak((x, y), (fx, fy), 1 / hypot(fx, fy), angle + 0.0, amplitude)
+
+
+def _offset(whole: Array, at: tuple[int, int], axis: int) -> float:
+    """How far along an axis the component is from its largest value, −0.5 to 0.5."""
+
+    def beside(step: int) -> float:
+        place = list(at)
+        place[axis] = (place[axis] + step) % whole.shape[axis]
+        return float(whole[tuple(place)])
+
+    before, after = beside(-1), beside(1)
+    ratio = max(before, after) / float(whole[at])
+    found = (2 * ratio - 1) / (ratio + 1)
+    return max(0.0, min(found, 0.5)) * (1 if after > before else -1)

@@ -1,0 +1,176 @@
+"""Filters of frequencies: low-, high-, bandpass, bandstop, notches, and masks of the spectrum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError
+from ..operation import Choice, File, Operation, Params, Repeated, Traits, Whole, Written, parameter
+from ..params.fft import FILTERS, SHAPES, FrequencyFilter, filter_option
+from ..params.files import FileOperand
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+#: The offsets that are no numbers: as the output needs it, and the middle between black and white.
+_AUTO, _MIDDLE = "auto", "middle"
+# The kinds of filters that take out the mean.
+_WITHOUT_MEAN = ("highpass", "bandpass")
+# The light of sRGB's value 0.5, IEC 61966-2-1.
+_MIDDLE_LIGHT = ((0.5 + 0.055) / 1.055) ** 2.4
+
+
+def _offset(text: str) -> str | float:
+    if text in (_AUTO, _MIDDLE):
+        return text
+    try:
+        found = float(text)
+    except ValueError:
+        found = inf
+    if not abs(found) <= 1e5:
+        raise ParameterError(f"offset is auto, middle, or a number of at most 1e5, not {text!r}")
+    return found
+
+
+@dataclass(frozen=True)
+class FilterParams(Params):
+    """Filter the frequencies of images, in linear light and with premultiplied alpha.
+
+    The spectrum is multiplied by the filter that --kind, --cutoff, --shape and --order say, in cycles per pixel as
+    clpix fft has them, and by --mask, a picture laid out like the picture that clpix fft makes of the image's spectrum:
+    what is black there goes. Both places of a pair, on opposite sides of the middle, count half each.
+
+    A highpass or a bandpass leaves differences around 0. An output of integers holds none below 0, so that they are put
+    around the middle gray, sRGB's 0.5; floats stay as they are, unless --offset says otherwise. With --space encoded
+    filters work on the stored values, where steps up and down from gray look equally large. Lowpass, bandstop and notch
+    filter alpha as well; else it stays as it is.
+    """
+
+    kind: str | None = parameter(None, Choice("Which frequencies.", FILTERS, optional=True))
+    cutoff: tuple[str, ...] = parameter(
+        (),
+        Repeated(
+            "In cycles per pixel: a frequency, a band, or a notch's place and radius, once for each notch.",
+            "F|LOW:HIGH|FX,FY[,R]",
+        ),
+    )
+    shape: str = parameter("gaussian", Choice("Of the filter's edge.", SHAPES))
+    order: int = parameter(2, Whole("Of a Butterworth filter.", 1, 16))
+    mask: FileOperand | None = parameter(
+        None, File("What the spectrum is multiplied by: black is 0, white 1.")
+    )
+    border: str = parameter(
+        "reflect", Choice("How images go on beyond their edges: mirrored, or around.", ("reflect", "wrap"))
+    )
+    offset: str | float = parameter(
+        _AUTO, Written("What is added to the colours.", f"{_AUTO}|{_MIDDLE}|V", _offset)
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kind is None and self.mask is None:
+            raise ParameterError("a filter needs --kind or --mask")
+        if (self.kind is None) == bool(self.cutoff):
+            raise ParameterError("kind and cutoff go together")
+        if self.shape != "butterworth" and self.order != 2:
+            raise ParameterError("only shape butterworth has an order")
+        if self.kind is None and self.shape != "gaussian":
+            raise ParameterError("a mask alone has no shape")
+        object.__setattr__(self, "offset", _offset(str(self.offset)))
+        self.filter()
+
+    def filter(self) -> FrequencyFilter | None:
+        """The filter without the mask. Raises ParameterError for a cutoff that is none of the kind."""
+        return None if self.kind is None else filter_option(self.kind, self.cutoff, self.shape, self.order)
+
+    @property
+    def keeps_mean(self) -> bool:
+        """Whether even light stays as it is, whatever the filter's cutoff."""
+        return self.mask is None and self.kind not in _WITHOUT_MEAN
+
+
+def filter_(gpu: Gpu, image: Image, params: FilterParams) -> Image:
+    """Filters the planes of a planar float32 Image, premultiplied where it has alpha.
+
+    With ``border`` reflect the image is one period of an even periodic function, twice as wide and as high.
+
+    Raises ParameterError for a mask that is not of the image's size, or has values that are not finite.
+    """
+    from ..fourier import spectrum
+    from ..tiles.planes import in_turn
+
+    filtered = image.shape[0] if params.keeps_mean else image.colours
+    result = image.like()
+    for at in in_turn(filtered, image.nbytes):
+        result.put(at, _filtered(gpu, image.planes(at), params))
+    if filtered < image.shape[0]:
+        alpha = slice(filtered, image.shape[0])
+        result.put(alpha, image.planes(alpha))
+    offset = params.offset
+    if offset == _MIDDLE:
+        offset = _MIDDLE_LIGHT if image.linear else 0.5
+    return result if offset in (_AUTO, 0) else spectrum.offset(gpu, result, float(offset))
+
+
+def _filtered(gpu: Gpu, planes: Image, params: FilterParams) -> Image:
+    from ..fourier import spectrum
+    from ..fourier.bordered import rfft2_bordered
+    from ..fourier.of_pixels import back
+    from ..params.fft import SpectrumParams
+
+    size = planes.shape[1], planes.shape[2]
+    values = rfft2_bordered(gpu, planes, params.border)
+    transform = size if params.border == "wrap" else (2 * size[0], 2 * size[1])
+    found = params.filter()
+    if found is not None:
+        spectrum.filtered(gpu, values, transform, found)
+    if params.mask is not None:
+        spectrum.masked(gpu, values, params.mask, size, transform)
+    return back(gpu, values, size, transform, SpectrumParams("backward"))
+
+
+def _settled(params: FilterParams, dtype: Any) -> FilterParams:
+    """Chooses the offset for an output with pixels of this type."""
+    if params.offset != _AUTO:
+        return params
+    signed = params.kind in _WITHOUT_MEAN and dtype.kind == "u"
+    return replace(params, offset=_MIDDLE if signed else 0.0)
+
+
+def _traits(params: FilterParams) -> Traits:
+    # The spectrum of four times as many values, once more between its axes; tables of transforms of large primes.
+    whole = 32.0 if params.border == "wrap" else 64.0
+    return Traits(premultiplied=True, kind="transform", bytes_per_value=whole, fixed_bytes=64e6)
+
+
+def _check(params: FilterParams) -> None:
+    from ..files.operands import picture
+
+    if params.mask is not None:
+        picture(params.mask)
+
+
+OPERATION = Operation(
+    "filter",
+    FilterParams,
+    filter_,
+    traits=_traits,
+    reach=lambda _gpu, _shape, _params: inf,
+    check=_check,
+    settled=_settled,
+    cases=(
+        FilterParams("lowpass", ("0.1",)),
+        FilterParams("highpass", ("0.05",), "butterworth", 3, border="wrap", offset=0.25),
+        FilterParams("bandpass", ("0.1:0.3",), border="wrap"),
+        FilterParams("bandstop", ("0.1:0.3",), "ideal"),
+        FilterParams("notch", ("0.2,0.1,0.1", "-0.3,0.25,0.05")),
+    ),
+    examples=(
+        "clpix filter photo.png -o clean.png --kind notch --cutoff 0.2,0.2 --cutoff 0.2,-0.2",
+        "clpix filter photo.jpg -o smooth.png --kind lowpass --cutoff 0.1",
+        "clpix filter photo.jpg -o detail.png --kind highpass --cutoff 0.05 --shape butterworth",
+    ),
+)

@@ -1,0 +1,93 @@
+"""A picture shifted to lie on a reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError
+from ..operation import Choice, File, Number, Operation, Params, Traits, Whole, parameter
+from ..params.files import FileOperand
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+
+@dataclass(frozen=True)
+class RegisterParams(Params):
+    """Shift images so that they lie on a reference of their size, by the shift that is found between the two.
+
+    Phase correlation finds it, to 1 / --upsample of a pixel, from the mean of the colours in linear light. It knows no
+    turns and no other scale, and the picture's content decides how exact it is. What is at the edges of one picture and
+    not of the other counts little, by a Hann window; --window none suits pictures that go around. The shift is printed,
+    in pixels to the right and down, and is in the report of --timing-file.
+
+    Whole shifts move pixels. Others are interpolated by Catmull-Rom's cubic within the range of the 16 values around,
+    with premultiplied alpha. What lies outside of the picture is transparent where there is alpha, else --background.
+    """
+
+    reference: FileOperand | None = parameter(None, File("What the images are shifted to.", required=True))
+    upsample: int = parameter(10, Whole("Into how many parts of a pixel; 1: whole pixels.", 1, 100))
+    window: str = parameter(
+        "hann", Choice("What pictures are multiplied by to find the shift.", ("hann", "none"))
+    )
+    background: float = parameter(
+        0.0, Number("The light outside of pictures without alpha: 0 is black, 1 is white.", 0, 1)
+    )
+
+
+def register(gpu: Gpu, image: Image, params: RegisterParams) -> Image:
+    """Shifts the planes of a planar float32 Image, premultiplied where it has alpha.
+
+    Raises ParameterError for a reference of another size, and for values that are not finite.
+    """
+    from ..files import operands
+    from ..fourier.registration import phase_cross_correlation
+    from ..notes import found
+    from ..pixels.turns import interpolated
+
+    if params.reference is None:
+        raise ParameterError("register needs a reference")
+    reference = operands.planes_like(image, params.reference)
+    both = (_gray(gpu, one, params.window) for one in (reference, image))
+    shift, _, _ = phase_cross_correlation(gpu, *both, upsample_factor=params.upsample)
+    y, x = map(float, shift + 0.0)
+    found(f"shift {x:g},{y:g} pixels to the right and down", {"shift": [x, y]})
+    _, height, width = image.shape
+    if not (x or y):
+        return image
+    return interpolated(image, (height, width), (-x, -y), (1.0, 0.0), params.background, label="register")
+
+
+def _gray(gpu: Gpu, image: Image, window: str) -> Image:
+    """The mean of the colours, times a window."""
+    import numpy as np
+
+    from ..fourier.spectrum import windowed
+
+    gray = gpu.array(image.without_alpha().numpy().mean(0, keepdims=True, dtype=np.float32))
+    return gray if window == "none" else windowed(gpu, gray, window)
+
+
+def _check(params: RegisterParams) -> None:
+    from ..files import operands
+
+    if params.reference is not None:
+        operands.check(params.reference)
+
+
+OPERATION = Operation(
+    "register",
+    RegisterParams,
+    register,
+    traits=Traits(premultiplied=True, kind="transform", bytes_per_value=48.0, fixed_bytes=64e6),
+    reach=lambda _gpu, _shape, _params: inf,
+    check=_check,
+    examples=(
+        "clpix register after.png --reference before.png -o moved.png",
+        "clpix register photo.png --reference texture.png --upsample 100 -o exact.png",
+        "clpix register after.png --reference before.png --window none then blur --sigma 1 -o soft.png",
+    ),
+)
