@@ -23,7 +23,7 @@ from . import commands, options
 #: The word between the parts of a chain.
 THEN = "then"
 #: Commands that have more options than their operation: the module that has these.
-_EXTRAS = {"tonemap": "looks"}
+_EXTRAS = {"tonemap": "looks", "ocio": "listing"}
 
 
 class Derived(commands.Strict):

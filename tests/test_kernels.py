@@ -117,6 +117,7 @@ from . import test_flip_metric as of_flip_metric
 from . import test_lut as of_lut
 from . import test_median as of_median
 from . import test_mix as of_mix
+from . import test_ocio as of_ocio
 from . import test_operations as of_operations
 from . import test_pixelmatch as of_pixelmatch
 from . import test_pointwise as of_pointwise
@@ -376,6 +377,10 @@ def test_mixtures(
 
 
 # -- operations that are declared once ----------------------------------------------------------------------------
+
+
+def test_shaders_of_opencolorio(gpu: Recorder, rng: np.random.Generator) -> None:
+    of_ocio.check_shader(gpu, rng)
 
 
 @pytest.mark.parametrize("name", of_operations.NEWER)

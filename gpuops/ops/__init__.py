@@ -19,6 +19,7 @@ OPERATIONS = {
     "convert": "another depth, format or colour space",
     "flip": "an image mirrored, value for value",
     "grade": "exposure, ASC CDL, contrast, saturation and a curve",
+    "ocio": "colour spaces, displays and looks of OpenColorIO",
     "rotate": "an image turned, by any angle or as its EXIF orientation asks",
     "resize": "another size, by Lanczos and other filters",
     "deconvolve": "undo a blur, by Wiener or Richardson–Lucy",
