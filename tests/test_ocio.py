@@ -285,6 +285,14 @@ def test_in_chains(gpu: Gpu, clpix: Program, rng: np.random.Generator, tmp_path:
     assert run.code == 1 and "say by --from which colour space that is" in run.err
 
 
+def test_a_recipe_finds_the_config_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "a.ocio").write_text(PyOpenColorIO.Config.CreateRaw().serialize())
+    for name, found in (("a.ocio", str(tmp_path / "a.ocio")), ("cg", "cg")):
+        text = f'schema = 1\n[[step]]\nop = "ocio"\nconfig = "{name}"\nfrom = "raw"\nto = "raw"\n'
+        (step,) = Chain.from_toml(text, folder=str(tmp_path))
+        assert step == OcioParams(found, "raw", "raw")
+
+
 def test_by_rows(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
     """A device with room for a part of the picture gives the same."""
     x = rng.random((600, 300, 3)).astype(np.float32)
