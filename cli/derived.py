@@ -24,7 +24,7 @@ from . import commands, options
 #: The word between the parts of a chain.
 THEN = "then"
 #: Commands that have more options than their operation: the module that has these.
-_EXTRAS = {"tonemap": "looks"}
+_EXTRAS = {"tonemap": "looks", "ocio": "listing"}
 
 
 # The options of noise in outputs, and what they are without a word.

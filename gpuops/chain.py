@@ -145,6 +145,8 @@ def _params(values: dict[str, Any], lines: Lines, place: int, folder: str) -> Pa
             raise ParameterError(f"{line}{key} is a list of files, not {value!r}")
         if known[key].metavar in ("IMAGE", "FILE"):
             given[key] = _relative(value, folder)
+        elif known[key].metavar == "CONFIG" and (Path(folder) / str(value)).is_file():
+            given[key] = _relative(value, folder)  # else it is a built-in one
     missing = [option.name for option in known.values() if option.required and option.name not in given]
     if missing:
         raise ParameterError(f"{where}{op} needs the key {missing[0]!r}")

@@ -14,7 +14,19 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds, parameter
-from .params.notations import File, Files, Group, Numbers, PerAxis, Points, Rectangle, Repeated, Size, Written
+from .params.notations import (
+    File,
+    Files,
+    Group,
+    Numbers,
+    PerAxis,
+    Points,
+    Rectangle,
+    Repeated,
+    Size,
+    Text,
+    Written,
+)
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -24,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
-    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Traits", "Whole", "Written",
-    "kinds", "operation_of", "parameter",
+    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Text", "Traits", "Whole",
+    "Written", "kinds", "operation_of", "parameter",
 ]  # fmt: skip
 
 
@@ -35,13 +47,17 @@ class Traits(NamedTuple):
     Attributes
     ----------
     space : str
-        The values that it works on: ``light``, linear, of the plan's primaries; ``stored``, whatever the image holds.
+        The values that it works on: ``light``, linear, of the plan's primaries; ``stored``, whatever the image holds;
+        ``as is``, those of the file, or of the last step of this kind, which must not have become light before.
     rec709 : bool
         Whether its numbers are made for light of Rec. 709's primaries, whatever the plan's are.
     premultiplied : bool
         Whether it wants colours multiplied by alpha. Of stored values it takes them as they are.
     display : bool
         Whether its result is made for a display, and no longer the input's light.
+    asked : bool
+        Whether its result is in a space that a parameter names, and that the function says: files, and steps for values
+        as they are, get it so.
     kind : str
         ``pointwise``: a pixel's result depends on that pixel. ``local``: on those around it. ``measured``: on that
         pixel and on figures of the image, the ``statistics``. ``grid``: on a small image of all. ``transform``: on all
@@ -58,6 +74,7 @@ class Traits(NamedTuple):
     rec709: bool = False
     premultiplied: bool = False
     display: bool = False
+    asked: bool = False
     kind: str = "opaque"
     statistics: tuple[str, ...] = ()
     bytes_per_value: float = 4.0

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .chain import Chain
+from .errors import ParameterError
 from .operation import Operation, Params, Traits, operation_of
 from .pixels.colour import LINEAR, Colour
 from .space import Space, Stored, conversion, converted, is_direct
@@ -100,9 +101,29 @@ def plan(steps: Iterable[Params], space: str = "auto", light: Colour = LINEAR) -
             for k, step in enumerate(found)
         ]
     # Steps that take any values get those that the first one after them wants: pixels are read once, as that.
-    wants = [step.traits for step in found if step.traits.space == "light"]
-    linear = bool(wants) if found else given[0].traits.space == "light"
-    return Plan(tuple(found), space, linear, bool(wants) and wants[0].premultiplied, len(found) > 1, light)
+    wants = [step.traits for step in found if step.traits.space != "stored"]
+    first = wants[0] if wants else Traits("stored" if found else given[0].traits.space)
+    _check_order(found, space)
+    return Plan(tuple(found), space, first.space == "light", first.premultiplied, len(found) > 1, light)
+
+
+def _check_order(steps: Sequence[Step], space: str) -> None:
+    """Refuses a step for values as they are behind one that made light of them, and the other way round."""
+    light = space == "linear"
+    for step in steps:
+        wants = step.traits.space
+        if wants == "as is" and light:
+            hint = (
+                "--space linear makes light of values"
+                if space == "linear"
+                else "a step before it wants light"
+            )
+            raise ParameterError(
+                f"{step.name} takes values in a space that it names, and {hint}: "
+                "leave out its --from, or add --space encoded"
+            )
+        if wants != "stored":
+            light = space != "encoded" and wants == "light" and not step.traits.asked
 
 
 def launches(todo: Plan) -> list[tuple[Step, ...]]:
@@ -156,6 +177,17 @@ class Source(NamedTuple):
     def through(self, stage: Stage, space: Space) -> Source:
         """Returns the same with one more stage, behind which values are in ``space``."""
         return self._replace(stages=(*self.stages, stage), space=space)
+
+    def as_light(self) -> Source:
+        """Returns the same for a step that makes light of it. Raises ParameterError where nobody can."""
+        if self.space.unknown:
+            raise ParameterError(
+                f"values are {self.space.unknown}, which is not known here, and a step wants light: "
+                "put that step before, or add --space encoded"
+            )
+        image, space = copy(self.image), replace(self.space, as_is=False)
+        image.space = replace(image.space, as_is=False)
+        return self._replace(image=image, space=space)
 
     def read(self, gpu: Gpu) -> Image:
         """Returns the planes behind the stages."""
@@ -221,7 +253,7 @@ def run(
             )
             waiting.append(step.name)
             continue
-        ends = operation.ends if target is not None and last else None
+        ends = operation.ends if target is not None and last and not at.space.as_is else None
         joins = fuse and at.stages and operation.joins(step.params) and (ends or at.decoding is None)
         if not joins and (at.stages or not ends):
             with _named(gpu, waiting or [step.name], todo):
@@ -239,14 +271,14 @@ def run(
                 return replace(stored, orientation=at.orientation)
             result = operation.function(gpu, image, step.params, **more)
         if result is not image:
-            if not step.traits.display:
+            if not (step.traits.display or step.traits.asked):
                 result.space = image.space
             result.owned = True
             result.orientation = result.orientation or at.orientation
         at, waiting = Source.of(result), []
         seen(step.params, result)
     with _named(gpu, waiting, todo):
-        if at.stages and target is not None:
+        if at.stages and target is not None and not at.space.as_is:
             return at.stored(gpu, target)
         result = at.read(gpu)
         result.part = part
@@ -271,9 +303,11 @@ def prepared(gpu: Gpu, image: Image, wants: Traits, todo: Plan) -> Image:
 
 def _prepared(gpu: Gpu, at: Source, wants: Traits, todo: Plan) -> Source:
     """Returns the source in the space that a step wants."""
-    as_it_is = wants.space == "stored" or todo.space == "encoded"
+    as_it_is = wants.space != "light" or todo.space == "encoded"
     colour = at.space.colour if as_it_is else LINEAR if wants.rec709 else todo.light
     premultiplied = at.space.premultiplied if wants.space == "stored" else wants.premultiplied
+    if not as_it_is and at.space.as_is:
+        at = at.as_light()
     if not is_direct(at.space.colour, colour):
         image = at.read(gpu)
         result = converted(image, colour, premultiplied=premultiplied)

@@ -30,12 +30,18 @@ class Space:
         Whether values were made for a display, and are no longer the scene's.
     levels : str, optional
         The integer type of whose largest value stored values are fractions; a narrow range depends on it.
+    as_is : bool
+        Whether somebody asked for this space: files get these values, and not others that mean the same.
+    unknown : str
+        The name of the space where ``colour`` is not what values are, as nobody knows that.
     """
 
     colour: Colour = LINEAR
     premultiplied: bool = False
     display: bool = False
     levels: str | None = None
+    as_is: bool = False
+    unknown: str = ""
 
     @property
     def linear(self) -> bool:

@@ -122,6 +122,7 @@ from . import test_lut as of_lut
 from . import test_median as of_median
 from . import test_merge as of_merge
 from . import test_mix as of_mix
+from . import test_ocio as of_ocio
 from . import test_operations as of_operations
 from . import test_pixelmatch as of_pixelmatch
 from . import test_pointwise as of_pointwise
@@ -395,6 +396,10 @@ def test_alignment(gpu: Recorder, rng: np.random.Generator) -> None:
 
 
 # -- operations that are declared once ----------------------------------------------------------------------------
+
+
+def test_shaders_of_opencolorio(gpu: Recorder, rng: np.random.Generator) -> None:
+    of_ocio.check_shader(gpu, rng)
 
 
 @pytest.mark.parametrize("name", of_operations.NEWER)

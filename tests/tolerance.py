@@ -86,6 +86,18 @@ DECONVOLVE = {
     "skimage's richardson-lucy": 2.5e-5,
 }
 
+OCIO = {
+    # Of the largest value, or relative to each, and to 1 where it is less: OpenColorIO's CPU processor has powers and
+    # tables of its own in float32, and appearance models are a dozen of powers one after the other.
+    "transform": 1e-4,
+    # The same of inverses, whose slopes are those of curves near black and near white.
+    "back": 5e-4,
+    # Relative: there and back.
+    "round trip": 2e-3,
+    # Absolute, of values about 1: a place in a table to 1e-6.
+    "sampled": 1e-5,
+}
+
 GRADE = {
     # Of the largest value: a GPU's own powers, within 5e-7 · |p| · (1 + |log2 x|) each.
     "grade": 1e-5,

@@ -244,6 +244,18 @@ def tonemap_accuracy() -> list[str]:
 
 
 @table
+def colour_cpu() -> list[str]:
+    def cells(peer: Row | None) -> list[str]:
+        return [NONE] * 2 if peer is None else [digits(peer[of], 2) for of in ("mean", "max")]
+
+    rows = [
+        [f"{row['space']}, {row['file']}", *cells(row["vips"]), *cells(row["openimageio"])]
+        for row in rows_of("colour-cpu")
+    ]
+    return markdown(["", "vips: mean", "largest", "OpenImageIO: mean", "largest"], rows)
+
+
+@table
 def tonemap_h200() -> list[str]:
     found = {row["what"]: row for row in rows_of("tonemap-h200")}
     metered = ", metered, float16 → uint8"

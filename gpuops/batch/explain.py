@@ -53,7 +53,7 @@ def _values(todo: Plan) -> str:
 def _step(gpu: Gpu, step: Step, shape: tuple[int, ...]) -> str:
     traits = step.traits
     reach = step.operation.reach(gpu, shape, step.params) if step.operation.reach else 0
-    words = [traits.kind, "stored values" if traits.space == "stored" else "light"]
+    words = [traits.kind, "light" if traits.space == "light" else "stored values"]
     if traits.space != "stored":
         words.append("premultiplied" if traits.premultiplied else "straight")
     if reach:

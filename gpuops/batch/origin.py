@@ -126,10 +126,13 @@ class Origin:
                 check(found)
             except ColourError as error:
                 raise ParameterError(f"its colour space {error}: name another one by --colour") from None
-        gray = fmt.fitting(self.channels) < 3
-        if found is None or depth.kind == "u" or files.can_say(fmt, found, depth, gray=gray):
-            return found
-        return unusual(replace(found, curves=(LINEAR_CURVE,), narrow=False))
+        return None if found is None else unusual(self.sayable(found, fmt, depth))
+
+    def sayable(self, colour: Colour, fmt: files.Format, depth: np.dtype[Any]) -> Colour:
+        """Returns a space, or light of its primaries for floats of a format that cannot say its curve."""
+        if depth.kind == "u" or files.can_say(fmt, colour, depth, gray=fmt.fitting(self.channels) < 3):
+            return colour
+        return replace(colour, curves=(LINEAR_CURVE,), narrow=False)
 
     def is_hdr(self, name: str) -> bool:
         """Says whether the space that an option names has values brighter than white."""
@@ -158,6 +161,13 @@ class Origin:
 
         exif = coloured(metadata.exif, srgb=colour == SRGB) if metadata.exif else None
         return replace(metadata, icc=None, exif=exif, attributes=self.attributes)
+
+    def unlabelled(self, *, srgb: bool) -> files.Metadata:
+        """Returns the metadata without a profile and chromaticities; EXIF says whether colours are ``srgb``."""
+        from ..files.exif import coloured
+
+        exif = coloured(self.metadata.exif, srgb=srgb) if self.metadata.exif else None
+        return replace(self.metadata, icc=None, colour=None, exif=exif, attributes=self.attributes)
 
     @property
     def kept(self) -> files.Metadata:

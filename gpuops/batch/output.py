@@ -24,6 +24,7 @@ from ..params.storage import Storage
 from ..pixels import light
 from ..pixels.coding import Encoding, Losses, losses, pack
 from ..pixels.colour import LINEAR, SRGB, Colour
+from ..pixels.targets import is_hdr
 from ..space import Space, Stored, Target
 from .access import Access
 from .job import Options
@@ -144,6 +145,11 @@ class Output:
         """The default type of a picture for a display: 8 bits, unless the format is one of numbers."""
         return "uint8" if files.is_display_format(self.format) else None
 
+    def _dtype_of(self, space: Space) -> str | None:
+        """The default type of a result: 16 bits for a display that is brighter than white."""
+        few = self._display_dtype if space.display else None
+        return "uint16" if few and space.as_is and is_hdr(space.colour) else few
+
     def _spaces(self, dtype: str | None, *, linear: bool, display: bool) -> tuple[Colour, Colour]:
         """The colour space of a result's values, and the one they have in its file."""
         values = self.origin.values(linear=linear, display=display)
@@ -151,6 +157,19 @@ class Output:
         if written is None:
             written = self.origin.written(values, self.format, self._depth(dtype), dtype, display=display)
         return values, written
+
+    def _as_is(self, space: Space, dtype: str | None) -> tuple[Output, Colour, Colour]:
+        """The output without a label of the input's, the space of values that somebody asked for, and the file's.
+
+        A file of floats that cannot say the curve gets light.
+        """
+        asked, depth = self._colour(dtype), self._depth(dtype)
+        values = usual(depth) if space.unknown else space.colour
+        written = values if space.unknown else asked or self.origin.sayable(values, self.format, depth)
+        if space.unknown and asked is not None:
+            raise ParameterError(f"values are {space.unknown}, which is not known here: leave out --colour")
+        metadata = self.origin.unlabelled(srgb=written == SRGB and not space.unknown)
+        return self.of(replace(self.origin, metadata=metadata)), values, written
 
     def _encoding(
         self, dtype: str | None, values: Colour, written: Colour, *, premultiplied: bool = False
@@ -180,7 +199,7 @@ class Output:
     def finished(self, result: Image | Stored) -> Finished:
         """Returns the pixels, or some rows, of what a chain has made."""
         if isinstance(result, Image):
-            return self.encoded(result, self._display_dtype if result.space.display else None)
+            return self.encoded(result, self._dtype_of(result.space))
         alpha, space, turned = self.origin.alpha, result.space, self._turned(result.orientation)
         pixels, lost = self._kept(result.pixels), losses(result.lost)
         if space.display:
@@ -216,7 +235,9 @@ class Output:
         values, written = self._spaces(dtype, linear=image.linear, display=display)
         if self.origin.light != LINEAR:  # the last step may have worked on light of Rec. 709
             values = image.space.colour
-        if image.space.display and not image.linear:  # a display's signal, which stays what it is
+        if image.space.as_is:
+            turned, values, written = turned._as_is(image.space, dtype)
+        elif image.space.display and not image.linear:  # a display's signal, which stays what it is
             values = image.space.colour
             written = self._colour(dtype) or values
         encoding = self._encoding(dtype, values, written, premultiplied=image.space.premultiplied)

@@ -17,7 +17,6 @@ from ..pixels.colour import SRGB, unusual
 from ..pixels.targets import is_hdr
 from . import by_pillow, colours, frames, threads
 from .depth import full_range
-from .extras import needed
 from .formats import Format
 from .heif import Header, read_header
 from .picture import Metadata, Picture, Pixels
@@ -75,7 +74,8 @@ def described(path: str, pixels: Pixels, header: Header, info: dict[str, Any], *
 
 
 def _deep(path: str, header: Header, index: int) -> Pixels:
-    imagecodecs = needed("imagecodecs", path, f"AVIF of {header.bits} bits")
+    import imagecodecs
+
     with open(path, "rb") as file:
         data = file.read()
     with parsing(path):
@@ -108,7 +108,8 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
 
 
 def _write_deep(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
-    imagecodecs = needed("imagecodecs", path, "AVIF of more than 8 bits")
+    import imagecodecs
+
     colour = picture.colour
     bits = 10 if is_hdr(colour) else 12
     most = 2**bits - 1

@@ -129,7 +129,6 @@ FORMATS = (
         deep_holds=frozenset(),
         coded=("uint16",),
         largest=65536,
-        needs="imagecodecs for more than 8 bits",
     ),
     Format(
         "HEIC",

@@ -21,6 +21,7 @@ OPERATIONS = {
     "filter": "low-, high- and bandpass, notches, and masks of the spectrum",
     "flip": "an image mirrored, value for value",
     "grade": "exposure, ASC CDL, contrast, saturation and a curve",
+    "ocio": "colour spaces, displays and looks of OpenColorIO",
     "register": "a picture shifted to lie on another one, to parts of a pixel",
     "rotate": "an image turned, by any angle or as its EXIF orientation asks",
     "resize": "another size, by Lanczos and other filters",

@@ -223,6 +223,34 @@ class Written(Kind):
 
 
 @dataclass(eq=False)
+class Text(Kind):
+    """A parameter that is a text, such as a name in another program's words, or None.
+
+    ``option``: the option's name where it is not the parameter's, which Python may not allow.
+    """
+
+    values = "a name"
+    optional = True
+    help: str
+    metavar: str = "NAME"
+    option: str = ""
+
+    def options(self, name: str, default: Any) -> list[Option]:
+        return [Option(self.option or name, self.help, self.metavar)]
+
+    def checked(self, name: str, value: Any) -> str:
+        if not isinstance(value, str) or not value.strip():
+            raise ParameterError(f"{self.option or name} must be a name, not {value!r}")
+        return value
+
+    def collected(self, name: str, given: Given) -> Any:
+        return given.get(self.option or name, MISSING)
+
+    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
+        return {} if value is None else {self.option or name: value}
+
+
+@dataclass(eq=False)
 class PerAxis(Kind):
     """A parameter of two numbers, (y, x), that one option says for both, and two more where ``apart``."""
 

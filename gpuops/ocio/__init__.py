@@ -1,0 +1,1 @@
+"""OpenColorIO: its configs, and its transforms as OpenCL C."""

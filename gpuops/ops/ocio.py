@@ -1,0 +1,119 @@
+"""OpenColorIO: from one colour space of a config to another, or to a display."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError
+from ..operation import Flag, Operation, Params, Text, Traits, parameter
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+
+@dataclass(frozen=True)
+class OcioParams(Params):
+    """Convert colours as an OpenColorIO config says: to a colour space, or to a view of a display.
+
+    The config is a file (.ocio, .ocioz), a built-in one, such as studio-config-latest (or `studio`) and
+    cg-config-latest (or `cg`), which have the views of ACES 2.0, or what the environment's OCIO names.
+    --list, in place of all work, shows what it has. Without --to the result is for a display: the config's default
+    display and view, unless --display and --view name others.
+
+    With --from the image's values, as they are stored, are in that colour space, whatever the file says. Without it the
+    file says what its colours are: the step gets linear Rec. 709 light, and the config has to know that. The result's
+    values go to the file as they are, with the profile of their space where that is a known one, such as sRGB, Display
+    P3 or Rec. 2100 with PQ; of any other space one line says that no profile tells what values are.
+
+    The transform is the one that OpenColorIO's shader for GPUs computes, with tables interpolated in float32. Alpha
+    stays. Gray images stay gray: they get the luminance of the result.
+    """
+
+    config: str | None = parameter(
+        None, Text("A file, or the name of a built-in config.  [default: $OCIO]", "CONFIG")
+    )
+    source: str | None = parameter(
+        None,
+        Text(
+            "The colour space of the image's values.  [default: what the file says]", "SPACE", option="from"
+        ),
+    )
+    to: str | None = parameter(None, Text("The colour space of the result.", "SPACE"))
+    display: str | None = parameter(None, Text("The display that the result is for.", "DISPLAY"))
+    view: str | None = parameter(None, Text("The view of that display.", "VIEW"))
+    look: str | None = parameter(
+        None, Text("Looks to apply, with commas between them; -LOOK undoes one.", "LOOK")
+    )
+    inverse: bool = parameter(False, Flag("Go the other way: from the result's space back to the image's."))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.to is not None and (self.display is not None or self.view is not None):
+            raise ParameterError("--to names a colour space, and --display and --view a display: give one")
+
+
+def ocio(gpu: Gpu, image: Image, params: OcioParams) -> Image:
+    """Converts the colours of a planar float32 Image, straight where it has alpha; alpha is copied.
+
+    Values are as they are with ``source``, or ``inverse``; else linear Rec. 709 light. Raises ParameterError for a
+    config or names that there are not, and where the image is neither gray nor RGB.
+    """
+    from ..notes import note
+    from ..ocio import transform
+    from ..pixels.colour import LINEAR
+
+    if not (params.source or params.inverse or image.space.colour == LINEAR):
+        raise ParameterError("ocio gets values as they are stored: say by --from which colour space that is")
+    found = transform.transform_of(gpu, params)
+    result = transform.applied(gpu, image, found)
+    if found.colour is None:
+        note(f"no profile tells what {found.name} is: the result has none")
+    light = params.inverse and params.source is None
+    result.space = replace(
+        image.space,
+        colour=found.colour or transform.UNKNOWN,
+        display=params.to is None and not params.inverse,
+        levels=None,
+        as_is=not light,
+        unknown="" if found.colour else found.name,
+    )
+    return result
+
+
+def _traits(params: OcioParams) -> Traits:
+    stored = params.source is not None or params.inverse
+    return Traits(
+        "as is" if stored else "light",
+        rec709=True,
+        display=params.to is None and not params.inverse,
+        asked=True,
+        kind="pointwise",
+    )
+
+
+def _check(params: OcioParams) -> None:
+    from ..ocio import config
+
+    config.processor(params)
+
+
+OPERATION = Operation(
+    "ocio",
+    OcioParams,
+    ocio,
+    traits=_traits,
+    halo=lambda _gpu, _shape, _params: 0.0,
+    check=_check,
+    cases=(
+        OcioParams("cg", to="ACEScg"),
+        OcioParams("studio", display="Gamma 2.2 Rec.709 - Display"),
+        OcioParams("cg", "sRGB - Texture", "ACES2065-1"),
+    ),
+    examples=(
+        "clpix ocio light.exr --config studio -o shown.png",
+        "clpix ocio light.exr --config cg --to ACEScg -o acescg.exr",
+        'clpix ocio photo.png --config cg --from "sRGB - Texture" --to ACES2065-1 -o aces.exr',
+    ),
+)
