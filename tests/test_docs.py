@@ -30,7 +30,13 @@ ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks"
 PAGES = {
     str(path.relative_to(ROOT)): path
-    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")))
+    for path in (
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted(ROOT.glob("docs/*.md")),
+        *sorted(ROOT.glob("docs/how-to/*.md")),
+        *sorted(ROOT.glob("docs/explanation/*.md")),
+    )
 }
 CONTEXT = click.Context(cli, info_name="clpix")
 COMMANDS = dict(leaves(cli, CONTEXT))
