@@ -115,6 +115,13 @@ def test_bench_output_becomes_a_table(tmp_path: Path, monkeypatch: pytest.Monkey
     assert cells == "| copy | 8×4×3 | 1 | 0.2000 | 0.3000 | 1.00 | 2.00 | 6.67 | 100.0 |"
 
 
+def test_the_gallery_is_what_its_script_writes() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "gallery.py"))
+    assert PAGES["docs/gallery.md"].read_text(encoding="utf-8") == script["page"]()
+    names = [name for pictures in script["GALLERY"].values() for name in pictures]
+    assert sorted(names) == sorted(path.stem for path in script["PICTURES"].glob("*.jpg"))
+
+
 # -- numbers of kernels -------------------------------------------------------------------------------------------
 
 

@@ -31,11 +31,8 @@ from .reference import colour as reference
 from .reference.colour import srgb_light as light
 from .reference.colour import srgb_signal as signal
 
-PAGES = {
-    path.stem: path
-    for path in sorted((Path(__file__).parent.parent / "docs" / "how-to").glob("*.md"))
-    if path.stem != "README"
-}
+ROOT = Path(__file__).parent.parent
+PAGES = {path.stem: path for path in sorted((ROOT / "docs" / "how-to").glob("*.md")) if path.stem != "README"}
 Pixels = npt.NDArray[Any]
 Task = Callable[[], Iterator[None]]
 TASKS: dict[str, Task] = {}
@@ -47,9 +44,9 @@ def task(make: Task) -> Task:
     return make
 
 
-def commands_of(page: str) -> list[str]:
+def commands_of(page: Path) -> list[str]:
     """The lines of the page's shell blocks."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", PAGES[page].read_text(encoding="utf-8"), re.M | re.S)
+    blocks = re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     return [line for block in blocks for line in block.splitlines()]
 
 
@@ -74,7 +71,7 @@ def test_commands_do_what_the_page_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
-    lines = commands_of(page)
+    lines = commands_of(PAGES[page])
     assert lines, "a how-to page begins with a command line"
     steps = TASKS[page]()
     next(steps)
@@ -86,8 +83,26 @@ def test_commands_do_what_the_page_says(
 
 def test_every_task_has_a_page() -> None:
     assert sorted(TASKS) == sorted(PAGES)
-    index = (Path(__file__).parent.parent / "docs" / "how-to" / "README.md").read_text(encoding="utf-8")
+    index = (ROOT / "docs" / "how-to" / "README.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"\]\(([\w-]+)\.md\)", index)) == sorted(PAGES)
+
+
+def test_the_tutorial(clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands run one after the other, on the samples reduced."""
+    monkeypatch.chdir(tmp_path)
+    for path in (ROOT / "samples").glob("*.exr"):
+        save(f"samples/{path.name}", load(str(path))[::4, ::4])
+    lines = commands_of(ROOT / "docs" / "tutorial.md")
+    for line in lines:
+        run_line(clpix, line)
+    outputs = [name for line in lines for name in re.findall(r"-o (\S+)", line) if "{" not in name]
+    assert len(outputs) == 6
+    for name in outputs:
+        assert load(name).std() > 0.01
+    assert sorted(path.name for path in Path("web").iterdir()) == [
+        f"{path.stem}.jpg" for path in sorted((ROOT / "samples").glob("*.exr"))
+    ]
+    assert np.array_equal(load("web/sunset.jpg"), load("sunset.jpg"))
 
 
 # -- inputs and outputs ------------------------------------------------------------------------------------------
