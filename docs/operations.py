@@ -46,7 +46,8 @@ def _section(found: Operation, summary: str) -> str:
 
 
 def _row(option: Option, kind: Kind, name: str) -> str:
-    values = kind.values if option.name.startswith(name) else f"`{option.metavar}`"
+    # A bar ends a table's cell, even between backticks.
+    values = kind.values if option.name.startswith(name) else f"`{option.metavar}`".replace("|", "\\|")
     if isinstance(option.type, tuple):
         values = ", ".join(f"`{name}`" for name in option.type)
     shown = (

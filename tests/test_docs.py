@@ -30,7 +30,13 @@ ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks"
 PAGES = {
     str(path.relative_to(ROOT)): path
-    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")))
+    for path in (
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted(ROOT.glob("docs/*.md")),
+        *sorted(ROOT.glob("docs/how-to/*.md")),
+        *sorted(ROOT.glob("docs/explanation/*.md")),
+    )
 }
 CONTEXT = click.Context(cli, info_name="clpix")
 COMMANDS = dict(leaves(cli, CONTEXT))
@@ -107,6 +113,13 @@ def test_bench_output_becomes_a_table(tmp_path: Path, monkeypatch: pytest.Monkey
     titles, _, cells = import_module("figures_of_pictures").bench("bench-x")
     assert titles == "| variant | size | launches | min ms | median | × copy | model MB | GB/s | % of copy |"
     assert cells == "| copy | 8×4×3 | 1 | 0.2000 | 0.3000 | 1.00 | 2.00 | 6.67 | 100.0 |"
+
+
+def test_the_gallery_is_what_its_script_writes() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "gallery.py"))
+    assert PAGES["docs/gallery.md"].read_text(encoding="utf-8") == script["page"]()
+    names = [name for pictures in script["GALLERY"].values() for name in pictures]
+    assert sorted(names) == sorted(path.stem for path in script["PICTURES"].glob("*.jpg"))
 
 
 # -- numbers of kernels -------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import figures_of_pictures  # noqa: F401
+import figures_of_programs  # noqa: F401
 import figures_of_transforms  # noqa: F401
 from figures import TABLES
 
