@@ -47,7 +47,7 @@ def ways(command: options.Command) -> options.Command:
         ),
         "Filter": (
             "kind",
-            "cutoff",
+            "cutoffs",
             "filter_shape",
             "order",
             "mask",

@@ -9,6 +9,9 @@ import click
 
 from .options import Command
 
+# The option by its title, for the command's help.
+GROUPS = {"Config": ("config", "list")}
+
 
 class Listing(click.Option):
     """A flag that shows what the config has, in place of all work, and whatever else the command needs."""

@@ -78,6 +78,7 @@ from gpuops.pixels.coding import (
     upload,
 )
 from gpuops.pixels.colour import LINEAR, SRGB
+from gpuops.pixels.targets import working
 from gpuops.pixels.unfilter import unfiltered
 from gpuops.tone import contact_sheet, white_balance
 from gpuops.tone.alignment import shifted
@@ -151,6 +152,7 @@ from .reference import wavelets as wavelets_reference
 from .reference.colour import srgb_light, srgb_signal
 from .reference.images import close, on
 from .test_image import pixels_of
+from .test_working import luminance
 from .tolerance import KERNELS as TOLERANCE
 
 Array = npt.NDArray[Any]
@@ -937,6 +939,16 @@ def test_tonemap_of_planes_of_whole_words(gpu: Recorder, rng: np.random.Generato
     x = rng.random((3, 4, 6))
     params = TonemapParams("reinhard-channels", exposure=1.0, transfer="linear")
     close(tonemap(gpu, on(gpu, x), params).numpy(), 2 * x / (1 + 2 * x), TOLERANCE["operator"])
+
+
+def test_tonemap_of_other_primaries(gpu: Recorder) -> None:
+    """Luminance is that of the primaries."""
+    x = of_reduce.light((3, *SHAPE), 4)
+    image = on(gpu, x)
+    image.space = replace(image.space, colour=working("acescg"))
+    y = np.tensordot(luminance("acescg"), x.astype(np.float64), 1)
+    found = tonemap(gpu, image, TonemapParams("reinhard", exposure=0.0, transfer="linear")).numpy()
+    close(found, x / (1 + y), TOLERANCE["operator"])
 
 
 @pytest.mark.parametrize("noise", NOISES)

@@ -39,7 +39,7 @@ def stages(grades: Sequence[GradeParams], colours: int, channels: int) -> list[S
     for params in grades:
         make = operation_of(params).stage
         assert make is not None
-        found.append(make(params, colours, channels))
+        found.append(make(params, colours, channels, Space()))
     return found
 
 

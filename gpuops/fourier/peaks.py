@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from math import atan2, degrees, hypot, log, pi, sin
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,8 @@ _ROUNDING = 1e-6
 _MOST_GAIN = 2 * (0.75 * pi / 2) ** 2
 
 
-class Peak(NamedTuple):
+@dataclass(frozen=True)
+class Peak:
     """A periodic component, amplitude · cos(2π (fx·x + fy·y) + phase).
 
     Attributes
@@ -61,7 +63,7 @@ class Peak(NamedTuple):
 
     def written(self) -> dict[str, Any]:
         """Returns the component as plain values, for a report."""
-        return {**self._asdict(), "cutoff": self.cutoff}
+        return {**asdict(self), "cutoff": self.cutoff}
 
 
 def peaks(gpu: Gpu, image: Image, count: int) -> list[Peak]:
