@@ -523,6 +523,7 @@ ALL_BY_ROWS = [
     ("convolve", "--kernel", "large.exr"),
     ("convolve", "--kernel", "huge.exr"),
     ("grade", "--exposure", "0.3"),
+    ("ocio", "--config", "cg", "--to", "ACEScg"),
     ("bloom",),
     ("bloom", "--threshold", "1", "--radius", "0.02", "--tonemap", "agx"),
     ("tonemap", "--operator", "agx"),
@@ -534,13 +535,13 @@ ALL_BY_ROWS = [
     ("resize", "--scale", "0.01"),
     ("resize", "--scale", "2.5", "--filter", "lanczos3"),
     ("resize", "--size", "100x900"),
-    ("crop", "--region", "11,150,200,40"),
+    ("crop", "--region", "11,50,100,40"),
     ("flip", "--axis", "horizontal"),
     ("mix", "--picture", "a.exr", "--mask", "a.exr", "--amount", "0.4"),
     ("blur", "--sigma", "3", "then", "write", "on.exr", "then", "tonemap"),
     ("sharpen", "then", "tonemap", "--operator", "durand", "--meter", "center", "then", "resize", "--scale", "0.5"),
     ("bloom", "then", "blur", "--sigma", "20", "then", "tonemap", "--operator", "reinhard-local"),
-    ("crop", "--region", "0,9,300,400", "then", "bloom", "then", "resize", "--scale", "1.5", "then", "flip", "--axis",
+    ("crop", "--region", "0,9,140,110", "then", "bloom", "then", "resize", "--scale", "1.5", "then", "flip", "--axis",
      "horizontal"),
 ]  # fmt: skip
 
@@ -566,6 +567,54 @@ def test_the_least_memory_that_is_accepted_is_enough(
         before, limit, lines = limit, round(float(found[1]) * 1e6), lines + 1
         assert limit > before and lines <= 4
     assert (lines or "small.exr" in command) and limit < 20 * light.nbytes
+
+
+# Kinds of outputs: signals, light, and spaces of their own.
+OUTPUTS = [
+    ("b.png",),
+    ("b.exr", "--dtype", "float"),
+    ("c.png", "--colour", "rec2100-pq", "--working", "rec2020"),
+]
+
+
+@pytest.mark.parametrize("command", ALL_BY_ROWS, ids=" ".join)
+def test_files_are_those_of_the_whole(
+    clpix: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rng: np.random.Generator,
+    command: tuple[str, ...],
+) -> None:
+    """Every way by rows into every kind of output, of integers and of light: values, depth, space and alpha."""
+    monkeypatch.chdir(tmp_path)
+    light = np.exp(2 * rng.standard_normal((131, 150, 4)))
+    light[..., 3] = np.clip(light[..., 3], 0, 1)
+    files.write("a.exr", Picture(light.astype(np.float32), alpha=True, linear=True))
+    files.write("a.tif", Picture(rng.integers(0, 65536, (131, 150, 3)).astype(np.uint16)))
+    for name, size in (("small", 3), ("large", 41), ("huge", 201)):
+        files.write(f"{name}.exr", Picture(np.ones((size, size, 3), np.float32), linear=True))
+    for k, (out, *options) in enumerate(OUTPUTS):
+        source = "a.exr" if "mix" in command else ("a.tif", "a.exr")[(k + len(command)) % 2]
+        found = []
+        for rows in (False, True):
+            with monkeypatch.context() as patch:
+                if rows:
+                    patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+                    patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 13)
+                run = clpix(command[0], source, *command[1:], "-o", out, *options, "--overwrite", "-q")
+            assert run.code == 0, run.err
+            found.append(files.read(out))
+        whole, parts = found
+        assert (parts.pixels.dtype, parts.linear, parts.alpha) == (
+            whole.pixels.dtype,
+            whole.linear,
+            whole.alpha,
+        )
+        assert (parts.colour, parts.metadata.icc) == (whole.colour, whole.metadata.icc)
+        if whole.pixels.dtype.kind == "u":
+            assert np.abs(parts.pixels.astype(int) - whole.pixels).max() <= 1, (source, out, options)
+        else:
+            np.testing.assert_allclose(parts.pixels, whole.pixels, rtol=1e-4, atol=1e-5)
 
 
 def test_all_steps_by_rows_are_among_these(gpu: Gpu) -> None:

@@ -96,6 +96,7 @@ OCIO = {
     "round trip": 2e-3,
     # Absolute, of values about 1: a place in a table to 1e-6.
     "sampled": 1e-5,
+    "dark": 3e-4,  # PQ is steep near black: a rounding of the brightest channel's light is seen in a dark one
 }
 
 GRADE = {

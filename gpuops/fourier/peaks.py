@@ -152,7 +152,8 @@ def _peak(whole: Array, at: tuple[int, int]) -> Peak:
     alone = all(2 * k % n == 0 for k, n in zip(at, whole.shape, strict=True))  # it is its own mirror image
     fx, fy = min(x / columns, 0.5), max(-0.5, min(y / rows, 0.5))
     amplitude = float(whole[at]) / gain * (1 if alone else 2)
-    angle = degrees(atan2(-fy, fx)) if fx else 90.0
+    angle = degrees(atan2(-fy, fx))
+    angle += 180 * (angle <= -90)
     return Peak((x, y), (fx, fy), 1 / hypot(fx, fy), angle + 0.0, amplitude)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..filters import bilateral_grid
 from ..image import Image
 from ..metrics.statistics import statistics
-from ..operation import Measure, Operation, Params, Pass
+from ..operation import Measure, Operation, Params, Pass, Traits
 from ..ops.tonemap import TonemapParams
 from ..tiles.course import with_halo
 from . import local, white_balance
@@ -123,6 +123,7 @@ OPERATION = Operation(
     "tonemap",
     Gains,
     _gains,
+    traits=Traits(rec709=True),
     passes=_passes,
     resident=_resident,
     measure=_measure,
