@@ -331,7 +331,7 @@ READERS: dict[str, tuple[Callable[[Path], np.ndarray], ...]] = {
 def written() -> Iterator[tuple[str, np.ndarray]]:
     for name in READERS:
         fmt = format_of(name)
-        for dtype in set(fmt.dtypes) & {"uint8", "uint16"}:
+        for dtype in (found for found in fmt.dtypes if found in ("uint8", "uint16")):
             for channels in fmt.channels:
                 pixels = (RGBA if dtype == "uint8" else DEEP)[:, :, :channels]
                 if name == "a.gif":
