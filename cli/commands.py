@@ -75,7 +75,7 @@ class Strict(click.Command):
             if swallowed:
                 ctx.fail(f"{_longest(option.opts)} needs a value, but {swallowed.pop()} follows, an option")
             times = order.count(option)
-            if times > 1 and not (option.multiple or option.count or option.is_eager):
+            if times > 1 and not (option.multiple or option.count or option.name in ("help", "version")):
                 spellings = filter(None, (option.opts, option.secondary_opts))
                 ctx.fail(f"{' or '.join(map(_longest, spellings))} is given {times} times: give it once")
 
