@@ -13,6 +13,8 @@ class Limits:
 
     ``lanes``: how many neighbouring pixels a work-item should take at once (WIDTH in lanes.cl). CPUs whose compilers
     know vectors compute eight in the time of one; on other devices work-items are the vector's lanes.
+    ``native``: whether the functions that OpenCL calls native are quick and have nearly all bits, as on GPUs; of a CPU
+    some have 14.
     """
 
     work_group: int
@@ -22,6 +24,7 @@ class Limits:
     max_alloc_bytes: int
     compute_units: int
     is_cpu: bool
+    native: bool
     lanes: int
     double: bool
     half: bool
@@ -42,6 +45,7 @@ class Limits:
             max_alloc_bytes=min(global_bytes, int(device.max_mem_alloc_size)),
             compute_units=int(device.max_compute_units),
             is_cpu=is_cpu,
+            native=not is_cpu,
             lanes=8 if is_cpu and device.native_vector_width_float >= 4 else 1,
             double="cl_khr_fp64" in extensions,
             half="cl_khr_fp16" in extensions,

@@ -281,7 +281,7 @@ def _kernel(
 
     They are fewer where the device or its local memory does not allow so many, or where ``columns`` needs fewer.
     """
-    native = {} if gpu.limits.is_cpu else {"NATIVE": True, "DENORMS_ARE_ZERO": True}
+    native = {"NATIVE": True, "DENORMS_ARE_ZERO": True} if gpu.limits.native else {}
     while items > LEAST_ITEMS and (items // 2 - _ENDS >= columns or items > gpu.limits.work_group):
         items //= 2
     while True:

@@ -241,7 +241,7 @@ def each(
     size, alpha = height * width, channels > colours
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=alpha)
     exact = ways.by_formula or bool(encoding and (encoding.linearise or (encoding.encode and codes is None)))
-    native = not gpu.limits.is_cpu and not exact
+    native = gpu.limits.native and not exact
     kernel = gpu.kernel(
         (*ways.sources, *sources, "each"),
         "each",

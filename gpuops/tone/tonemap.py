@@ -124,7 +124,7 @@ def mapped(
         )  # fmt: skip
     size, width = math.prod(source.shape) // channels, source.shape[1 if decoding else 2]
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
-    native = not gpu.limits.is_cpu
+    native = gpu.limits.native
     noise = None
     if params.dither is not None and params.noise == "blue":
         noise = blue_noise.on_device(gpu, params.seed)
