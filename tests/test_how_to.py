@@ -204,8 +204,8 @@ def remove_stripes() -> Iterator[None]:
     assert stripe("clean.png") < 0.15 * stripe("scan.png")  # the rest is at the borders
     assert np.abs(load("clean.png") - picture).mean() < 0.03
     shown = load("spectrum.png").reshape(96, 128, -1).mean(axis=2)
-    # Frequency 0, and the stripes a quarter of the width beside it, are the brightest points of their row.
-    assert {*np.argsort(shown[48])[-3:]} == {32, 64, 96}
+    # Frequency 0, and the stripes a quarter of the width beside it, which have rings.
+    assert shown[48, [32, 64, 96]].min() > np.percentile(shown, 95)
 
 
 @task
