@@ -18,6 +18,9 @@ from .picture import Picture
 #: The largest whole number up to which floats hold all.
 _EXACT = 1 << 24
 
+# The bytes of a header's block, and of a card in it.
+_BLOCK, _CARD = 2880, 80
+
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     """The values of an image as floats; layer is the number of an image in the file."""
@@ -54,6 +57,10 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     oiio.write_parts(path, [(picture.pixels, {})], kind="fits")
+    with open(path, "r+b") as file:  # the date would make each run's bytes others
+        header = file.read(_BLOCK)
+        file.seek(header.index(b"DATE    ="))
+        file.write(b" " * _CARD)  # a card without a keyword
 
 
 def _chosen(path: str, layer: str | int | None, count: int) -> int:
