@@ -38,10 +38,7 @@ class Derived(commands.Strict):
         first, *later = _parts(args)
         rest = super().parse_args(ctx, first)
         if not ctx.resilient_parsing:
-            for (
-                name,
-                usual,
-            ) in _DITHER.items():  # which an operation may have itself, and later parts may have
+            for name, usual in _DITHER.items():  # of operations without them, as later parts may have some
                 ctx.params.setdefault(name, usual)
             ctx.meta[THEN] = [_later(ctx, part) for part in later]
             for context in ctx.meta[THEN]:

@@ -32,6 +32,7 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
     todo = plan.plan(chain, item.options.space, item.options.light)
     found = item.opened()
     rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
+    todo = todo.settled(item.output)
     with item.naming():
         large = rows is not None or streaming.is_too_large(item, todo, picture)
         obstacle = streaming.obstacle(item, todo, picture) if large else None
@@ -60,7 +61,6 @@ def _as_whole(
     pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding
     height, width, channels = pixels.shape
     item.output.check_dither(display=any(step.traits.display for step in todo.steps))
-    todo = todo.settled(item.output)
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     paths = iter(asides)

@@ -89,17 +89,11 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         return
     import PIL.Image
 
-    metadata = picture.metadata
     options: dict[str, Any] = {
         "quality": storage.quality_of("AVIF"),
         "subsampling": storage.subsampling or "4:4:4",
     }
-    if metadata.icc:
-        options["icc_profile"] = metadata.icc
-    if metadata.exif:
-        options["exif"] = b"Exif\0\0" + metadata.exif
-    if metadata.xmp:
-        options["xmp"] = metadata.xmp
+    options |= by_pillow.kept(picture.metadata)
     pixels = picture.pixels
     if picture.channels == 1:
         pixels, options["subsampling"] = pixels[:, :, 0], "4:0:0"

@@ -10,13 +10,20 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError
-from .picture import Pixels
+from .picture import Metadata, Pixels
 from .reading import parsing
 
 #: Pixels from which on the size of the file is checked.
 _LARGE = 1 << 28
 #: The most pixels that a byte of a file can hold, but for codecs that predict whole pictures.
 _DENSEST = 2000
+
+
+def kept(metadata: Metadata) -> dict[str, Any]:
+    """The options by which Pillow and pillow-heif write a profile, EXIF and XMP."""
+    exif = b"Exif\0\0" + metadata.exif if metadata.exif else None
+    options = {"icc_profile": metadata.icc, "exif": exif, "xmp": metadata.xmp}
+    return {name: value for name, value in options.items() if value}
 
 
 def read(path: str, kind: str) -> Pixels:

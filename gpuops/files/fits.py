@@ -58,9 +58,10 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     oiio.write_parts(path, [(picture.pixels, {})], kind="fits")
     with open(path, "r+b") as file:  # the date would make each run's bytes others
-        header = file.read(_BLOCK)
-        file.seek(header.index(b"DATE    ="))
-        file.write(b" " * _CARD)  # a card without a keyword
+        dated = file.read(_BLOCK).find(b"DATE    =")
+        if dated >= 0:
+            file.seek(dated)
+            file.write(b" " * _CARD)  # a card without a keyword
 
 
 def _chosen(path: str, layer: str | int | None, count: int) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
-from . import colours
+from . import by_pillow, colours
 from .avif import described
 from .depth import full_range
 from .extras import needed
@@ -69,9 +69,7 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         pixels = np.rint(pixels * np.float64(1023 / 65535)).astype(np.uint16) << 6
     codes = colours.codes_for(fmt, picture.colour, pixels.dtype, gray=False) or colours.SRGB_CODES
     options["color_primaries"], options["transfer_characteristics"] = codes[:2]
-    for name, value in (("icc_profile", metadata.icc), ("exif", metadata.exif), ("xmp", metadata.xmp)):
-        if value:
-            options[name] = b"Exif\0\0" + value if name == "exif" else value
+    options |= by_pillow.kept(metadata)
     image = heif.from_bytes(mode, (picture.width, picture.height), np.ascontiguousarray(pixels).tobytes())
     with open(path, "wb") as file:
         image.save(file, **options)

@@ -96,12 +96,12 @@ def _metadata(path: str, file: BinaryIO) -> tuple[bytes | None, bytes | None]:
 
 
 def _expanded(data: bytes) -> tuple[bytes, bytes]:
-    """The kind and data of a box that is compressed; it stays as it is without the package that expands it."""
-    try:
-        import imagecodecs
+    """The kind and data of a box that is compressed; it stays as it is where it is damaged."""
+    import imagecodecs
 
+    try:
         return data[:4], bytes(imagecodecs.brotli_decode(data[4:]))
-    except Exception:  # it is not there, or finds damage
+    except imagecodecs.BrotliError:
         return b"brob", b""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import PIL.Image
 
 from ..params.storage import Storage
+from . import by_pillow
 from .formats import Format
 from .picture import Picture
 
@@ -39,12 +40,7 @@ def options(fmt: Format, storage: Storage) -> dict[str, Any]:
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     metadata = picture.metadata
     found = options(fmt, storage)
-    if metadata.icc:
-        found["icc_profile"] = metadata.icc
-    if metadata.exif:
-        found["exif"] = b"Exif\0\0" + metadata.exif
-    if metadata.xmp:
-        found["xmp"] = metadata.xmp
+    found |= by_pillow.kept(metadata)
     if metadata.resolution:
         found["dpi"] = dots_per_inch(metadata.resolution)[1]
     pixels = picture.pixels if picture.channels > 1 else picture.pixels[:, :, 0]
