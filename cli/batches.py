@@ -45,7 +45,7 @@ def journal_of(shared: Shared, jobs: Sequence[Job]) -> Iterator[Journal | None]:
     if path is None or not jobs:
         yield None
         return
-    with Journal(path, jobs[0].recipe) as journal:
+    with Journal(path) as journal:
         yield journal
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -39,7 +40,15 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
         check_place(how.save_recipe, overwrite=shared.overwrite, inputs=Identities(shared.inputs))
         text = chain.to_toml()
 
-    process(shared, name, chain, fuse=how.fuse, asides=asides, also_read=files_of(chain), tell=_tell)
+    process(
+        shared,
+        name,
+        chain,
+        fuse=how.fuse,
+        asides=asides,
+        also_read=files_of(chain),
+        tell=partial(_tell, shared),
+    )
     if how.save_recipe is not None:
         with (
             atomic(how.save_recipe, overwrite=shared.overwrite) as draft,
@@ -48,14 +57,18 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
             file.write(text)
 
 
-def _tell(job: Job, findings: Sequence[Finding] | None) -> None:
-    """Prints what the steps have found."""
+def _tell(shared: options.Shared, job: Job, findings: Sequence[Finding] | None) -> None:
+    """Prints what the steps have found, details on standard error with --verbose."""
     from gpuops.files.streams import printable
 
     from .main import say, visible
 
     for finding in findings or ():
-        (say if job.target == STREAM else click.echo)(visible(f"{printable(job.source)}: {finding.text}"))
+        text = visible(f"{printable(job.source)}: {finding.text}")
+        if not finding.detail:
+            (say if job.target == STREAM else click.echo)(text)
+        elif shared.verbose:
+            say(f"clpix: {text}")
 
 
 def _explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> None:

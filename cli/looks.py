@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 
 import click
 
+from gpuops.errors import ParameterError
 from gpuops.operation import Given, operation_of
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_option
@@ -69,6 +70,10 @@ class Looks:
 
         from .pipeline import process
 
+        if params.sequence is not None:
+            raise ParameterError(
+                f"previews are of each input by itself: leave out --exposure {params.sequence}, or give a number"
+            )
         operation_of(params).check(params)
         self.check(shared, params, names)
         sheet = self._sheet(names) if self.contact_sheet else None
@@ -99,7 +104,6 @@ class Looks:
 
     def _check_sheet(self, shared: Shared, params: TonemapParams) -> None:
         from gpuops import files
-        from gpuops.errors import ParameterError
 
         if self.operators is not None:
             refuse("--operators names the rows of a contact sheet", "operator")
@@ -128,7 +132,6 @@ class Looks:
                 )
 
     def _check_plot(self, path: str, shared: Shared, operators: tuple[str | LutParams, ...]) -> None:
-        from gpuops.errors import ParameterError
         from gpuops.files import charts
 
         refuse("curves are plotted of Rec. 709's light", "working")

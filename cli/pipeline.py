@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +19,7 @@ from gpuops.errors import DeviceError, FileError, ParameterError
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from . import animations, batches, clusters, naming, status
+from . import animations, batches, clusters, naming, sequences, status
 from .checks import check_dump, check_output, check_scratch, check_stdin, check_stream
 from .main import FAILURE, complain, say
 from .options import Shared, refuse
@@ -73,14 +73,21 @@ def process(
             refuse("stored values have their own primaries", "working")
         how = shared.of_job(fuse=fuse)
         hows = [replace(how, layer=layer) for layer in shared.layer_of] or [how] * len(outputs)
+        opening = cache(partial(open_gpu, shared, report))
         jobs = [
             Job(path, work, output, (asides or {}).get(output, ()), how)
             for path, output, how in zip(shared.inputs, outputs, hows, strict=True)
         ]
         levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
+        sequence = sequences.Measured.of(shared, report, jobs)
         if shared.shard is not None:
             jobs = batches.shard(jobs, shared.shard)
         batches.look_at(jobs)
+        count = len(jobs)
+        if sequence is not None and (shared.update or shared.resume is not None):
+            # A job is done if the result is that of its neighbours as they are now.
+            jobs = sequence.settled(jobs, partial(_results, shared, opening))
+        lost = count - len(jobs)
         with batches.journal_of(shared, jobs) as journal:
             wanted = list(batches.remaining(shared, jobs, journal))
             if shared.verbose and len(wanted) < len(jobs):
@@ -102,11 +109,13 @@ def process(
                         ),
                     )
                 )
-                failed = len(wanted) - len(todo)
+                if sequence is not None and todo:
+                    todo = sequence.settled(todo, partial(_results, shared, opening))
+                failed = lost + len(wanted) - len(todo)
                 if todo:
-                    failed += _run(shared, report, todo, journal, tell)
+                    failed += _run(shared, opening, todo, journal, tell)
         if failed and len(shared.inputs) > 1:
-            complain("error", f"{failed} of {len(wanted)} inputs failed")
+            complain("error", f"{failed} of {lost + len(wanted)} inputs failed")
     if failed:
         click.get_current_context().exit(FAILURE)
 
@@ -124,7 +133,7 @@ def _passing(jobs: Iterable[Job], check: Callable[[Job], None]) -> Iterator[Job]
 
 def _run(
     shared: Shared,
-    report: Report | None,
+    opening: Callable[[], Gpu],
     jobs: Sequence[Job],
     journal: Journal | None,
     tell: Callable[[Job, Any], None],
@@ -133,7 +142,7 @@ def _run(
     failed = 0
     with status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress:
         begin = (lambda _job: None) if journal is None else journal.begin
-        for done in _results(shared, report, jobs, begin):
+        for done in _results(shared, opening, jobs, begin):
             for text in done.notes:
                 notes.note(text)
             if done.error is None:
@@ -149,7 +158,7 @@ def _run(
 
 
 def _results(
-    shared: Shared, report: Report | None, jobs: Sequence[Job], begin: Callable[[Job], None]
+    shared: Shared, opening: Callable[[], Gpu], jobs: Sequence[Job], begin: Callable[[Job], None]
 ) -> Iterator[Done]:
     """Does the jobs on the device that the options name; if there are several of both, on all of these devices.
 
@@ -164,7 +173,7 @@ def _results(
         if len(devices) > 1:
             return _on_several(shared, devices, jobs, begin)
     return run_jobs(
-        partial(open_gpu, shared, report),
+        opening,
         jobs,
         at_once=shared.jobs,
         memory=shared.memory,

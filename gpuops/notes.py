@@ -25,17 +25,21 @@ _findings: ContextVar[Callable[[Finding], object] | None] = ContextVar("findings
 
 
 class Finding(NamedTuple):
-    """What an operation has found beside its result: a text for a person, and figures as plain values for a report."""
+    """What an operation has found beside its result: a text for a person, and figures as plain values for a report.
+
+    ``detail``: only who asks for details wants to read it.
+    """
 
     text: str
     figures: dict[str, Any]
+    detail: bool = False
 
 
-def found(text: str, figures: dict[str, Any]) -> None:
+def found(text: str, figures: dict[str, Any], *, detail: bool = False) -> None:
     """Gives a finding to this thread's work; without one that asks, such as a chain of a command, it is dropped."""
     sink = _findings.get()
     if sink is not None:
-        sink(Finding(text, figures))
+        sink(Finding(text, figures, detail))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ page of the reference, the step of a chain, the key of a recipe and the tests.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
-    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Text", "Traits", "Whole",
-    "Written", "kinds", "operation_of", "parameter",
+    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Text", "Together", "Traits",
+    "Whole", "Written", "kinds", "operation_of", "parameter",
 ]  # fmt: skip
 
 
@@ -99,6 +99,29 @@ class Measure(NamedTuple):
     of: Callable[[Gpu, Image, int, int], Any] | None
     settled: Callable[[Any], tuple[Params, ...]]
     needs: Callable[[int, int], tuple[int, int]] = lambda first, end: (first, end)
+
+
+class Together(NamedTuple):
+    """What a step needs to know of all inputs of a command, each of which is measured by itself first.
+
+    Attributes
+    ----------
+    alone : Params
+        The step's parameters for an input that has no neighbours.
+    known : callable
+        ``(params)`` → whether the measures of ``alone`` have made these parameters, which say what is wanted.
+    settled : callable
+        ``(measured)`` → the step's parameters for each input, of what :attr:`known` of each one; None stands for an
+        input that could not be measured.
+    figure, unit : str
+        The number among the parameters that is measured, for people.
+    """
+
+    alone: Params
+    known: Callable[[Any], bool]
+    settled: Callable[[Sequence[Any]], list[Params]]
+    figure: str
+    unit: str
 
 
 class Pass(NamedTuple):
@@ -169,6 +192,8 @@ class Operation:
     measure : callable, optional
         ``(gpu, shape, params)`` → the next :class:`Measure` of a whole picture of this shape that the step needs, or
         None.
+    together : callable
+        ``(params)`` → what the step needs to know of all inputs of a command, a :class:`Together`, or None.
     ends : callable, optional
         ``(gpu, source, params, decoding, target) → Stored``: the same from a file's own pixels to such pixels. Without
         a ``decoding`` the source is planes.
@@ -202,6 +227,7 @@ class Operation:
     halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
     resident: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
+    together: Callable[[Any], Together | None] = lambda _params: None
     passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
     whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     gathers: str | None = None

@@ -336,7 +336,7 @@ def test_a_table_that_is_none(clpix: Clpix, exr: Path, look: Path, tmp_path: Pat
         (("--lut-output", "linear"), "leave out --lut-output"),
         (("--operator", "aces"), "aces-narkowicz or aces-hill"),
         (("--operator", "nothing"), "reinhard-extended"),
-        (("--exposure", "bright"), "'auto' or a number"),
+        (("--exposure", "bright"), "is a number of stops, 'auto', 'shared' or 'smooth:N'"),
         (("--exposure", "nan"), "exposure"),
         (("--exposure", "1", "--key", "0.3"), "--exposure auto"),
         (("--exposure", "1", "--meter", "mean"), "--exposure auto"),

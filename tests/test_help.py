@@ -166,7 +166,7 @@ def test_every_operation_has_examples() -> None:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that examples read."""
     folder = tmp_path_factory.mktemp("examples")
-    for name in ("photos", "spectra", "coefficients", "expected", "new"):
+    for name in ("photos", "frames", "spectra", "coefficients", "expected", "new"):
         (folder / name).mkdir()
     shape = (32, 48, 3)
     for number, name in enumerate(("photo.png", "texture.png", "before.png", "kernel.png")):
@@ -175,7 +175,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("photo.jpg", "dark.jpg", "middle.jpg", "bright.jpg", "photos/one.jpg", "photos/two.jpg"):
         picture(folder / name, shape)
     light = np.random.default_rng(1).gamma(0.5, 1, shape).astype(np.float32)
-    files.write(folder / "light.exr", Picture(light, linear=True))
+    for name in ("light.exr", "frames/1.exr", "frames/2.exr"):
+        files.write(folder / name, Picture(light, linear=True))
     for name in ("after.png", "new/soft.png", "expected/soft.png"):
         shutil.copy(folder / "before.png", folder / name)
     (folder / "suite.toml").write_text(SUITE)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from .. import notes, plan
+from ..chain import Chain
 from ..files.strips import Strips
+from ..image import Image, Part
+from ..operation import operation_of
 from ..ops.write import WriteParams
+from ..tiles.flow import settled
 from ..whole import needing
 from . import streaming
 
 if TYPE_CHECKING:
-    from ..chain import Chain
     from ..files import Picture
-    from ..image import Image
     from ..notes import Finding
     from ..operation import Params
-    from ..plan import Plan
+    from ..plan import Plan, Step
     from ..space import Stored
     from .item import Item
     from .output import Finished, Output
@@ -29,6 +32,59 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
 
     Returns what the steps have found.
     """
+    findings: list[Finding] = []
+
+    def streamed(todo: Plan, rows: Strips) -> None:
+        with notes.findings_to(findings.append):
+            streaming.streamed(item, todo, rows, asides)
+
+    def as_whole(todo: Plan, found: Picture | Strips, obstacle: str) -> None:
+        findings.extend(_as_whole(item, todo, found, asides, obstacle))
+
+    _in_room(item, chain, streamed, as_whole)
+    if item.gpu.report is not None:
+        item.gpu.report.results += [{"input": item.path, **finding.figures} for finding in findings]
+    return findings
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Work that finds out what the last step of a chain needs to know of an input, and writes nothing.
+
+    That step is one whose parameters all inputs decide :class:`~gpuops.operation.Together`.
+    """
+
+    chain: Chain
+
+    def __call__(self, item: Item) -> Params:
+        """Returns the step's parameters with what was measured."""
+        *before, last = self.chain
+        together = operation_of(last).together(last)
+        assert together is not None
+        steps = (params for params in before if not operation_of(params).writes)
+        found: list[Params] = []
+
+        def enough(step: Step) -> bool:
+            return isinstance(step.params, type(last)) and together.known(step.params)
+
+        def streamed(todo: Plan, rows: Strips) -> None:
+            found.append(streaming.measured(item, todo, rows, enough).steps[-1].params)
+
+        def as_whole(todo: Plan, picture: Picture | Strips, obstacle: str) -> None:
+            found.append(_measured_as_whole(item, todo, picture, obstacle, enough))
+
+        with notes.to(lambda _text: None):  # the work says all that there is to say
+            _in_room(item, Chain(*steps, together.alone), streamed, as_whole)
+        return found[0]
+
+
+def _in_room(
+    item: Item,
+    chain: Chain,
+    streamed: Callable[[Plan, Strips], None],
+    as_whole: Callable[[Plan, Picture | Strips, str], None],
+) -> None:
+    """Opens the input, and works on it as a whole, or by rows where there is no room for it."""
     todo = plan.plan(chain, item.options.space, item.options.light)
     found = item.opened()
     rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
@@ -39,8 +95,8 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
     if large and obstacle is None and item.options.strip and picture.metadata.orientation != 1:
         obstacle = "turning it upright for --strip"
     if large and obstacle is None:
-        streaming.streamed(item, todo, rows or Strips.of(picture), asides)
-        return []
+        streamed(todo, rows or Strips.of(picture))
+        return
     if obstacle is not None:
         item.check_room(streaming.largest_bytes(item.gpu, todo, picture), obstacle)
 
@@ -49,7 +105,32 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
         return None if step is None else f"{step} needs the whole picture"
 
     with needing(item.gpu, words, partial(streaming.device_bytes, item.gpu, todo, picture)):
-        return _as_whole(item, todo, found, asides, obstacle or "this work")
+        as_whole(todo, found, obstacle or "this work")
+
+
+def _measured_as_whole(
+    item: Item, todo: Plan, found: Picture | Strips, obstacle: str, enough: Callable[[Step], bool]
+) -> Params:
+    """Does the steps before the last one on the whole picture, and measures the result for that one."""
+    gpu = item.gpu
+    picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
+    *before, last = todo.steps
+    for step in before:
+        step.operation.prepare(gpu, step.params, None)
+
+    def measured() -> Params:
+        pixels = item.on_device(picture.pixels, how)
+        image = plan.run(
+            gpu, todo._replace(steps=tuple(before)), pixels, how.decoding, fuse=item.options.fuse
+        )
+        assert isinstance(image, Image)
+        planes, height, width = image.shape
+        image.part = Part(0, height)
+        alone = todo._replace(steps=(last,))
+        found = settled(gpu, alone, lambda _bytes: [image], None, (planes, height, width), enough=enough)
+        return found.steps[-1].params
+
+    return item.run(measured)
 
 
 def _as_whole(
@@ -83,6 +164,4 @@ def _as_whole(
     item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if todo.spreads else 0)
     for output, finished in (*before, (item.output, item.output.finished(result))):
         output.write(finished)
-    if gpu.report is not None:
-        gpu.report.results += [{"input": item.path, **finding.figures} for finding in findings]
     return findings

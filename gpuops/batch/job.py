@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import files
@@ -180,24 +181,7 @@ class Job:
     @property
     def recipe(self) -> str:
         """A digest of what decides about the values and the form of the result, beside the input."""
-        from hashlib import sha256
-
-        chain, how = self.chain, self.options
-        work = repr(self.work) if chain is None else chain.digest
-        what = (
-            work,
-            how.layer,
-            how.space,
-            how.alpha,
-            how.dtype,
-            how.colour,
-            how.working,
-            how.format,
-            how.storage,
-            how.strip,
-            how.dither,
-        )
-        return sha256(repr(what).encode()).hexdigest()
+        return _digest(self.work, self.options)
 
     def replacing(self) -> Job:
         """Returns the job, which may replace outputs that are there."""
@@ -212,6 +196,26 @@ class Job:
     def chain(self) -> Chain | None:
         """The work, if it is a chain. Other work does not wait for the import of that module."""
         return cast("Chain", self.work) if hasattr(self.work, "steps") else None
+
+
+@lru_cache(maxsize=64)  # the jobs of a command have one work in common, or as many as they have frames
+def _digest(work: Chain | Work, how: Options) -> str:
+    from hashlib import sha256
+
+    what = (
+        cast("Chain", work).digest if hasattr(work, "steps") else repr(work),
+        how.layer,
+        how.space,
+        how.alpha,
+        how.dtype,
+        how.colour,
+        how.working,
+        how.format,
+        how.storage,
+        how.strip,
+        how.dither,
+    )
+    return sha256(repr(what).encode()).hexdigest()
 
 
 def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:

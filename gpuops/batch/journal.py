@@ -35,10 +35,10 @@ class Record:
     done: bool
 
     @classmethod
-    def of(cls, job: Job, recipe: str, *, done: bool) -> Record:
+    def of(cls, job: Job, *, done: bool) -> Record:
         """Returns the record of a job on its input as that is now. Raises OSError."""
         size, mtime_ns = places.status(job.source)
-        return cls(places.absolute(job.source), size, mtime_ns, recipe, done)
+        return cls(places.absolute(job.source), size, mtime_ns, job.recipe, done)
 
 
 class Journal:
@@ -47,9 +47,8 @@ class Journal:
     Raises FileError if the file is no journal, cannot be opened, or is being written by another process.
     """
 
-    def __init__(self, path: str, recipe: str) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
-        self._recipe = recipe
         self._synced = time.monotonic()
         self._begun: dict[str, dict[str, Any]] = {}
         try:
@@ -80,12 +79,12 @@ class Journal:
         return self._known.get(places.absolute(output))
 
     def is_done(self, job: Job) -> bool:
-        """Says whether a job is done: by this recipe, on the input as it is now, with an output that is there."""
+        """Says whether a job is done: by its recipe, on the input as it is now, with an output that is there."""
         known = self.knows(job.target)
         if known is None or not known.done or not places.exists(job.target):
             return False
         try:
-            return known == Record.of(job, self._recipe, done=True)
+            return known == Record.of(job, done=True)
         except OSError:
             return False
 
@@ -108,9 +107,9 @@ class Journal:
     def _about(self, job: Job) -> dict[str, Any]:
         about: dict[str, Any] = {"output": places.absolute(job.target), "input": places.absolute(job.source)}
         try:
-            record = Record.of(job, self._recipe, done=False)
+            record = Record.of(job, done=False)
         except (OSError, FileError):  # it has vanished, or cannot be asked; reading it will say
-            return about | {"size": 0, "mtime_ns": 0, "recipe": self._recipe}
+            return about | {"size": 0, "mtime_ns": 0, "recipe": job.recipe}
         return about | {"size": record.size, "mtime_ns": record.mtime_ns, "recipe": record.recipe}
 
     def _append(self, event: dict[str, Any]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from .row_writer import Goal, RowWriter, goals_of
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..operation import Params
-    from ..plan import Plan
+    from ..plan import Plan, Step
     from ..tiles.course import Shape, Stretch
     from .item import How, Item
 
@@ -96,24 +97,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
 
     room(todo)  # which refuses what there is no room for before anything is read
     with ThreadPoolExecutor(1 + len(goals)) as pool, item.naming(), gpu.phase("compute"):
-
-        def blocks(
-            at_once: int, wanted: tuple[int, int] = (0, picture.height), *, count: bool = False
-        ) -> Generator[Image, None, None]:
-            first, rows = 0, max(1, min(picture.height, at_once // course.row_bytes(shape)))
-            with closing(read_ahead(gpu, pool, strips.rows(rows))) as ahead:
-                for pixels in ahead:
-                    for start in range(0, len(pixels), rows):  # tiles may have more
-                        block = pixels[start : start + rows]
-                        first += len(block)
-                        if first <= wanted[0]:
-                            continue
-                        image = item.on_device(block, how, count=count)
-                        image.part = Part(first - len(block), picture.height)
-                        yield image
-                        if first >= wanted[1]:
-                            return
-
+        blocks = _Sweeps(item, strips, how, pool)
         with notes.to(lambda _text: None):  # the last sweep says all that there is to say
             todo = settled(gpu, todo, blocks, how.decoding, shape, room)
             at_once, needed = room(todo), course.course(gpu, todo, shape)[0].needed
@@ -143,6 +127,51 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
     for writer in writers:
         writer.warn()
     item.warn_of_spread(todo.reach(gpu, shape) if todo.spreads else 0)
+
+
+def measured(item: Item, todo: Plan, strips: files.Strips, enough: Callable[[Step], bool]) -> Plan:
+    """Returns a plan's steps as far as one that is ``enough``, with what they need to know of the picture."""
+    gpu, how = item.gpu, item.how(strips.picture, linear=todo.linear, premultiply=todo.premultiplied)
+    shape = _shape(strips.picture, how)
+
+    def room(todo: Plan) -> int:
+        return _block_bytes(item, strips, course.course(gpu, todo, shape), [])
+
+    with ThreadPoolExecutor(1) as pool, item.naming(), gpu.phase("compute"):
+        return settled(gpu, todo, _Sweeps(item, strips, how, pool), how.decoding, shape, room, enough=enough)
+
+
+@dataclass
+class _Sweeps:
+    """Sweeps over the rows of a picture, which are read in another thread, a block ahead."""
+
+    item: Item
+    strips: files.Strips
+    how: How
+    pool: ThreadPoolExecutor
+
+    def __call__(
+        self, at_once: int, wanted: tuple[int, int] | None = None, *, count: bool = False
+    ) -> Generator[Image, None, None]:
+        """Gives blocks of so many bytes of planes, with those rows that are ``wanted`` at least.
+
+        ``count``: their values that are not finite are counted.
+        """
+        picture = self.strips.picture
+        wanted = wanted or (0, picture.height)
+        first, rows = 0, max(1, min(picture.height, at_once // course.row_bytes(_shape(picture, self.how))))
+        with closing(read_ahead(self.item.gpu, self.pool, self.strips.rows(rows))) as ahead:
+            for pixels in ahead:
+                for start in range(0, len(pixels), rows):  # tiles may have more
+                    block = pixels[start : start + rows]
+                    first += len(block)
+                    if first <= wanted[0]:
+                        continue
+                    image = self.item.on_device(block, self.how, count=count)
+                    image.part = Part(first - len(block), picture.height)
+                    yield image
+                    if first >= wanted[1]:
+                        return
 
 
 def _block_bytes(item: Item, strips: files.Strips, stretches: tuple[Stretch, ...], goals: list[Goal]) -> int:

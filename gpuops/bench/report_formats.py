@@ -100,25 +100,29 @@ def to_json(report: Report) -> dict[str, Any]:
 # The columns of the CSV report.
 COLUMNS = (
     "kind", "name", "count", "total_ms", "min_ms", "median_ms", "max_ms", "global_size", "local_size",
-    "bytes", "gbps", "share_of_copy",
+    "bytes", "gbps", "share_of_copy", "value",
 )  # fmt: skip
 
 
 def to_csv(report: Report) -> str:
-    """A row for each phase, each kernel, and the totals; a cell that does not apply is empty."""
+    """A row for each phase, each kernel, the totals, and each number found; a cell that does not apply is empty."""
     sums = totals(report)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for name, seconds in report.phases.items():
-        writer.writerow(["phase", name, "", seconds * 1e3, *[""] * 8])
+        writer.writerow(["phase", name, "", seconds * 1e3, *[""] * 9])
     for kernel in report.kernels():
         times = (sum(kernel.ms), min(kernel.ms), kernel.median_ms, max(kernel.ms))
         sizes = (_size(kernel.global_size), _size(kernel.local_size))
         rates = (kernel.traffic, kernel.gbps, _share(report, kernel))
-        writer.writerow(["kernel", kernel.label, len(kernel.ms), *times, *sizes, *rates])
+        writer.writerow(["kernel", kernel.label, len(kernel.ms), *times, *sizes, *rates, ""])
     for name in ("unaccounted", "wall"):
-        writer.writerow(["total", name, "", sums[f"{name}_ms"], *[""] * 8])
+        writer.writerow(["total", name, "", sums[f"{name}_ms"], *[""] * 9])
+    for result in report.results:
+        for name, value in result.items():
+            if isinstance(value, int | float):
+                writer.writerow(["result", f"{result['input']}: {name}", *[""] * 10, value])
     return text.getvalue()
 
 

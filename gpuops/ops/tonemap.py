@@ -17,13 +17,14 @@ from ..operation import (
     Operation,
     Params,
     Rectangle,
+    Together,
     Traits,
     Whole,
     Written,
     parameter,
 )
 from ..params.dither import NOISES
-from ..params.exposure import EXPOSURE
+from ..params.exposure import OF_SEQUENCE, Neighbours
 from ..params.lut import LutParams
 from ..params.mapping import FrozenMapping, NamedNumbers
 from ..params.operator import OPERATOR_OR_LUT
@@ -77,7 +78,10 @@ class TonemapParams(Params):
         A name of :data:`OPERATORS`, or a colour table.
     exposure : float, optional
         The exposure in stops (EV): light is multiplied by 2**exposure. None meters the image: the luminance that
-        ``meter`` reads becomes ``key``.
+        ``meter`` reads becomes ``key``. ``shared`` and ``smooth:N`` give ``sequence``.
+    sequence : Neighbours, optional
+        The inputs of a command whose metered exposures an image's exposure is the mean of. An image alone is its own
+        sequence: the exposure is None.
     meter, key : str, float
         A name of :data:`METERS`, and the luminance that it is brought to.
     percentiles : (float, float)
@@ -112,9 +116,8 @@ class TonemapParams(Params):
     """
 
     operator: str | LutParams = parameter(DEFAULT_OPERATOR, OPERATOR_OR_LUT)
-    exposure: float | None = parameter(
-        None, replace(EXPOSURE, help="In stops, or metered.  [default: auto, or 0 with --lut]")
-    )
+    exposure: float | None = parameter(None, OF_SEQUENCE)
+    sequence: Neighbours | None = parameter(None, None)
     meter: str = parameter(
         "log-mean", Choice("What auto exposure reads.  [default: log-mean]", tuple(METERS), hidden=True)
     )
@@ -214,6 +217,12 @@ class TonemapParams(Params):
         transfer, gamma = transfer_option(self.transfer)
         object.__setattr__(self, "transfer", transfer)
         object.__setattr__(self, "gamma", gamma if gamma is not None else self.gamma)
+        given = OF_SEQUENCE.check("exposure", self.exposure)
+        if isinstance(given, Neighbours):
+            object.__setattr__(self, "sequence", given)
+        elif given is not None:
+            object.__setattr__(self, "sequence", None)
+        object.__setattr__(self, "exposure", None if isinstance(given, Neighbours) else given)
         if not isinstance(self.operator, LutParams):
             check_operator(self.operator)
         check_name("transfer", self.transfer, TRANSFERS)
@@ -302,7 +311,9 @@ class TonemapParams(Params):
         found = super().written()
         if self.transfer == "gamma":
             found["transfer"] = f"gamma:{self.gamma!r}"
-        if isinstance(self.operator, LutParams) and self.exposure is None:
+        if self.sequence is not None:
+            found["exposure"] = str(self.sequence)
+        elif isinstance(self.operator, LutParams) and self.exposure is None:
             found["exposure"] = "auto"
         return found
 
@@ -416,6 +427,36 @@ def _measure(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> 
     return measure(params)
 
 
+def _exposed(params: TonemapParams, stops: float) -> TonemapParams:
+    """Returns parameters with this exposure, and without what no longer has an effect."""
+    from ..tone import operators
+
+    usual = {name: getattr(TonemapParams, name) for name in ("meter", "key", "percentiles")}
+    if params.white_balance != GRAY_WORLD:
+        usual["meter_region"] = None
+    exposed = replace(params, exposure=stops, **usual)
+    needless = params.white_balance != GRAY_WORLD and not operators.needs_scene(exposed)
+    return replace(exposed, method="auto") if needless else exposed
+
+
+def _together(params: TonemapParams) -> Together | None:
+    sequence = params.sequence
+    if sequence is None:
+        return None
+
+    def settled(measured: Sequence[Any]) -> list[Params]:
+        metered = [None if one is None else one.exposure for one in measured]
+        return [_exposed(params, stops) for stops in sequence.means(metered)]
+
+    return Together(
+        replace(params, sequence=None),
+        lambda measured: measured.exposure is not None,
+        settled,
+        "exposure",
+        "stops",
+    )
+
+
 OPERATION = Operation(
     "tonemap",
     TonemapParams,
@@ -424,6 +465,7 @@ OPERATION = Operation(
     halo=_halo,
     whole={"preset": ("d3d11",)},
     measure=_measure,
+    together=_together,
     ends=_ends,
     joins=lambda params: params.preset is None,
     check=_check,
@@ -440,6 +482,7 @@ OPERATION = Operation(
     examples=(
         "clpix tonemap light.exr -o picture.png",
         "clpix tonemap light.exr -o picture.jpg --operator aces-hill --exposure 0.5",
+        "clpix tonemap frames/*.exr -o 'out/{stem}.png' --exposure smooth:9",
         "clpix tonemap light.exr -o sheet.png --contact-sheet --operators agx,hable",
     ),
     groups={

@@ -91,6 +91,8 @@ def settled(
     decoding: Decoding | None,
     shape: Shape,
     room: Callable[[Plan], int] = lambda _todo: _ANY,
+    *,
+    enough: Callable[[Step], bool] = lambda _step: False,
 ) -> Plan:
     """Returns a plan that leaves nothing to the picture. Each figure that a step waits for takes a sweep over it.
 
@@ -100,11 +102,15 @@ def settled(
         ``(at_once)`` → the picture's blocks, of so many bytes of planes.
     room : callable
         ``(plan)`` → how many bytes of rows may be there at a time. What a sweep has found may take memory itself.
+    enough : callable
+        ``(step)`` → whether a step says all that a caller wants to know. The plan ends with it then.
 
     The rest is as for :func:`flow`.
     """
     place = 0
     while place < len(todo.steps):
+        if enough(todo.steps[place]):
+            return todo._replace(steps=todo.steps[: place + 1])
         before, step, after = todo.steps[:place], todo.steps[place], todo.steps[place + 1 :]
         of_step = shapes(gpu, todo._replace(steps=before), shape)[-1]
         at_once = room(todo)  # before the measure, which may take memory of its own

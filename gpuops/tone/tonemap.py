@@ -12,7 +12,7 @@ import numpy as np
 
 from ..image import Image
 from ..metrics.statistics import Statistics, all_statistics, statistics
-from ..notes import tally
+from ..notes import found, tally
 from ..operands import check_colours
 from ..operation import Measure, Params
 from ..ops.tonemap import TonemapParams
@@ -176,7 +176,7 @@ def measure(params: TonemapParams) -> Measure | None:
     if params.white_balance == GRAY_WORLD:
         return Measure(
             partial(_means, region=params.meter_region),
-            lambda found: (replace(params, white_balance=white_balance.gray_world(found.means)),),
+            lambda measured: (replace(params, white_balance=white_balance.gray_world(measured.means)),),
         )
     if params.exposure is None:
         return Measure(partial(_of_part, params=params), partial(_exposed, params))
@@ -195,18 +195,18 @@ def _of_part(gpu: Gpu, image: Image, _first: int, _end: int, params: TonemapPara
     return None if part is None else _measured(gpu, part, replace(params, meter_region=None))
 
 
-def _exposed(params: TonemapParams, found: Statistics) -> tuple[TonemapParams, ...]:
+def _exposed(params: TonemapParams, measured: Statistics) -> tuple[TonemapParams, ...]:
     """Returns parameters with the exposure that was measured."""
-    params = replace(params, exposure=_stops(found, params))
+    params = replace(params, exposure=_told(_stops(measured, params)))
     if operators.needs_scene(params) and params.meter_region is None:
-        return _resolved(params, found)
+        return _resolved(params, measured)
     return (params,)
 
 
-def _resolved(params: TonemapParams, found: Statistics) -> tuple[TonemapParams, ...]:
+def _resolved(params: TonemapParams, measured: Statistics) -> tuple[TonemapParams, ...]:
     """Returns parameters of which the scene decides none any more."""
     assert params.exposure is not None
-    return (operators.resolved(params, operators.Scene.of(found), 2.0**params.exposure),)
+    return (operators.resolved(params, operators.Scene.of(measured), 2.0**params.exposure),)
 
 
 @dataclass(frozen=True)
@@ -264,19 +264,19 @@ def stops_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
     clipped to the range that parameters allow.
     """
     params = TonemapParams()
-    return _stops(_measured(gpu, pixels, params, replace(decoding, premultiply=False)), params)
+    return _told(_stops(_measured(gpu, pixels, params, replace(decoding, premultiply=False)), params))
 
 
 def stops(gpu: Gpu, image: Image) -> float:
     """Returns the same for planes of light, multiplied by alpha or not."""
-    return _stops(_straight(gpu, image), TonemapParams())
+    return _told(_stops(_straight(gpu, image), TonemapParams()))
 
 
 def stops_by_rows(then: Callable[[float], Params]) -> Measure:
     """Returns the measure of the same, where rows come in parts; ``then`` gives the parameters that it is for."""
     return Measure(
         lambda gpu, image, _first, _end: _straight(gpu, image),
-        lambda found: (then(_stops(found, TonemapParams())),),
+        lambda measured: (then(_told(_stops(measured, TonemapParams()))),),
     )
 
 
@@ -289,6 +289,12 @@ def _straight(gpu: Gpu, image: Image) -> Statistics:
 def _stops(measured: Statistics, params: TonemapParams) -> float:
     """Returns the exposure in stops, clipped to the range that parameters allow."""
     return min(max(math.log2(_factor(measured, params)), -MAX_STOPS), MAX_STOPS)
+
+
+def _told(stops: float) -> float:
+    """Tells the exposure that an image was metered for, in stops, and returns it."""
+    found(f"exposure {stops:+.3f} stops, metered", {"exposure": stops}, detail=True)
+    return stops
 
 
 def _measured(
@@ -335,6 +341,7 @@ def _levels(
     else:
         measured = _measured(gpu, source, params, decoding, stages)
         scale = _factor(measured, params)
+        _told(math.log2(scale))
     if operators.needs_scene(params):
         if measured is None or params.meter_region is not None:  # the whole image has not been read
             measured = _measured(gpu, source, replace(params, meter_region=None), decoding, stages)

@@ -1,0 +1,85 @@
+"""Batches whose inputs decide about a step together, such as one exposure for all frames of a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from gpuops.files.streams import printable
+from gpuops.params.files import STREAM
+
+from .main import complain, say, visible
+
+if TYPE_CHECKING:
+    from gpuops.batch.job import Job
+    from gpuops.batch.pipeline import Done
+    from gpuops.batch.together import Settled
+    from gpuops.profile import Report
+
+    from .options import Shared
+
+    Run = Callable[[Sequence[Job], Callable[[Job], None]], Iterable[Done]]
+
+
+class Measured:
+    """A sequence of inputs, which are measured when it is first asked for.
+
+    ``jobs`` are those of all inputs, whether their work is to be done here or not.
+    """
+
+    def __init__(self, shared: Shared, report: Report | None, jobs: Sequence[Job]) -> None:
+        self._shared, self._report, self._jobs = shared, report, jobs
+        self._known: dict[str, Job] | None = None
+
+    @classmethod
+    def of(cls, shared: Shared, report: Report | None, jobs: Sequence[Job]) -> Measured | None:
+        """Returns the sequence, or None if each input is worked on by itself."""
+        if not jobs or jobs[0].chain is None:
+            return None
+        from gpuops.batch import together
+
+        if not together.is_open(jobs):
+            return None
+        if len(jobs) > 1 and any(job.source == STREAM for job in jobs):
+            raise click.UsageError(
+                "inputs that decide together are read twice, and standard input can be read once: name a file"
+            )
+        return cls(shared, report, jobs)
+
+    def settled(self, jobs: Iterable[Job], run: Run) -> list[Job]:
+        """Returns those jobs whose inputs could be measured, with what was found; the others' errors are printed."""
+        from gpuops.batch import together
+
+        if len(self._jobs) == 1:
+            return [together.alone(job) for job in jobs]
+        if self._known is None:
+            found = together.settled(
+                self._jobs, lambda jobs: run(jobs, lambda _job: None), self._failed, self._tell
+            )
+            self._known = {job.target: job for job in found}
+        known = self._known
+        return [replace(job, work=known[job.target].work) for job in jobs if job.target in known]
+
+    def _failed(self, done: Done) -> None:
+        from .pipeline import failure
+
+        assert done.error is not None
+        if isinstance(done.error, BrokenPipeError):
+            raise done.error
+        complain("error", failure(done.job.source, done.error))
+
+    def _tell(self, found: Settled) -> None:
+        if self._report is not None:
+            self._report.results.append(
+                {"input": found.source, f"metered {found.figure}": found.measured, found.figure: found.used}
+            )
+        if self._shared.verbose:
+            say(
+                visible(
+                    f"clpix: {printable(found.source)}: {found.figure} {found.used:+.3f} {found.unit} "
+                    f"(metered {found.measured:+.3f})"
+                )
+            )

@@ -1,0 +1,105 @@
+"""Steps whose parameters all inputs of a command decide together: each input is measured before any is worked on.
+
+With jobs of several inputs, ``settled(jobs, run, ...)`` does a job that measures for each, and gives the jobs with what
+was found in their chains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..chain import Chain
+from ..operation import operation_of
+
+if TYPE_CHECKING:
+    from ..operation import Params, Together
+    from .job import Job
+    from .pipeline import Done
+
+
+class Settled(NamedTuple):
+    """What an input was measured for, and what its step does with that: numbers in a ``unit``, for people."""
+
+    source: str
+    figure: str
+    measured: float
+    used: float
+    unit: str
+
+
+def is_open(jobs: Sequence[Job]) -> bool:
+    """Says whether the inputs of these jobs, which have the same chain, are to decide about a step together."""
+    return bool(jobs) and _next(jobs[0].chain) is not None
+
+
+def settled(
+    jobs: Sequence[Job],
+    run: Callable[[Sequence[Job]], Iterable[Done]],
+    failed: Callable[[Done], None],
+    tell: Callable[[Settled], None],
+) -> list[Job]:
+    """Returns the jobs, whose chains leave nothing to their neighbours any more.
+
+    ``run`` does jobs in their order. An input that could not be measured is given to ``failed``, and left out.
+    """
+    while (place := _next(jobs[0].chain) if jobs else None) is not None:
+        measured: list[Params | None] = []
+        for done in run([_measuring(job, place) for job in jobs]):
+            measured.append(done.told if done.error is None else None)
+            if done.error is not None:
+                failed(done)
+        rule = _rule(jobs[0].chain, place)
+        given = zip(jobs, measured, rule.settled(measured), strict=True)
+        known = [(job, one, params) for job, one, params in given if one is not None]
+        for job, one, params in known:
+            tell(
+                Settled(
+                    job.source,
+                    rule.figure,
+                    getattr(one, rule.figure),
+                    getattr(params, rule.figure),
+                    rule.unit,
+                )
+            )
+        jobs = [_with(job, place, params) for job, _, params in known]
+    return list(jobs)
+
+
+def alone(job: Job) -> Job:
+    """Returns the job of an input that has no neighbours."""
+    while (place := _next(job.chain)) is not None:
+        job = _with(job, place, _rule(job.chain, place).alone)
+    return job
+
+
+def _next(chain: Chain | None) -> int | None:
+    """Returns the place of the first step that is to be decided."""
+    return next(
+        (place for place, params in enumerate(chain or ()) if operation_of(params).together(params)), None
+    )
+
+
+def _rule(chain: Chain | None, place: int) -> Together:
+    assert chain is not None
+    params = chain.steps[place]
+    rule = operation_of(params).together(params)
+    assert rule is not None
+    return rule
+
+
+def _measuring(job: Job, place: int) -> Job:
+    """Returns the job that measures an input for a step."""
+    from .chains import Measuring
+
+    assert job.chain is not None
+    work = Measuring(Chain(*job.chain.steps[: place + 1]))
+    return replace(job, work=work, asides=(), options=replace(job.options, repeat=1))
+
+
+def _with(job: Job, place: int, params: Params) -> Job:
+    """Returns a job with other parameters of a step."""
+    assert job.chain is not None
+    steps: Iterator[Params] = iter(job.chain.steps)
+    return replace(job, work=Chain(*(params if at == place else step for at, step in enumerate(steps))))
