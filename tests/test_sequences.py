@@ -232,6 +232,11 @@ def test_frames_of_an_animation(clpix: Clpix, tmp_path: Path, monkeypatch: pytes
     ] * 3  # 0.18, as sRGB
 
 
+def test_a_plan_says_it(clpix: Clpix, frames: list[str]) -> None:
+    run = clpix("tonemap", *frames, "--exposure", "shared", "-o", "out/", "--explain")
+    assert "first measures log-mean of all inputs" in run.out
+
+
 def test_a_recipe_keeps_it(clpix: Clpix, frames: list[str]) -> None:
     command = ("tonemap", *frames, "--exposure", "smooth:5", "--operator", "aces-hill")
     assert clpix(*command, "-o", "out/", "--save-recipe", "r.toml").code == 0

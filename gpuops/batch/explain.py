@@ -59,7 +59,8 @@ def _step(gpu: Gpu, step: Step, shape: tuple[int, ...]) -> str:
     if reach:
         words.append(f"halo {reach:g} pixels" if math.isfinite(reach) else "halo: the whole image")
     if traits.statistics:
-        words.append(f"first measures {', '.join(traits.statistics)}")
+        whose = " of all inputs" if step.operation.together(step.params) else ""
+        words.append(f"first measures {', '.join(traits.statistics)}{whose}")
     if traits.display:
         words.append("gives a display's values")
     return ", ".join(words)
