@@ -24,7 +24,7 @@ from . import commands, options
 #: The word between the parts of a chain.
 THEN = "then"
 #: Commands that have more options than their operation: the module that has these.
-_EXTRAS = {"tonemap": "looks", "ocio": "listing"}
+_EXTRAS = {"tonemap": "looks", "bloom": "glows", "ocio": "listing"}
 
 
 # The options of noise in outputs, and what they are without a word.
@@ -134,8 +134,8 @@ def command(name: str) -> click.Command:
             if len(parts) > 1 or chain.save_recipe or chain.explain:
                 context.fail("--contact-sheet and --plot-curve stand alone: they have no place in a chain")
             with _usage(context):
-                params, names = looks.read(_written(operation, context))
-            looks.process(shared, params, names)
+                asked = looks.read(_written(operation, context))
+            looks.process(shared, *asked)
             return
         if looks is not None:
             looks.refuse_needless()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any
 
 import click
 
@@ -103,33 +105,13 @@ class Looks:
             self._check_plot(self.plot_curve, shared, operators)
 
     def _check_sheet(self, shared: Shared, params: TonemapParams) -> None:
-        from gpuops import files
-
         if self.operators is not None:
             refuse("--operators names the rows of a contact sheet", "operator")
         refuse("a contact sheet is sRGB", "transfer")
-        refuse("a contact sheet is of Rec. 709's light", "working")
-        refuse("a contact sheet is not dithered", "dither")
-        if shared.dtype != "uint8":
-            refuse("a contact sheet has 8 bits", "dtype")
+        check_sheet(shared, "tonemap")
         for stops in self._sheet((params.operator,)).stops:
             if params.exposure is not None:
                 replace(params, exposure=params.exposure + stops)  # this checks that it is within the limits
-        assert shared.output is not None
-        for output in naming.outputs_for(
-            shared.inputs, shared.output, "tonemap", shared.below, shared.frame_of
-        ):
-            if output != STREAM:
-                fmt = files.format_of(output)
-            elif shared.format is not None:
-                fmt = files.format_named(shared.format)
-            else:
-                continue  # such a path is refused elsewhere
-            if not files.is_display_format(fmt):
-                raise ParameterError(
-                    f"{output}: a contact sheet is a picture of 8 bits, which {fmt} is not for: "
-                    "give -o a name such as sheet.png or 'out/{stem}-sheet.png'"
-                )
 
     def _check_plot(self, path: str, shared: Shared, operators: tuple[str | LutParams, ...]) -> None:
         from gpuops.files import charts
@@ -155,6 +137,39 @@ class Looks:
         return sheet if self.stops is None else replace(sheet, stops=stops_option(self.stops))
 
 
+def check_sheet(shared: Shared, name: str) -> None:
+    """Refuses what has no meaning for a contact sheet, and outputs that are no pictures; ``name`` is the command's."""
+    from gpuops import files
+
+    refuse("a contact sheet is of Rec. 709's light", "working")
+    refuse("a contact sheet is not dithered", "dither", "output_dither")
+    if shared.dtype != "uint8":
+        refuse("a contact sheet has 8 bits", "dtype")
+    assert shared.output is not None
+    for output in naming.outputs_for(shared.inputs, shared.output, name, shared.below, shared.frame_of):
+        if output != STREAM:
+            fmt = files.format_of(output)
+        elif shared.format is not None:
+            fmt = files.format_named(shared.format)
+        else:
+            continue  # such a path is refused elsewhere
+        if not files.is_display_format(fmt):
+            raise ParameterError(
+                f"{output}: a contact sheet is a picture of 8 bits, which {fmt} is not for: "
+                "give -o a name such as sheet.png or 'out/{stem}-sheet.png'"
+            )
+
+
+def tile_width() -> Callable[[Any], Any]:
+    """The option of a contact sheet's pictures."""
+    return click.option(
+        "--tile-width",
+        type=click.IntRange(16, 8192),
+        metavar="PX",
+        help=f"Of one picture on a contact sheet.  [default: {TILE_WIDTH}]",
+    )
+
+
 def options(command: Command) -> Command:
     """Adds these options to a command, which receives them as one ``looks`` argument."""
     return collected(
@@ -176,12 +191,7 @@ def options(command: Command) -> Command:
             metavar="A,B,C",
             help="Of a contact sheet: what is added to the exposure.  [default: -2,-1,0,+1,+2]",
         ),
-        click.option(
-            "--tile-width",
-            type=click.IntRange(16, 8192),
-            metavar="PX",
-            help=f"Of one picture on a contact sheet.  [default: {TILE_WIDTH}]",
-        ),
+        tile_width(),
         click.option(
             "--plot-curve",
             metavar="FILE",

@@ -1,4 +1,4 @@
-"""Previews of operators before one is chosen: contact sheets in place of results, and plots of curves beside them."""
+"""Previews before parameters are chosen: contact sheets in place of results, and plots of curves beside them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..operation import operation_of
+from ..ops.bloom import BloomParams
 from ..ops.tonemap import TonemapParams
-from ..params.contact_sheet import ContactSheetParams
+from ..params.contact_sheet import ContactSheetParams, GlowSheetParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
 from ..whole import needing
@@ -84,3 +85,32 @@ class Previews:
 
         light = metered(image.gpu, image, self.params, self.operators)
         return curves(image.gpu, [light.look(name) for name in self.operators if name not in LOCAL])
+
+
+@dataclass(frozen=True)
+class GlowSheet:
+    """Draws a contact sheet of glows in place of the result.
+
+    Attributes
+    ----------
+    params : BloomParams
+        What all glows have in common; they are tone-mapped.
+    sheet : GlowSheetParams
+    """
+
+    params: BloomParams
+    sheet: GlowSheetParams
+
+    def __call__(self, item: Item) -> None:
+        from .. import plan
+        from ..glow.contact_sheet import contact_sheet
+        from .streaming import device_bytes
+
+        todo = plan.plan([self.params], item.options.space, item.options.light)
+        picture, how = item.read(linear=True, premultiply=True, what="--contact-sheet")
+        nbytes = device_bytes(item.gpu, todo, picture) + _BESIDE * picture.pixels.size
+        with needing(item.gpu, lambda: "--contact-sheet needs the whole picture", lambda: nbytes):
+            image = plan.planes(item.on_device(picture.pixels, how), how.decoding)
+            image.owned = False  # it is looked at several times
+            make = partial(contact_sheet, orientation=item.origin.metadata.orientation)
+            item.output.save_codes(item.run(make, item.gpu, image, self.params, self.sheet))

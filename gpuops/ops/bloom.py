@@ -426,6 +426,7 @@ OPERATION = Operation(
         "clpix bloom light.exr -o glow.exr --threshold 1 --strength 0.3",
         "clpix bloom light.exr -o glow.png --tonemap agx",
         "clpix bloom light.exr -o star.exr --method fft --blades 7 --radius 0.5",
+        "clpix bloom light.exr -o sheet.png --contact-sheet --strengths 0.1,0.3",
     ),
     groups={
         "Glow": (

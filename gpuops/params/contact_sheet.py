@@ -43,6 +43,33 @@ class ContactSheetParams:
             raise ParameterError(f"a tile is 1 pixel wide or more, not {self.tile_width}")
 
 
+@dataclass(frozen=True)
+class GlowSheetParams:
+    """One image with glows of many kinds, side by side.
+
+    Attributes
+    ----------
+    strengths : float
+        The rows, from the top.
+    radii : float
+        The columns, from the left.
+    tile_width : int
+        The width of one picture in pixels; narrower images keep their size.
+    """
+
+    strengths: tuple[float, ...]
+    radii: tuple[float, ...]
+    tile_width: int = TILE_WIDTH
+
+
+def numbers_option(text: str) -> tuple[float, ...]:
+    """``A,B,C`` as numbers. Raises ParameterError."""
+    try:
+        return tuple(float(number) for number in text.split(","))
+    except ValueError:
+        raise ParameterError(f"these are numbers such as 0.1,0.2, not {text!r}") from None
+
+
 def stops_option(text: str) -> tuple[float, ...]:
     """``A,B,C`` as numbers. Raises ParameterError."""
     try:

@@ -69,7 +69,7 @@ def contact_sheet(
     """
     check_colours(image.colours, image.shape[0], "tone mapping")
     light = metered(gpu, image, replace(params, transfer="linear", dither=None), sheet.operators)
-    size = _size((image.shape[1], image.shape[2]), sheet.tile_width, turned=orientation in (5, 6, 7, 8))
+    size = tile_size((image.shape[1], image.shape[2]), sheet.tile_width, turned=orientation in (5, 6, 7, 8))
 
     def look(operator: str | LutParams, stops: float) -> Tile:
         exact = light.look(operator, stops)
@@ -77,8 +77,8 @@ def contact_sheet(
         codes, _ = pack(tile(tonemap(gpu, image, exact), *size), Encoding(np.dtype(np.uint8), encode=True))
         return Tile(
             upright(codes.numpy(), orientation),
-            f"{operator}  {_signed(stops)}",
-            f"EV {_signed(exact.exposure, '.2f')}",
+            f"{operator}  {signed(stops)}",
+            f"EV {signed(exact.exposure, '.2f')}",
         )
 
     return compose([[look(operator, stops) for stops in sheet.stops] for operator in sheet.operators])
@@ -107,7 +107,7 @@ def compose(rows: Sequence[Sequence[Tile]]) -> Pixels:
     return np.asarray(sheet).reshape(sheet.height, sheet.width, channels)
 
 
-def _size(shape: tuple[int, int], tile_width: int, *, turned: bool) -> tuple[int, int]:
+def tile_size(shape: tuple[int, int], tile_width: int, *, turned: bool) -> tuple[int, int]:
     """Returns (height, width) of a tile in memory; upright its width is ``tile_width``, or the image's if less."""
     height, width = shape[::-1] if turned else shape
     narrow = min(tile_width, width)
@@ -139,5 +139,6 @@ def _average(light: Image, axis: int, count: int) -> Image:
     return result
 
 
-def _signed(stops: float, digits: str = ".4g") -> str:
+def signed(stops: float, digits: str = ".4g") -> str:
+    """Returns stops as a label says them."""
     return f"{stops:+{digits}}" if stops else "0"

@@ -1,0 +1,108 @@
+"""Previews of glows before one is chosen: contact sheets for `clpix bloom`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+
+import click
+
+from gpuops.operation import Given, operation_of
+from gpuops.ops.bloom import BloomParams
+from gpuops.params.contact_sheet import TILE_WIDTH, GlowSheetParams, numbers_option
+from gpuops.params.operators import DEFAULT_OPERATOR
+
+from .chains import files_of
+from .looks import check_sheet, tile_width
+from .options import Command, Shared, collected, refuse
+
+#: The group of these options in help.
+GROUPS = {"Previews": ("contact_sheet", "strengths", "radii", "tile_width")}
+# The rows and columns of a sheet without a word, as multiples of the strength and the radius.
+_STRENGTHS, _RADII = (0.5, 1.0, 2.0, 4.0), (0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Glows:
+    """The values of these options."""
+
+    contact_sheet: bool = False
+    strengths: str | None = None
+    radii: str | None = None
+    tile_width: int | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Says whether there is anything to draw."""
+        return self.contact_sheet
+
+    def refuse_needless(self) -> None:
+        """Refuses options that have no effect without others."""
+        if not self.contact_sheet:
+            refuse("there is no --contact-sheet", *(f.name for f in fields(self)))
+
+    def read(self, written: Given) -> tuple[BloomParams, GlowSheetParams]:
+        """Returns the parameters that all glows have in common, and the sheet. Raises ParameterError."""
+        if "preset" in written:
+            refuse("--preset fixes everything but --reads", *(f.name for f in fields(self)))
+        if self.strengths is not None:
+            written.refuse("--strengths names the rows of a contact sheet", "strength")
+        if self.radii is not None:
+            written.refuse("--radii names the columns of a contact sheet", "radius")
+            written.refuse("--radii is not for the shape of --kernel, whose pixels are the image's", "kernel")
+        params = BloomParams.of_options(
+            written.with_usual({"tonemap": written.get("tonemap", DEFAULT_OPERATOR)})
+        )
+        strengths, radii = self._rows(params), self._columns(params)
+        for strength in strengths:
+            replace(params, strength=strength)  # this checks that it is within the limits
+        for radius in radii:
+            replace(params, radius=radius)
+        return params, GlowSheetParams(strengths, radii, self.tile_width or TILE_WIDTH)
+
+    def _rows(self, params: BloomParams) -> tuple[float, ...]:
+        if self.strengths is not None:
+            return numbers_option(self.strengths)
+        most = 1.0 if params.blend == "energy" else math.inf
+        return tuple(params.strength * times for times in _STRENGTHS if params.strength * times <= most)
+
+    def _columns(self, params: BloomParams) -> tuple[float, ...]:
+        if self.radii is not None:
+            return numbers_option(self.radii)
+        if params.kernel is not None:  # which has the size that it has
+            return (params.radius,)
+        return tuple(params.radius * times for times in _RADII if params.radius * times <= 1)
+
+    def process(self, shared: Shared, params: BloomParams, sheet: GlowSheetParams) -> None:
+        """Draws the sheet of every input in place of its result."""
+        from gpuops.batch.previews import GlowSheet
+
+        from .pipeline import process
+
+        operation_of(params).check(params)
+        check_sheet(shared, "bloom")
+        process(shared, "bloom", GlowSheet(params, sheet), also_read=files_of([params]))
+
+
+def options(command: Command) -> Command:
+    """Adds these options to a command, which receives them as one ``looks`` argument."""
+    return collected(
+        "looks",
+        Glows,
+        click.option(
+            "--contact-sheet",
+            is_flag=True,
+            help="In place of the result: small ones of several strengths (rows) and radii (columns), tone-mapped.",
+        ),
+        click.option(
+            "--strengths",
+            metavar="A,B,C",
+            help="Of a contact sheet.  [default: 1/2, 1, 2 and 4 times --strength]",
+        ),
+        click.option(
+            "--radii",
+            metavar="A,B,C",
+            help="Of a contact sheet.  [default: 1/2, 1 and 2 times --radius]",
+        ),
+        tile_width(),
+    )(command)
