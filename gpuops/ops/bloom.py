@@ -280,7 +280,7 @@ class BloomParams(Params):
 
 
 def variance(level: int) -> float:
-    """σ² in pixels² that ``level`` halvings and doublings give an impulse, along each axis.
+    """Returns σ² in pixels² that ``level`` halvings and doublings give an impulse, along each axis.
 
     A halving adds 1.75 of its input's pixels² (a box of 4 adds 1.25, moving half of it by ±1 adds 0.5), a doubling 2.75
     of its output's (interpolation 0.75, the tent 2), and a pixel grows fourfold in area from level to level:

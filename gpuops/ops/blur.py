@@ -203,7 +203,7 @@ class BlurParams(Params):
         return BilateralParams(self.sigma_color, self.sigma[0], size, border=self.border, cval=self.cval)
 
     def weights(self, axis: int) -> list[float]:
-        """The normalised weights along ``axis`` (0: y, 1: x), 2·radius + 1 of them."""
+        """Returns the normalised weights along ``axis`` (0: y, 1: x), 2·radius + 1 of them."""
         if self.kind == "box":
             size = 2 * self.radii[axis] + 1
             return [1.0 / size] * size
@@ -211,7 +211,7 @@ class BlurParams(Params):
 
 
 def gaussian(sigma: float, truncate: float) -> list[float]:
-    """Normalised weights −r … r, r = int(truncate·sigma + 0.5), as in scipy.ndimage."""
+    """Returns normalised weights −r … r, r = int(truncate·sigma + 0.5), as in scipy.ndimage."""
     radius = int(truncate * sigma + 0.5)
     if radius == 0:  # also a sigma so small that nothing beyond the pixel itself is inside the support
         return [1.0]

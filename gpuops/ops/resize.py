@@ -69,7 +69,7 @@ class ResizeParams(Params):
 
 
 def resize(gpu: Gpu, image: Image, params: ResizeParams) -> Image:
-    """A planar float32 Image in another size, premultiplied where it has alpha; itself where it has that size.
+    """Returns a planar float32 Image in another size, premultiplied if it has alpha, or itself if it has that size.
 
     Raises ParameterError where a side would have more than :data:`MOST` pixels.
     """
