@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 def audit(telling: Telling, given: Given, target: str, names: tuple[str, ...]) -> None:
     """Change every reference in ways that must fail, and list the changes that pass.
 
-    Another reference, black, a shift by a pixel, a level more or less, red and blue swapped, mirrored, upside down,
-    slightly blurred, one NaN. 0: all fail. 1: some thresholds are blind.
+    The changes are: another reference, black, a shift by a pixel, a level more or less, red and blue swapped, mirrored,
+    upside down, slightly blurred, one NaN. The exit code is 0 if all fail, and 1 if thresholds miss some.
     """
     from gpuops.regress import audit as auditing
 

@@ -95,14 +95,14 @@ def _sizes(help: str) -> Callable[[F], F]:
     type=click.IntRange(1),
     multiple=True,
     metavar="MIB",
-    help="Size of a copy in MiB; may be repeated. Without it 8, 32, 128 and 512, as memory allows.",
+    help="The size of a copy in MiB; may be repeated. The default is 8, 32, 128 and 512, as memory allows.",
 )
 @_json
 @options.device
 def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
     """Measure copy bandwidth: the limit that the timing report compares kernels with.
 
-    The median of repeated runs after a warm-up. Within the device bytes count as read and as written.
+    The table has medians of repeated runs after a warm-up. Bytes within the device count twice: read and written.
     """
     from gpuops.bench import copies as bench
 
@@ -124,11 +124,13 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
         "clpix bench fft --size 1024 --chart fft.svg",
     ),
 )
-@_sizes("Powers of two; may be repeated. Without it 1024, 512 and 512x256.")
-@click.option("--channels", type=click.IntRange(1), default=4, show_default=True, help="Of the image.")
+@_sizes("The size, in powers of two; may be repeated. The default is 1024, 512 and 512x256.")
+@click.option(
+    "--channels", type=click.IntRange(1), default=4, show_default=True, help="The channels of the image."
+)
 @_json
 @click.option(
-    "--chart", metavar="FILE", help="Draw the table as bars to a .png or .svg, too (needs matplotlib)."
+    "--chart", metavar="FILE", help="Also draw the table as bars in a .png or .svg (needs matplotlib)."
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing chart.")
 @options.device
@@ -140,11 +142,11 @@ def fft(
     overwrite: bool,
     device: str | None,
 ) -> None:
-    """Measure the Fourier transforms of two documents, each forward and inverse, beside what copies take.
+    """Measure ways of Fourier transforms from two documents, forward and inverse, and compare them with copies.
 
-    UAV: a dispatch for each radix-2 stage, through global memory. SLM: one for each axis, in local memory. Twiddles
-    from a table, or computed; radices subdivided (R8*) or not; complex, real and packed data, and pixels. Beside the
-    times stand the bytes that the documents' formulas predict, and what these take at a copy's speed.
+    UAV has a launch for each radix-2 stage, through global memory. SLM has one for each axis, in local memory. Twiddles
+    are from a table or computed, and radices are subdivided (R8*) or not. Data are complex, real, packed, or pixels.
+    The table also has the bytes that the documents' formulas predict, and the time for these at a copy's speed.
     """
     from gpuops.bench import fft as bench_fft
     from gpuops.bench import fft_tables as bench_fft_tables
@@ -169,15 +171,20 @@ def fft(
         "clpix bench dwt --size 4096 --device-memory 64M",
     ),
 )
-@_sizes("In pixels; may be repeated. Without it 1024 to 16384 as memory allows, on CPUs 512, 1024 and 2048.")
+@_sizes(
+    "The size in pixels; may be repeated. The default is 1024 to 16384 as memory allows, on CPUs 512, 1024 and "
+    "2048."
+)
 @click.option(
     "--wavelet",
     default="dd13/7",
     show_default=True,
     metavar="NAME",
-    help="One that has lifting steps: haar, 5/3, 9/7, dd9/7, dd13/7.",
+    help="A wavelet that has lifting steps: haar, 5/3, 9/7, dd9/7, dd13/7.",
 )
-@click.option("--levels", type=click.IntRange(1), default=1, show_default=True, help="Of the transform.")
+@click.option(
+    "--levels", type=click.IntRange(1), default=1, show_default=True, help="The levels of the transform."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
 @options.device_memory
 @options.device
@@ -189,11 +196,11 @@ def dwt(
     device_memory: int | None,
     device: str | None,
 ) -> None:
-    """Measure wavelet transforms: memory, efficiency and time of those in place and of others.
+    """Measure memory, efficiency and time of wavelet transforms, in place and out of place.
 
-    The tables of Ikuzawa, Ino and Hagihara, whose in-place method permutes chunks of samples by cycles, beside that of
-    van der Laan et al. (out of place), lifting in one pass, the same in place by strips, and the filter bank. Methods
-    that take more than --device-memory are split.
+    The tables are those of Ikuzawa, Ino and Hagihara, whose in-place method permutes chunks of samples by cycles. It is
+    compared with van der Laan's method (out of place), lifting in one pass, strips (lifting in place), and the filter
+    bank. Methods that need more than --device-memory are split.
     """
     from gpuops.bench import dwt as bench_dwt
     from gpuops.bench import dwt_tables as bench_dwt_tables
@@ -206,13 +213,13 @@ def dwt(
 def _filters(name: str, what: str, help: str) -> click.Command:
     """Returns the command `clpix bench NAME`, which measures the variants of a filter."""
 
-    @_sizes("In pixels; may be repeated. Without it 3840x2160, on CPUs 1280x720.")
+    @_sizes("The size in pixels; may be repeated. The default is 3840x2160, on CPUs 1280x720.")
     @click.option(
         "--channels",
         type=click.IntRange(1, 4),
         default=3,
         show_default=True,
-        help="Planes of float32; of 2 and 4 the last is alpha.",
+        help="The planes of float32. The last of 2 and of 4 is alpha.",
     )
     @_json
     @options.device
@@ -235,26 +242,26 @@ def _filters(name: str, what: str, help: str) -> click.Command:
 blur = _filters(
     "blur",
     "Blur",
-    """Measure blurs: through local memory, with direct reads, and otherwise, beside a copy.
+    """Measure blurs through local memory, with direct reads, and in other ways, and compare them with a copy.
 
-    d3d11: the 15 taps of the Direct3D 11 sample HDRToneMappingCS11, both of its ways. auto: what `clpix blur` does.
+    d3d11 is the blur of the Direct3D 11 sample HDRToneMappingCS11, in both of its ways. auto is what `clpix blur` does.
     """,
 )
 bloom = _filters(
     "bloom",
     "Bloom",
-    """Measure blooms: through local memory, with direct reads, and otherwise, beside a copy.
+    """Measure blooms through local memory, with direct reads, and in other ways, and compare them with a copy.
 
-    d3d11: the bloom of the Direct3D 11 sample HDRToneMappingCS11 with its metering, both of its ways. mip, auto: what
-    `clpix bloom` does.
+    d3d11 is the bloom of the Direct3D 11 sample HDRToneMappingCS11 with its metering, in both of its ways. "mip, auto"
+    is what `clpix bloom` does.
     """,
 )
 tonemap = _filters(
     "tonemap",
     "Tone mapping",
-    """Measure statistics and tone mapping: through local memory, with direct reads, and otherwise, beside a copy.
+    """Measure statistics and tone mapping, through local memory and with direct reads, and compare them with a copy.
 
-    statistics: those of luminance; tiles is the reduction of the Direct3D 11 sample HDRToneMappingCS11. d3d11: its
-    whole picture, both of its ways. tonemap: each operator of `clpix tonemap`, with metering.
+    statistics are those of luminance, and tiles is the reduction of the Direct3D 11 sample HDRToneMappingCS11. d3d11 is
+    its whole picture, in both of its ways. tonemap is each operator of `clpix tonemap`, with metering.
     """,
 )

@@ -34,7 +34,12 @@ from .suites import GROUPS, STATE, Device, Telling, how_of, is_ci, with_telling
 @click.argument("suite", metavar="SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @click.option(
-    "--runs", type=click.IntRange(2), default=5, show_default=True, metavar="N", help="How often cases run."
+    "--runs",
+    type=click.IntRange(2),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="How often to run the cases.",
 )
 @click.option(
     "--margin", type=float, default=2.0, show_default=True, metavar="M", help="Allow M times the noise."
@@ -42,7 +47,7 @@ from .suites import GROUPS, STATE, Device, Telling, how_of, is_ci, with_telling
 @click.option(
     "--variance",
     is_flag=True,
-    help="Write references of what has noise: the mean of the runs, and its variance.",
+    help="Write references for pictures with noise: the mean of the runs, and its variance.",
 )
 @comparing
 @with_telling

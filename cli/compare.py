@@ -54,9 +54,9 @@ _DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, 
 @options.device_memory
 @options.shared
 def command(shared: options.Shared, given: Given, first: str, second: str, as_json: bool) -> None:
-    """Compare images A and B: figures on stdout, the verdict as exit code. A is the reference where that matters.
+    """Compare images A and B. The exit code is the verdict. If it matters which one is the reference, it is A.
 
-    0: alike within the thresholds (without a threshold: equal). 1: they differ. 2: they could not be compared.
+    0: they are alike within the thresholds, or equal if there are none. 1: they differ. 2: they could not be compared.
     Errors are fractions of the full range: 1 level of an 8-bit image is 1/255. NaN equals NaN.
     """
     import json

@@ -27,11 +27,11 @@ else:
 
 # What the help says of the thresholds that idiff has.
 _IDIFF = {
-    "fail": ("E", "A pixel is bad if a value's error is above E, of 0…1."),
-    "failrelative": ("E", "… and above E relative to the mean of both values."),
-    "failpercent": ("P", "Differ if more than P percent of the pixels are bad."),
-    "hardfail": ("E", "Differ if any error is above E."),
-    "allowfailures": ("N", "Alike if at most N pixels are bad."),
+    "fail": ("E", "A pixel is bad if a value's error is above E (0 … 1)."),
+    "failrelative": ("E", "The error must also be above E relative to the mean of both values."),
+    "failpercent": ("P", "They differ if more than P percent of the pixels are bad."),
+    "hardfail": ("E", "They differ if any error is above E."),
+    "allowfailures": ("N", "They are alike if at most N pixels are bad."),
     "warn": ("E", "As --fail, for a warning."),
     "warnrelative": ("E", "As --failrelative, for a warning."),
     "warnpercent": ("P", "As --failpercent, for a warning."),
@@ -143,7 +143,7 @@ def _options() -> list[Callable[[Any], Any]]:
             "metrics",
             type=options.Choice(METRICS),
             multiple=True,
-            help="Which figures to tell; may be repeated.",
+            help="A figure to print; may be repeated.",
         ),
         *limits,
         *counts,
@@ -161,12 +161,14 @@ def _options() -> list[Callable[[Any], Any]]:
             metavar="X,Y,W,H",
             help="Nothing in this rectangle is compared; may be repeated.",
         ),
-        click.option("--ppd", type=float, metavar="N", help="Pixels a degree of the eye, for FLIP."),
+        click.option(
+            "--ppd", type=float, metavar="N", help="Pixels for each degree of the eye's view, for FLIP."
+        ),
         click.option(
             "--exposures",
             type=_Exposures(),
             metavar="START,STOP",
-            help="Of hdr-flip, in stops; without them they suit the reference.",
+            help="The exposures of hdr-flip in stops. By default they suit the reference.",
         ),
         click.option(
             "--window",
@@ -174,7 +176,7 @@ def _options() -> list[Callable[[Any], Any]]:
             default=64,
             show_default=True,
             metavar="N",
-            help="The side of pixelmatch-window's window.",
+            help="The side of the window of pixelmatch-window, in pixels.",
         ),
         click.option(
             "--radius",
@@ -182,7 +184,7 @@ def _options() -> list[Callable[[Any], Any]]:
             default=1,
             show_default=True,
             metavar="R",
-            help="Pixels away that within-radius looks.",
+            help="How many pixels away within-radius looks.",
         ),
         click.option(
             "--tolerance",
@@ -190,7 +192,7 @@ def _options() -> list[Callable[[Any], Any]]:
             default=0.0,
             show_default=True,
             metavar="E",
-            help="The error of a like, for within-radius.",
+            help="The error up to which pixels match, for within-radius.",
         ),
         click.option(
             "--white",

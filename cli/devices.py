@@ -21,8 +21,8 @@ if TYPE_CHECKING:
         "clpix devices --refresh",
     ),
 )
-@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on stdout.")
-@click.option("--refresh", is_flag=True, help="Check and measure again, whatever was found before.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--refresh", is_flag=True, help="Check and measure all devices again.")
 def command(as_json: bool, refresh: bool) -> None:
     """List all OpenCL devices; those used without --device are marked with *.
 

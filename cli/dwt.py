@@ -82,28 +82,32 @@ if TYPE_CHECKING:
     "JPEG 2000's, which has as many coefficients as pixels; symmetric for wavelets without lifting steps.",
 )
 @click.option(
-    "--method", type=options.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
+    "--method",
+    type=options.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="The kernels that compute the transform.",
 )
 @click.option(
-    "--integer", is_flag=True, help="The reversible transform of 8- or 16-bit levels to whole numbers."
+    "--integer", is_flag=True, help="Use the reversible transform of 8- or 16-bit values to whole numbers."
 )
 @click.option(
     "--threshold",
     type=options.Word(),
     metavar="T|ESTIMATE[:F]",
-    help="Shrink the details by T, or as an estimate from the noise says, visu or bayes (times F).",
+    help="Shrink the details by T, or by a threshold estimated from the noise: visu or bayes (times F).",
 )
 @click.option(
     "--shrink",
     type=options.Choice(SHRINKS),
-    help="How: soft (default), hard, garrote; visu and bayes estimate the threshold themselves, "
-    "times --threshold (default 1).",
+    help="How to shrink: soft (default), hard, garrote. visu and bayes estimate the threshold, times --threshold "
+    "(default 1).",
 )
 @click.option(
     "--denoise-space",
     type=options.Choice(DENOISE_SPACES),
-    help="Where colours are shrunk: opponent (default), their sum and two differences, which have less detail; "
-    "ycbcr, as in JPEG files; rgb, each by itself.",
+    help="The space in which colours are shrunk: opponent (default; their sum and two differences, which have less "
+    "detail), ycbcr (as in JPEG) or rgb (each by itself).",
 )
 @click.option(
     "--keep",
@@ -118,9 +122,11 @@ if TYPE_CHECKING:
     "--cycle-spins",
     type=click.IntRange(1, MAX_SPINS),
     metavar="N",
-    help="With --reconstruct: the mean of the results for N × N shifts of the image, without blocky artefacts.",
+    help="With --reconstruct: take the mean of N × N shifts of the image, which removes blocky artefacts.",
 )
-@click.option("--json", "as_json", is_flag=True, help="With --keep: print the figures as JSON, a line each.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="With --keep: print the figures as JSON, a line for each output."
+)
 def command(
     shared: options.Shared,
     wavelet: str | None,
@@ -138,8 +144,8 @@ def command(
 ) -> None:
     """Transform images to wavelet coefficients, which `clpix idwt` turns back.
 
-    .npz, .exr and .tif receive the coefficients; other formats a picture of the pyramid: each band with a contrast
-    of its own, zero being mid gray. The transform works on the stored values, alpha included.
+    Outputs .npz, .exr and .tif hold the coefficients. Other formats get a picture of the pyramid, in which each band
+    has a contrast of its own, and zero is mid gray. The transform works on the stored values, also of alpha.
     """
     name = wavelet_name(wavelet or ("bior2.2" if integer else "bior4.4"))
     lifts, _ = WAVELETS[name]

@@ -22,8 +22,13 @@ def ways(command: options.Command) -> options.Command:
     return options.collected(
         "how",
         choices.FftParams,
-        click.option("--method", type=options.Choice(choices.METHODS), help="Which kernels.", **given),
-        click.option("--radix", type=options.Choice(choices.RADICES), help="The largest.", **given),
+        click.option(
+            "--method",
+            type=options.Choice(choices.METHODS),
+            help="The kernels that compute the transform.",
+            **given,
+        ),
+        click.option("--radix", type=options.Choice(choices.RADICES), help="The largest radix.", **given),
         click.option("--twiddle", type=options.Choice(choices.TWIDDLES), **given),
     )(command)
 
@@ -65,10 +70,18 @@ def ways(command: options.Command) -> options.Command:
 @options.shared
 @options.batch
 @click.option(
-    "--norm", type=options.Choice(choices.NORMS), default="ortho", show_default=True, help="As in scipy.fft."
+    "--norm",
+    type=options.Choice(choices.NORMS),
+    default="ortho",
+    show_default=True,
+    help="The scaling, as in scipy.fft.",
 )
-@click.option("--half/--full", default=None, help="Half of the columns (default of data), or all of them.")
-@click.option("--shift/--no-shift", default=None, help="Frequency 0 in the middle (default of pictures).")
+@click.option(
+    "--half/--full", default=None, help="Keep half of the columns (default for data), or all of them."
+)
+@click.option(
+    "--shift/--no-shift", default=None, help="Put frequency 0 in the middle (default for pictures)."
+)
 @click.option("--window", type=options.Choice(choices.WINDOWS), default="none", show_default=True)
 @click.option(
     "--pad",
@@ -76,10 +89,12 @@ def ways(command: options.Command) -> options.Command:
     default="none",
     show_default=True,
     metavar="none|pow2|fast|N",
-    help="Zeros to the right and below.",
+    help="Add zeros to the right and below.",
 )
 @click.option(
-    "--view", type=options.Choice(choices.VIEWS), help="A picture of the spectrum [default: log-magnitude]."
+    "--view",
+    type=options.Choice(choices.VIEWS),
+    help="Make this picture of the spectrum [default: log-magnitude].",
 )
 @click.option(
     "--peaks",
@@ -96,28 +111,28 @@ def ways(command: options.Command) -> options.Command:
     "cutoffs",
     multiple=True,
     metavar="F|LOW:HIGH|FX,FY[,R]",
-    help="Of the filter, in cycles per pixel: a frequency, a band, or a notch's place and radius, once for each notch.",
+    help="The filter's frequency in cycles per pixel, its band, or a notch's place and radius, once for each notch.",
 )
 @click.option(
     "--filter-shape",
     type=options.Choice(choices.SHAPES),
     default="gaussian",
     show_default=True,
-    help="Of the filter.",
+    help="The shape of the filter's edge.",
 )
 @click.option(
     "--mask",
     metavar="IMAGE",
-    help="Multiply the spectrum by a picture of its size, frequency 0 in the middle: black is 0, white 1.",
+    help="Multiply the spectrum by a picture of its size, with frequency 0 in the middle. Black is 0, white 1.",
 )
-@click.option("--order", type=int, default=2, show_default=True, help="Of a Butterworth filter.")
+@click.option("--order", type=int, default=2, show_default=True, help="The order of a Butterworth filter.")
 @ways
 @click.option(
     "--precision",
     type=options.Choice(choices.PRECISIONS),
     default="single",
     show_default=True,
-    help="Of stored numbers, between the axes too: half of 16 bits; double of 64, and computed so.",
+    help="The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",
 )
 def command(
     shared: options.Shared,
@@ -137,10 +152,10 @@ def command(
     how: choices.FftParams,
     precision: str,
 ) -> None:
-    """Fourier transform of images.
+    """Make the Fourier transform of images.
 
-    To .exr, .npz and .tif: the spectrum as numbers, with all that `clpix ifft` needs to restore the image. To other
-    formats, or with --view: a picture of the spectrum of the colours. Works on the stored values.
+    Outputs .exr, .npz and .tif hold the spectrum as numbers, with all that `clpix ifft` needs to restore the image.
+    Other formats, and --view, give a picture of the spectrum. The transform works on the stored values.
     """
     if (kind is None) != (not cutoffs):
         raise click.UsageError("--filter and --cutoff go together")

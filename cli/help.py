@@ -13,15 +13,29 @@ _SHARED = "options"
 @click.command(
     cls=commands.Strict,
     short_help="help on a command, or on the options that all have",
-    examples=("clpix help blur", "clpix help --all bench fft", "clpix help options"),
+    examples=("clpix help blur", "clpix help --all bench fft", "clpix help options", "clpix help --man man1"),
 )
 @click.argument("words", nargs=-1, metavar="[COMMAND]...")
-@click.option("--all", "whole", is_flag=True, help="Tell all of every option.")
+@click.option("--all", "whole", is_flag=True, help="Explain every option.")
+@click.option(
+    "--man",
+    "folder",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Write the man pages of all commands into this folder, such as ~/.local/share/man/man1.",
+)
 @click.pass_context
-def command(ctx: click.Context, words: tuple[str, ...], whole: bool) -> None:
-    """Tell what a command does, as its --help; `clpix help options` tells the options that commands share."""
+def command(ctx: click.Context, words: tuple[str, ...], whole: bool, folder: str | None) -> None:
+    """Show what a command does, as its --help; `clpix help options` explains the options that commands share."""
     from . import help_page
 
+    if folder is not None:
+        from . import man
+
+        if words or whole:
+            ctx.fail("--man writes the pages of all commands: leave out all else")
+        click.echo(f"{folder}: {len(man.write(ctx.find_root(), folder))} man pages")
+        return
     width = ctx.make_formatter().width
     if words == (_SHARED,):
         click.echo(help_page.shared(ctx, width))

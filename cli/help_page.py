@@ -146,11 +146,11 @@ def examples(found: Sequence[str], width: int) -> list[str]:
     """Returns the lines of a page's examples, with an empty one behind them."""
     if not found:
         return []
-    return ["Examples:", *(line for text in found for line in _folded(text, width)), ""]
+    return ["Examples:", *(line for text in found for line in folded(text, width)), ""]
 
 
-def _folded(text: str, width: int) -> list[str]:
-    """Folds a command line where it is too long, so that it can still be copied."""
+def folded(text: str, width: int) -> list[str]:
+    """Folds a command line where it is too long, so that it can still be copied; it is indented."""
     lines = textwrap.wrap(
         text,
         width - 2,

@@ -29,9 +29,9 @@ from .fft import ways
 @options.batch
 @ways
 def command(shared: options.Shared, how: FftParams) -> None:
-    """Images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.
+    """Make images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.
 
-    All it needs is read from the file; the image gets the depth of the original, and its metadata.
+    The file has all that is needed. The image gets the depth and the metadata of the original.
     """
     options.refuse("a spectrum file says itself what its values are", "space")
     options.refuse("a spectrum file has no layers", "layer")

@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 )
 @partial(options.inputs, required=True)
 @click.option("--stats", is_flag=True, help="Measure luminance and each channel, on the device.")
-@click.option("--histogram", is_flag=True, help="With --stats: how many values each stop has, as bars.")
-@click.option("--json", "as_json", is_flag=True, help="Everything, as one JSON list on stdout.")
+@click.option("--histogram", is_flag=True, help="With --stats: show as bars how many values each stop has.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything, as one JSON list.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing timing file.")
 @options.memory
 @options.device_memory
 @options.shared
 def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool) -> None:
-    """Tell what files are: format, size, channels, depth, metadata, layers; the arrays of files of numbers.
+    """Show what files are: format, size, channels, depth, metadata and layers, or the arrays of files of numbers.
 
-    With --stats also what their values are: NaN and infinities, extremes, means, percentiles, dynamic range. These are
-    of linear light, integers being decoded from sRGB, unless --space encoded asks for the values as they are stored.
+    --stats also measures their values: NaN and infinities, extremes, means, percentiles, dynamic range. It measures
+    linear light, for which integers are decoded from sRGB. With --space encoded it measures the stored values.
     """
     options.refuse("nothing is written", "dtype", "colour", "working", *options.STORAGE)
     options.refuse("results come one after the other", "progress")

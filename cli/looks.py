@@ -178,18 +178,19 @@ def options(command: Command) -> Command:
         click.option(
             "--contact-sheet",
             is_flag=True,
-            help="In place of the result: small ones by several operators (rows) at several exposures (columns).",
+            help="Write small pictures in place of the result: a row for each operator, a column for each exposure.",
         ),
         click.option(
             "--operators",
             type=Word(),
             metavar="A,B,C",
-            help="Those of a contact sheet or plot.  [default: that of --operator if given; on a sheet else all]",
+            help="The operators of a contact sheet or plot.  [default: that of --operator if given; on a sheet else "
+            "all]",
         ),
         click.option(
             "--stops",
             metavar="A,B,C",
-            help="Of a contact sheet: what is added to the exposure.  [default: -2,-1,0,+1,+2]",
+            help="The stops that a contact sheet adds to the exposure.  [default: -2,-1,0,+1,+2]",
         ),
         tile_width(),
         click.option(

@@ -200,14 +200,16 @@ def output(command: Command, *, required: bool = True) -> Command:
     """-o, --overwrite and --format; a command that is not ``required`` to have -o asks for it itself."""
     needed: dict[str, Any] = {"required": True} if required else {}
     for option in (
-        click.option("--format", metavar="EXT", help="Format of '-' as the output (stdout), such as png."),
+        click.option(
+            "--format", metavar="EXT", help="The format of stdout ('-') as the output, such as png."
+        ),
         click.option("--overwrite", is_flag=True, help="Replace existing outputs (never an input)."),
         click.option(
             "-o",
             "--output",
             metavar="OUTPUT",
-            help="A file; for several inputs a folder or a template of {stem} {name} {ext} {op} {index}; '-': stdout."
-            + ("" if required else "  [required]"),
+            help="A file, or for several inputs a folder or a template of {stem} {name} {ext} {op} {index}. '-' is "
+            "stdout." + ("" if required else "  [required]"),
             **needed,
         ),
     ):
@@ -227,14 +229,14 @@ class ChainOptions:
 def chain(command: Command) -> Command:
     """These options; the command receives them as one ``chain`` argument."""
     options = (
-        click.option("--explain", is_flag=True, help="Tell what would be done, and do nothing."),
+        click.option("--explain", is_flag=True, help="Print what would be done, and do nothing."),
         click.option(
             "--save-recipe", metavar="FILE", help="Also write the operations as a recipe for `clpix run`."
         ),
         click.option(
             "--fuse/--no-fuse",
             default=True,
-            help="Whether steps may share a kernel with reading and writing.",
+            help="Let steps share a kernel with reading and writing, or not.",
         ),
     )
 
@@ -245,8 +247,8 @@ device = click.option(
     "--device",
     envvar="CLPIX_DEVICE",
     metavar="gpu|cpu|N|NAME|all",
-    help="Which device (see `clpix devices`); also CLPIX_DEVICE. Without it the best one that works. Several, such as "
-    "0,1, share the inputs of a batch; 'all': every GPU, or every CPU where there is no GPU.",
+    help="The device (see `clpix devices`); also CLPIX_DEVICE. The default is the best one that works. Several, such "
+    "as 0,1, share the inputs of a batch. 'all' is every GPU, or every CPU if there is no GPU.",
 )
 
 
@@ -269,13 +271,13 @@ memory = click.option(
     "--memory",
     type=Bytes(),
     metavar="SIZE",
-    help="Use no more of the host's memory for pictures; larger ones come and go by rows.",
+    help="Use no more of the host's memory for pictures. Larger ones are processed by rows.",
 )
 device_memory = click.option(
     "--device-memory",
     type=Bytes(),
     metavar="SIZE",
-    help="Use no more memory of the device, such as 512M or 2G; larger images are split.",
+    help="Use no more of the device's memory, such as 512M or 2G. Larger images are split.",
 )
 
 
@@ -297,7 +299,7 @@ storage = (
         "--quality",
         type=click.IntRange(*QUALITIES),
         metavar="Q",
-        help="Of JPEG (1 … 100; default 95), lossy WebP, AVIF and HEIC (90).",
+        help="The quality (1 … 100) of JPEG (default 95), lossy WebP, AVIF and HEIC (90).",
     ),
     click.option(
         "--subsampling",
@@ -312,7 +314,7 @@ storage = (
         "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
     ),
     click.option(
-        "--strip", is_flag=True, help="No metadata but the colour space; turn pixels upright first."
+        "--strip", is_flag=True, help="Write no metadata but the colour space, and turn pixels upright first."
     ),
 )
 
@@ -330,17 +332,20 @@ def dithering(command: Command) -> Command:
             type=click.IntRange(*SEEDS),
             default=0,
             metavar="N",
-            help="Another seed, another noise.",
+            help="Another seed gives another noise.",
         ),
         click.option(
             "--noise",
             "output_noise",
             type=Choice(NOISES),
             default="blue",
-            help="Of dither: white, or seen less.",
+            help="The noise of --dither: white, or seen less.",
         ),
         click.option(
-            "--dither", "output_dither", is_flag=True, help="Noise before colours are rounded to integers."
+            "--dither",
+            "output_dither",
+            is_flag=True,
+            help="Add noise before colours are rounded to integers.",
         ),
     ):
         command = option(command)
@@ -360,44 +365,48 @@ def batch(command: Command) -> Command:
         click.option(
             "--frames",
             metavar="all|N|N:M",
-            help="Take frames or pages: each to its own file, or all to one .gif or .webp.",
+            help="Take these frames or pages. Each goes to its own file, or all to one .gif or .webp.",
         ),
         click.option("--recursive", is_flag=True, help="Take the pictures in folders, and keep their tree."),
         click.option(
-            "--from0", metavar="FILE", help="Take inputs' names from a file, or '-', that a 0 byte ends."
+            "--from0",
+            metavar="FILE",
+            help="Read the inputs' names from a file or '-'. Each name ends with a 0 byte.",
         ),
         click.option(
             "--jobs", type=Jobs(), metavar="auto|N", help="How many files to read and write at a time."
         ),
-        click.option("--skip-existing", is_flag=True, help="Leave out inputs whose outputs are there."),
+        click.option("--skip-existing", is_flag=True, help="Leave out inputs whose outputs exist."),
         click.option(
             "--update",
             is_flag=True,
             help="Leave out inputs whose outputs are up to date, and replace others.",
         ),
-        click.option("--journal", metavar="FILE", help="Note in a file what is done."),
+        click.option("--journal", metavar="FILE", help="Note in this file what is done."),
         click.option(
-            "--resume", metavar="FILE", help="Leave out what this journal says is done; go on writing it."
+            "--resume",
+            metavar="FILE",
+            help="Leave out what is done according to this journal, and continue it.",
         ),
-        click.option("--shard", metavar="I/N|slurm", help="Only share I of N shares of the inputs."),
+        click.option("--shard", metavar="I/N|slurm", help="Take only share I of N shares of the inputs."),
         click.option(
             "--cluster",
             metavar="ADDRESS|FILE|local:N",
-            help="Let the workers of a Dask scheduler work, by its address or file, or N processes here.",
+            help="Let the workers of a Dask scheduler (its address or file) do the work, or N processes here.",
         ),
         click.option(
             "--retries",
             type=click.IntRange(0),
             default=2,
             metavar="N",
-            help="How often a cluster tries an input again that has failed.",
+            help="How often a cluster tries a failed input again.",
         ),
         memory,
         device_memory,
         click.option(
             "--scratch",
             metavar="DIR",
-            help="A folder for what neither memory has room for while transforms run; nothing stays there.",
+            help="A folder for data that does not fit into memory during transforms. Nothing stays there.",
         ),
     )
     wrapped: Any = with_all
@@ -417,7 +426,7 @@ def shared(command: Command) -> Command:
             "colour",
             type=Choice(NAMES),
             default=AUTO,
-            help="Colour space of the output; 'input': that of each input.",
+            help="The colour space of the output. 'input' is that of each input.",
         ),
         click.option(
             "--working",
@@ -432,8 +441,10 @@ def shared(command: Command) -> Command:
             default="auto",
             help="Work on linear light or on the stored values.",
         ),
-        click.option("--alpha", type=Choice(["keep", "drop"]), default="keep", help="What becomes of alpha."),
-        click.option("--layer", metavar="NAME", help="Which layer of a multi-layer file."),
+        click.option(
+            "--alpha", type=Choice(["keep", "drop"]), default="keep", help="Keep alpha, or leave it out."
+        ),
+        click.option("--layer", metavar="NAME", help="The layer to read from a file of several."),
         click.option("--timing", is_flag=True, help="Show where the time went, on stderr."),
         click.option(
             "--timing-file", metavar="FILE", help="Write the timing report as .json, .csv or .trace.json."
@@ -446,9 +457,11 @@ def shared(command: Command) -> Command:
             help="Run the operation N times (for timing).",
         ),
         click.option("--progress/--no-progress", default=None, help="Show progress over several inputs."),
-        click.option("--dump-kernels", metavar="DIR", help="Write the OpenCL source of every kernel built."),
-        click.option("-v", "--verbose", count=True, help="Say more."),
-        click.option("-q", "--quiet", is_flag=True, help="No warnings."),
+        click.option(
+            "--dump-kernels", metavar="DIR", help="Write the OpenCL source of every kernel that is built."
+        ),
+        click.option("-v", "--verbose", count=True, help="Print more messages."),
+        click.option("-q", "--quiet", is_flag=True, help="Print no warnings."),
     )
 
     return collected("shared", Shared, *options)(command)

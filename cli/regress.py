@@ -64,8 +64,8 @@ class Regress(commands.Group):
 def command() -> None:
     """Compare pictures with their references: two folders, or the cases of a suite.
 
-    `clpix regress RESULTS REFERENCES --help` tells the options for two folders. One that is called as a subcommand is,
-    such as run, is ./run.
+    `clpix regress RESULTS REFERENCES --help` shows the options for two folders. If a folder has the name of a
+    subcommand, such as run, write ./run.
     """
 
 
@@ -86,8 +86,8 @@ def command() -> None:
 def folders(telling: Telling, given: Given, results: str, references: str) -> None:
     """Compare the pictures in RESULTS with those of the same names in REFERENCES, folders included.
 
-    0: all are alike within the thresholds (without one: equal). 1: some differ. 2: some could not be compared, are
-    missing, or have no reference.
+    The exit code is 0 if all are alike within the thresholds, or equal if there are none. It is 1 if some differ, and 2
+    if some could not be compared, are missing, or have no reference.
     """
     from gpuops.regress.folders import pairs
     from gpuops.regress.judge import judge
@@ -123,14 +123,14 @@ def folders(telling: Telling, given: Given, results: str, references: str) -> No
 @click.argument("suite", metavar="SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @click.option(
-    "--tag", "tags", multiple=True, metavar="TAG", help="Only cases with this tag; may be repeated."
+    "--tag", "tags", multiple=True, metavar="TAG", help="Run only cases with this tag; may be repeated."
 )
-@click.option("--failed-first", is_flag=True, help="Begin with what failed last time.")
-@click.option("--shard", metavar="I/N", help="Only part I of N parts of the cases.")
+@click.option("--failed-first", is_flag=True, help="Begin with the cases that failed last time.")
+@click.option("--shard", metavar="I/N", help="Run only part I of N parts of the cases.")
 @click.option(
     "--across-devices", is_flag=True, help="Run the cases on every device, and compare what they make."
 )
-@click.option("--results", metavar="DIR", help=f"Where results go.  [default: {STATE}/results]")
+@click.option("--results", metavar="DIR", help=f"The folder for results.  [default: {STATE}/results]")
 @comparing
 @with_telling
 def run(
@@ -195,15 +195,21 @@ def run(
 )
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @click.option(
-    "--from", "source", default=LAST, metavar="REPORT.json", help="Of this run.  [default: the last]"
+    "--from",
+    "source",
+    default=LAST,
+    metavar="REPORT.json",
+    help="The report of the run whose results to take.  [default: the last]",
 )
-@click.option("--references", metavar="DIR", help="Where they go.  [default: those of the run]")
-@click.option("--for", "place", metavar="NAME", help="For this device or platform alone, such as linux.")
+@click.option("--references", metavar="DIR", help="The references to change.  [default: those of the run]")
+@click.option(
+    "--for", "place", metavar="NAME", help="Accept them only for this device or platform, such as linux."
+)
 @click.option(
     "--recompress", is_flag=True, help="Store PNG files smaller, with the same pixels and other bytes."
 )
-@click.option("--dry-run", is_flag=True, help="Tell what would change, and change nothing.")
-@click.option("--in-ci", is_flag=True, help="Do so though this is a CI job, which should not approve itself.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
+@click.option("--in-ci", is_flag=True, help="Work in a CI job too, which should not approve its own results.")
 def accept(
     names: tuple[str, ...],
     source: str,
@@ -213,10 +219,10 @@ def accept(
     dry_run: bool,
     in_ci: bool,
 ) -> None:
-    """Make the results that a run has seen the references of their names, by their bytes.
+    """Make results of a run the new references, byte for byte.
 
-    NAMES are those of pictures, or patterns; without any, all results that are new, renamed or differ. A result that
-    has changed since the run is refused.
+    NAMES are names of pictures, or patterns. Without them, all results are taken that are new, renamed or differ. A
+    result that has changed since the run is refused.
     """
     from gpuops.regress import accepting
     from gpuops.regress.references import references as open_references

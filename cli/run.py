@@ -30,15 +30,15 @@ from . import options
     "changes",
     multiple=True,
     metavar="STEP.KEY=VALUE",
-    help="In place of what the recipe says, such as blur.sigma=3, or blur[1].sigma=3 of the second blur; repeatable.",
+    help="Change a value of the recipe, such as blur.sigma=3, or blur[1].sigma=3 for the second blur; may be repeated.",
 )
 def command(
     shared: options.Shared, recipe: str, changes: tuple[str, ...], chain: options.ChainOptions
 ) -> None:
     """Do what a recipe says on every input.
 
-    A recipe is a file of TOML that --save-recipe of a command has written: a line `schema = 1` and a `[[step]]` for
-    each operation, with its name as `op` and its options as keys.
+    A recipe is a TOML file that a command's --save-recipe has written. It has the line `schema = 1`, and a `[[step]]`
+    for each operation, with its name as `op` and its options as keys.
     """
     from gpuops.chain import Chain
     from gpuops.errors import ParameterError

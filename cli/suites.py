@@ -68,16 +68,17 @@ def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--junit", metavar="FILE", help="Write JUnit's XML, for GitLab, Jenkins and others."),
         click.option("--json", metavar="FILE", help="Write all figures as JSON."),
         click.option("--github", is_flag=True, help="Print annotations and write the step summary of GitHub."),
-        click.option("--strict", is_flag=True, help="Warnings are differences."),
-        click.option("--jobs", type=click.IntRange(1), metavar="N", help="How much to do at once."),
+        click.option("--strict", is_flag=True, help="Count warnings as differences."),
+        click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many to do at the same time."),
         options.device,
         click.option(
             "--space", type=options.Choice(["auto", "linear", "encoded"]), default="auto",
             help="Compare linear light or the stored values.",
         ),
-        click.option("--alpha", type=options.Choice(["keep", "drop"]), default="keep", help="Whether alpha counts."),
-        click.option("--layer", metavar="NAME", help="Which layer of multi-layer files."),
-        click.option("-q", "--quiet", is_flag=True, help="Only the totals."),
+        click.option("--alpha", type=options.Choice(["keep", "drop"]), default="keep", help="Compare alpha, or leave "
+        "it out."),
+        click.option("--layer", metavar="NAME", help="The layer to read from files of several."),
+        click.option("-q", "--quiet", is_flag=True, help="Print only the totals."),
     )(command)  # fmt: skip
 
 

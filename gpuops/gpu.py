@@ -127,7 +127,7 @@ class Gpu:
             raise DeviceError("this Gpu is closed: open another")
 
     def phase(self, name: str) -> AbstractContextManager[None]:
-        """The report's phase ``name``, or nothing without a report."""
+        """Returns the report's phase ``name``, or a context that does nothing if there is no report."""
         return self.report.phase(name) if self.report is not None else nullcontext()
 
     @cached_property
@@ -163,7 +163,7 @@ class Gpu:
     # -- memory ---------------------------------------------------------------------------------------------
 
     def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
-        """A new, uninitialised device array. Its memory returns to the pool with the last reference to it."""
+        """Returns a new, uninitialised device array. Its memory returns to the pool with the last reference to it."""
         return self.new(tuple(map(int, shape)), np.dtype(dtype))
 
     def new(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Image:
@@ -244,7 +244,7 @@ class Gpu:
         return image
 
     def zeros(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
-        """A new device array of zero bytes."""
+        """Returns a new device array of zero bytes."""
         image = self.empty(shape, dtype)
         if image.nbytes:
             with self.lock:

@@ -110,7 +110,7 @@ class Image:
         return planes, height if self.part is None else self.part.height, width
 
     def like(self, shape: tuple[int, ...] | None = None, dtype: npt.DTypeLike | None = None) -> Image:
-        """A new, uninitialised Image with this one's attributes (and shape and dtype, where not given)."""
+        """Returns a new, uninitialised Image with this one's attributes, and its shape and dtype by default."""
         image = self.gpu.new(
             self.shape if shape is None else shape, self.dtype if dtype is None else np.dtype(dtype)
         )
@@ -136,7 +136,7 @@ class Image:
         return values
 
     def without_alpha(self) -> Image:
-        """The colour planes, sharing this Image's memory: alpha is the last plane."""
+        """Returns the colour planes, which share this Image's memory: alpha is the last plane."""
         shape = (self.colours, *self.shape[1:])
         return Image(self.gpu, self.buffer, shape, self.dtype, space=self.space)
 

@@ -25,7 +25,7 @@ _findings: ContextVar[Callable[[Finding], object] | None] = ContextVar("findings
 
 
 class Finding(NamedTuple):
-    """What an operation has found beside its result: a text for a person, and figures as plain values for a report.
+    """A finding of an operation beside its result: a text for a person, and figures as plain values for a report.
 
     ``detail``: only who asks for details wants to read it.
     """

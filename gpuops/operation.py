@@ -42,7 +42,7 @@ __all__ = [
 
 
 class Traits(NamedTuple):
-    """What an operation wants and gives, with certain parameters. Without anything said: the whole image, in light.
+    """Traits of an operation with certain parameters: what it wants and gives. The default: the whole image, in light.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Traits(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """What a step needs to know of a whole picture first, whose rows come in parts.
+    """What a step needs to know about a whole picture before it works on its rows in parts.
 
     Attributes
     ----------

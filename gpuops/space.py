@@ -53,7 +53,7 @@ LIGHT = Space()
 
 
 class Target(Protocol):
-    """Where a result is going, for operations that write its pixels themselves."""
+    """The place where a result is going, for operations that write its pixels themselves."""
 
     @property
     def name(self) -> str:

@@ -315,7 +315,7 @@ def test_every_option_is_documented(path: tuple[str, ...]) -> None:
 
 
 # Commands that another one's page describes.
-PAGES_OF = {"ifft": "fft", "idwt": "dwt", "run": "chains", "regress": "compare"}
+PAGES_OF = {"ifft": "fft", "idwt": "dwt", "run": "chains", "regress": "compare", "help": "faq"}
 
 
 # -- figures that anybody can make again -------------------------------------------------------------------------

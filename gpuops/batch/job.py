@@ -38,7 +38,7 @@ _USUAL = ("auto", "srgb")
 
 @dataclass(frozen=True)
 class Options:
-    """How files are read and written, whatever the work on them is.
+    """Options of how files are read and written, whatever the work on them is.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ def _digest(work: Chain | Work, how: Options) -> str:
 
 
 def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:
-    """Reads, works and writes. Returns what the work has to tell: of a chain its findings, or None.
+    """Reads, works and writes. Returns what the work found, such as the findings of a chain, or None.
 
     ``access``: how it gets at its files, for those who do not wait for them. Raises FileError for what fails with this
     input, and ParameterError for parameters that do not go with its output.

@@ -29,7 +29,7 @@ _SHARE = 4
 
 @dataclass
 class Done:
-    """What became of a job.
+    """The outcome of a job.
 
     Attributes
     ----------

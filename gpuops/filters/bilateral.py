@@ -95,7 +95,7 @@ def denoise_bilateral(
     cval: float = 0.0,
     channel_axis: int | None = None,
 ) -> Image | npt.NDArray[np.generic]:
-    """Bilateral filter, with the names of skimage.restoration.denoise_bilateral, but exact.
+    """Applies a bilateral filter, with the names of skimage.restoration.denoise_bilateral, but exact.
 
     Distances of colours are neither put into bins nor divided by the number of colours, as they are in skimage 0.26.
 

@@ -71,7 +71,7 @@ class Grid:
         lowest: float,
         highest: float,
     ) -> Grid:
-        """The grid for planes of ``size`` (height, width) with values ``lowest`` … ``highest``."""
+        """Returns the grid for planes of ``size`` (height, width) with values ``lowest`` … ``highest``."""
         for name, value, least in (
             ("sigma_spatial", sigma_spatial, 1.0),
             ("sigma_color", sigma_color, 1e-20),

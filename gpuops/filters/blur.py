@@ -159,7 +159,7 @@ def gaussian_filter(
     cval: float = 0.0,
     truncate: float | None = None,
 ) -> Image | npt.NDArray[np.generic]:
-    """Gaussian blur over the last two axes, as scipy.ndimage.gaussian_filter of order 0.
+    """Blurs by a Gaussian over the last two axes, as scipy.ndimage.gaussian_filter of order 0.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def uniform_filter(
     mode: str = "reflect",
     cval: float = 0.0,
 ) -> Image | npt.NDArray[np.generic]:
-    """Mean over an odd ``size`` × ``size`` (or (y, x)) box over the last two axes, as scipy.ndimage.uniform_filter.
+    """Returns means over an odd ``size`` × ``size`` (or (y, x)) box of the last two axes, as in scipy.ndimage.
 
     Raises ParameterError for a size that is even, negative or no whole number; the rest is as :func:`gaussian_filter`.
     """

@@ -50,7 +50,7 @@ def convolve(
     cval: float = 0.0,
     method: str = "auto",
 ) -> Image | npt.NDArray[np.generic]:
-    """Convolution over the last two axes, as scipy.ndimage.convolve: out = Σ_k weights[k] · input[i + centre − k].
+    """Convolves the last two axes, as scipy.ndimage.convolve: out = Σ_k weights[k] · input[i + centre − k].
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def median(
     *,
     interleaved: bool = False,
 ) -> Image:
-    """The median of (2 · radius_y + 1) × (2 · radius_x + 1) pixels around each, of every plane.
+    """Returns the median of (2 · radius_y + 1) × (2 · radius_x + 1) pixels around each, of every plane.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def median_filter(
     mode: str = "reflect",
     cval: float = 0.0,
 ) -> Image | npt.NDArray[np.generic]:
-    """Median over an odd ``size`` × ``size`` (or (y, x)) rectangle over the last two axes, as scipy's of that name.
+    """Returns medians over an odd ``size`` × ``size`` (or (y, x)) rectangle of the last two axes, as in scipy.ndimage.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def idct(
     gpu: Gpu, x: npt.ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
     *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
-    """Inverse of :func:`dct`, as scipy.fft.idct."""
+    """Returns the inverse of :func:`dct`, as scipy.fft.idct."""
     check_name("norm", norm or "backward", NORMS)
     return _along(
         gpu, x, "cos", _INVERSE.get(type, type), n, axis, _SWAPPED[norm or "backward"], orthogonalize
@@ -63,7 +63,7 @@ def idst(
     gpu: Gpu, x: npt.ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
     *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
-    """Inverse of :func:`dst`, as scipy.fft.idst."""
+    """Returns the inverse of :func:`dst`, as scipy.fft.idst."""
     check_name("norm", norm or "backward", NORMS)
     return _along(
         gpu, x, "sin", _INVERSE.get(type, type), n, axis, _SWAPPED[norm or "backward"], orthogonalize
@@ -74,7 +74,7 @@ def dctn(
     gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
     norm: str | None = None, *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
-    """Cosine transforms along all axes, or ``axes``, as scipy.fft.dctn."""
+    """Returns cosine transforms along all axes, or ``axes``, as scipy.fft.dctn."""
     return _over(gpu, x, dct, type, s, axes, norm, orthogonalize)
 
 
@@ -82,7 +82,7 @@ def idctn(
     gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
     norm: str | None = None, *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
-    """Inverse of :func:`dctn`, as scipy.fft.idctn."""
+    """Returns the inverse of :func:`dctn`, as scipy.fft.idctn."""
     return _over(gpu, x, idct, type, s, axes, norm, orthogonalize)
 
 
@@ -90,7 +90,7 @@ def dstn(
     gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
     norm: str | None = None, *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
-    """Sine transforms along all axes, or ``axes``, as scipy.fft.dstn."""
+    """Returns sine transforms along all axes, or ``axes``, as scipy.fft.dstn."""
     return _over(gpu, x, dst, type, s, axes, norm, orthogonalize)
 
 
@@ -98,7 +98,7 @@ def idstn(
     gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
     norm: str | None = None, *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
-    """Inverse of :func:`dstn`, as scipy.fft.idstn."""
+    """Returns the inverse of :func:`dstn`, as scipy.fft.idstn."""
     return _over(gpu, x, idst, type, s, axes, norm, orthogonalize)
 
 

@@ -128,8 +128,8 @@ class Statistics:
         return _exp2(self.centre_log2)
 
     def percentile(self, percent: float) -> float:
-        """The value below which ``percent`` % of the positive values lie, to the histogram's accuracy and within
-        the extremes; NaN where there are no positive values."""
+        """Returns the value below which ``percent`` % of the positive values lie, to the histogram's accuracy and
+        within the extremes; NaN where there are no positive values."""
         if not self.histogram.sum():
             return math.nan
         edges = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
@@ -139,7 +139,7 @@ class Statistics:
         return min(max(value, self.minimum), self.maximum)
 
     def trimmed_log_mean(self, low: float, high: float) -> float:
-        """Geometric mean of the positive values between two percentiles, to the histogram's accuracy."""
+        """Returns the geometric mean of the positive values between two percentiles, to the histogram's accuracy."""
         total = float(self.histogram.sum())
         if not total:
             return math.nan

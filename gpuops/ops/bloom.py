@@ -53,9 +53,9 @@ RADIUS = 0.1
 # Bytes that the aperture's transforms take, at most, whatever the image.
 _STARBURST = 160e6
 _APERTURE = (
-    ("blades", "blades", "N", "Of a starburst's aperture: N rays if N is even, 2N if it is odd."),
-    ("angle", "blade_angle", "DEG", "Direction of one ray, counter-clockwise from a row's direction."),
-    ("roundness", "roundness", "R", "Of the aperture: 0 a polygon, 1 a circle; between, rays widen to fans."),
+    ("blades", "blades", "N", "Blades of a starburst's aperture: N rays if N is even, 2N if it is odd."),
+    ("angle", "blade_angle", "DEG", "Direction of one ray, counter-clockwise from that of rows."),
+    ("roundness", "roundness", "R", "The aperture's shape: 0 a polygon, 1 a circle; between, rays widen."),
 )
 _APERTURE_OPTIONS = tuple(option for _, option, *_ in _APERTURE)
 
@@ -64,7 +64,8 @@ _APERTURE_OPTIONS = tuple(option for _, option, *_ in _APERTURE)
 class BloomParams(Params):
     """Lay a glow over images, in linear light, unclipped and with premultiplied alpha.
 
-    Without a threshold all light glows, as in a lens: small strengths do. NaN and infinite pixels give no glow.
+    Without a threshold all light glows, as in a lens. A small strength is then enough. NaN and infinite pixels give no
+    glow.
 
     Notes
     -----
@@ -108,7 +109,8 @@ class BloomParams(Params):
     threshold: float = parameter(
         0.0,
         Number(
-            "Only light above T glows: linear, after exposure, of the brightest channel (1 is a display's white).",
+            "Only light above this glows. It is linear, after exposure, of the brightest channel (1 is a display's "
+            "white).",
             0,
             1e6,
         ),
@@ -122,32 +124,33 @@ class BloomParams(Params):
     radius: float = parameter(
         RADIUS,
         Number(
-            "Reach of the glow as a fraction of the image height: σ of its widest part; of a starburst, within which "
-            "99 % of a round aperture's green light lies.",
+            "How far the glow reaches, as a fraction of the image height: σ of its widest part. A starburst of a "
+            "round aperture has 99 % of its green light within it.",
             0,
             1,
         ),
     )
     blend: str = parameter(
         "energy",
-        Choice("energy: the glow's light leaves where it came from; add: the glow comes on top.", BLENDS),
+        Choice("energy takes the glow's light from where it came. add puts the glow on top.", BLENDS),
     )
     method: str = parameter(
         "mip",
         Choice(
-            "mip: a chain of half-size images; gaussians: the exact sum, slow; fft: a starburst, the light that the "
-            "lens's aperture diffracts, or --kernel. Without it mip, or fft where --kernel or an aperture is given.",
+            "mip is a chain of half-size images, gaussians the exact sum (slow), and fft a starburst (the light that "
+            "the lens's aperture diffracts) or --kernel. The default is mip, or fft if --kernel or an aperture is "
+            "given.",
             METHODS,
         ),
     )
     karis: bool = parameter(True, Flag("Damp the glow of single hot pixels."))
     reads: str = parameter(
-        "auto", Choice("The chain's filters through local memory, or with direct reads.", READS)
+        "auto", Choice("The filters of mip read through local memory, or directly.", READS)
     )
     border: str = parameter(
         "reflect",
         Choice(
-            "Beyond the edges: the image mirrored; or, for panoramas, wrap-x: the right edge goes on at the left.",
+            "What is beyond the edges: the mirrored image, or with wrap-x (for panoramas) the opposite side.",
             BORDERS,
         ),
     )
@@ -155,8 +158,8 @@ class BloomParams(Params):
         0.0,
         replace(
             EXPOSURE,
-            help="In stops, for --threshold and --tonemap; auto meters the input.  [default: auto with --tonemap, "
-            "or 0]",
+            help="The exposure in stops, for --threshold and --tonemap. auto meters the input.  [default: auto with "
+            "--tonemap, or 0]",
         ),
     )
     aperture: Aperture = parameter(Aperture(), Group("The aperture of a starburst.", Aperture, _APERTURE))
@@ -173,7 +176,7 @@ class BloomParams(Params):
         ),
     )
     preset: str | None = parameter(
-        None, Choice("The bloom of the Direct3D 11 HDR sample, exactly.", ("d3d11",), optional=True)
+        None, Choice("Make exactly the bloom of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
     )
 
     def __post_init__(self) -> None:
@@ -277,7 +280,7 @@ class BloomParams(Params):
 
 
 def variance(level: int) -> float:
-    """σ² in pixels² that ``level`` halvings and doublings give an impulse, along each axis.
+    """Returns σ² in pixels² that ``level`` halvings and doublings give an impulse, along each axis.
 
     A halving adds 1.75 of its input's pixels² (a box of 4 adds 1.25, moving half of it by ±1 adds 0.5), a doubling 2.75
     of its output's (interpolation 0.75, the tent 2), and a pixel grows fourfold in area from level to level:

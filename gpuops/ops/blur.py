@@ -66,17 +66,22 @@ class BlurParams(Params):
     )
     radius: tuple[float, float] = parameter(
         (0, 0),
-        PerAxis("Of the disc; of the window of box, median (15 at most) and bilateral, 2R + 1 pixels wide."),
+        PerAxis(
+            "The radius of the disc, or of the window of box, median (15 at most) and bilateral. The window has "
+            "2R + 1 pixels."
+        ),
     )
     sigma_color: float = parameter(
         0.0,
         Number(
-            "Of the bilateral filter: how far colours may differ, of 0 … 1 or as light.", 0, 1e6, hidden=True
+            "How far colours may differ for the bilateral filter, of 0 … 1 or as light.", 0, 1e6, hidden=True
         ),
     )
-    length: float = parameter(0.0, Number("Of the motion.", 0, MAX_RADIUS_2D, "pixels", hidden=True))
+    length: float = parameter(
+        0.0, Number("The length of the motion.", 0, MAX_RADIUS_2D, "pixels", hidden=True)
+    )
     angle: float = parameter(
-        0.0, Number("Of the motion, counter-clockwise from the x axis.", -1e6, 1e6, "degrees")
+        0.0, Number("The direction of the motion, counter-clockwise from the x axis.", -1e6, 1e6, "degrees")
     )
     kind: str = parameter("gaussian", Choice("The shape of the blur.", KINDS))
     border: str = parameter("reflect", BORDER)
@@ -84,15 +89,15 @@ class BlurParams(Params):
     truncate: float | None = parameter(
         None,
         Number(
-            "Cut the Gaussian at so many sigmas (scipy's default: 4), not where it ends.",
+            "Cut the Gaussian at this many sigmas (scipy's default: 4), not where it ends.",
             0,
             1e4,
             optional=True,
         ),
     )
-    method: str = parameter("auto", Choice("Which kernel.", METHODS))
+    method: str = parameter("auto", Choice("The kernel that computes the blur.", METHODS))
     preset: str | None = parameter(
-        None, Choice("The blur of the Direct3D 11 HDR sample, exactly.", ("d3d11",), optional=True)
+        None, Choice("Make exactly the blur of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
     )
 
     def __post_init__(self) -> None:
@@ -198,7 +203,7 @@ class BlurParams(Params):
         return BilateralParams(self.sigma_color, self.sigma[0], size, border=self.border, cval=self.cval)
 
     def weights(self, axis: int) -> list[float]:
-        """The normalised weights along ``axis`` (0: y, 1: x), 2·radius + 1 of them."""
+        """Returns the normalised weights along ``axis`` (0: y, 1: x), 2·radius + 1 of them."""
         if self.kind == "box":
             size = 2 * self.radii[axis] + 1
             return [1.0 / size] * size
@@ -206,7 +211,7 @@ class BlurParams(Params):
 
 
 def gaussian(sigma: float, truncate: float) -> list[float]:
-    """Normalised weights −r … r, r = int(truncate·sigma + 0.5), as in scipy.ndimage."""
+    """Returns normalised weights −r … r, r = int(truncate·sigma + 0.5), as in scipy.ndimage."""
     radius = int(truncate * sigma + 0.5)
     if radius == 0:  # also a sigma so small that nothing beyond the pixel itself is inside the support
         return [1.0]

@@ -40,7 +40,10 @@ class ConvolveParams(Params):
     """
 
     kernel: FileOperand | None = parameter(
-        None, File("The kernel: gray for all channels, or a colour each.", required=True)
+        None,
+        File(
+            "The kernel. A gray one is for all channels, a coloured one has its own for each.", required=True
+        ),
     )
     normalise: bool = parameter(
         True, Flag("Scale each channel of the kernel to the sum 1, so that brightness stays.")
@@ -50,7 +53,8 @@ class ConvolveParams(Params):
     method: str = parameter(
         "auto",
         Choice(
-            "Tiles in local memory, direct reads, or transforms; auto goes by the kernel's size and the device.",
+            "How to convolve: tiles in local memory, direct reads, or transforms. auto chooses by the kernel's size "
+            "and the device.",
             METHODS,
         ),
     )

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 class CropParams(Params):
     """Cut a rectangle out of images, value for value.
 
-    The rectangle is counted in pixels as they are stored, before any rotation that EXIF asks for. In percent it is all
-    that it touches. Floats that a file holds multiplied by a partial alpha, as EXR does, change by at most one unit in
-    the last place, since every command divides them by alpha and multiplies them again.
+    The rectangle is counted in pixels as they are stored, before any rotation that EXIF asks for. In percent, it
+    takes all pixels that it touches. Files such as EXR hold floats multiplied by alpha. Where alpha is partial these
+    change by at most one unit in the last place, since every command divides them by alpha and multiplies them again.
     """
 
     region: Region = parameter(
         MISSING,
-        Rectangle("The rectangle: its left and top, its width and height; in pixels, or all four with %."),
+        Rectangle("The rectangle's left, top, width and height, in pixels, or all four with %."),
     )
 
 
 def crop(gpu: Gpu, image: Image, params: CropParams) -> Image:
-    """The rectangle of a planar Image with all its planes; the Image itself where it is all of it.
+    """Returns the rectangle of a planar Image with all its planes, or the Image itself if it is all of it.
 
-    Raises ParameterError where the rectangle is not inside the image.
+    Raises ParameterError if the rectangle is not inside the image.
     """
     from ..pixels.regions import cut
 

@@ -45,29 +45,34 @@ class DeconvolveParams(Params):
     take it long, as it sums every pixel of them. A blur of width 0, and --iterations 0, give the input exactly.
     """
 
-    method: str = parameter("wiener", Choice("How it is undone.", ("wiener", "richardson-lucy")))
-    kind: str = parameter("gaussian", Choice("What the blur was.", tuple(_WIDTHS)))
+    method: str = parameter(
+        "wiener", Choice("The method that undoes the blur.", ("wiener", "richardson-lucy"))
+    )
+    kind: str = parameter("gaussian", Choice("The kind of blur that it was.", tuple(_WIDTHS)))
     sigma: float | None = parameter(
         None, Number("Standard deviation of the Gaussian.", 0, 30, "pixels", optional=True)
     )
-    radius: float | None = parameter(None, Number("Of the disc.", 0, 100, "pixels", optional=True))
-    length: float | None = parameter(None, Number("Of the motion.", 0, 200, "pixels", optional=True))
+    radius: float | None = parameter(None, Number("The radius of the disc.", 0, 100, "pixels", optional=True))
+    length: float | None = parameter(
+        None, Number("The length of the motion.", 0, 200, "pixels", optional=True)
+    )
     angle: float = parameter(
-        0.0, Number("Of the motion, counter-clockwise from the x axis.", -360, 360, "degrees")
+        0.0, Number("The direction of the motion, counter-clockwise from the x axis.", -360, 360, "degrees")
     )
     balance: float = parameter(
-        0.003, Number("Of wiener: the noise's power relative to the image's.", 1e-6, 1e6)
+        0.003, Number("For wiener: the noise's power relative to the image's.", 1e-6, 1e6)
     )
     reg: str = parameter(
         "laplacian",
         Choice(
-            "Of wiener: balance counts more for finer detail, by the Laplacian's power, or the same everywhere.",
+            "For wiener: balance counts more for finer detail, by the Laplacian's power, or the same everywhere.",
             ("laplacian", "constant"),
         ),
     )
-    iterations: int = parameter(10, Whole("Of richardson-lucy: how many.", 0, 1000))
+    iterations: int = parameter(10, Whole("For richardson-lucy: the number of iterations.", 0, 1000))
     filter_epsilon: float = parameter(
-        0.0, Number("Of richardson-lucy: where the estimate's blur is not above it, light becomes 0.", 0, 1e5)
+        0.0,
+        Number("For richardson-lucy: light becomes 0 where the estimate's blur is not above this.", 0, 1e5),
     )
 
     def __post_init__(self) -> None:

@@ -39,34 +39,37 @@ def _offset(text: str) -> str | float:
 class FilterParams(Params):
     """Filter the frequencies of images, in linear light and with premultiplied alpha.
 
-    The spectrum is multiplied by the filter that --kind, --cutoff, --shape and --order say, in cycles per pixel as
-    clpix fft has them, and by --mask, a picture laid out like the picture that clpix fft makes of the image's spectrum:
-    what is black there goes. Both places of a pair, on opposite sides of the middle, count half each.
+    --kind, --cutoff, --shape and --order describe a filter, in cycles per pixel as in clpix fft. The spectrum is
+    multiplied by it, and by --mask. The mask is laid out like the picture that clpix fft makes of the spectrum, and
+    removes what is black there. Two opposite places make a pair, and each counts half.
 
-    A highpass or a bandpass leaves differences around 0. An output of integers holds none below 0, so that they are put
-    around the middle gray, sRGB's 0.5; floats stay as they are, unless --offset says otherwise. With --space encoded
-    filters work on the stored values, where steps up and down from gray look equally large. Lowpass, bandstop and notch
-    filter alpha as well; else it stays as it is.
+    A highpass or a bandpass leaves differences around 0. Integers cannot be negative, so that an output of integers has
+    them around the middle gray, sRGB's 0.5. Floats stay as they are, unless --offset says otherwise. With --space
+    encoded filters work on the stored values, where steps up and down from gray look equally large. Lowpass, bandstop
+    and notch filter alpha as well. Otherwise it stays as it is.
     """
 
-    kind: str | None = parameter(None, Choice("Which frequencies.", FILTERS, optional=True))
+    kind: str | None = parameter(
+        None, Choice("The frequencies that stay, or that go.", FILTERS, optional=True)
+    )
     cutoff: tuple[str, ...] = parameter(
         (),
         Repeated(
-            "In cycles per pixel: a frequency, a band, or a notch's place and radius, once for each notch.",
+            "A frequency in cycles per pixel, a band, or a notch's place and radius, once for each notch.",
             "F|LOW:HIGH|FX,FY[,R]",
         ),
     )
-    shape: str = parameter("gaussian", Choice("Of the filter's edge.", SHAPES))
-    order: int = parameter(2, Whole("Of a Butterworth filter.", 1, 16))
+    shape: str = parameter("gaussian", Choice("The shape of the filter's edge.", SHAPES))
+    order: int = parameter(2, Whole("The order of a Butterworth filter.", 1, 16))
     mask: FileOperand | None = parameter(
-        None, File("What the spectrum is multiplied by: black is 0, white 1.")
+        None, File("Multiply the spectrum by this picture. Black is 0, white 1.")
     )
     border: str = parameter(
-        "reflect", Choice("How images go on beyond their edges: mirrored, or around.", ("reflect", "wrap"))
+        "reflect",
+        Choice("What is beyond the edges: the mirrored image, or the opposite side.", ("reflect", "wrap")),
     )
     offset: str | float = parameter(
-        _AUTO, Written("What is added to the colours.", f"{_AUTO}|{_MIDDLE}|V", _offset)
+        _AUTO, Written("Add this to the colours.", f"{_AUTO}|{_MIDDLE}|V", _offset)
     )
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ class FlipParams(Params):
 
     axis: str = parameter(
         MISSING,
-        Choice("Along which axis pixels change their places.", ("horizontal", "vertical", "both")),
+        Choice("The axis along which pixels change their places.", ("horizontal", "vertical", "both")),
     )
 
 

@@ -30,13 +30,17 @@ class GradeParams(Params):
     """
 
     exposure: float = parameter(
-        0.0, Number("How much brighter light becomes; 1 doubles it.", -30, 30, "stops")
+        0.0, Number("How much brighter light becomes, in stops: 1 doubles it.", -30, 30, "stops")
     )
-    slope: tuple[float, ...] = parameter((1.0,) * 3, Numbers("Factors of red, green and blue.", 3, 0, 1000))
-    offset: tuple[float, ...] = parameter((0.0,) * 3, Numbers("What is added after that.", 3, -1000, 1000))
-    power: tuple[float, ...] = parameter((1.0,) * 3, Numbers("Exponents after that.", 3, 0.01, 100))
+    slope: tuple[float, ...] = parameter(
+        (1.0,) * 3, Numbers("Multiply red, green and blue by these.", 3, 0, 1000)
+    )
+    offset: tuple[float, ...] = parameter((0.0,) * 3, Numbers("Add these after that.", 3, -1000, 1000))
+    power: tuple[float, ...] = parameter(
+        (1.0,) * 3, Numbers("Apply these exponents after that.", 3, 0.01, 100)
+    )
     cdl_saturation: float = parameter(1.0, Number("Saturation after that: 0 is gray.", 0, 100))
-    contrast: float = parameter(1.0, Number("The exponent about the pivot.", 0.01, 100))
+    contrast: float = parameter(1.0, Number("The exponent around the pivot.", 0.01, 100))
     pivot: float = parameter(_PIVOT, Number("The light that contrast leaves alone.", 1e-6, 1e6))
     saturation: float = parameter(1.0, Number("Saturation after contrast: 0 is gray.", 0, 100))
     curve: tuple[tuple[float, float], ...] | None = parameter(

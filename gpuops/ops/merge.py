@@ -20,8 +20,8 @@ _STEEPEST = 10
 class MergeParams(Params):
     """Merge pictures of one scene with several exposures into one in which all of it is well exposed.
 
-    That is exposure fusion (Mertens, Kautz and Van Reeth 2007): wherever a picture has more contrast, more saturated
-    colours and values nearer to the middle, more of it is taken, in each octave of detail by itself. It works on stored
+    This is exposure fusion (Mertens, Kautz and Van Reeth 2007). More is taken of a picture where it has more contrast,
+    more saturated colours and values nearer to the middle, for each octave of detail by itself. It works on stored
     values, as cameras make them, and needs no exposure times. All inputs become one output, which has the first one's
     size, depth and metadata: `clpix merge dark.jpg middle.jpg bright.jpg -o merged.png`. A single input stays as it is.
 
@@ -30,15 +30,15 @@ class MergeParams(Params):
     """
 
     others: tuple[FileOperand, ...] = parameter(
-        (), Files("A further picture, as the inputs behind the first one are; may be repeated.")
+        (), Files("A further picture, like the inputs after the first one; may be repeated.")
     )
     align: str = parameter(
-        "none", Choice("Whether pictures are shifted to lie on the first one.", ("none", "translation"))
+        "none", Choice("Shift pictures so that they lie on the first one, or not.", ("none", "translation"))
     )
     contrast: float = parameter(1.0, Number("The exponent of contrast in the weights.", 0, _STEEPEST))
     saturation: float = parameter(1.0, Number("The exponent of saturation.", 0, _STEEPEST))
     exposedness: float = parameter(
-        1.0, Number("The exponent of how near to the middle values are.", 0, _STEEPEST)
+        1.0, Number("The exponent of how near values are to the middle.", 0, _STEEPEST)
     )
 
 

@@ -19,15 +19,15 @@ class MixParams(Params):
     """Mix images with another picture of their size, in linear light and with premultiplied alpha.
 
     The result is image + share · (picture − image), where the share is --amount times the mask's value. A mask's values
-    count as they are stored, from 0, the image, to 1, the picture; a coloured mask counts by its luminance. A blur of a
-    part is `clpix blur in.png --sigma 8 then mix --picture in.png --mask sharp-here.png -o out.png`. Where the picture
+    count as they are stored: 0 shows the image, and 1 the picture. A coloured mask counts by its luminance. To blur a
+    part, use `clpix blur in.png --sigma 8 then mix --picture in.png --mask sharp-here.png -o out.png`. If the picture
     is transparent and the image has no alpha, the image shows through.
     """
 
     picture: FileOperand | None = parameter(None, File("The other picture.", required=True))
-    mask: FileOperand | None = parameter(None, File("Where the other picture is to be seen: white there."))
-    amount: float = parameter(1.0, Number("How much of the other picture there is, of 0 … 1.", 0, 1))
-    invert: bool = parameter(False, Flag("Take black of the mask for white."))
+    mask: FileOperand | None = parameter(None, File("A mask. The other picture is seen where it is white."))
+    amount: float = parameter(1.0, Number("The share of the other picture, 0 … 1.", 0, 1))
+    invert: bool = parameter(False, Flag("Swap black and white of the mask."))
 
 
 def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 class OcioParams(Params):
     """Convert colours as an OpenColorIO config says: to a colour space, or to a view of a display.
 
-    The config is a file (.ocio, .ocioz), a built-in one, such as studio-config-latest (or `studio`) and
-    cg-config-latest (or `cg`), which have the views of ACES 2.0, or what the environment's OCIO names.
-    --list, in place of all work, shows what it has. Without --to the result is for a display: the config's default
-    display and view, unless --display and --view name others.
+    The config is a file (.ocio, .ocioz), the one that the environment's OCIO names, or a built-in one. Of these,
+    studio-config-latest (or `studio`) and cg-config-latest (or `cg`) have the views of ACES 2.0. --list shows what a
+    config has, and does nothing else. Without --to the result is for a display: the config's default display and view,
+    unless --display and --view name others.
 
-    With --from the image's values, as they are stored, are in that colour space, whatever the file says. Without it the
-    file says what its colours are: the step gets linear Rec. 709 light, and the config has to know that. The result's
-    values go to the file as they are, with the profile of their space where that is a known one, such as sRGB, Display
-    P3 or Rec. 2100 with PQ; of any other space one line says that no profile tells what values are.
+    --from names the colour space of the values that are stored in the file, whatever the file says. Without it the file
+    says what its colours are. The step then gets linear Rec. 709 light, which the config has to know. The result's
+    values go to the file as they are. If their space is a known one, such as sRGB, Display P3 or Rec. 2100 with PQ, the
+    file gets its profile. Otherwise one line says that no profile tells what the values are.
 
     The transform is the one that OpenColorIO's shader for GPUs computes, with tables interpolated in float32. Alpha
     stays. Gray images stay gray: they get the luminance of the result.

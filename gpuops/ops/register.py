@@ -17,21 +17,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RegisterParams(Params):
-    """Shift images so that they lie on a reference of their size, by the shift that is found between the two.
+    """Find the shift between images and a reference of their size, and shift the images so that they lie on it.
 
-    Phase correlation finds it, to 1 / --upsample of a pixel, from the mean of the colours in linear light. It knows no
-    turns and no other scale, and the picture's content decides how exact it is. What is at the edges of one picture and
-    not of the other counts little, by a Hann window; --window none suits pictures that go around. The shift is printed,
-    in pixels to the right and down, and is in the report of --timing-file.
+    Phase correlation finds the shift, to 1 / --upsample of a pixel, from the mean of the colours in linear light. It
+    finds no rotation and no other scale, and the picture's content decides how exact it is. A Hann window lets the
+    edges count little, since they may be in one picture only. --window none suits pictures that wrap around. The shift
+    is printed, in pixels to the right and down, and is in the report of --timing-file.
 
     Whole shifts move pixels. Others are interpolated by Catmull-Rom's cubic within the range of the 16 values around,
-    with premultiplied alpha. What lies outside of the picture is transparent where there is alpha, else --background.
+    with premultiplied alpha. Outside of the picture is transparent if there is alpha, and otherwise --background.
     """
 
-    reference: FileOperand | None = parameter(None, File("What the images are shifted to.", required=True))
-    upsample: int = parameter(10, Whole("Into how many parts of a pixel; 1: whole pixels.", 1, 100))
+    reference: FileOperand | None = parameter(
+        None, File("The picture that the images are shifted to.", required=True)
+    )
+    upsample: int = parameter(
+        10, Whole("The parts of a pixel that are told apart; 1 is whole pixels.", 1, 100)
+    )
     window: str = parameter(
-        "hann", Choice("What pictures are multiplied by to find the shift.", ("hann", "none"))
+        "hann", Choice("The window that pictures are multiplied by to find the shift.", ("hann", "none"))
     )
     background: float = parameter(
         0.0, Number("The light outside of pictures without alpha: 0 is black, 1 is white.", 0, 1)

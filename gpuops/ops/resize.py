@@ -22,14 +22,14 @@ MOST = 1 << 20
 class ResizeParams(Params):
     """Bring images to another size, in linear light and with premultiplied alpha.
 
-    Either --size or --scale says which. --fit contain keeps the image's shape and stays inside the size. cover keeps
-    the shape, fills the size and cuts off what is beyond it, as much on both sides. stretch fills the size with the
-    whole image. If the width or the height is left out, it follows from the shape.
+    Give --size or --scale. --fit contain keeps the image's shape and stays inside the size. cover keeps the shape,
+    fills the size and cuts off what is beyond it, as much on both sides. stretch fills the size with the whole image.
+    If the width or the height is left out, it follows from the shape.
 
     When an image shrinks, filters are stretched, so that every pixel of it counts. At the edges weights are divided by
-    the sum of those that are inside. A side that keeps its length keeps its values. area is the mean of what a new
-    pixel covers; nearest copies the pixel at its centre. Sizes are of pixels as they are stored, before any rotation
-    that EXIF asks for.
+    the sum of those that are inside. A side that keeps its length keeps its values. The filter area takes the mean of
+    what a new pixel covers, and nearest copies the pixel at its centre. Sizes are of pixels as they are stored, before
+    any rotation that EXIF asks for.
     """
 
     size: tuple[int | None, int | None] | None = parameter(
@@ -38,7 +38,7 @@ class ResizeParams(Params):
     scale: tuple[float, float] | None = parameter(
         None,
         Numbers(
-            "The factor, such as 0.5 or 50%; or two, of width and height.",
+            "The factor, such as 0.5 or 50%, or two for width and height.",
             2,
             1e-6,
             1e6,
@@ -48,12 +48,13 @@ class ResizeParams(Params):
     )
     fit: str = parameter(
         "contain",
-        Choice("How the image meets a size of another shape.", ("contain", "cover", "stretch")),
+        Choice("How the image fits into a size of another shape.", ("contain", "cover", "stretch")),
     )
     filter: str = parameter(
         "lanczos3",
         Choice(
-            "How pixels are made of the old ones.", ("lanczos3", "mitchell", "catmull-rom", "area", "nearest")
+            "The filter that makes new pixels from the old ones.",
+            ("lanczos3", "mitchell", "catmull-rom", "area", "nearest"),
         ),
     )
 
@@ -68,7 +69,7 @@ class ResizeParams(Params):
 
 
 def resize(gpu: Gpu, image: Image, params: ResizeParams) -> Image:
-    """A planar float32 Image in another size, premultiplied where it has alpha; itself where it has that size.
+    """Returns a planar float32 Image in another size, premultiplied if it has alpha, or itself if it has that size.
 
     Raises ParameterError where a side would have more than :data:`MOST` pixels.
     """

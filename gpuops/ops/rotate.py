@@ -31,7 +31,7 @@ class RotateParams(Params):
     """
 
     angle: float | None = parameter(
-        None, Number("By how much to turn, clockwise.", -360, 360, "degrees", optional=True)
+        None, Number("The angle by which to turn, clockwise.", -360, 360, "degrees", optional=True)
     )
     auto_orient: bool = parameter(False, Flag("Turn as the EXIF orientation asks, in place of an angle."))
     expand: bool = parameter(True, Flag("Let the canvas grow to hold all of the turned picture."))

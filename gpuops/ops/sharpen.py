@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 class SharpenParams(Params):
     """Sharpen images by an unsharp mask, in linear light and with premultiplied alpha.
 
-    What a Gaussian takes away is added once more, times --amount, where it exceeds --threshold. Light never falls below
-    black by that, and alpha stays as it is. --amount 0 and --sigma 0 give the input exactly.
+    The difference between an image and its Gaussian blur is added, times --amount, where it exceeds --threshold. Light
+    never falls below black by that, and alpha stays as it is. --amount 0 and --sigma 0 give the input exactly.
     """
 
     sigma: float = parameter(1.0, Number("Standard deviation of the Gaussian.", 0, 1e5, "pixels"))
-    amount: float = parameter(1.0, Number("How much of the difference is added.", 0, 1000))
+    amount: float = parameter(1.0, Number("The share of the difference that is added.", 0, 1000))
     threshold: float = parameter(0.0, Number("Differences of light up to this are left alone.", 0, 1e5))
     of: str = parameter(
         "luminance",
-        Choice("What differs: luminance, so that hues stay, or each colour.", ("luminance", "colours")),
+        Choice("Sharpen luminance, so that hues stay, or each colour.", ("luminance", "colours")),
     )
     border: str = parameter(
         "reflect",
         Choice(
-            "What is beyond the edges: wrap-x, for panoramas, wraps left to right.", ("reflect", "wrap-x")
+            "What is beyond the edges. wrap-x, for panoramas, is the opposite side.", ("reflect", "wrap-x")
         ),
     )
 

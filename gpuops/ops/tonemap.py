@@ -119,15 +119,21 @@ class TonemapParams(Params):
     exposure: float | None = parameter(None, OF_SEQUENCE)
     sequence: Neighbours | None = parameter(None, None)
     meter: str = parameter(
-        "log-mean", Choice("What auto exposure reads.  [default: log-mean]", tuple(METERS), hidden=True)
+        "log-mean", Choice("What auto exposure measures.  [default: log-mean]", tuple(METERS), hidden=True)
     )
     key: float = parameter(
-        0.18, Number("Luminance that auto exposure brings it to.  [default: 0.18]", 1e-6, 1e6, hidden=True)
+        0.18,
+        Number(
+            "The luminance that auto exposure gives to what it measures.  [default: 0.18]",
+            1e-6,
+            1e6,
+            hidden=True,
+        ),
     )
     percentiles: tuple[float, float] = parameter(
         PERCENTILES,
         Written(
-            "Of the lit pixels, between which --meter histogram reads.  [default: 10,90]",
+            "The percentiles of lit pixels between which --meter histogram measures.  [default: 10,90]",
             "LOW,HIGH",
             percentiles_option,
             lambda pair: f"{pair[0]!r},{pair[1]!r}",
@@ -137,16 +143,16 @@ class TonemapParams(Params):
     meter_region: Region | None = parameter(
         None,
         Rectangle(
-            "What is metered: a rectangle of the pixels as they are stored, before any rotation that EXIF asks for; in "
-            "pixels, or all four with %.",
+            "Meter only this rectangle, in pixels as they are stored (before any rotation by EXIF), or all four "
+            "numbers with %.",
             optional=True,
         ),
     )
     white_balance: WhiteBalance | None = parameter(
         None,
         Written(
-            "Before metering: channel means made equal, gains, or the scene's light in kelvin (1667 … 25000) with its "
-            "distance from the locus in Duv (positive: greener).  [default: none]",
+            "White balance before metering: equal means of channels, gains, or the scene's light in kelvin (1667 … "
+            "25000), with its distance from the locus in Duv (positive: greener).  [default: none]",
             "none|gray-world|R,G,B|T[K][,TINT]",
             white_balance_option,
             white_balance_text,
@@ -165,14 +171,15 @@ class TonemapParams(Params):
     parameters: Mapping[str, float] = parameter(
         FrozenMapping(),
         NamedNumbers(
-            "Of the operator, such as contrast=1.6 of sigmoid; may be repeated. docs/tonemap.md lists them.",
+            "A parameter of the operator, such as contrast=1.6 for sigmoid; may be repeated. docs/tonemap.md lists "
+            "them.",
             "parameter",
         ),
     )
     transfer: str = parameter(
         "auto",
         Written(
-            "The signal; pq puts 1 at 203 cd/m².  [default: srgb, or linear in files of floats]",
+            "The transfer curve of the signal. pq puts 1 at 203 cd/m².  [default: srgb, or linear in files of floats]",
             "srgb|gamma:G|pq|linear",
             str,
             hidden=True,
@@ -182,34 +189,34 @@ class TonemapParams(Params):
     gamut: str = parameter(
         "clip",
         Choice(
-            "Colours that the operator leaves beyond white: clip cuts each channel, hue mixes them with gray.",
+            "What to do with colours brighter than white: clip cuts each channel, hue mixes them with gray.",
             tuple(GAMUTS),
         ),
     )
     border: str = parameter(
         "reflect",
         Choice(
-            "Beyond the edges, for reinhard-local: the image mirrored; or, for panoramas, wrap-x: the right edge goes "
-            "on at the left.",
+            "What is beyond the edges, for reinhard-local: the mirrored image, or with wrap-x (for panoramas) the "
+            "opposite side.",
             ("reflect", "wrap-x"),
         ),
     )
-    dither: bool | int | None = parameter(None, Flag("Noise of ±1 code before rounding.", optional=True))
+    dither: bool | int | None = parameter(None, Flag("Add noise of ±1 code before rounding.", optional=True))
     noise: str = parameter(
         "triangular",
         Choice(
-            "Of dither: white noise, or blue noise, which is seen less. Both are triangularly distributed.",
+            "The noise of --dither: white, or blue, which is seen less. Both are triangularly distributed.",
             tuple(NOISES),
         ),
     )
-    seed: int = parameter(0, Whole("Another seed, another noise.", 0, 2**32 - 1))
-    method: str = parameter("auto", Choice("Which kernels.", METHODS))
+    seed: int = parameter(0, Whole("Another seed gives another noise.", 0, 2**32 - 1))
+    method: str = parameter("auto", Choice("The kernels that meter, and those of --preset.", METHODS))
     preset: str | None = parameter(
-        None, Choice("The picture of the Direct3D 11 HDR sample, exactly.", ("d3d11",), optional=True)
+        None, Choice("Make exactly the picture of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
     )
-    bloom: bool = parameter(True, Flag("With --preset: whether the sample's bloom is on."))
+    bloom: bool = parameter(True, Flag("With --preset: apply the sample's bloom, or not."))
     blur: bool = parameter(
-        False, Flag("With --preset: whether the sample's blur is on, after metering and bloom.")
+        False, Flag("With --preset: apply the sample's blur, after metering and bloom, or not.")
     )
 
     def __post_init__(self) -> None:

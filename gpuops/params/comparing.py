@@ -100,7 +100,7 @@ class Worst(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """What comparing two pictures gave.
+    """The result of comparing two pictures.
 
     Attributes
     ----------

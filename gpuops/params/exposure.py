@@ -80,8 +80,8 @@ EXPOSURE = Written(
 )
 #: The kind of it where the inputs of a command may be exposed alike.
 OF_SEQUENCE = Written(
-    "In stops; auto: each input as it is metered; shared: all inputs by the mean of these; smooth:N: each by the mean "
-    "of N inputs with it in the middle.  [default: auto, or 0 with --lut]",
+    "The exposure in stops, or how it is metered. auto meters each input, shared takes the mean of all inputs, and "
+    "smooth:N the mean of N inputs with this one in the middle.  [default: auto, or 0 with --lut]",
     "EV|auto|shared|smooth:N",
     sequence_option,
     lambda stops: "auto" if stops is None else repr(stops),

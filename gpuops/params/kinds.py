@@ -81,7 +81,7 @@ class Given(Mapping[str, Any]):
 
 
 class Kind(ABC):
-    """What values a parameter may have: how they are written, checked and explained to people in ``help``.
+    """The kind of a parameter: which values it may have, and how they are written, checked and explained in ``help``.
 
     Nothing compares kinds, so they have no methods for it: to make these takes longer than all else of a module.
     """

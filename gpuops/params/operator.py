@@ -26,11 +26,11 @@ class _OperatorOrLut(Kind):
             Option("lut", "A colour table, .cube or .spi3d, in place of an operator.", "FILE"),
             Option(
                 "lut_input",
-                "What the table takes of light c: the sRGB signal; c; c/(1+c); (log2 c − LOW)/(HIGH − LOW).",
+                "What the table takes for light c: its sRGB signal, c, c/(1+c), or (log2 c − LOW)/(HIGH − LOW).",
                 "srgb|linear|reinhard|log2:LOW:HIGH",
                 default="srgb",
             ),
-            Option("lut_output", "What it gives: the sRGB signal, or light.", "", OUTPUTS, "srgb"),
+            Option("lut_output", "What the table gives: the sRGB signal, or light.", "", OUTPUTS, "srgb"),
         ]
 
     def collected(self, name: str, given: Given) -> Any:

@@ -42,7 +42,7 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What passes, what warns and what fails. Without any threshold only equal pictures pass.
+    """Limits that say what passes, what warns and what fails. Without any threshold only equal pictures pass.
 
     Errors are fractions of the full range. A value is bad if its error is above ``fail`` and, relative to the mean of
     both values' magnitudes, above ``failrelative``; a pixel counts once. More than ``allowfailures`` bad pixels fail if

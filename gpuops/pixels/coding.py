@@ -146,7 +146,7 @@ def unpack(pixels: Image, decoding: Decoding) -> Image:
 
 
 def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
-    """Planar float32 Image → pixels (height, width, channels) on the device, and counters as in encode.cl."""
+    """Returns an Image's pixels (height, width, channels) on the device, and counters as in encode.cl."""
     gpu = image.gpu
     channels, height, width = image.shape
     size = height * width
@@ -214,7 +214,7 @@ def download(
     linearise: bool = False,
     unpremultiply: bool = False,
 ) -> tuple[Array, Losses]:
-    """Planar float32 Image → pixels of ``dtype``, as :class:`Encoding` says, and the values that did not fit."""
+    """Returns pixels of ``dtype`` of a planar float32 Image, as :class:`Encoding` says, and what did not fit."""
     pixels, lost = pack(image, Encoding(np.dtype(dtype), encode, linearise, unpremultiply))
     return pixels.numpy(), losses(lost)
 

@@ -42,7 +42,7 @@ _STAGING = 1 << 29
 
 
 def pinned(gpu: Gpu, queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
-    """Host memory of the driver's own, which devices reach without a copy in between, until :func:`unpin`."""
+    """Returns host memory of the driver's own, which devices reach without a copy in between, until :func:`unpin`."""
     flags = cl.mem_flags
     enqueue_map: Any = cl.enqueue_map_buffer  # its types allow fewer flags and dtypes than it takes
     access = cl.map_flags.READ | cl.map_flags.WRITE

@@ -81,7 +81,7 @@ def _luma(gpu: Gpu, image: Image) -> Array:
 
 
 def shifted(gpu: Gpu, image: Image, down: int, right: int) -> Image:
-    """The image of which the pixel (y, x) is that of ``image`` at (y + down, x + right); its edges go on beyond it."""
+    """Returns the image whose pixel (y, x) is that of ``image`` at (y + down, x + right); edges are mirrored."""
     planes, height, width = image.shape
     result = image.like()
     kernel = gpu.kernel(("border", "fusion"), "shifted", **define("mirror"))

@@ -26,7 +26,7 @@ _LEAST = 1e-12
 def fused(
     gpu: Gpu, images: Sequence[Image], powers: tuple[float, float, float], seen: Sequence[Seen]
 ) -> Image:
-    """Planar float32 Images of one shape → one of that shape: their Laplacian pyramids, blended by their weights.
+    """Fuses planar float32 Images of one shape into one: it blends their Laplacian pyramids by their weights.
 
     Parameters
     ----------

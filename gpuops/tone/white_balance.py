@@ -50,19 +50,19 @@ _DAYLIGHT_X = (
 
 
 def daylight(temperature: float) -> Chromaticity:
-    """CIE 1931 (x, y) of daylight of 4000 … 25000 K: the CIE's D illuminants."""
+    """Returns the CIE 1931 (x, y) of daylight of 4000 … 25000 K: the CIE's D illuminants."""
     x, _ = _cubic(_DAYLIGHT_X, temperature, 1000 / temperature)
     return x, (-3 * x + 2.870) * x - 0.275
 
 
 def planckian(temperature: float) -> Chromaticity:
-    """CIE 1931 (x, y) of a black body of 1667 … 25000 K."""
+    """Returns the CIE 1931 (x, y) of a black body of 1667 … 25000 K."""
     x, _ = _cubic(_PLANCKIAN_X, temperature, 1000 / temperature)
     return x, _cubic(_PLANCKIAN_Y, temperature, x)[0]
 
 
 def chromaticity(light: Illuminant) -> Chromaticity:
-    """CIE 1931 (x, y) of light: on a locus, and from there along the isotherm.
+    """Returns the CIE 1931 (x, y) of light: on a locus, and from there along the isotherm.
 
     An isotherm is perpendicular to the locus of black bodies in CIE 1960 (u, v).
     """
@@ -95,7 +95,7 @@ def _cubic(
 
 
 def adaptation(source: Chromaticity, target: Chromaticity = D65) -> Matrix:
-    """Bradford's matrix on CIE XYZ (3, 3): what is white under ``source`` becomes white under ``target``.
+    """Returns Bradford's matrix on CIE XYZ (3, 3): what is white under ``source`` becomes white under ``target``.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def adaptation(source: Chromaticity, target: Chromaticity = D65) -> Matrix:
 
 
 def matrix(balance: Illuminant | Gains) -> Matrix:
-    """The matrix (3, 3) on columns of linear Rec. 709 light; the luminance of the light that becomes white is kept."""
+    """Returns the matrix (3, 3) on columns of linear Rec. 709 light; light that becomes white keeps its luminance."""
     if not isinstance(balance, Illuminant):
         return np.diag(np.asarray(balance, np.float64))
     to_xyz = colour.REC709.to_xyz()

@@ -29,7 +29,7 @@ Original = DeviceImage | HostImage | PixelSource
 def denoise(
     gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams, shrinking: ShrinkParams, *, spins: int = 1
 ) -> Any:
-    """The image with its details shrunk, each plane of ``shrinking.space`` by itself; alpha stays as it is.
+    """Returns the image with its details shrunk, each plane of ``shrinking.space`` by itself; alpha stays as it is.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def denoise(
 def denoised(
     source: Original, sink: Sink, params: DwtParams, shrinking: ShrinkParams, spins: int = 1
 ) -> None:
-    """:func:`denoise` from a source to a sink."""
+    """Does what :func:`denoise` does, from a source to a sink."""
     gpu = source.gpu
     if params.levels is None:
         params = replace(params, levels=transform.max_levels(source.shape[1:], params))

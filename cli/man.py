@@ -1,0 +1,221 @@
+"""Man pages from the same records as --help, in groff's man macros: `clpix help --man DIR` writes them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from inspect import cleandoc
+from pathlib import Path
+
+import click
+
+from . import commands, help_page, options
+from .main import COMMANDS
+
+# Columns of a usage line: click folds none.
+_WIDE = 10_000
+# Columns of an example, which stands indented in a terminal of 80.
+_EXAMPLE = 66
+# What groff would take for something else, or show as another character, and how it is written.
+_CHARACTERS = {
+    "\\": r"\(rs",
+    "-": r"\-",
+    "'": r"\(aq",
+    "`": r"\(ga",
+    "^": r"\(ha",
+    "~": r"\(ti",
+    '"': r"\(dq",
+}
+_INTERRUPTED = (
+    "129, 130, 131, 143",
+    "The command was interrupted (128 + the signal). Finished results are kept, and nothing is half written.",
+)
+_NO_DEVICE = ("3", "There is no usable OpenCL device.")
+_EXIT = (
+    ("0", "All is done."),
+    ("1", "An input failed, or the work did."),
+    ("2", "The command line is wrong, or an option has no meaning here."),
+    _NO_DEVICE,
+    _INTERRUPTED,
+)
+# Commands whose exit code is a verdict.
+_VERDICT = (
+    ("0", "The pictures are alike within the thresholds."),
+    ("1", "They differ."),
+    ("2", "They could not be compared."),
+    _NO_DEVICE,
+    _INTERRUPTED,
+)
+
+
+def write(root: click.Context, folder: str | os.PathLike[str]) -> list[Path]:
+    """Writes the pages of all commands into a folder, which is made if it is not there, and returns their paths."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, text in pages(root):
+        written.append(folder / f"{name}.1")
+        written[-1].write_text(text, encoding="ascii")
+    return written
+
+
+def pages(root: click.Context) -> Iterator[tuple[str, str]]:
+    """Yields the name and the text of each page: the program's, those of groups, and those of commands."""
+    top = click.Context(
+        root.command, info_name="clpix", terminal_width=_WIDE, help_option_names=root.help_option_names
+    )
+    for ctx in _contexts(top):
+        yield _name(ctx), _page(ctx)
+
+
+def escaped(text: str) -> str:
+    """Returns text that groff shows as it is: no character of it is a request, and all are ASCII."""
+    return _guarded(_characters(" ".join(text.split())))
+
+
+def _characters(text: str) -> str:
+    return "".join(_CHARACTERS.get(c, c if c.isascii() else f"\\[u{ord(c):04X}]") for c in text)
+
+
+def _guarded(written: str) -> str:
+    """Returns a line that may begin with a dot."""
+    return f"\\&{written}" if written.startswith(".") else written
+
+
+def _contexts(ctx: click.Context) -> Iterator[click.Context]:
+    """Yields the context of a command, and those of all below it that are not hidden."""
+    yield ctx
+    for below in _below(ctx):
+        if not below.command.hidden:
+            yield from _contexts(below)
+
+
+def _below(ctx: click.Context) -> Iterator[click.Context]:
+    """Yields the contexts of a group's commands."""
+    if isinstance(ctx.command, click.Group):
+        for name in ctx.command.list_commands(ctx):
+            command = ctx.command.get_command(ctx, name)
+            assert command is not None
+            yield click.Context(command, ctx, name, terminal_width=_WIDE)
+
+
+def _name(ctx: click.Context) -> str:
+    """The name of a page, such as clpix-blur."""
+    return "-".join(ctx.command_path.split())
+
+
+def _page(ctx: click.Context) -> str:
+    name, command = _name(ctx), ctx.command
+    lines = [
+        f'.TH "{escaped(name.upper())}" "1" "" "clpix {version("clpix")}" "clpix"',
+        ".nh",
+        ".ad l",
+        ".SH NAME",
+        rf"{escaped(name)} \- {escaped(_summary(ctx))}",
+        ".SH SYNOPSIS",
+        *_synopsis(ctx),
+        ".SH DESCRIPTION",
+        *_paragraphs(cleandoc(command.help or "")),
+    ]
+    below = [one for one in _below(ctx) if not one.command.hidden]
+    if below:
+        lines.append(".SH COMMANDS")
+        for one in below:
+            lines += _item(f"{_bold(_name(one))}(1)", _prose(_summary(one)))
+    lines += [".SH OPTIONS", *_options(ctx)]
+    lines += [".SH EXAMPLES", *_examples(getattr(command, "examples", ()))]
+    lines.append(".SH EXIT STATUS")
+    for codes, meaning in _VERDICT if {"compare", "regress"} & set(ctx.command_path.split()) else _EXIT:
+        lines += _item(_bold(codes), _prose(meaning))
+    lines += [".SH SEE ALSO", *_see_also(ctx, below)]
+    return "\n".join([*lines, ""])
+
+
+def _summary(ctx: click.Context) -> str:
+    """What a command does, in a line."""
+    if ctx.parent is None:
+        return cleandoc(ctx.command.help or "").partition("\n")[0].rstrip(".")
+    text = COMMANDS.get(ctx.info_name or "") if ctx.parent.parent is None else ctx.command.short_help
+    return text or ctx.command.get_short_help_str(_WIDE)
+
+
+def _synopsis(ctx: click.Context) -> Iterator[str]:
+    """Yields the lines of how a command is called, with its name in bold."""
+    for line in ctx.command.get_usage(ctx).splitlines():
+        call = line.removeprefix("Usage:").strip()
+        yield f"{_bold(ctx.command_path)} {_breakable(call.removeprefix(ctx.command_path).strip())}"
+        yield ".br"
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for paragraph in text.split("\n\n"):
+        yield from (".PP", _prose(paragraph))
+
+
+def _options(ctx: click.Context) -> Iterator[str]:
+    """Yields a section for each group of options: the command's own first, and then those that it shares."""
+    groups: dict[str, list[click.Option]] = {}
+    for one in (*(below for below in _below(ctx) if below.command.hidden), ctx):
+        assert isinstance(one.command, commands.Strict)
+        for found in help_page.grouped(one.command, one):
+            for title, members in found.items():
+                groups.setdefault(title, []).extend(members)
+    if ctx.parent is None:  # its page explains what commands share
+        shared = {param.name: param for param in options.all_shared()}
+        for title, names in options.GROUPS.items():
+            members = [shared[name] for name in names if name in shared]
+            groups[title] = [*members, *groups.get(title, ())]
+    for title, members in groups.items():
+        yield f'.SS "{escaped(title)}"'
+        for option in {tuple(option.opts): option for option in members}.values():
+            record = option.get_help_record(ctx)
+            assert record is not None
+            yield from _item(_names(record[0]), _prose(record[1]))
+
+
+def _examples(found: Iterable[str]) -> Iterator[str]:
+    for line in found:
+        yield from (".PP", ".RS 4", ".EX")
+        for one in help_page.folded(line, _EXAMPLE):
+            yield " " * (len(one) - len(one.lstrip())) + escaped(one)
+        yield from (".EE", ".RE")
+
+
+def _see_also(ctx: click.Context, below: Iterable[click.Context]) -> Iterator[str]:
+    above = []
+    while ctx.parent is not None:
+        ctx = ctx.parent
+        above.append(ctx)
+    yield ",\n".join(f"{_bold(_name(one))}(1)" for one in [*above, *below])
+
+
+def _item(tag: str, text: str) -> list[str]:
+    return [".TP", tag, text]
+
+
+def _bold(text: str) -> str:
+    return rf"\fB{escaped(text)}\fP"
+
+
+def _breakable(text: str) -> str:
+    """Escapes text that may be folded between alternatives."""
+    return escaped(text).replace("|", r"|\:")
+
+
+def _names(text: str) -> str:
+    """Escapes the spellings of an option, in bold, and what stands for its value."""
+    words = (
+        _bold(word.rstrip(",")) + ("," if word.endswith(",") else "")
+        if word.startswith("-")
+        else _breakable(word)
+        for word in text.split()
+    )
+    return " ".join(words)
+
+
+def _prose(text: str) -> str:
+    """Escapes text, with what stands between backticks in bold."""
+    parts = re.split(r"`([^`]+)`", " ".join(text.split()))
+    return _guarded("".join(_bold(part) if i % 2 else _characters(part) for i, part in enumerate(parts)))
