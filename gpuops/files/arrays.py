@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -26,14 +28,19 @@ class NoPictureError(FileError):
     """Says that arrays are not the pixels of a picture."""
 
 
+@contextmanager
+def loaded(path: str) -> Iterator[Any]:
+    """Gives what numpy loads of an .npy or .npz: by itself it does not close an archive that is damaged."""
+    with open(path, "rb") as file:
+        yield np.load(file, allow_pickle=False)
+
+
 def read_arrays(path: str) -> dict[str, Pixels]:
     """All arrays of an .npz by name, or the one of an .npy; of any shapes and types but Python's objects."""
-    with parsing(path):
-        content = np.load(path, allow_pickle=False)
+    with parsing(path), loaded(path) as content:
         if not isinstance(content, np.lib.npyio.NpzFile):
             return {"": content}
-        with content as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = {name: content[name] for name in content.files}
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
             raise FileError(f"{path}: holds {name!r}, which is no array")
@@ -43,7 +50,7 @@ def read_arrays(path: str) -> dict[str, Pixels]:
 def is_several(path: str) -> bool:
     """Whether an .npz has several arrays of which none is said to be a picture's pixels."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with loaded(path) as file:
             return len(file.files) > 1 and _PIXELS not in file.files
     except Exception:  # the reader of the file will report it
         return False
@@ -63,7 +70,7 @@ def _read_npy(path: str, layer: str | int | None) -> Picture:
 
 
 def _read_npz(path: str, layer: str | int | None) -> Picture:
-    with np.load(path, allow_pickle=False) as file:
+    with loaded(path) as file:
         names = file.files
         if "clpix" in names:
             raise FileError(f"{path}: is a spectrum or coefficient file; ifft or idwt makes it a picture")

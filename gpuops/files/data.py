@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, ParameterError
+from .arrays import loaded
 from .formats import Format, sniff
 from .output import atomic, check_place
 from .reading import parsing, reading
@@ -192,7 +193,7 @@ def member(i: int, name: str) -> str:
 
 
 def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
-    with parsing(path), np.load(path, allow_pickle=False) as file:
+    with parsing(path), loaded(path) as file:
         if not isinstance(file, np.lib.npyio.NpzFile):
             raise FileError(f"{path}: is not a spectrum or coefficient file written by clpix")
         description = Description(path, str(file[KEY]) if KEY in file.files else None)
@@ -205,7 +206,7 @@ def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
 
 
 def _npz_described(path: str) -> bool:
-    with np.load(path, allow_pickle=False) as file:
+    with loaded(path) as file:
         return KEY in file.files
 
 

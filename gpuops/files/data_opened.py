@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import data
+from .arrays import loaded
 from .data import Array, Description, contradiction
 from .data_rows import RowsOfArray
 from .reading import parsing, reading
@@ -44,7 +45,7 @@ def open_data(path: str | os.PathLike[str]) -> tuple[dict[str, RowsOfArray], dic
 
 
 def _open_npz(path: str) -> tuple[Description, Check]:
-    with np.load(path, allow_pickle=False) as file:
+    with loaded(path) as file:
         described = Description(path, str(file[data.KEY]) if data.KEY in file.files else None)
 
     def check(index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -71,7 +72,7 @@ def _member(path: str, described: Description, index: int) -> Iterator[tuple[Any
 def _rows_of_npz(path: str, described: Description, index: int, count: int) -> Iterator[Array]:
     with _member(path, described, index) as (file, (shape, dtype, fortran)):
         if fortran and prod(shape[:-1]) > 1:
-            with np.load(path, allow_pickle=False) as content:
+            with loaded(path) as content:
                 array = content[data.member(index, list(described.arrays)[index])]
             yield from RowsOfArray.of(array).blocks(count)
             return
