@@ -291,7 +291,7 @@ def test_a_profile_that_does_not_count_labels_nothing(
     pixels = rng.integers(0, 65536, (33, 34, 3)).astype(np.uint16)
     source, out = tmp_path / "in.png", tmp_path / f"out.{suffix}"
     source.write_bytes(reference.png(pixels, *chunks))
-    told = f"clpix: warning: {source}: its ICC profile is made of tables; it is left out\n" * (codes is None)
+    told = f"clpix: warning: {source}: its ICC profile has damaged tables; it is left out\n" * (codes is None)
     light = curve(pixels / 65535) @ reference.matrix(space).T
     numbers = tmp_path / "numbers.npz"
     run = clpix("dwt", source, "-o", numbers)
@@ -528,7 +528,7 @@ def test_pictures_of_something_else_are_not_in_the_inputs_space(
     )
     run = clpix(*command, tmp_path / "in.png", "-o", tmp_path / "out.png")
     assert run.code == 0
-    assert ("its ICC profile is made of tables; colours are taken as sRGB" in run.err) == (profile == LUT)
+    assert ("its ICC profile has damaged tables; colours are taken as sRGB" in run.err) == (profile == LUT)
     result = files.read(tmp_path / "out.png")
     assert result.metadata.icc in ((None,) if profile != SRGB else (None, SRGB))
     assert result.colour == files.Picture(result.pixels).colour
@@ -539,7 +539,7 @@ def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(
 ) -> None:
     PIL.fromarray(np.full((8, 9, 3), 77, np.uint8)).save(tmp_path / "in.jpg", icc_profile=LUT)
     run = clpix("blur", tmp_path / "in.jpg", "--sigma", 1, "-o", tmp_path / "out.png")
-    line = "its ICC profile is made of tables; colours are taken as sRGB"
+    line = "its ICC profile has damaged tables; colours are taken as sRGB"
     assert run.err == f"clpix: warning: {tmp_path / 'in.jpg'}: {line}\n"
     with PIL.open(tmp_path / "out.png") as image:
         assert image.info["icc_profile"] == LUT

@@ -312,7 +312,7 @@ def test_gray_profiles_of_lightness(gpu: Gpu, tmp_path: Path) -> None:
 
 LUT = reference.profile({"desc": reference.named("Inkjet"), "A2B0": b"mft2".ljust(64, b"\0")})
 UNUSABLE = {
-    "is made of tables": LUT,
+    "has damaged tables": LUT,
     "has no matrix": reference.profile({"desc": reference.named("?")}),
     "is damaged": b"\0" * 140,
     "is cut off": reference.rgb_profile("Display P3", SRGB_CURVE)[:300],
@@ -509,7 +509,7 @@ def test_all_that_is_to_be_said_is_said(tmp_path: Path) -> None:
     _, lines = read(tmp_path / "a.png")
     assert lines == [
         "its cICP chunk has codes that are not known or not for RGB (200, 16, 0, 1); colours are taken as sRGB",
-        "its ICC profile is made of tables; colours are taken as sRGB",
+        "its ICC profile has damaged tables; colours are taken as sRGB",
         "is read without its text 'Title', animation, pixel aspect ratio (0.5)",
     ]
 

@@ -99,6 +99,14 @@ OCIO = {
     "dark": 3e-4,  # PQ is steep near black: a rounding of the brightest channel's light is seen in a dark one
 }
 
+PROFILE_TABLES = {
+    # Absolute, of linear light 0 … 1, and of its sRGB signal: a profile's own steps may lie between the 65 of an axis.
+    "light": 2e-3,
+    "signal": 4e-3,
+    # At the steps of a table of 17, which 65 steps have as well: 16-bit codes of CIELAB and float32.
+    "steps": 1e-4,
+}
+
 GRADE = {
     # Of the largest value: a GPU's own powers, within 5e-7 · |p| · (1 + |log2 x|) each.
     "grade": 1e-5,

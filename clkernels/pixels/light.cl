@@ -1,6 +1,6 @@
 // Converts a file's interleaved pixels (height, width, CHANNELS) to linear Rec. 709 light, floats of the same shape, by
-// a curve for each colour and a matrix for all (gpuops/pixels/colour.py cites their sources). The file stands after
-// lanes.cl. One work-item takes a pixel; groups may have any size.
+// a curve for each colour, or a table for all, and a matrix (gpuops/pixels/colour.py cites their sources). The file stands
+// after lanes.cl. One work-item takes a pixel; groups may have any size.
 //
 // -D PIXEL=uchar|ushort|float   is the type of a file's values
 // -D CHANNELS=n    is the number of values of a pixel
@@ -11,6 +11,8 @@
 // -D SAMPLES=n     a curve has the light at n equal steps of 0 … 1: linear between them, constant beyond
 // -D POWERS=bits   curves whose bit is set have g, a, b, c, d, e, f: light is (a v + b)^g + e from v = d on, c v + f
 //                  below, and the light of −v is minus that of v. Without any of these three, values are light.
+// -D CUBE=n        values then go through a table of n steps of red, of green and of blue, red's following each other: it
+//                  holds CIELAB's f of X, Y and Z relative to white, and 0. The matrix takes these.
 // -D MATRIX        multiplies light by the matrix m, whose rows follow one another
 
 #ifdef HALF
@@ -50,9 +52,31 @@ static inline float light_of_value(__global const PIXEL *pixel, __global const f
 #endif
 }
 
+#ifdef CUBE
+// The place of a value along an axis of the table, in steps.
+static inline float steps(float v) { return clamp(isnan(v) ? 0.0f : v, 0.0f, 1.0f) * (CUBE - 1); }
+
+// X, Y and Z of a colour between eight entries: the tetrahedra are those of lut.cl, with its source. A NaN makes all NaN.
+static inline float4 xyz_of_colour(float r, float g, float b, __global const float4 *cube) {
+    const int n = CUBE, all = 1 + n + n * n;
+    float x = steps(r), y = steps(g), z = steps(b);
+    int red = min((int)x, n - 2), green = min((int)y, n - 2), blue = min((int)z, n - 2);
+    x -= red, y -= green, z -= blue;
+    float most = fmax(x, fmax(y, z)), least = fmin(x, fmin(y, z)), middle = fmax(fmin(x, y), fmin(fmax(x, y), z));
+    // One step along the axis of the largest fraction, and one along that of the smallest.
+    int first = x >= y ? (x >= z ? 1 : n * n) : (y >= z ? n : n * n);
+    int last = x >= y ? (y < z ? n : n * n) : (x < z ? 1 : n * n);
+    cube += (blue * n + green) * n + red;
+    float4 t = (1.0f - most) * cube[0] + (most - middle) * cube[first] + (middle - least) * cube[all - last] +
+               least * cube[all];
+    float4 xyz = select((t - 4.0f / 29.0f) * (108.0f / 841.0f), t * t * t, t > 6.0f / 29.0f);
+    return isnan(r) || isnan(g) || isnan(b) ? (float4)(NAN) : xyz;
+}
+#endif
+
 // `scale` multiplies alpha.
-__kernel void light(__global const PIXEL *pixels, __global const float *curves, __global float *light, ulong size,
-                    float scale, float16 m) {
+__kernel void light(__global const PIXEL *pixels, __global const float *curves, __global const float4 *cube,
+                    __global float *light, ulong size, float scale, float16 m) {
     size_t i = get_global_id(0);
     if (i >= size) return;
     pixels += i * CHANNELS;
@@ -60,6 +84,10 @@ __kernel void light(__global const PIXEL *pixels, __global const float *curves, 
     float v[CHANNELS];
     UNROLLED
     for (int c = 0; c < COLOURS; c++) v[c] = light_of_value(pixels + c, curves, c % CURVES);
+#ifdef CUBE
+    float4 of_cube = xyz_of_colour(v[0], v[1], v[2], cube);
+    v[0] = of_cube.x, v[1] = of_cube.y, v[2] = of_cube.z;
+#endif
 #ifdef MATRIX
     float r = v[0], g = v[1], b = v[2];
     int infinite = isinf(r) | isinf(g) | isinf(b);  // pixels with an infinity stay: ∞ − ∞ would be NaN

@@ -1,4 +1,6 @@
-"""ICC profiles that are a matrix and curves: read as colour spaces, and written of them. Others are left to the reader.
+"""ICC profiles read as colour spaces, matrices with curves and tables, and the former written of them.
+
+Little CMS evaluates tables, for the relative colorimetric intent.
 
 Source: ICC.1:2022 (profile version 4.4): 7.2 (header), 8.3 to 8.4 (tags of a profile), 10 (types), annex F (the model
 of a matrix and curves).
@@ -9,19 +11,24 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
 from ..pixels import colour as colours
-from ..pixels.colour import Colour, ColourError, Curve, Hlg, Parametric, Pq, Sampled
+from ..pixels.colour import Colour, ColourError, Cube, Curve, Hlg, Parametric, Pq, Sampled
 from . import cicp
 
 #: Bytes of a profile's header.
 _HEADER = 128
 #: The most tags of a profile.
 _MOST_TAGS = 1000
-#: The tags of tables, which are not used here.
+#: The tags of tables that lead to the connection space.
 _LUTS = ("A2B0", "A2B1", "A2B2", "D2B0", "D2B1", "D2B2", "D2B3")
+#: Steps of red, of green and of blue at which tables are evaluated.
+_STEPS = 65
+#: The largest light that a table may have; more is damage.
+_MOST_LIGHT = 64.0
 #: The names of colour spaces that are not RGB or gray, as messages say them.
 _KINDS = {b"CMYK": "inks", b"Lab ": "CIELAB", b"XYZ ": "CIE XYZ", b"YCbr": "YCbCr"}
 #: The number of parameters of each type of parametric curve.
@@ -51,7 +58,7 @@ def is_for_gray(profile: bytes) -> bool:
 def colour_of(profile: bytes) -> tuple[Colour, str]:
     """The space that a profile describes, and what else it has that makes that a simplification, or "".
 
-    Raises ColourError where it is damaged, or neither a matrix with curves nor one gray curve.
+    A table counts before a matrix. Raises ColourError where it is damaged, or for neither RGB nor gray.
     """
     space, connection = profile[16:20], profile[20:24]
     tags = _tags(profile)
@@ -65,6 +72,12 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
         except ColourError:
             pass  # the rest of the profile tells it, too
     remark = "tables" if any(name in tags for name in _LUTS) else ""
+    if remark and space == b"RGB ":
+        try:
+            return Colour((colours.LINEAR_CURVE,), called=called, cube=_cube(profile)), ""
+        except ColourError:
+            if "rXYZ" not in tags:
+                raise
     if space == b"GRAY":
         if "kTRC" not in tags or connection not in (b"XYZ ", b"Lab "):
             raise ColourError("has no curve for gray")
@@ -73,7 +86,7 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
             curve = _of_lightness(curve)
         return colours.usual(Colour((curve,), called=called)), remark
     if any(name not in tags for c in "rgb" for name in (f"{c}XYZ", f"{c}TRC")) or connection != b"XYZ ":
-        raise ColourError("is made of tables" if remark else "has no matrix")
+        raise ColourError("has no matrix")
     columns = np.stack([_xyz(tags[f"{c}XYZ"]) for c in "rgb"], axis=1)
     matrix = colours.to_rec709(columns, colours.D50_XYZ)
     curves = tuple(_curve(tags[f"{c}TRC"]) for c in "rgb")
@@ -102,6 +115,32 @@ def _tags(profile: bytes) -> Mapping[str, bytes]:
             raise ColourError("is cut off")
         tags[name.decode("latin-1")] = profile[start : start + size]
     return tags
+
+
+@lru_cache(maxsize=4)  # the pictures of a batch often have one profile
+def _cube(profile: bytes) -> Cube:
+    """Evaluates a profile's tables for the relative colorimetric intent, in double. Raises ColourError."""
+    import imagecodecs
+
+    steps = np.linspace(0, 1, _STEPS)
+    blue, green, red = np.meshgrid(steps, steps, steps, indexing="ij")
+    rgb = np.stack([red, green, blue], axis=-1).reshape(_STEPS, -1, 3)
+    try:
+        xyz = imagecodecs.cms_transform(
+            rgb,
+            profile,
+            imagecodecs.cms_profile("xyz"),
+            colorspace="rgb",
+            outcolorspace="xyz",
+            outdtype="float64",
+            intent=imagecodecs.CMS.INTENT.RELATIVE_COLORIMETRIC,
+            flags=imagecodecs.CMS.FLAGS.NOOPTIMIZE,
+        )
+    except imagecodecs.CmsError:
+        raise ColourError("has damaged tables") from None
+    if not np.abs(xyz).max() <= _MOST_LIGHT:  # false for NaN, too
+        raise ColourError("has tables that make no sense")
+    return Cube.of_xyz(xyz.reshape(_STEPS, _STEPS, _STEPS, 3), profile)
 
 
 def _xyz(data: bytes) -> colours.Values:
@@ -181,6 +220,8 @@ def can_describe(colour: Colour, *, gray: bool) -> bool:
 
     That values are brighter than white, as HDR signals are, only code points say, and those are for RGB.
     """
+    if colour.cube is not None:
+        return not gray  # the profile that it comes from
     hdr = any(isinstance(curve, Pq | Hlg) for curve in colour.curves)
     said = not hdr or (not gray and cicp.codes_of(colour) is not None)
     return said and not colour.narrow and all(map(_fits, colour.curves))
@@ -194,7 +235,12 @@ def _fits(curve: Curve) -> bool:
 
 
 def profile_of(colour: Colour, *, gray: bool) -> bytes:
-    """A profile of version 4.4 for these colours, or for gray with their curve; without a date, so always the same."""
+    """A profile of version 4.4 for these colours, or for gray with their curve; without a date, so always the same.
+
+    Colours of a table have the profile that it was made of.
+    """
+    if colour.cube is not None:
+        return colour.cube.profile
     curves = [_written_curve(curve) for curve in colour.curves]
     white = colours.xyz(colours.D65)
     tags = {

@@ -235,9 +235,9 @@ OPERATION = Operation(
         DeconvolveParams(sigma=1.2),
         DeconvolveParams(kind="disc", radius=2.5, reg="constant", balance=0.02),
         DeconvolveParams(kind="motion", length=6, angle=30, balance=0.001),
-        DeconvolveParams("richardson-lucy", sigma=1.5, iterations=5),
-        DeconvolveParams("richardson-lucy", "disc", radius=2.5, iterations=3, filter_epsilon=0.3),
-        DeconvolveParams("richardson-lucy", "motion", length=6, angle=-20, iterations=4),
+        DeconvolveParams("richardson-lucy", sigma=1.5, iterations=2),
+        DeconvolveParams("richardson-lucy", "disc", radius=2.5, iterations=2, filter_epsilon=0.3),
+        DeconvolveParams("richardson-lucy", "motion", length=6, angle=-20, iterations=2),
     ),
     examples=(
         "clpix deconvolve photo.png -o sharp.png --sigma 1.5",

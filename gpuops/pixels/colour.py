@@ -205,6 +205,40 @@ class Hlg:
         return np.asarray(scene / ((np.exp((0.75 - c) / a) + b) / 12))
 
 
+@dataclass(frozen=True)
+class Cube:
+    """Tetrahedra between the colours of equal steps of red, green and blue; constant beyond 0 … 1.
+
+    Attributes
+    ----------
+    entries : bytes
+        float32 (n, n, n, 4): for each step of blue, of green and of red CIELAB's f of X, Y and Z relative to the white
+        D50 (CIE 15:2018, 8.2.1), and 0. Many profiles are straight lines in these, and all of them are smooth.
+    profile : bytes
+        The ICC profile that it was made of.
+    """
+
+    entries: bytes = field(repr=False)
+    profile: bytes = field(repr=False)
+
+    name = "table"
+
+    @property
+    def size(self) -> int:
+        """The number of steps along an axis."""
+        return round(float(np.cbrt(len(self.entries) / 16)))
+
+    @classmethod
+    def of_xyz(cls, values: Values, profile: bytes) -> Cube:
+        """Makes one of CIE XYZ (blue, green, red, 3) under D50."""
+        relative = values / D50_XYZ
+        entries = np.zeros((*values.shape[:3], 4), np.float32)
+        entries[..., :3] = np.where(
+            relative > (6 / 29) ** 3, np.cbrt(relative), relative / (3 * (6 / 29) ** 2) + 4 / 29
+        )
+        return cls(entries.tobytes(), profile)
+
+
 Curve = Parametric | Sampled | Pq | Hlg
 
 #: The curve of values that are light.
@@ -252,6 +286,8 @@ class Colour:
         The primaries where their chromaticities are known.
     called : str
         The name that a profile gives itself.
+    cube : Cube, optional
+        A table that makes light of red, green and blue together, in place of curves, which are then straight lines.
     """
 
     curves: tuple[Curve, ...] = (SRGB_CURVE,)
@@ -259,11 +295,12 @@ class Colour:
     narrow: bool = False
     chromaticities: Primaries | None = field(default=None, compare=False)
     called: str = field(default="", compare=False)
+    cube: Cube | None = None
 
     @property
     def linear(self) -> bool:
         """Whether values are light."""
-        return all(curve == LINEAR_CURVE for curve in self.curves) and not self.narrow
+        return all(curve == LINEAR_CURVE for curve in self.curves) and not self.narrow and self.cube is None
 
     @property
     def is_rec709(self) -> bool:
@@ -281,17 +318,17 @@ class Colour:
     @property
     def light(self) -> Colour:
         """Linear light of these primaries."""
-        return LINEAR if self.is_rec709 else replace(self, curves=(LINEAR_CURVE,), narrow=False)
+        return LINEAR if self.is_rec709 else replace(self, curves=(LINEAR_CURVE,), narrow=False, cube=None)
 
     @property
     def srgb_signal(self) -> Colour:
         """Light of these primaries after sRGB's curve."""
-        return SRGB if self.is_rec709 else replace(self, curves=(SRGB_CURVE,), narrow=False)
+        return SRGB if self.is_rec709 else replace(self, curves=(SRGB_CURVE,), narrow=False, cube=None)
 
     @property
     def plain(self) -> bool:
         """Whether values are light or its signal by sRGB's curve, of whatever primaries."""
-        return self.curves in ((LINEAR_CURVE,), (SRGB_CURVE,)) and not self.narrow
+        return self.curves in ((LINEAR_CURVE,), (SRGB_CURVE,)) and not self.narrow and self.cube is None
 
     def relative_to(self, light: Colour) -> Colour:
         """Returns the space whose matrix leads to other light than Rec. 709's."""
@@ -301,7 +338,9 @@ class Colour:
 
     @property
     def transfer(self) -> str:
-        """The name of the curves."""
+        """The name of the curves, or of the table."""
+        if self.cube is not None:
+            return self.cube.name
         return " / ".join(dict.fromkeys(curve.name for curve in self.curves))
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..image import PIXEL_TYPES, Image
 from ..params.dither import Dither
 from .coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
-from .colour import LINEAR, SRGB, Colour
+from .colour import D50_XYZ, IDENTITY, LINEAR, LINEAR_CURVE, SRGB, Colour, Cube, to_rec709
 from .pointwise import each
 from .targets import stage
 
@@ -39,10 +39,15 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
     integers = pixels.dtype.kind == "u"
     kinds: dict[str, Define] = {}
     curves: npt.NDArray[np.float32] | None = None
+    table, matrix = None, colour.matrix
+    if colour.cube is not None and colours == 3:
+        table, kinds["CUBE"] = _on_device(gpu, colour.cube), colour.cube.size
+        of_white = np.reshape(to_rec709(np.eye(3), D50_XYZ), (3, 3)) * D50_XYZ
+        matrix = tuple(float(v) for v in (np.reshape(colour.matrix, (3, 3)) @ of_white).flat)
     if integers:
         curves = colour.light_of_codes(pixels.dtype.name)
         kinds["CODES"] = curves.shape[1]
-    elif not colour.linear:
+    elif any(curve != LINEAR_CURVE for curve in colour.curves) or colour.narrow:
         formulas, samples = colour.formulas(levels), colour.samples(levels)
         if samples is None:
             curves = np.empty((len(formulas), 7), np.float32)
@@ -62,17 +67,22 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
         CHANNELS=channels,
         COLOURS=colours,
         CURVES=len(colour.curves),
-        MATRIX=colours == 3 and not colour.is_rec709,
+        MATRIX=colours == 3 and matrix != IDENTITY,
         **kinds,
     )
     result = gpu.empty(pixels.shape)
     scale = 1.0 / np.iinfo(pixels.dtype.name).max if integers else 1.0
     gpu.launch(
-        kernel, (height * width,), pixels, None if curves is None else gpu.array(curves), result,
-        np.uint64(height * width), scale, (*colour.matrix, *[0.0] * 7), local=kernel.fit(256),
+        kernel, (height * width,), pixels, None if curves is None else gpu.array(curves), table, result,
+        np.uint64(height * width), scale, (*matrix, *[0.0] * 7), local=kernel.fit(256),
         label=f"light {pixels.dtype}", traffic=pixels.nbytes + result.nbytes,
     )  # fmt: skip
     return result
+
+
+def _on_device(gpu: Gpu, cube: Cube) -> Image:
+    """Returns a table's entries on the device, where they are kept."""
+    return gpu.kept(("cube", cube), lambda: gpu.array(np.frombuffer(cube.entries, np.float32)))
 
 
 def of_host(

@@ -73,7 +73,7 @@ def check(colour: Colour) -> None:
     """Raises ColourError where :func:`stage` has no formula for a space."""
     if colour.narrow:
         raise ColourError("has a narrow range")
-    if not all(isinstance(curve, Parametric | Pq | Hlg) for curve in colour.curves):
+    if colour.cube is not None or not all(isinstance(c, Parametric | Pq | Hlg) for c in colour.curves):
         raise ColourError("has a curve that is a table")
 
 

@@ -1,0 +1,85 @@
+"""ICC profiles of tables, written byte by byte as ICC.1:2022 10.8 to 10.12 has them, for tests of their reader."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from .colour import d50_columns, fixed, named, parametric, profile
+
+Array = npt.NDArray[np.float64]
+
+#: From CIE XYZ of ICC's white D50 to linear sRGB.
+D50_TO_SRGB = np.linalg.inv(d50_columns("Rec. 709"))
+
+
+def grid(n: int) -> Array:
+    """All colours of n steps an axis, blue's following each other, as tables have them: (n³, 3)."""
+    steps = np.linspace(0, 1, n)
+    return np.stack([axis.ravel() for axis in np.meshgrid(steps, steps, steps, indexing="ij")], axis=-1)
+
+
+def codes(values: Array, largest: int) -> bytes:
+    rounded = np.rint(np.clip(values, 0, 1) * largest)
+    return rounded.astype(">u2" if largest > 255 else np.uint8).tobytes()
+
+
+def lut16(n: int, of: Callable[[Array], Array], gamma: float = 1.0, after: float = 1.0) -> bytes:
+    """A lut16Type (10.10) of n steps: ``of`` gives fractions; curves of 64 entries are powers."""
+    head = b"mft2" + bytes(4) + bytes((3, 3, n, 0)) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
+    before, behind = np.linspace(0, 1, 64) ** gamma, np.linspace(0, 1, 64) ** after
+    tables = codes(before, 65535) * 3 + codes(of(grid(n)), 65535) + codes(behind, 65535) * 3
+    return head + struct.pack(">HH", 64, 64) + tables
+
+
+def lut8(n: int, of: Callable[[Array], Array]) -> bytes:
+    """A lut8Type (10.11), whose curves are straight lines."""
+    head = b"mft1" + bytes(4) + bytes((3, 3, n, 0)) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
+    line = bytes(range(256))
+    return head + line * 3 + codes(of(grid(n)), 255) + line * 3
+
+
+def lut_a_to_b(n: int, of: Callable[[Array], Array], gamma: float = 1.0) -> bytes:
+    """A lutAToBType (10.12): powers, a table of 16 bits, and straight lines behind it."""
+    power, line = parametric(0, gamma), parametric(0, 1.0)
+    clut = bytes((n, n, n)) + bytes(13) + bytes((2, 0, 0, 0)) + codes(of(grid(n)), 65535)
+    clut += bytes(-len(clut) % 4)
+    b_at = 32
+    clut_at = b_at + 3 * len(line)
+    a_at = clut_at + len(clut)
+    head = b"mAB " + bytes(4) + bytes((3, 3, 0, 0)) + struct.pack(">5I", b_at, 0, 0, clut_at, a_at)
+    return head + line * 3 + clut + power * 3
+
+
+def table_profile(table: bytes, connection: bytes, tag: str = "A2B0", version: int = 4) -> bytes:
+    tags = {
+        "desc": named("scanner"),
+        "cprt": named("none"),
+        "wtpt": b"XYZ " + bytes(4) + fixed(0.9642, 1, 0.8249),
+    }
+    return profile(tags | {tag: table}, b"RGB ", connection, version)
+
+
+def lab16(lab: Array) -> Array:
+    """CIELAB as fractions of 16 bits in a lut16Type, whose L* ends at FF00h (10.10, table 42)."""
+    return (
+        np.stack([lab[..., 0] / 100, (lab[..., 1] + 128) / 255, (lab[..., 2] + 128) / 255], -1)
+        * 65280
+        / 65535
+    )
+
+
+def lab8(lab: Array) -> Array:
+    """CIELAB as fractions of 8 bits."""
+    return np.stack([lab[..., 0] / 100, (lab[..., 1] + 128) / 255, (lab[..., 2] + 128) / 255], -1)
+
+
+def light_of_lab(lab: Array) -> Array:
+    """Linear sRGB of CIELAB under D50: CIE 15:2018."""
+    fy = (lab[..., 0] + 16) / 116
+    f = np.stack([fy + lab[..., 1] / 500, fy, fy - lab[..., 2] / 200], -1)
+    xyz = np.where(f > 6 / 29, f**3, 3 * (6 / 29) ** 2 * (f - 4 / 29)) * (0.9642, 1.0, 0.8249)
+    return np.asarray(xyz @ D50_TO_SRGB.T)
