@@ -360,7 +360,7 @@ def batch(command: Command) -> Command:
         click.option(
             "--frames",
             metavar="all|N|N:M",
-            help="Take frames or pages: each to its own file, or all to one .gif or .webp.",
+            help="Take frames or pages: each to its own file, or all to one .gif, .webp or .apng.",
         ),
         click.option("--recursive", is_flag=True, help="Take the pictures in folders, and keep their tree."),
         click.option(
