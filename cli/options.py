@@ -297,7 +297,7 @@ storage = (
         "--quality",
         type=click.IntRange(*QUALITIES),
         metavar="Q",
-        help="Of JPEG (1 … 100; default 95), lossy WebP, AVIF and HEIC (90).",
+        help="Of JPEG (1 … 100; default 95), lossy WebP, AVIF and HEIC (90), and video (65).",
     ),
     click.option(
         "--subsampling",
