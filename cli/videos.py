@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from gpuops.chain import Chain
     from gpuops.gpu import Gpu
 
-_EXTENSIONS = (".mp4", ".mov", ".mkv", ".webm")
+#: The extensions of outputs that are videos.
+EXTENSIONS = (".mp4", ".mov", ".mkv", ".webm")
 
 
 def is_wanted(shared: Shared) -> bool:
     """Says whether the output is a video."""
-    return os.path.splitext(shared.output or "")[1].lower() in _EXTENSIONS
+    return os.path.splitext(shared.output or "")[1].lower() in EXTENSIONS
 
 
 def make(
