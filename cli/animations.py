@@ -14,8 +14,8 @@ from .options import Shared, refuse
 if TYPE_CHECKING:
     from gpuops.files import Format
 
-# The extensions of outputs that hold an animation.
-_EXTENSIONS = (".gif", ".webp")
+# The extensions of outputs that hold an animation; a .png is one of many numbered pictures.
+_EXTENSIONS = (".gif", ".webp", ".apng")
 
 
 def is_wanted(shared: Shared) -> bool:
@@ -47,7 +47,7 @@ def make(shared: Shared, each: Callable[[Shared], None], *, writes: bool) -> Non
     fmt: Format = files.check_output(
         shared.output, overwrite=shared.overwrite, inputs=files.Identities(shared.inputs)
     )
-    check_depth(shared, fmt)
+    check_depth(shared, replace(fmt, name=f"animated {fmt}", dtypes=("uint8",)))
     check_storage(shared, shared.output)
     output, storage = shared.output, shared.of_job().storage
     shared = replace(shared, quality=None, subsampling=None, compression=None)  # they are the animation's

@@ -299,7 +299,7 @@ storage = (
         "--quality",
         type=click.IntRange(*QUALITIES),
         metavar="Q",
-        help="The quality (1 … 100) of JPEG (default 95), lossy WebP, AVIF and HEIC (90).",
+        help="The quality (1 … 100) of JPEG (default 95), lossy WebP, AVIF and HEIC (90), and video (65).",
     ),
     click.option(
         "--subsampling",
@@ -365,7 +365,7 @@ def batch(command: Command) -> Command:
         click.option(
             "--frames",
             metavar="all|N|N:M",
-            help="Take these frames or pages. Each goes to its own file, or all to one .gif or .webp.",
+            help="Take these frames or pages. Each goes to its own file, or all to one .gif, .webp or .apng.",
         ),
         click.option("--recursive", is_flag=True, help="Take the pictures in folders, and keep their tree."),
         click.option(

@@ -19,7 +19,7 @@ from gpuops.errors import DeviceError, FileError, ParameterError
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from . import animations, batches, clusters, naming, sequences, status
+from . import animations, batches, clusters, naming, sequences, status, videos
 from .checks import check_dump, check_output, check_scratch, check_stdin, check_stream
 from .main import FAILURE, complain, say
 from .options import Shared, refuse
@@ -57,6 +57,10 @@ def process(
             process(frames, op, work, fuse=fuse, also_read=also_read, check=check, tell=tell)
 
         animations.make(shared, each, writes=bool(asides))
+        return
+    if videos.is_wanted(shared):
+        with reporting(shared, also_read) as report:
+            videos.make(shared, work, partial(open_gpu, shared, report), writes=bool(asides), fuse=fuse)
         return
     with reporting(shared, also_read) as report:
         assert shared.output is not None

@@ -349,6 +349,24 @@ def add_a_watermark() -> Iterator[None]:
 
 
 @task
+def tone_map_a_video() -> Iterator[None]:
+    av = pytest.importorskip("av")
+    with av.open("clip.mp4", "w") as out:
+        stream = out.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
+        for value in (40, 120, 200):
+            out.mux(stream.encode(av.VideoFrame.from_ndarray(np.full((32, 48, 3), value, np.uint8), "rgb24")))
+        out.mux(stream.encode(None))
+    yield
+    for name in ("mapped.mp4", "soft.mp4"):
+        with av.open(name) as file:
+            means = [frame.to_ndarray(format="rgb24").mean() for frame in file.decode(video=0)]
+        assert len(means) == 3
+        assert means == sorted(means)
+    assert np.allclose(means, (40, 120, 200), atol=4)
+
+
+@task
 def make_a_contact_sheet() -> Iterator[None]:
     save("room.exr", 3 * scene(120, 160))
     yield

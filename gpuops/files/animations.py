@@ -1,4 +1,4 @@
-"""Animations that are written, GIF and WebP, by Pillow: pictures, how long each is shown, and how often all are."""
+"""Animations that are written by Pillow, GIF, WebP and PNG: pictures, how long each is shown, how often all are."""
 
 from __future__ import annotations
 
@@ -76,13 +76,22 @@ def join(
             if first.colour != SRGB:
                 note(f"{name}: GIF cannot say that its values are not sRGB; they are taken for that")
         else:
-            options |= lossy_options(fmt, storage) | {"loop": 1 if timing.loop is None else timing.loop}
+            options |= _png_options(storage) if fmt.name == "PNG" else lossy_options(fmt, storage)
+            options["loop"] = 1 if timing.loop is None else timing.loop
             profile = first.metadata.icc or colours.profile_for(first.colour, first.pixels.dtype, gray=False)
             options |= {"icc_profile": profile} if profile else {}
         images = (_image(temporary, read(picture), fmt.name) for picture in pictures)
         head = next(images)
         with open(temporary, "wb") as file:
             head.save(file, fmt.name, save_all=True, append_images=list(images), **options)
+
+
+def _png_options(storage: Storage) -> dict[str, Any]:
+    """Pillow's options for a compression of PNG."""
+    method = storage.method("PNG")
+    if method is None:
+        return {}
+    return {"compress_level": method.level if method.name == "deflate" else 0}
 
 
 def _image(path: str, picture: Picture, kind: str) -> Any:

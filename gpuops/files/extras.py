@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import FileError
 
 #: The extra that brings each module.
-_EXTRAS = {"pillow_heif": "formats", "rawpy": "raw"}
+_EXTRAS = {"av": "video", "pillow_heif": "formats", "rawpy": "raw"}
 
 
 def needed(module: str, path: str, what: str) -> Any:

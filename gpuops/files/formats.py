@@ -78,7 +78,7 @@ def _netpbm(*kinds: int) -> tuple[bytes, ...]:
 
 # The formats of pictures that are written, in the order in which they are tried.
 FORMATS = (
-    Format("PNG", (".png",), _INTEGERS, (b"\x89PNG\r\n\x1a\n",), holds=_ALL, coded=_INTEGERS),
+    Format("PNG", (".png", ".apng"), _INTEGERS, (b"\x89PNG\r\n\x1a\n",), holds=_ALL, coded=_INTEGERS),
     Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("uint8",), (b"\xff\xd8\xff",), (1, 3), _ALL, 65500),
     Format("WebP", (".webp",), ("uint8",), (b"RIFF",), (3, 4), _ALL - {"resolution"}, 16383),
     Format(
