@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ import click
 from gpuops import files, notes
 from gpuops.batch import pipeline, together
 from gpuops.batch.job import Job
+from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
 
 from .options import Shared, refuse
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpuops.batch.job import Work
-    from gpuops.chain import Chain
     from gpuops.gpu import Gpu
+    from gpuops.operation import Params
 
 #: The extensions of outputs that are videos.
 EXTENSIONS = (".mp4", ".mov", ".mkv", ".webm")
@@ -58,32 +60,47 @@ def make(
     check_input(source)
     files.check_place(target, overwrite=shared.overwrite, inputs=files.Identities(shared.inputs))
     how = replace(shared, quality=None, dtype="uint8", overwrite=False).of_job(fuse=fuse)
-    if together.is_open([Job("in.ppm", work, "out.ppm", (), how)]):
-        raise click.UsageError("frames of a video are not measured together: give --exposure a number")
-    copying = video.copied(source, target, overwrite=shared.overwrite, quality=shared.quality)
-    with draft_folder() as folder, copying as copy:
+
+    def worked(
+        folder: str, pictures: Iterator[files.Picture], works: Iterator[Chain | Work]
+    ) -> Iterator[pipeline.Done]:
+        """Does the work of each picture. A caller that asks for the next one has used the result."""
 
         def jobs() -> Iterator[Job]:
-            for number, pixels in enumerate(copy.frames()):
-                path = os.path.join(folder, f"{number}.ppm")
-                files.write(path, files.Picture(pixels))
-                yield Job(path, work, os.path.join(folder, f"{number}-out.ppm"), (), how)
+            for number, (picture, one) in enumerate(zip(pictures, works, strict=False)):
+                # Of these formats, which are quick, .npz says what colours are.
+                path = os.path.join(folder, f"{number}.{'ppm' if picture.metadata.colour is None else 'npz'}")
+                files.write(path, picture)
+                yield Job(path, one, os.path.join(folder, f"{number}-out.ppm"), (), how)
 
-        said = False
         for number, done in enumerate(
             pipeline.run_jobs(open_gpu, jobs(), at_once=shared.jobs, memory=shared.memory)
         ):
             named = partial(_named, folder, f"{source}: frame {number}")
             if done.error is not None:
                 raise FileError(named(_said(done.error)))
-            if done.notes and not said:  # the next frames have much the same to say
-                said = True
-                for text in done.notes:
-                    notes.note(named(text))
-            copy.add(files.read(done.job.target).pixels)
+            done.notes[:] = map(named, done.notes)
+            yield done
             for path in (done.job.source, done.job.target):
                 with suppress(FileNotFoundError):
                     os.unlink(path)
+
+    def measured(works: Iterator[Work]) -> list[Params]:
+        with draft_folder() as folder, video.opened(source) as frames:
+            return [done.told for done in worked(folder, frames.pictures(), works)]
+
+    works: Iterator[Chain | Work] = repeat(work)
+    if isinstance(work, Chain):
+        works = together.decided(work, measured)
+    copying = video.copied(source, target, overwrite=shared.overwrite, quality=shared.quality)
+    with draft_folder() as folder, copying as copy:
+        said = False
+        for done in worked(folder, copy.pictures(), works):
+            if done.notes and not said:  # the next frames have much the same to say
+                said = True
+                for text in done.notes:
+                    notes.note(text)
+            copy.add(files.read(done.job.target).pixels)
 
 
 def _said(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,7 +13,10 @@ import click
 import numpy as np
 import pytest
 
+from gpuops import files
+
 from .conftest import Run
+from .reference import colour as reference
 
 av = pytest.importorskip("av")
 
@@ -149,8 +153,12 @@ def test_what_cannot_be_read_is_one_line_and_leaves_nothing(clpix: Clpix, tmp_pa
     video(tmp_path / "in.mp4", sound=False)
     data = (tmp_path / "in.mp4").read_bytes()
     (tmp_path / "in.mp4").write_bytes(data[: len(data) // 2])
-    video(tmp_path / "deep.mkv", sound=False, kind="yuv420p10le")
-    refused = {"in.mp4": "in.mp4: is damaged", "deep.mkv": "yuv420p10le", "aac.mp4": "(aac): name an .mkv"}
+    with av.open(str(tmp_path / "dv.mkv"), "w") as out:
+        stream = out.add_stream("ffv1", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 32, 16, "yuv411p"
+        out.mux(stream.encode(av.VideoFrame(32, 16, "yuv411p")))
+        out.mux(stream.encode(None))
+    refused = {"in.mp4": "in.mp4: is damaged", "dv.mkv": "the kind yuv411p", "aac.mp4": "(aac): name an .mkv"}
     for name, words in refused.items():
         run = clpix("blur", tmp_path / name, "--sigma", "1", "-o", tmp_path / "out.webm")
         assert (run.code, run.err.count("\n")) == (1, 1)
@@ -158,14 +166,124 @@ def test_what_cannot_be_read_is_one_line_and_leaves_nothing(clpix: Clpix, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(refused)
 
 
-def test_one_exposure_for_all_is_refused_and_a_number_is_none(clpix: Clpix, tmp_path: Path) -> None:
+@pytest.mark.parametrize("exposure", ["shared", "smooth:3", "auto", "0"])
+def test_frames_are_exposed_together(exposure: str, clpix: Clpix, tmp_path: Path) -> None:
+    """As pictures in files are, but for what the encoder takes."""
     video(tmp_path / "in.mp4", sound=False)
-    run = clpix("tonemap", tmp_path / "in.mp4", "--exposure", "shared", "-o", tmp_path / "out.mp4")
-    assert (run.code, "are not measured together" in " ".join(run.err.split())) == (2, True)
-    options = ("--exposure", "0", "then", "flip", "--axis", "vertical")
-    run = clpix("tonemap", tmp_path / "in.mp4", *options, "-o", tmp_path / "out.mp4")
+    for number, pixels in enumerate(decoded(tmp_path / "in.mp4")[1]):
+        files.write(tmp_path / f"f{number}.png", files.Picture(np.rint(pixels).astype(np.uint8)))
+    options = ("--exposure", exposure, "--operator", "reinhard", "then", "flip", "--axis", "vertical")
+    names = [tmp_path / f"f{number}.png" for number in range(len(TIMES))]
+    assert clpix("tonemap", *names, *options, "-o", f"{tmp_path}/one/").code == 0
+    run = clpix("tonemap", tmp_path / "in.mp4", *options, "--quality", 100, "-o", tmp_path / "out.mp4")
     assert (run.code, run.err) == (0, "")
-    assert len(decoded(tmp_path / "out.mp4")[0]) == len(TIMES)
+    _, found, _ = decoded(tmp_path / "out.mp4")
+    assert len(found) == len(TIMES)
+    for number, pixels in enumerate(found):
+        assert np.abs(pixels - files.read(tmp_path / "one" / f"f{number}.png").pixels).mean() < 2
+
+
+#: Levels of gray in cd/m², and of red light alone.
+LEVELS = (10.0, 60.0, 203.0)
+
+
+@pytest.mark.parametrize("curve", [16, 18])
+@pytest.mark.parametrize("full", [False, True])
+def test_hdr_becomes_what_its_curve_and_primaries_say(
+    curve: int, full: bool, clpix: Clpix, tmp_path: Path
+) -> None:
+    """Flat frames of Rec. 2020 grays and reds, with the codes that BT.2100 gives, in 10 bits without loss."""
+    with av.open(str(tmp_path / "in.mkv"), "w") as out:
+        stream = out.add_stream("ffv1", rate=25)
+        context = stream.codec_context
+        context.width, context.height, context.pix_fmt = 32, 16, "yuv444p10le"
+        context.color_primaries, context.color_trc, context.colorspace = 9, curve, 9
+        context.color_range = 2 if full else 1
+        for level in LEVELS:
+            signal = pq_signal(level) if curve == 16 else hlg_signal(level / 203)
+            # Gray has no difference of colours; half of the frame is red alone: BT.2100, table 6.
+            y, cb, cr = np.full((16, 32), signal), np.zeros((16, 32)), np.zeros((16, 32))
+            y[:, 16:] = 0.2627 * signal
+            cb[:, 16:], cr[:, 16:] = -0.2627 * signal / 1.8814, (1 - 0.2627) * signal / 1.4746
+            if full:
+                planes = np.rint([y * 1023, cb * 1023 + 512, cr * 1023 + 512])
+            else:
+                planes = np.rint([y * 876 + 64, cb * 896 + 512, cr * 896 + 512])
+            frame = av.VideoFrame(32, 16, "yuv444p10le")
+            for plane, values in zip(frame.planes, planes, strict=True):
+                rows = np.zeros((16, plane.line_size // 2), np.uint16)
+                rows[:, :32] = values
+                plane.update(rows.tobytes())
+            out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+    command = ("tonemap", tmp_path / "in.mkv", "--operator", "linear", "--exposure", 0, "--quality", 100)
+    run = clpix(*command, "-o", tmp_path / "out.mkv")
+    assert run.code == 0 and "out.mkv: has 8 bits and SDR, and" in run.err and "has 10" in run.err
+    _, found, tags = decoded(tmp_path / "out.mkv")
+    assert tags == (1, 1, 1, 1)
+    to_srgb = reference.matrix("Rec. 2020")
+    for level, pixels in zip(LEVELS, found, strict=True):
+        for at, colour in ((8, (1, 1, 1)), (24, (1, 0, 0))):
+            light = (to_srgb @ np.multiply(colour, level / 203)).clip(0, 1)
+            expected = reference.srgb_signal(light) * 255
+            assert np.abs(pixels[8, at] - expected).max() < 5
+
+
+def pq_signal(level: float) -> float:
+    """SMPTE ST 2084 of cd/m²."""
+    y = (level / 10000) ** (2610 / 16384)
+    return float(((3424 / 4096 + 2413 / 128 * y) / (1 + 2392 / 128 * y)) ** (2523 / 32))
+
+
+def hlg_signal(light: float) -> float:
+    """BT.2100 of scene light of which 1 is a signal of 75 %."""
+    a, b, c = 0.17883277, 0.28466892, 0.55991073
+    scene = light * (np.exp((0.75 - c) / a) + b) / 12
+    return float(np.sqrt(3 * scene) if scene <= 1 / 12 else a * np.log(12 * scene - b) + c)
+
+
+def test_deep_video_is_said_to_lose_bits(clpix: Clpix, tmp_path: Path) -> None:
+    video(tmp_path / "in.mkv", sound=False, kind="yuv420p10le")
+    run = clpix(
+        "flip", tmp_path / "in.mkv", "--axis", "horizontal", "--quality", 98, "-o", tmp_path / "out.mp4"
+    )
+    assert run.code == 0 and run.err.count("\n") == 1 and "has 8 bits, and" in run.err
+    _, found, _ = decoded(tmp_path / "out.mp4")
+    for new, drawn in zip(found, pictures(), strict=True):
+        assert np.abs(new[:, ::-1] - drawn).mean() < 3
+
+
+@pytest.mark.parametrize(
+    ("matrix", "corner"),
+    # A display turns it so: QuickTime File Format, track header; telephones held upright write the first.
+    [((0, 1, -1, 0), (0, -1)), ((-1, 0, 0, -1), (-1, -1)), ((0, -1, 1, 0), (-1, 0))],
+)
+def test_a_turned_video_becomes_upright(
+    matrix: tuple[int, ...], corner: tuple[int, int], clpix: Clpix, tmp_path: Path
+) -> None:
+    with av.open(str(tmp_path / "in.mp4"), "w") as out:
+        stream = out.add_stream("libx264", rate=25, options={"crf": "1"})
+        stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
+        pixels = np.zeros((32, 48, 3), np.uint8)
+        pixels[:8, :8] = 255  # the first corner
+        for _ in range(3):
+            out.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, "rgb24")))
+        out.mux(stream.encode(None))
+    data = bytearray((tmp_path / "in.mp4").read_bytes())
+    at = data.index(b"tkhd") + 4 + 40  # version 0: the matrix comes after 40 bytes
+    a, b, c, d = (one * 65536 for one in matrix)
+    data[at : at + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30)
+    (tmp_path / "in.mp4").write_bytes(data)
+    run = clpix("blur", tmp_path / "in.mp4", "--sigma", "0.5", "--quality", 98, "-o", tmp_path / "out.mp4")
+    assert (run.code, run.err) == (0, "")
+    with av.open(str(tmp_path / "out.mp4")) as made:
+        frames = list(made.decode(video=0))
+    assert len(frames) == 3 and frames[0].rotation == 0
+    found = frames[0].to_ndarray(format="rgb24")
+    assert found.shape == ((48, 32, 3) if matrix[0] == 0 else (32, 48, 3))
+    for y in (0, -1):
+        for x in (0, -1):
+            assert (found[y, x].min() > 230) == ((y, x) == corner)
 
 
 def test_few_frames_are_there_at_a_time(
@@ -184,7 +302,7 @@ def test_few_frames_are_there_at_a_time(
     add = Copy.add
 
     def adding(copy: Copy, pixels: np.ndarray) -> None:
-        known.append(len(copy._times))
+        known.append(len(copy.frames.times))
         add(copy, pixels)
 
     monkeypatch.setattr(Copy, "add", adding)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..chain import Chain
@@ -15,6 +16,7 @@ from ..operation import operation_of
 
 if TYPE_CHECKING:
     from ..operation import Params, Together
+    from .chains import Measuring
     from .job import Job
     from .pipeline import Done
 
@@ -67,6 +69,24 @@ def settled(
     return list(jobs)
 
 
+def decided(chain: Chain, measured: Callable[[Iterator[Measuring]], list[Params]]) -> Iterator[Chain]:
+    """Gives the chains of inputs of which nobody knows how many there are, such as the frames of a video.
+
+    ``measured`` does such work on each input, and returns what it has found.
+    """
+    chains: list[Chain] = []
+    while (place := _next(chains[0] if chains else chain)) is not None:
+        from .chains import Measuring
+
+        found = measured(Measuring(Chain(*one.steps[: place + 1])) for one in (chains or repeat(chain)))
+        chains = chains or [chain] * len(found)
+        settled = _rule(chain, place).settled(found)
+        chains = [_placed(one, place, params) for one, params in zip(chains, settled, strict=True)]
+        if not chains:
+            return iter(())
+    return iter(chains) if chains else repeat(chain)
+
+
 def alone(job: Job) -> Job:
     """Returns the job of an input that has no neighbours."""
     while (place := _next(job.chain)) is not None:
@@ -101,5 +121,9 @@ def _measuring(job: Job, place: int) -> Job:
 def _with(job: Job, place: int, params: Params) -> Job:
     """Returns a job with other parameters of a step."""
     assert job.chain is not None
-    steps: Iterator[Params] = iter(job.chain.steps)
-    return replace(job, work=Chain(*(params if at == place else step for at, step in enumerate(steps))))
+    return replace(job, work=_placed(job.chain, place, params))
+
+
+def _placed(chain: Chain, place: int, params: Params) -> Chain:
+    """Returns a chain with other parameters of a step."""
+    return Chain(*(params if at == place else step for at, step in enumerate(chain)))
