@@ -1060,7 +1060,7 @@ def test_tonemap_local(gpu: Recorder, operator: str) -> None:
     light = of_reduce.light((3, *SHAPE), 1)
     if operator == "durand":
         # A factor of 100 in light has 15 bins, and an interpreter takes long for each.
-        light = np.clip(light[:, :17, :23], 0.03, 30)
+        light = np.clip(light[:, :11, :13], 0.1, 10)
     light[0, 9, 9] = np.nan
     (of_tonemap_local.check_durand if operator == "durand" else of_tonemap_local.check_dodging)(
         gpu, light, 1.0
