@@ -17,6 +17,7 @@ from gpuops.batch import pipeline, together
 from gpuops.batch.job import Job
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
+from gpuops.files.formats import VIDEOS
 
 from .options import Shared, refuse
 
@@ -27,13 +28,10 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.operation import Params
 
-#: The extensions of outputs that are videos.
-EXTENSIONS = (".mp4", ".mov", ".mkv", ".webm")
-
 
 def is_wanted(shared: Shared) -> bool:
     """Says whether the output is a video."""
-    return os.path.splitext(shared.output or "")[1].lower() in EXTENSIONS
+    return os.path.splitext(shared.output or "")[1].lower() in VIDEOS
 
 
 def make(

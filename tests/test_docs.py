@@ -20,9 +20,8 @@ from clpix.commands import leaves, option_names
 from clpix.derived import Derived
 from clpix.main import cli
 from clpix.naming import outputs_for
-from clpix.videos import EXTENSIONS as VIDEOS
 
-from gpuops.files.formats import format_of, is_display_format
+from gpuops.files.formats import VIDEOS, format_of, is_display_format
 from gpuops.ops import OPERATIONS
 
 from .conftest import Run, beside

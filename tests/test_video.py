@@ -335,6 +335,16 @@ def test_a_video_that_is_there_stays(clpix: Clpix, tmp_path: Path) -> None:
     assert (tmp_path / "out.mp4").read_bytes() == b"precious"
 
 
+@pytest.mark.parametrize("name", ["out.png", "out.gif"])
+def test_a_video_makes_a_video(name: str, clpix: Clpix, tmp_path: Path) -> None:
+    video(tmp_path / "in.mp4", sound=False)
+    run = clpix("blur", tmp_path / "in.mp4", "--sigma", "1", "-o", tmp_path / name)
+    assert (
+        run.code == 1
+        and "in.mp4: is a video, of which videos are made: give -o a name such as out.mp4" in run.err
+    )
+
+
 def test_the_extra_is_named(clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     video(tmp_path / "in.mp4", sound=False)
     monkeypatch.setitem(sys.modules, "av", None)

@@ -170,6 +170,8 @@ _KNOWN = FORMATS + ONLY_READ
 _BY_EXTENSION = {extension: fmt for fmt in _KNOWN for extension in fmt.extensions}
 # The file extensions of pictures that can be read.
 EXTENSIONS = tuple(_BY_EXTENSION)
+#: Those of videos, which are no pictures: see :mod:`gpuops.files.video`.
+VIDEOS = (".mp4", ".mov", ".mkv", ".webm")
 # Those of pictures that can be written.
 _WRITTEN = tuple(extension for fmt in FORMATS for extension in fmt.extensions)
 # The brands of files of boxes (ISO/IEC 14496-12) with a picture, and the names of their formats.

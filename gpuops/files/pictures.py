@@ -15,7 +15,7 @@ from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.storage import USUAL, Storage
 from . import colours, containers
-from .formats import EXTENSIONS, Format, by_name, format_of, sniff
+from .formats import EXTENSIONS, VIDEOS, Format, by_name, format_of, sniff
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .reading import reading
@@ -137,6 +137,8 @@ def format_in(path: str | os.PathLike[str]) -> Format:
 
         fmt = by_name("camera raw") if is_raw(name) else fmt
     if fmt is None:
+        if name.lower().endswith(VIDEOS):
+            raise FileError(f"{name}: is a video, of which videos are made: give -o a name such as out.mp4")
         raise FileError(f"{name}: is not a picture in a known format; known are {' '.join(EXTENSIONS)}")
     return fmt
 
