@@ -92,17 +92,18 @@ def options(command: Command) -> Command:
         click.option(
             "--contact-sheet",
             is_flag=True,
-            help="In place of the result: small ones of several strengths (rows) and radii (columns), tone-mapped.",
+            help="Write small pictures, tone-mapped, in place of the result: a row for each strength, a column for "
+            "each radius.",
         ),
         click.option(
             "--strengths",
             metavar="A,B,C",
-            help="Of a contact sheet.  [default: 1/2, 1, 2 and 4 times --strength]",
+            help="The strengths of a contact sheet.  [default: 1/2, 1, 2 and 4 times --strength]",
         ),
         click.option(
             "--radii",
             metavar="A,B,C",
-            help="Of a contact sheet.  [default: 1/2, 1 and 2 times --radius]",
+            help="The radii of a contact sheet.  [default: 1/2, 1 and 2 times --radius]",
         ),
         tile_width(),
     )(command)

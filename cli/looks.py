@@ -166,7 +166,7 @@ def tile_width() -> Callable[[Any], Any]:
         "--tile-width",
         type=click.IntRange(16, 8192),
         metavar="PX",
-        help=f"Of one picture on a contact sheet.  [default: {TILE_WIDTH}]",
+        help=f"The width of a small picture of a contact sheet.  [default: {TILE_WIDTH}]",
     )
 
 

@@ -27,8 +27,8 @@ _MOST_TAGS = 1000
 _LUTS = ("A2B0", "A2B1", "A2B2", "D2B0", "D2B1", "D2B2", "D2B3")
 #: Steps of red, of green and of blue at which tables are evaluated.
 _STEPS = 65
-#: The largest light that a table may have; more is damage.
-_MOST_LIGHT = 64.0
+#: The largest X, Y or Z that a table may have; more is damage.
+_MOST_XYZ = 64.0
 #: The names of colour spaces that are not RGB or gray, as messages say them.
 _KINDS = {b"CMYK": "inks", b"Lab ": "CIELAB", b"XYZ ": "CIE XYZ", b"YCbr": "YCbCr"}
 #: The number of parameters of each type of parametric curve.
@@ -138,7 +138,7 @@ def _cube(profile: bytes) -> Cube:
         )
     except imagecodecs.CmsError:
         raise ColourError("has damaged tables") from None
-    if not np.abs(xyz).max() <= _MOST_LIGHT:  # false for NaN, too
+    if not np.abs(xyz).max() <= _MOST_XYZ:  # false for NaN, too
         raise ColourError("has tables that make no sense")
     return Cube.of_xyz(xyz.reshape(_STEPS, _STEPS, _STEPS, 3), profile)
 
