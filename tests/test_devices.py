@@ -348,8 +348,17 @@ def test_devices_that_cannot_be_opened_are_left_out(here: Path, twice: list[Devi
     if even.index % 2:
         pytest.skip("the device here has an odd number")
     odd = replace(even, index=even.index + 1)
-    jobs = jobs_of(here, FLIP)
-    found, said = run_on([odd, even], jobs, open_gpu=refuses)
+    # A job waits until it was said that a device is left out: a quick device could do all jobs before that.
+    marks, said = here / "marks", list[str]()
+    marks.mkdir()
+
+    def hear(text: str) -> None:
+        said.append(text)
+        (marks / "said").touch()
+
+    jobs = jobs_of(here, Meets(str(marks), 2))
+    with notes.to(hear):
+        found = list(run_jobs_on([odd, even], refuses, jobs))
     assert not errors(found)
     assert said == [f"device {odd.index} ({odd.name}) is left out: this device is not for us"]
     check_flipped(jobs, here)
