@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import Shared, refuse
+from .options import refuse
+from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.files import Format

@@ -12,7 +12,7 @@ from gpuops.batch.journal import Journal
 from gpuops.batch.shards import shard
 from gpuops.files import places
 
-from .options import Shared
+from .shared import Shared
 
 __all__ = ["check", "journal_of", "look_at", "remaining", "shard"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from . import commands, options
+from . import commands, options, types
 
 if TYPE_CHECKING:
     from gpuops import Gpu
@@ -31,7 +31,7 @@ def command() -> None:
     """Measure what this device can do."""
 
 
-class Size(options.SizeType):
+class Size(types.SizeType):
     """A size, written as N or WIDTHxHEIGHT."""
 
     name = "size"

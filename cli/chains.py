@@ -17,13 +17,14 @@ from gpuops.params.files import STREAM, FileOperand
 from gpuops.params.lut import LutParams
 
 from . import naming, options
+from .shared import ChainOptions, Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
     from gpuops.notes import Finding
 
 
-def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chain, name: str) -> None:
+def process_chain(shared: Shared, how: ChainOptions, chain: Chain, name: str) -> None:
     """Does the chain on every input; ``name``: what {op} stands for in an output's name."""
     from gpuops.files import Identities
     from gpuops.files.output import atomic, check_place
@@ -57,7 +58,7 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
             file.write(text)
 
 
-def _tell(shared: options.Shared, job: Job, findings: Sequence[Finding] | None) -> None:
+def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
     """Prints what the steps have found, details on standard error with --verbose."""
     from gpuops.files.streams import printable
 
@@ -71,7 +72,7 @@ def _tell(shared: options.Shared, job: Job, findings: Sequence[Finding] | None) 
             say(f"clpix: {text}")
 
 
-def _explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> None:
+def _explain(shared: Shared, chain: Chain, *, fuse: bool) -> None:
     """Prints what would be done with the first input."""
     from gpuops.batch.explain import explain
     from gpuops.gpu import Gpu
@@ -82,7 +83,7 @@ def _explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> None:
         click.echo(explain(gpu, chain, shared.inputs[0], target, shared.of_job(fuse=fuse)))
 
 
-def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[str, tuple[str, ...]]:
+def _asides(shared: Shared, chain: Chain, name: str) -> dict[str, tuple[str, ...]]:
     """Where the steps that write put their pictures, by the output; what cannot be written is refused."""
     from gpuops.files import Identities
 

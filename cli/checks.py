@@ -12,7 +12,7 @@ from gpuops.files.formats import DEPTHS
 from gpuops.params.files import STREAM
 
 from . import naming
-from .options import DTYPES, Shared
+from .shared import DTYPES, Shared
 
 
 def check_stream(shared: Shared) -> None:

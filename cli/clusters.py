@@ -12,7 +12,8 @@ from gpuops.errors import ParameterError
 from gpuops.params.files import STREAM
 
 from .main import say
-from .options import Shared, given, refuse
+from .options import given, refuse
+from .shared import Shared
 
 
 def check(shared: Shared) -> None:

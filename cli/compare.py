@@ -12,6 +12,7 @@ from gpuops.params.metrics import METRICS
 
 from . import options
 from .comparing import GROUPS, Given, comparing
+from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
@@ -53,7 +54,7 @@ _DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, 
 @options.memory
 @options.device_memory
 @options.shared
-def command(shared: options.Shared, given: Given, first: str, second: str, as_json: bool) -> None:
+def command(shared: Shared, given: Given, first: str, second: str, as_json: bool) -> None:
     """Compare images A and B. The exit code is the verdict. If it matters which one is the reference, it is A.
 
     0: they are alike within the thresholds, or equal if there are none. 1: they differ. 2: they could not be compared.

@@ -15,7 +15,7 @@ from gpuops.params.comparing import Comparing, Rectangle
 from gpuops.params.metrics import LIMITS, METRICS, option_of
 from gpuops.params.thresholds import Thresholds
 
-from . import options
+from . import types
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -141,7 +141,7 @@ def _options() -> list[Callable[[Any], Any]]:
         click.option(
             "--metric",
             "metrics",
-            type=options.Choice(METRICS),
+            type=types.Choice(METRICS),
             multiple=True,
             help="A figure to print; may be repeated.",
         ),

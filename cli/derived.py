@@ -19,7 +19,8 @@ from gpuops.ops import OPERATIONS, STEPS
 from gpuops.ops import operation as declared
 from gpuops.params.toml import nearest
 
-from . import commands, options
+from . import commands, options, types
+from .shared import ChainOptions, Shared
 
 #: The word between the parts of a chain.
 THEN = "then"
@@ -125,7 +126,7 @@ def command(name: str) -> click.Command:
     operation = declared(name)
     extras = import_module(f".{_EXTRAS[name]}", __package__) if name in _EXTRAS else None
 
-    def run(shared: options.Shared, chain: options.ChainOptions, looks: Any = None, **_values: Any) -> None:
+    def run(shared: Shared, chain: ChainOptions, looks: Any = None, **_values: Any) -> None:
         from .chains import process_chain
 
         context = click.get_current_context()
@@ -233,7 +234,7 @@ def _option(option: Option) -> Any:
     if option.default is not None:
         given |= {"default": option.default, "show_default": True}
     if isinstance(option.type, tuple):
-        return click.option(spelling, option.name, type=options.Choice(option.type), **given)
+        return click.option(spelling, option.name, type=types.Choice(option.type), **given)
     return click.option(
         spelling, option.name, type=option.type, metavar=option.metavar, multiple=option.multiple, **given
     )

@@ -24,7 +24,8 @@ from gpuops.params.dwt import (
 )
 from gpuops.params.files import STREAM
 
-from . import options
+from . import options, types
+from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.coefficients import Told
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 @options.batch
 @click.option(
     "--wavelet",
-    type=options.Word(),
+    type=types.Word(),
     metavar="NAME",
     help=f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them. "
     "Default: bior4.4 (CDF 9/7), with --integer bior2.2 (CDF 5/3).",
@@ -76,14 +77,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--mode",
-    type=options.Word(),
+    type=types.Word(),
     metavar="MODE",
     help=f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}. Default: mirror, "
     "JPEG 2000's, which has as many coefficients as pixels; symmetric for wavelets without lifting steps.",
 )
 @click.option(
     "--method",
-    type=options.Choice(METHODS),
+    type=types.Choice(METHODS),
     default="auto",
     show_default=True,
     help="The kernels that compute the transform.",
@@ -93,19 +94,19 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--threshold",
-    type=options.Word(),
+    type=types.Word(),
     metavar="T|ESTIMATE[:F]",
     help="Shrink the details by T, or by a threshold estimated from the noise: visu or bayes (times F).",
 )
 @click.option(
     "--shrink",
-    type=options.Choice(SHRINKS),
+    type=types.Choice(SHRINKS),
     help="How to shrink: soft (default), hard, garrote. visu and bayes estimate the threshold, times --threshold "
     "(default 1).",
 )
 @click.option(
     "--denoise-space",
-    type=options.Choice(DENOISE_SPACES),
+    type=types.Choice(DENOISE_SPACES),
     help="The space in which colours are shrunk: opponent (default; their sum and two differences, which have less "
     "detail), ycbcr (as in JPEG) or rgb (each by itself).",
 )
@@ -128,7 +129,7 @@ if TYPE_CHECKING:
     "--json", "as_json", is_flag=True, help="With --keep: print the figures as JSON, a line for each output."
 )
 def command(
-    shared: options.Shared,
+    shared: Shared,
     wavelet: str | None,
     levels: int | None,
     mode: str | None,
@@ -212,7 +213,7 @@ def _tell(job: Job, told: Told | None, *, as_json: bool) -> None:
 
 
 def _check(
-    shared: options.Shared,
+    shared: Shared,
     integer: bool,
     shrinks: bool,
     keeps: bool,

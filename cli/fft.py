@@ -9,7 +9,8 @@ import click
 from gpuops.params import fft as choices
 from gpuops.params.files import STREAM, FileOperand
 
-from . import options
+from . import options, types
+from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
@@ -24,12 +25,12 @@ def ways(command: options.Command) -> options.Command:
         choices.FftParams,
         click.option(
             "--method",
-            type=options.Choice(choices.METHODS),
+            type=types.Choice(choices.METHODS),
             help="The kernels that compute the transform.",
             **given,
         ),
-        click.option("--radix", type=options.Choice(choices.RADICES), help="The largest radix.", **given),
-        click.option("--twiddle", type=options.Choice(choices.TWIDDLES), **given),
+        click.option("--radix", type=types.Choice(choices.RADICES), help="The largest radix.", **given),
+        click.option("--twiddle", type=types.Choice(choices.TWIDDLES), **given),
     )(command)
 
 
@@ -71,7 +72,7 @@ def ways(command: options.Command) -> options.Command:
 @options.batch
 @click.option(
     "--norm",
-    type=options.Choice(choices.NORMS),
+    type=types.Choice(choices.NORMS),
     default="ortho",
     show_default=True,
     help="The scaling, as in scipy.fft.",
@@ -82,10 +83,10 @@ def ways(command: options.Command) -> options.Command:
 @click.option(
     "--shift/--no-shift", default=None, help="Put frequency 0 in the middle (default for pictures)."
 )
-@click.option("--window", type=options.Choice(choices.WINDOWS), default="none", show_default=True)
+@click.option("--window", type=types.Choice(choices.WINDOWS), default="none", show_default=True)
 @click.option(
     "--pad",
-    type=options.Word(),
+    type=types.Word(),
     default="none",
     show_default=True,
     metavar="none|pow2|fast|N",
@@ -93,7 +94,7 @@ def ways(command: options.Command) -> options.Command:
 )
 @click.option(
     "--view",
-    type=options.Choice(choices.VIEWS),
+    type=types.Choice(choices.VIEWS),
     help="Make this picture of the spectrum [default: log-magnitude].",
 )
 @click.option(
@@ -104,7 +105,7 @@ def ways(command: options.Command) -> options.Command:
 )
 @click.option("--axes", is_flag=True, help="Draw axes in a picture, in cycles per pixel.")
 @click.option(
-    "--filter", "kind", type=options.Choice(choices.FILTERS), help="Multiply the spectrum by a filter."
+    "--filter", "kind", type=types.Choice(choices.FILTERS), help="Multiply the spectrum by a filter."
 )
 @click.option(
     "--cutoff",
@@ -115,7 +116,7 @@ def ways(command: options.Command) -> options.Command:
 )
 @click.option(
     "--filter-shape",
-    type=options.Choice(choices.SHAPES),
+    type=types.Choice(choices.SHAPES),
     default="gaussian",
     show_default=True,
     help="The shape of the filter's edge.",
@@ -129,13 +130,13 @@ def ways(command: options.Command) -> options.Command:
 @ways
 @click.option(
     "--precision",
-    type=options.Choice(choices.PRECISIONS),
+    type=types.Choice(choices.PRECISIONS),
     default="single",
     show_default=True,
     help="The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",
 )
 def command(
-    shared: options.Shared,
+    shared: Shared,
     norm: str,
     half: bool | None,
     shift: bool | None,

@@ -14,7 +14,8 @@ from gpuops.params.operators import DEFAULT_OPERATOR
 
 from .chains import files_of
 from .looks import check_sheet, tile_width
-from .options import Command, Shared, collected, refuse
+from .options import Command, collected, refuse
+from .shared import Shared
 
 #: The group of these options in help.
 GROUPS = {"Previews": ("contact_sheet", "strengths", "radii", "tile_width")}

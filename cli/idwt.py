@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import options
+from .shared import Shared
 
 
 @options.command(
@@ -17,7 +18,7 @@ from . import options
 @options.output
 @options.shared
 @options.batch
-def command(shared: options.Shared) -> None:
+def command(shared: Shared) -> None:
     """Turn the coefficients that `clpix dwt` wrote back into images.
 
     Wavelet, mode, size and depth are read from the file; --dtype changes the depth, --alpha drop leaves alpha out.

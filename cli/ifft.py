@@ -6,6 +6,7 @@ from gpuops.params.fft import FftParams
 
 from . import options
 from .fft import ways
+from .shared import Shared
 
 
 @options.command(
@@ -28,7 +29,7 @@ from .fft import ways
 @options.shared
 @options.batch
 @ways
-def command(shared: options.Shared, how: FftParams) -> None:
+def command(shared: Shared, how: FftParams) -> None:
     """Make images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.
 
     The file has all that is needed. The image gets the depth and the metadata of the original.

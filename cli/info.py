@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import options
+from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Options
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 @options.memory
 @options.device_memory
 @options.shared
-def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool) -> None:
+def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None:
     """Show what files are: format, size, channels, depth, metadata and layers, or the arrays of files of numbers.
 
     --stats also measures their values: NaN and infinities, extremes, means, percentiles, dynamic range. It measures

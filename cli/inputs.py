@@ -15,7 +15,7 @@ from gpuops.errors import FileError, ParameterError
 from gpuops.files import places
 from gpuops.params.files import STREAM
 
-from .options import Shared
+from .shared import Shared
 
 # What stands before the name of a file with names in lines.
 _LIST = "@"

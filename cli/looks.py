@@ -20,7 +20,9 @@ from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
 from .chains import files_of
-from .options import Command, Shared, Word, collected, refuse
+from .options import Command, collected, refuse
+from .shared import Shared
+from .types import Word
 
 #: The group of these options in help.
 GROUPS = {"Previews": ("contact_sheet", "operators", "stops", "tile_width", "plot_curve")}

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
 from gpuops.params.colours import AUTO, NAMES, WORKING
-from gpuops.params.dither import NOISES, SEEDS, Dither
-from gpuops.params.storage import QUALITIES, SUBSAMPLINGS, Storage
+from gpuops.params.dither import NOISES, SEEDS
+from gpuops.params.storage import QUALITIES, SUBSAMPLINGS
 
-from . import commands
+from . import commands, types
+from .shared import DTYPES, ChainOptions, Shared
 
 if TYPE_CHECKING:
-    from gpuops.batch.job import Options
+    pass
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-# The depths that options name, and numpy's names of them.
-DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
-
 
 #: The options that commands share, by the titles of their groups in help: each one's name, with underscores.
 GROUPS = {
@@ -43,40 +39,6 @@ GROUPS = {
 
 # The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
-
-
-if TYPE_CHECKING:  # before click 8.2 types have no parameters
-    _OneOf = click.Choice[str]
-    TextType = click.ParamType[str]
-    BytesType = click.ParamType[int]
-    SizeType = click.ParamType[tuple[int, int]]
-else:
-    _OneOf = click.Choice
-    TextType = BytesType = SizeType = click.ParamType
-
-
-class Choice(_OneOf):
-    """A parameter type for one of several names, in upper or lower case."""
-
-    def __init__(self, choices: Iterable[str]) -> None:
-        super().__init__(list(choices), case_sensitive=False)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        found = {name.lower(): name for name in self.choices}.get(str(value).lower())
-        if found is None:
-            close = commands.near(str(value), self.choices)
-            hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
-            self.fail(f"there is no {value!r}: {hint}use one of {', '.join(self.choices)}", param, ctx)
-        return found
-
-
-class Word(TextType):
-    """A parameter type for a name, perhaps with numbers, such as gamma:2.2; in upper or lower case."""
-
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(value).lower()
 
 
 def given(name: str) -> bool:
@@ -98,80 +60,6 @@ def refuse(reason: str, *names: str) -> None:
         if value != "auto" or option.default != "auto":
             spellings = option.secondary_opts if value is False and option.secondary_opts else option.opts
             raise click.UsageError(f"{reason}: leave out {max(spellings, key=len)}")
-
-
-@dataclass(frozen=True)
-class Shared:
-    """The values of all shared options.
-
-    ``below``: for each input the folder that it is in, below one that was named. ``frame_of``: the frame of each, if
-    frames were asked for; ``layer_of``: the layer that is it, None of files with one picture.
-    """
-
-    inputs: tuple[str, ...] = ()
-    below: tuple[str, ...] = ()
-    output: str | None = None
-    format: str | None = None
-    layer: str | None = None
-    frames: str | None = None
-    frame_of: tuple[int, ...] = ()
-    layer_of: tuple[str | None, ...] = ()
-    device: str | None = None
-    memory: int | None = None
-    device_memory: int | None = None
-    scratch: str | None = None
-    dtype: str = "auto"
-    colour: str = AUTO
-    working: str = WORKING[0]
-    quality: int | None = None
-    subsampling: str | None = None
-    compression: str | None = None
-    strip: bool = False
-    output_dither: bool = False
-    output_noise: str = "blue"
-    output_seed: int = 0
-    space: str = "auto"
-    alpha: str = "keep"
-    timing: bool = False
-    timing_file: str | None = None
-    repeat: int = 1
-    overwrite: bool = False
-    progress: bool | None = None
-    jobs: int | None = None
-    recursive: bool = False
-    from0: str | None = None
-    skip_existing: bool = False
-    update: bool = False
-    journal: str | None = None
-    resume: str | None = None
-    shard: str | None = None
-    cluster: str | None = None
-    retries: int = 2
-    dump_kernels: str | None = None
-    verbose: int = 0
-    quiet: bool = False
-
-    def of_job(self, *, fuse: bool = True) -> Options:
-        """Returns those that say how files are read and written."""
-        from gpuops.batch.job import Options
-
-        return Options(
-            layer=self.layer,
-            space=self.space,
-            alpha=self.alpha == "keep",
-            dtype=DTYPES[self.dtype],
-            colour=self.colour,
-            working=self.working,
-            storage=Storage(self.quality, self.subsampling, self.compression),
-            strip=self.strip,
-            dither=Dither(self.output_noise, self.output_seed) if self.output_dither else None,
-            format=self.format,
-            overwrite=self.overwrite,
-            repeat=self.repeat,
-            memory=self.memory,
-            scratch=self.scratch,
-            fuse=fuse,
-        )
 
 
 def collected(name: str, kind: type, *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -217,15 +105,6 @@ def output(command: Command, *, required: bool = True) -> Command:
     return command
 
 
-@dataclass(frozen=True)
-class ChainOptions:
-    """The values of the options that chains have beside the shared ones."""
-
-    explain: bool = False
-    save_recipe: str | None = None
-    fuse: bool = True
-
-
 def chain(command: Command) -> Command:
     """These options; the command receives them as one ``chain`` argument."""
     options = (
@@ -252,46 +131,18 @@ device = click.option(
 )
 
 
-class Bytes(BytesType):
-    """A parameter type for a number of bytes, or of K, M, G or T bytes, powers of 1024."""
-
-    name = "bytes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        match = re.fullmatch(
-            r"(\d{1,12}(?:\.\d{1,6})?)([KMGT]?)(?:i?B)?", str(value), re.ASCII | re.IGNORECASE
-        )
-        number = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
-        if not number:
-            self.fail(f"{value!r} is no size of memory: give bytes, or a number with K, M or G, such as 512M")
-        return number
-
-
 memory = click.option(
     "--memory",
-    type=Bytes(),
+    type=types.Bytes(),
     metavar="SIZE",
     help="Use no more of the host's memory for pictures. Larger ones are processed by rows.",
 )
 device_memory = click.option(
     "--device-memory",
-    type=Bytes(),
+    type=types.Bytes(),
     metavar="SIZE",
     help="Use no more of the device's memory, such as 512M or 2G. Larger images are split.",
 )
-
-
-class Jobs(BytesType):
-    """A parameter type for how much is done at a time: a number, or ``auto``, which is None."""
-
-    name = "jobs"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if str(value).lower() == "auto":
-            return None
-        if not re.fullmatch(r"[1-9]\d{0,4}", str(value), re.ASCII):
-            self.fail(f"{value!r} is neither 'auto' nor a number from 1 on")
-        return int(value)
 
 
 storage = (
@@ -303,12 +154,12 @@ storage = (
     ),
     click.option(
         "--subsampling",
-        type=Choice(SUBSAMPLINGS),
+        type=types.Choice(SUBSAMPLINGS),
         help="Resolution of colours in JPEG, AVIF and HEIC (4:4:4).",
     ),
     click.option(
         "--compression",
-        type=Word(),
+        type=types.Word(),
         metavar="NAME[:LEVEL]",
         help="PNG: none, deflate:0 … 9; TIFF: none, lzw, deflate, zstd, packbits; EXR: none, rle, zips, zip, piz, "
         "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
@@ -337,7 +188,7 @@ def dithering(command: Command) -> Command:
         click.option(
             "--noise",
             "output_noise",
-            type=Choice(NOISES),
+            type=types.Choice(NOISES),
             default="blue",
             help="The noise of --dither: white, or seen less.",
         ),
@@ -374,7 +225,7 @@ def batch(command: Command) -> Command:
             help="Read the inputs' names from a file or '-'. Each name ends with a 0 byte.",
         ),
         click.option(
-            "--jobs", type=Jobs(), metavar="auto|N", help="How many files to read and write at a time."
+            "--jobs", type=types.Jobs(), metavar="auto|N", help="How many files to read and write at a time."
         ),
         click.option("--skip-existing", is_flag=True, help="Leave out inputs whose outputs exist."),
         click.option(
@@ -419,30 +270,33 @@ def shared(command: Command) -> Command:
     """Adds the options of every image command, which receives them as one ``shared`` argument."""
     options = (
         device,
-        click.option("--dtype", type=Choice(DTYPES), default="auto", help="Depth of the output."),
+        click.option("--dtype", type=types.Choice(DTYPES), default="auto", help="Depth of the output."),
         click.option(
             "--colour",
             "--color",
             "colour",
-            type=Choice(NAMES),
+            type=types.Choice(NAMES),
             default=AUTO,
             help="The colour space of the output. 'input' is that of each input.",
         ),
         click.option(
             "--working",
-            type=Choice(WORKING),
+            type=types.Choice(WORKING),
             default=WORKING[0],
             help="Primaries of the light that steps work on.",
         ),
         *storage,
         click.option(
             "--space",
-            type=Choice(["auto", "linear", "encoded"]),
+            type=types.Choice(["auto", "linear", "encoded"]),
             default="auto",
             help="Work on linear light or on the stored values.",
         ),
         click.option(
-            "--alpha", type=Choice(["keep", "drop"]), default="keep", help="Keep alpha, or leave it out."
+            "--alpha",
+            type=types.Choice(["keep", "drop"]),
+            default="keep",
+            help="Keep alpha, or leave it out.",
         ),
         click.option("--layer", metavar="NAME", help="The layer to read from a file of several."),
         click.option("--timing", is_flag=True, help="Show where the time went, on stderr."),

@@ -22,7 +22,8 @@ from gpuops.params.files import STREAM
 from . import animations, batches, clusters, naming, sequences, status, videos
 from .checks import check_dump, check_output, check_scratch, check_stdin, check_stream
 from .main import FAILURE, complain, say
-from .options import Shared, refuse
+from .options import refuse
+from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Work

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from . import options
+from .shared import ChainOptions, Shared
 
 
 @options.command(
@@ -32,9 +33,7 @@ from . import options
     metavar="STEP.KEY=VALUE",
     help="Change a value of the recipe, such as blur.sigma=3, or blur[1].sigma=3 for the second blur; may be repeated.",
 )
-def command(
-    shared: options.Shared, recipe: str, changes: tuple[str, ...], chain: options.ChainOptions
-) -> None:
+def command(shared: Shared, recipe: str, changes: tuple[str, ...], chain: ChainOptions) -> None:
     """Do what a recipe says on every input.
 
     A recipe is a TOML file that a command's --save-recipe has written. It has the line `schema = 1`, and a `[[step]]`

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpuops.batch.together import Settled
     from gpuops.profile import Report
 
-    from .options import Shared
+    from .shared import Shared
 
     Run = Callable[[Sequence[Job], Callable[[Job], None]], Iterable[Done]]
 

@@ -19,7 +19,8 @@ from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
 from gpuops.files.formats import VIDEOS
 
-from .options import Shared, refuse
+from .options import refuse
+from .shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from .errors import ParameterError
-from .pixels.colour import LINEAR, Colour, ColourError
+from .pixels.colour import LINEAR, Colour
+from .pixels.primaries import ColourError
 
 if TYPE_CHECKING:
     from .image import Image

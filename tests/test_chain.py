@@ -18,8 +18,9 @@ from gpuops.ops.grade import GradeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.region import Region
-from gpuops.pixels.colour import LINEAR, NAMED, SRGB, Colour, of_primaries
-from gpuops.pixels.colour import Parametric as Curve
+from gpuops.pixels.colour import LINEAR, SRGB, Colour, of_primaries
+from gpuops.pixels.curves import Parametric as Curve
+from gpuops.pixels.primaries import NAMED
 from gpuops.space import Space, converted
 
 from .reference.colour import srgb_light, srgb_signal

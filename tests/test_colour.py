@@ -19,16 +19,17 @@ from gpuops import files
 from gpuops.errors import GpuopsWarning
 from gpuops.files import Metadata, Picture, cicp, icc
 from gpuops.gpu import Gpu
-from gpuops.pixels import colour as colours
 from gpuops.pixels import light
-from gpuops.pixels.colour import LINEAR, NAMED, SRGB, Colour, Parametric
+from gpuops.pixels.colour import LINEAR, SRGB, Colour, of_primaries, of_signal, unusual
+from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Curve, Hlg, Parametric, Pq, Sampled
+from gpuops.pixels.primaries import IDENTITY, NAMED, ColourError, Primaries
 
 from .reference import colour as reference
 from .tolerance import COLOUR as TOLERANCE
 from .tolerance import DOUBLE, ROUNDINGS
 
 V = np.linspace(0, 1, 1001)
-SRGB_CURVE = reference.parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
+SRGB_TAG = reference.parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
 
 
 def read(path: Path) -> tuple[Picture, list[str]]:
@@ -51,7 +52,7 @@ def light_of(gpu: Gpu, picture: Picture) -> np.ndarray:
 
 @pytest.mark.parametrize("name", reference.TO_REC709)
 def test_primaries_are_those_that_others_publish(name: str) -> None:
-    found = colours.of_primaries(colours.Primaries.of(reference.CHROMATICITIES[name]), colours.LINEAR_CURVE)
+    found = of_primaries(Primaries.of(reference.CHROMATICITIES[name]), LINEAR_CURVE)
     assert (
         np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709[name]).max()
         < TOLERANCE["published matrix"]
@@ -62,21 +63,21 @@ def test_primaries_are_those_that_others_publish(name: str) -> None:
 
 
 def test_pq_is_smptes() -> None:
-    light = colours.Pq().light(V)
+    light = Pq().light(V)
     assert np.abs(reference.pq_signal(light) - V).max() < TOLERANCE["signal"]
     assert light[-1] == pytest.approx(10000 / 203)
-    assert colours.Pq().light(np.array([0.5806])) == pytest.approx(1, rel=1e-3)  # BT.2408: 203 cd/m² are 58 %
+    assert Pq().light(np.array([0.5806])) == pytest.approx(1, rel=1e-3)  # BT.2408: 203 cd/m² are 58 %
 
 
 def test_hlg_is_bt_2100s() -> None:
     """The inverse of its opto-electronic transfer function; 75 % are 1."""
-    light = colours.Hlg().light(V)
+    light = Hlg().light(V)
     a, b, c = 0.17883277, 1 - 4 * 0.17883277, 0.5 - 0.17883277 * np.log(4 * 0.17883277)
     scene = light * (np.exp((0.75 - c) / a) + b) / 12
     with np.errstate(invalid="ignore"):
         signal = np.where(scene <= 1 / 12, np.sqrt(3 * scene), a * np.log(12 * scene - b) + c)
     assert np.abs(signal - V).max() < TOLERANCE["signal"]
-    assert colours.Hlg().light(np.array([0.75])) == pytest.approx(1)
+    assert Hlg().light(np.array([0.75])) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ CURVES: dict[str, tuple[bytes, Any]] = {
         reference.parametric(2, 2.0, 1.25, -0.25, 0.0625),
         lambda v: np.where(v >= 0.2, np.maximum(1.25 * v - 0.25, 0) ** 2 + 0.0625, 0.0625),
     ),
-    "para 3": (SRGB_CURVE, reference.srgb_light),
+    "para 3": (SRGB_TAG, reference.srgb_light),
     "para 4": (
         reference.parametric(4, 2.5, 0.875, 0.0625, 0.25, 0.125, 0.0625, 0.03125),
         lambda v: np.where(v >= 0.125, (0.875 * v + 0.0625) ** 2.5 + 0.0625, 0.25 * v + 0.03125),
@@ -248,7 +249,7 @@ def test_profiles_as_little_cms_has_them(space: str, gpu: Gpu, tmp_path: Path) -
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp", "jp2", "npz"])
 def test_every_format_has_its_profile_read(suffix: str, gpu: Gpu, tmp_path: Path) -> None:
-    block = reference.rgb_profile("Display P3", SRGB_CURVE)
+    block = reference.rgb_profile("Display P3", SRGB_TAG)
     pixels = np.random.default_rng(4).integers(0, 256, (37, 41, 3)).astype(np.uint8)
     files.write(tmp_path / f"a.{suffix}", Picture(pixels, metadata=Metadata(icc=block)))
     picture, lines = read(tmp_path / f"a.{suffix}")
@@ -265,7 +266,7 @@ SRGB_TABLE = np.rint(65535 * reference.srgb_light(np.linspace(0, 1, 1024))).asty
     "made",
     [
         ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes(),
-        reference.rgb_profile("Rec. 709", SRGB_CURVE),
+        reference.rgb_profile("Rec. 709", SRGB_TAG),
         reference.rgb_profile("Rec. 709", reference.curve(*SRGB_TABLE), version=2),
     ],
     ids=["Little CMS", "parametric", "1024 points"],
@@ -284,7 +285,7 @@ def test_srgb_profiles_are_srgb(made: bytes, tmp_path: Path) -> None:
     [
         (reference.parametric(0, 1.8), lambda v: v**1.8),
         (reference.curve(), lambda v: v),
-        (SRGB_CURVE, reference.srgb_light),
+        (SRGB_TAG, reference.srgb_light),
     ],
     ids=["gamma 1.8", "linear", "sRGB"],
 )
@@ -315,7 +316,7 @@ UNUSABLE = {
     "has damaged tables": LUT,
     "has no matrix": reference.profile({"desc": reference.named("?")}),
     "is damaged": b"\0" * 140,
-    "is cut off": reference.rgb_profile("Display P3", SRGB_CURVE)[:300],
+    "is cut off": reference.rgb_profile("Display P3", SRGB_TAG)[:300],
     "is for gray": reference.gray_profile(reference.curve()),
     "is for CIELAB": reference.profile({}, b"Lab "),
     "has a damaged curve": reference.rgb_profile("Display P3", reference.parametric(0, -1.0)),
@@ -325,7 +326,7 @@ UNUSABLE = {
     "has a curve of the power 129, which makes no sense": reference.rgb_profile(
         "Display P3", reference.parametric(0, 129.0)
     ),
-    "primaries that make no sense": reference.rgb_profile("Display P3", SRGB_CURVE, rXYZ=b"XYZ " + bytes(16)),
+    "primaries that make no sense": reference.rgb_profile("Display P3", SRGB_TAG, rXYZ=b"XYZ " + bytes(16)),
 }
 
 
@@ -354,7 +355,7 @@ def test_a_curve_that_begins_beyond_all_values(tmp_path: Path) -> None:
 
 
 def test_a_profile_with_tables_beside_its_matrix(tmp_path: Path) -> None:
-    block = reference.rgb_profile("Display P3", SRGB_CURVE, A2B0=b"mft2".ljust(64, b"\0"))
+    block = reference.rgb_profile("Display P3", SRGB_TAG, A2B0=b"mft2".ljust(64, b"\0"))
     PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=block)
     picture, lines = read(tmp_path / "a.png")
     assert picture.colour.primaries == "Display P3"
@@ -362,9 +363,7 @@ def test_a_profile_with_tables_beside_its_matrix(tmp_path: Path) -> None:
 
 
 def test_damaged_profiles_never_raise(tmp_path: Path) -> None:
-    block = reference.rgb_profile(
-        "Display P3", SRGB_CURVE, reference.curve(0, 30, 65535), reference.curve(300)
-    )
+    block = reference.rgb_profile("Display P3", SRGB_TAG, reference.curve(0, 30, 65535), reference.curve(300))
     rng = np.random.default_rng(6)
     for _ in range(500):
         changed = bytearray(block[: rng.integers(0, len(block) + 1)] if rng.random() < 0.2 else block)
@@ -376,7 +375,7 @@ def test_damaged_profiles_never_raise(tmp_path: Path) -> None:
             assert np.isfinite(found.light_of_codes("uint8")).all()
             assert np.isfinite(found.matrix).all()
             _ = found.primaries, found.transfer
-        except colours.ColourError:
+        except ColourError:
             pass
         icc.description(bytes(changed))
 
@@ -384,11 +383,11 @@ def test_damaged_profiles_never_raise(tmp_path: Path) -> None:
 @pytest.mark.parametrize("space", ["Rec. 709", "Display P3", "ACES AP0", "CIE XYZ"])
 @pytest.mark.parametrize(
     "curve",
-    [Parametric(2.6), colours.Sampled((0.0, 0.1, 1.0)), colours.SRGB_CURVE],
+    [Parametric(2.6), Sampled((0.0, 0.1, 1.0)), SRGB_CURVE],
     ids=["gamma", "points", "sRGB"],
 )
-def test_profiles_that_are_written_come_back(space: str, curve: colours.Curve) -> None:
-    colour = colours.of_primaries(NAMED[space], curve)
+def test_profiles_that_are_written_come_back(space: str, curve: Curve) -> None:
+    colour = of_primaries(NAMED[space], curve)
     block = icc.profile_of(colour, gray=False)
     assert ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(io.BytesIO(block))).startswith(space)
     found, _ = icc.colour_of(block)
@@ -581,7 +580,7 @@ def test_tiff_floats_are_what_their_profile_says(name: str, dtype: Any, gpu: Gpu
 
 def test_light_that_is_infinite_or_no_number(gpu: Gpu) -> None:
     """Infinite light stays, which a matrix would make no number of; values beyond 0 … 1 go on as the curve does."""
-    colour = colours.of_primaries(NAMED["ACES AP1"], colours.LINEAR_CURVE)
+    colour = of_primaries(NAMED["ACES AP1"], LINEAR_CURVE)
     pixels = np.float32([[[np.inf, np.inf, np.inf], [np.nan, 1, 1], [-1, 2, 3]]])
     got = light_of(gpu, Picture(pixels, linear=True, metadata=Metadata(colour=colour)))[0]
     assert np.isposinf(got[0]).all()
@@ -602,15 +601,15 @@ def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, t
     """Each format says it by its own means; where a format has none, a line says so."""
     p3 = NAMED["Display P3"]
     colour = {
-        "pq": colours.of_signal("pq", 0),
-        "hlg": colours.of_primaries(NAMED["Rec. 2020"], colours.Hlg()),
-        "gamma": colours.of_signal("gamma", 2.2),
+        "pq": of_signal("pq", 0),
+        "hlg": of_primaries(NAMED["Rec. 2020"], Hlg()),
+        "gamma": of_signal("gamma", 2.2),
         "linear": LINEAR,
-        "p3": colours.of_primaries(p3, colours.SRGB_CURVE),
-        "points": colours.of_primaries(p3, colours.Sampled((0.0, 0.2, 1.0))),
+        "p3": of_primaries(p3, SRGB_CURVE),
+        "points": of_primaries(p3, Sampled((0.0, 0.2, 1.0))),
     }[space]
     pixels = np.random.default_rng(3).integers(0, 256, (37, 41, channels)).astype(np.uint8)
-    picture = Picture(pixels, channels == 4, colour.linear, Metadata(colour=colours.unusual(colour)))
+    picture = Picture(pixels, channels == 4, colour.linear, Metadata(colour=unusual(colour)))
     path = tmp_path / f"a.{suffix}"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -623,7 +622,7 @@ def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, t
         return
     assert not [line for line in lines if "cannot say" in line]
     if gray:  # gray has no primaries
-        colour, found = (replace(c, matrix=colours.IDENTITY) for c in (colour, back.colour))
+        colour, found = (replace(c, matrix=IDENTITY) for c in (colour, back.colour))
     else:
         found = back.colour
     assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < TOLERANCE["profile"]
@@ -635,7 +634,7 @@ def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, t
 def test_png_is_labelled_by_chunks(tmp_path: Path) -> None:
     def chunks(colour: Colour) -> dict[bytes, bytes]:
         pixels = np.zeros((2, 3, 3), np.uint8)
-        metadata = Metadata(colour=colours.unusual(colour))
+        metadata = Metadata(colour=unusual(colour))
         files.write(tmp_path / "a.png", Picture(pixels, False, colour.linear, metadata), overwrite=True)
         data, found, at = (tmp_path / "a.png").read_bytes(), {}, 8
         while at < len(data):
@@ -643,10 +642,10 @@ def test_png_is_labelled_by_chunks(tmp_path: Path) -> None:
             found[kind], at = data[at + 8 : at + 8 + length], at + 12 + length
         return {kind: value for kind, value in found.items() if kind not in (b"IHDR", b"IDAT", b"IEND")}
 
-    assert chunks(colours.of_signal("pq", 0)) == {b"cICP": bytes((1, 16, 0, 1))}
+    assert chunks(of_signal("pq", 0)) == {b"cICP": bytes((1, 16, 0, 1))}
     assert chunks(SRGB) == {b"gAMA": struct.pack(">I", 45455), b"sRGB": b"\0"}
     assert chunks(LINEAR) == {b"gAMA": struct.pack(">I", 100000)}
-    gamma = chunks(colours.of_signal("gamma", 1.8))
+    gamma = chunks(of_signal("gamma", 1.8))
     assert gamma[b"gAMA"] == struct.pack(">I", 55556)
     assert gamma.keys() == {b"gAMA", b"iCCP"}
 
@@ -680,9 +679,9 @@ def test_curves_whose_numbers_no_profile_holds(curve: Parametric, suffix: str, t
 @pytest.mark.parametrize(
     ("colour", "holds"),
     [
-        (colours.of_primaries(NAMED["Adobe RGB"], colours.Pq()), False),
-        (Colour((colours.SRGB_CURVE,), narrow=True), False),
-        (colours.of_primaries(NAMED["Rec. 2020"], colours.Pq(), narrow=True), True),
+        (of_primaries(NAMED["Adobe RGB"], Pq()), False),
+        (Colour((SRGB_CURVE,), narrow=True), False),
+        (of_primaries(NAMED["Rec. 2020"], Pq(), narrow=True), True),
     ],
     ids=["PQ", "narrow", "code points"],
 )
@@ -698,7 +697,7 @@ def test_png_has_no_empty_code_points(colour: Colour, holds: bool, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["a.dpx", "a.npy"])
 def test_formats_that_cannot_say_it(name: str, tmp_path: Path) -> None:
-    picture = Picture(np.zeros((4, 4, 3), np.uint8), metadata=Metadata(colour=colours.of_signal("pq", 0)))
+    picture = Picture(np.zeros((4, 4, 3), np.uint8), metadata=Metadata(colour=of_signal("pq", 0)))
     with pytest.warns(
         GpuopsWarning, match=r"cannot say that its values are PQ of Rec. 709; they are taken for sRGB$"
     ):
@@ -708,7 +707,7 @@ def test_formats_that_cannot_say_it(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.tif", "a.png", "a.npz"])
 def test_a_profile_of_encoded_values_does_not_label_light(name: str, tmp_path: Path) -> None:
     dtype = np.uint16 if name == "a.png" else np.float32
-    block = reference.rgb_profile("Rec. 709", SRGB_CURVE)
+    block = reference.rgb_profile("Rec. 709", SRGB_TAG)
     picture = Picture(np.ones((4, 5, 3), dtype), linear=True, metadata=Metadata(icc=block))
     with pytest.warns(
         GpuopsWarning, match="profile is of encoded values, and these are light; it is left out$"
@@ -723,11 +722,11 @@ def test_dpx_of_light(tmp_path: Path) -> None:
 
 
 def test_metadata_keep_the_colour_as_json() -> None:
-    adobe = colours.of_primaries(NAMED["Adobe RGB"], colours.LINEAR_CURVE).matrix
+    adobe = of_primaries(NAMED["Adobe RGB"], LINEAR_CURVE).matrix
     for colour in (
         None,
-        colours.of_primaries(NAMED["ACES AP1"], colours.LINEAR_CURVE),
-        colours.of_primaries(NAMED["Rec. 2020"], colours.Pq(), narrow=True),
+        of_primaries(NAMED["ACES AP1"], LINEAR_CURVE),
+        of_primaries(NAMED["Rec. 2020"], Pq(), narrow=True),
         Colour((Parametric(2.5), Parametric(1.5), Parametric(2.0)), adobe),
     ):
         found = Metadata.from_json(Metadata(colour=colour).to_json()).colour

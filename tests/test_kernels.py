@@ -66,7 +66,6 @@ from gpuops.params.operators import LOCAL, OPERATORS, TRANSFERS
 from gpuops.params.starburst import Aperture
 from gpuops.params.white_balance import Illuminant
 from gpuops.pixels import blue_noise, light
-from gpuops.pixels import colour as colours
 from gpuops.pixels.coding import (
     Decoding,
     Encoding,
@@ -77,7 +76,9 @@ from gpuops.pixels.coding import (
     unpack,
     upload,
 )
-from gpuops.pixels.colour import LINEAR, SRGB
+from gpuops.pixels.colour import LINEAR, SRGB, of_primaries
+from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Cube, Curve, Parametric, Sampled
+from gpuops.pixels.primaries import IDENTITY, NAMED
 from gpuops.pixels.targets import working
 from gpuops.pixels.unfilter import unfiltered
 from gpuops.tone import contact_sheet, white_balance
@@ -329,11 +330,11 @@ def test_unpack_and_pack(gpu: Recorder, rng: np.random.Generator, dtype: str, ch
         assert lost.clipped == lost.not_finite == 0
 
 
-FORMS: dict[str, tuple[colours.Curve, ...]] = {
-    "light": (colours.LINEAR_CURVE,),
-    "powers": (colours.SRGB_CURVE, colours.Parametric(1.8), colours.Parametric(2.0, 1.25, -0.25, 0.0, 0.2)),
-    "samples": (colours.Sampled((0.0, 0.1, 0.3, 1.0)),),
-    "both": (colours.SRGB_CURVE, colours.Parametric(1.8), colours.Sampled((0.0, 0.1, 0.3, 1.0))),
+FORMS: dict[str, tuple[Curve, ...]] = {
+    "light": (LINEAR_CURVE,),
+    "powers": (SRGB_CURVE, Parametric(1.8), Parametric(2.0, 1.25, -0.25, 0.0, 0.2)),
+    "samples": (Sampled((0.0, 0.1, 0.3, 1.0)),),
+    "both": (SRGB_CURVE, Parametric(1.8), Sampled((0.0, 0.1, 0.3, 1.0))),
 }
 
 
@@ -344,8 +345,8 @@ def test_light(gpu: Recorder, rng: np.random.Generator, dtype: str, channels: in
     alpha, colour_count = LAYOUTS[channels], channels - LAYOUTS[channels]
     most = np.iinfo(dtype).max if dtype.startswith("u") else 1
     curves = FORMS[form] if colour_count == 3 else FORMS[form][:1]
-    space = colours.of_primaries(colours.NAMED["ACES AP0"], *curves)
-    for found in (space, replace(space, matrix=colours.IDENTITY)):
+    space = of_primaries(NAMED["ACES AP0"], *curves)
+    for found in (space, replace(space, matrix=IDENTITY)):
         pixels = pixels_of(rng, dtype, (*SHAPE, channels))
         expected = pixels.astype(np.float64) / most
         for c in range(colour_count):
@@ -370,8 +371,8 @@ def test_light_by_a_table(
     matrix, offset = rng.uniform(0, 0.3, (3, 3)), np.array([0.02, 0.05, 0.1])
     entries = np.zeros((5, 5, 5, 4), np.float32)
     entries[..., :3] = (profile_tables.grid(5)[:, ::-1] @ matrix.T + offset).reshape(5, 5, 5, 3)
-    space = replace(LINEAR, cube=colours.Cube(entries.tobytes(), b"")).relative_to(
-        colours.of_primaries(colours.NAMED[primaries], colours.LINEAR_CURVE)
+    space = replace(LINEAR, cube=Cube(entries.tobytes(), b"")).relative_to(
+        of_primaries(NAMED[primaries], LINEAR_CURVE)
     )
     pixels = pixels_of(rng, dtype, (*SHAPE, channels))
     values = pixels.astype(np.float64) / (np.iinfo(dtype).max if dtype.startswith("u") else 1)

@@ -19,7 +19,8 @@ from gpuops.ocio.shader import Texture, buffer, opencl
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.flip import FlipParams
 from gpuops.ops.ocio import OPERATION, OcioParams, ocio
-from gpuops.pixels.colour import NAMED, SRGB, of_primaries
+from gpuops.pixels.colour import SRGB, of_primaries
+from gpuops.pixels.primaries import NAMED
 from gpuops.pixels.targets import named
 from gpuops.plan import plan
 

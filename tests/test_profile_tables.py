@@ -16,7 +16,8 @@ from gpuops import Gpu, files
 from gpuops.files import icc
 from gpuops.pixels import light
 from gpuops.pixels.coding import on_device
-from gpuops.pixels.colour import SRGB, ColourError
+from gpuops.pixels.colour import SRGB
+from gpuops.pixels.primaries import ColourError
 
 from .conftest import Run
 from .reference import colour as reference

@@ -1,6 +1,6 @@
 // Converts a file's interleaved pixels (height, width, CHANNELS) to linear Rec. 709 light, floats of the same shape, by
-// a curve for each colour, or a table for all, and a matrix (gpuops/pixels/colour.py cites their sources). The file stands
-// after lanes.cl. One work-item takes a pixel; groups may have any size.
+// a curve for each colour, or a table for all, and a matrix (gpuops/pixels/curves.py and primaries.py cite their
+// sources). The file stands after lanes.cl. One work-item takes a pixel; groups may have any size.
 //
 // -D PIXEL=uchar|ushort|float   is the type of a file's values
 // -D CHANNELS=n    is the number of values of a pixel

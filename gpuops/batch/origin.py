@@ -14,7 +14,9 @@ from ..files.colours import usual
 from ..notes import note
 from ..params.colours import AUTO, INPUT
 from ..pixels.coding import Decoding
-from ..pixels.colour import LINEAR, LINEAR_CURVE, SRGB, Colour, ColourError, unusual
+from ..pixels.colour import LINEAR, SRGB, Colour, unusual
+from ..pixels.curves import LINEAR_CURVE
+from ..pixels.primaries import ColourError
 from ..pixels.targets import check, is_hdr, named
 
 

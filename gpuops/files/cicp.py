@@ -5,21 +5,9 @@ Sources: ITU-T H.273 (07/2024), tables 2 (primaries), 3 (transfer) and 4 (matrix
 
 from __future__ import annotations
 
-from ..pixels.colour import (
-    BT709_CURVE,
-    D65,
-    LINEAR_CURVE,
-    NAMED,
-    SRGB_CURVE,
-    Colour,
-    ColourError,
-    Curve,
-    Hlg,
-    Parametric,
-    Pq,
-    Primaries,
-    of_primaries,
-)
+from ..pixels.colour import Colour, of_primaries
+from ..pixels.curves import BT709_CURVE, LINEAR_CURVE, SRGB_CURVE, Curve, Hlg, Parametric, Pq
+from ..pixels.primaries import D65, NAMED, ColourError, Primaries
 
 #: The primaries of each code.
 PRIMARIES = {

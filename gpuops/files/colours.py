@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..pixels import colour as colours
-from ..pixels.colour import LINEAR, SRGB, Colour, ColourError, Parametric, Primaries
+from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied
+from ..pixels.curves import ADOBE_CURVE, LINEAR_CURVE, SRGB_CURVE, Hlg, Parametric, Pq
+from ..pixels.primaries import NAMED, REC709, ColourError, Primaries
 from . import cicp, icc
 from .formats import Format
 
@@ -87,13 +88,13 @@ def of_exif(block: bytes | None) -> Found:
 
     if block is None or not is_adobe_rgb(block):
         return Found()
-    return Found(colours.of_primaries(colours.NAMED["Adobe RGB"], colours.ADOBE_CURVE))
+    return Found(of_primaries(NAMED["Adobe RGB"], ADOBE_CURVE))
 
 
 def of_chromaticities(numbers: tuple[float, ...], where: str) -> Found:
     """Linear light of the primaries that a header gives: x and y of red, green, blue and white."""
     try:
-        return Found(colours.usual(colours.of_primaries(Primaries.of(numbers), colours.LINEAR_CURVE)))
+        return Found(tidied(of_primaries(Primaries.of(numbers), LINEAR_CURVE)))
     except ColourError:
         return Found(wrong=(f"its {where} make no sense",))
 
@@ -106,7 +107,7 @@ def of_codes(primaries: int, transfer: int, *, gray: bool) -> Found:
         known = cicp.colour_of(bytes((1 if gray or primaries == _UNSPECIFIED else primaries, transfer, 0, 1)))
     except (ColourError, ValueError):
         return Found(wrong=(f"its code points of colour ({primaries}, {transfer}) are not known",))
-    return Found(colours.usual(known))
+    return Found(tidied(known))
 
 
 def profile_in(chunk: bytes) -> bytes | None:
@@ -123,7 +124,7 @@ def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
     profile: bytes | None = None
     if b"cICP" in chunks:
         try:
-            return Found(colours.usual(cicp.colour_of(chunks[b"cICP"])), overrules=True)
+            return Found(tidied(cicp.colour_of(chunks[b"cICP"])), overrules=True)
         except ColourError as error:
             wrong.append(f"its cICP chunk {error}")
     if b"iCCP" in chunks:
@@ -146,23 +147,23 @@ def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
 
 
 def _of_gamma(chunks: Mapping[bytes, bytes], *, gray: bool) -> Colour | None:
-    curve = colours.SRGB_CURVE
+    curve = SRGB_CURVE
     if len(data := chunks.get(b"gAMA", b"")) == 4:
         gamma = int.from_bytes(data, "big")
         if not _GAMMA_UNIT <= 100 * gamma <= 10000 * _GAMMA_UNIT:
             raise ColourError(f"gamma ({gamma / _GAMMA_UNIT:.4g}) makes no sense")
         if abs(gamma - _LINEAR_GAMMA) <= _GAMMA_TOLERANCE:
-            curve = colours.LINEAR_CURVE
+            curve = LINEAR_CURVE
         elif abs(gamma - _SRGB_GAMMA) > _GAMMA_TOLERANCE:
             curve = Parametric(_GAMMA_UNIT / gamma)
     elif b"cHRM" not in chunks:
         return None
-    primaries = colours.REC709
+    primaries = REC709
     if len(data := chunks.get(b"cHRM", b"")) == 32 and not gray:
         white_first = [value / _GAMMA_UNIT for value in struct.unpack(">8I", data)]
         primaries = Primaries.of((*white_first[2:], *white_first[:2]))
     try:
-        return colours.usual(colours.of_primaries(primaries, curve))
+        return tidied(of_primaries(primaries, curve))
     except ColourError:
         raise ColourError("chromaticities make no sense") from None
 
@@ -219,7 +220,7 @@ def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[byt
     chunks: dict[bytes, bytes] = {}
     curve = colour.curves[0]
     codes = cicp.codes_of(colour)
-    if codes and (isinstance(curve, colours.Pq | colours.Hlg) or colour.narrow):
+    if codes and (isinstance(curve, Pq | Hlg) or colour.narrow):
         chunks[b"cICP"] = codes
     elif colour == SRGB and profile is None:
         chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # 0 is the perceptual intent

@@ -15,8 +15,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..pixels import colour as colours
-from ..pixels.colour import Colour, ColourError, Cube, Curve, Hlg, Parametric, Pq, Sampled
+from ..pixels.colour import Colour, tidied
+from ..pixels.curves import LINEAR_CURVE, Cube, Curve, Hlg, Parametric, Pq, Sampled
+from ..pixels.primaries import D50_XYZ, D65, REC709, ColourError, Values, adaptation, to_rec709, xyz
 from . import cicp
 
 #: Bytes of a profile's header.
@@ -68,13 +69,13 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
     called = _text(tags.get("desc", b""))
     if data := tags.get("cicp"):  # it tells how bright 1 is, which HDR curves cannot
         try:
-            return colours.usual(replace(cicp.colour_of(data[8:12]), called=called)), ""
+            return tidied(replace(cicp.colour_of(data[8:12]), called=called)), ""
         except ColourError:
             pass  # the rest of the profile tells it, too
     remark = "tables" if any(name in tags for name in _LUTS) else ""
     if remark and space == b"RGB ":
         try:
-            return Colour((colours.LINEAR_CURVE,), called=called, cube=_cube(profile)), ""
+            return Colour((LINEAR_CURVE,), called=called, cube=_cube(profile)), ""
         except ColourError:
             if "rXYZ" not in tags:
                 raise
@@ -84,13 +85,13 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
         curve = _curve(tags["kTRC"])
         if connection == b"Lab ":
             curve = _of_lightness(curve)
-        return colours.usual(Colour((curve,), called=called)), remark
+        return tidied(Colour((curve,), called=called)), remark
     if any(name not in tags for c in "rgb" for name in (f"{c}XYZ", f"{c}TRC")) or connection != b"XYZ ":
         raise ColourError("has no matrix")
     columns = np.stack([_xyz(tags[f"{c}XYZ"]) for c in "rgb"], axis=1)
-    matrix = colours.to_rec709(columns, colours.D50_XYZ)
+    matrix = to_rec709(columns, D50_XYZ)
     curves = tuple(_curve(tags[f"{c}TRC"]) for c in "rgb")
-    return colours.usual(Colour(curves, matrix, called=called)), remark
+    return tidied(Colour(curves, matrix, called=called)), remark
 
 
 def description(profile: bytes) -> str:
@@ -143,7 +144,7 @@ def _cube(profile: bytes) -> Cube:
     return Cube.of_xyz(xyz.reshape(_STEPS, _STEPS, _STEPS, 3), profile)
 
 
-def _xyz(data: bytes) -> colours.Values:
+def _xyz(data: bytes) -> Values:
     if data[:4] != b"XYZ " or len(data) < 20:
         raise ColourError("has a damaged matrix")
     return np.array(struct.unpack_from(">3i", data, 8)) / _FIXED
@@ -157,7 +158,7 @@ def _curve(data: bytes) -> Curve:
             raise ColourError("has a damaged curve")
         values = np.frombuffer(data, ">u2", count, 12)
         if count == 0:
-            return colours.LINEAR_CURVE
+            return LINEAR_CURVE
         if count == 1:
             return _checked(Parametric(float(values[0]) / 256))
         return Sampled(tuple((values / 65535).tolist()))
@@ -242,17 +243,17 @@ def profile_of(colour: Colour, *, gray: bool) -> bytes:
     if colour.cube is not None:
         return colour.cube.profile
     curves = [_written_curve(curve) for curve in colour.curves]
-    white = colours.xyz(colours.D65)
+    white = xyz(D65)
     tags = {
         b"desc": _written_text(colour.called or f"{colour.primaries}, {colour.transfer}"),
         b"cprt": _written_text(_COPYRIGHT),
-        b"wtpt": _written_xyz(colours.D50_XYZ),
+        b"wtpt": _written_xyz(D50_XYZ),
     }
     if gray:
         tags[b"kTRC"] = curves[0]
     else:
-        to_d50 = colours.adaptation(white, colours.D50_XYZ)
-        columns = (to_d50 @ colours.REC709.to_xyz() @ np.reshape(colour.matrix, (3, 3))).T
+        to_d50 = adaptation(white, D50_XYZ)
+        columns = (to_d50 @ REC709.to_xyz() @ np.reshape(colour.matrix, (3, 3))).T
         for channel, column, curve in zip("rgb", columns, curves * (3 // len(curves)), strict=True):
             tags[f"{channel}XYZ".encode()] = _written_xyz(column)
             tags[f"{channel}TRC".encode()] = curve
@@ -271,7 +272,7 @@ def profile_of(colour: Colour, *, gray: bool) -> bytes:
         ">I4x4s4s4s4s12x4s28x", _HEADER + len(table) + len(body), _VERSION, b"mntr",
         b"GRAY" if gray else b"RGB ", b"XYZ ", b"acsp",
     )  # fmt: skip
-    header += _fixed(colours.D50_XYZ)
+    header += _fixed(D50_XYZ)
     return header.ljust(_HEADER, b"\0") + table + body
 
 
@@ -289,7 +290,7 @@ def _written_curve(curve: Curve) -> bytes:
     return struct.pack(f">4s4xI{len(samples)}H", b"curv", len(samples), *samples)
 
 
-def _written_xyz(value: colours.Values) -> bytes:
+def _written_xyz(value: Values) -> bytes:
     return b"XYZ \0\0\0\0" + _fixed(value)
 
 
@@ -298,7 +299,7 @@ def _written_text(text: str) -> bytes:
     return struct.pack(">4s4xII2s2sII", b"mluc", 1, 12, b"en", b"US", len(data), 28) + data
 
 
-def _fixed(values: Sequence[float] | colours.Values) -> bytes:
+def _fixed(values: Sequence[float] | Values) -> bytes:
     """Writes numbers as s15Fixed16Numbers."""
     parts = [round(float(value) * _FIXED) for value in values]
     return struct.pack(f">{len(parts)}i", *parts)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..pixels.colour import LINEAR, SRGB, Colour, Primaries, of_primaries, usual
+from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied
+from ..pixels.primaries import Primaries
 from . import icc
 
 Pixels = NDArray[Any]
@@ -100,7 +101,7 @@ def _colour(value: Mapping[str, Any]) -> Colour | None:
     found, _ = icc.colour_of(b64decode(value["colour"], validate=True))
     if CHROMATICITIES in value:
         primaries = Primaries.of(tuple(map(float, value[CHROMATICITIES])))
-        return usual(of_primaries(primaries, *found.curves, narrow=found.narrow))
+        return tidied(of_primaries(primaries, *found.curves, narrow=found.narrow))
     return found
 
 

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..gpu import Local
 from ..image import Image
-from ..pixels.colour import D65, NAMED, PQ_PEAK, REC709, REFERENCE_WHITE, Matrix, xyz
+from ..pixels.curves import PQ_PEAK, REFERENCE_WHITE
+from ..pixels.primaries import D65, NAMED, REC709, Matrix, xyz
 from .spans import spans, two_pictures, worst_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from ..errors import ParameterError
 from ..gpu import Gpu
 from ..image import Image
 from ..operands import check_colours, on_device, shaped_like, two_ended
-from ..pixels.colour import REFERENCE_WHITE
+from ..pixels.curves import REFERENCE_WHITE
 from ..pixels.pointwise import Stage, each
 
 #: The data range of PU21 values: that of 100 cd/m², the white of a display.

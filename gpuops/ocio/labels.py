@@ -9,20 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..pixels.colour import (
-    ADOBE_CURVE,
-    BT709_CURVE,
-    LINEAR_CURVE,
-    NAMED,
-    SRGB_CURVE,
-    Colour,
-    Curve,
-    Hlg,
-    Parametric,
-    Pq,
-    of_primaries,
-    usual,
-)
+from ..pixels.colour import Colour, of_primaries, tidied
+from ..pixels.curves import ADOBE_CURVE, BT709_CURVE, LINEAR_CURVE, SRGB_CURVE, Curve, Hlg, Parametric, Pq
+from ..pixels.primaries import NAMED
 
 _CURVES: dict[str, Curve] = {
     "lin": LINEAR_CURVE,
@@ -77,5 +66,5 @@ def colour_of(names: Iterable[str]) -> Colour | None:
         match = _FORM.fullmatch(_OTHER.get(plain, plain))
         if match is not None:
             curve = ADOBE_CURVE if match.groups() == ("g22", "adobergb") else _CURVES[match[1]]
-            return usual(of_primaries(NAMED[_PRIMARIES[match[2]]], curve))
+            return tidied(of_primaries(NAMED[_PRIMARIES[match[2]]], curve))
     return None

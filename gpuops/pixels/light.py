@@ -10,8 +10,10 @@ import numpy.typing as npt
 from ..image import PIXEL_TYPES, Image
 from ..params.dither import Dither
 from .coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
-from .colour import D50_XYZ, IDENTITY, LINEAR, LINEAR_CURVE, SRGB, Colour, Cube, to_rec709
+from .colour import LINEAR, SRGB, Colour
+from .curves import LINEAR_CURVE, Cube
 from .pointwise import each
+from .primaries import D50_XYZ, IDENTITY, to_rec709
 from .targets import stage
 
 if TYPE_CHECKING:

@@ -10,26 +10,21 @@ from functools import cache
 
 import numpy as np
 
-from .colour import (
+from .colour import LINEAR, SRGB, Colour, of_primaries
+from .curves import (
     ADOBE_CURVE,
     BT709_CURVE,
-    IDENTITY,
-    LINEAR,
     LINEAR_CURVE,
-    NAMED,
     PQ_PEAK,
     REFERENCE_WHITE,
-    SRGB,
     SRGB_CURVE,
-    Colour,
-    ColourError,
     Curve,
     Hlg,
     Parametric,
     Pq,
-    of_primaries,
 )
 from .pointwise import Stage
+from .primaries import IDENTITY, NAMED, ColourError
 
 #: The curve of ProPhoto RGB, whose lowest 1/32 is a line.
 _PROPHOTO = Parametric(1.8, 1.0, 0.0, 1 / 16, 1 / 32)

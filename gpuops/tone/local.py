@@ -16,8 +16,8 @@ from ..operands import check_colours
 from ..ops.blur import BlurParams
 from ..params.operators import WRAPPING
 from ..pixels.coding import Decoding
-from ..pixels.colour import Matrix
 from ..pixels.pointwise import Stage, reading
+from ..pixels.primaries import Matrix
 from . import white_balance
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from ..errors import ParameterError
 from ..metrics.statistics import REC709, all_statistics
 from ..ops.tonemap import TonemapParams
 from ..params.white_balance import GRAY_WORLD, LEAST_GAIN, MOST_GAIN, Illuminant, WhiteBalance
-from ..pixels import colour
+from ..pixels import primaries
 from ..pixels.coding import Decoding
-from ..pixels.colour import D65, Chromaticity, Matrix
+from ..pixels.primaries import D65, Chromaticity, ColourError, Matrix, xyz
 from ..pixels.regions import cut
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def adaptation(source: Chromaticity, target: Chromaticity = D65) -> Matrix:
         ``source`` is so far from white that a cone has no response to it.
     """
     try:
-        return colour.adaptation(colour.xyz(source), colour.xyz(target))
-    except colour.ColourError:
+        return primaries.adaptation(xyz(source), xyz(target))
+    except ColourError:
         raise ParameterError(
             f"light of the chromaticity {source[0]:.4f}, {source[1]:.4f} is too coloured to be made white: "
             "use a tint nearer to 0"
@@ -115,7 +115,7 @@ def matrix(balance: Illuminant | Gains) -> Matrix:
     """Returns the matrix (3, 3) on columns of linear Rec. 709 light; light that becomes white keeps its luminance."""
     if not isinstance(balance, Illuminant):
         return np.diag(np.asarray(balance, np.float64))
-    to_xyz = colour.REC709.to_xyz()
+    to_xyz = primaries.REC709.to_xyz()
     return np.asarray(np.linalg.solve(to_xyz, adaptation(chromaticity(balance)) @ to_xyz))
 
 
