@@ -319,7 +319,8 @@ def read_extras(path: str, format_name: str) -> Extras:
 
 
 def _read_tiff(file: BinaryIO) -> Extras:
-    from .exif import MalformedError, of_tiff
+    from .exif import of_tiff
+    from .tiff_structure import MalformedError
 
     try:
         exif, xmp, left = of_tiff(file)

@@ -3,8 +3,7 @@
 An EXIF block is a small TIFF structure: directory 0 describes the picture, and points to the Exif and the GPS
 directory, and Exif to the Interoperability directory. JPEG, PNG and WebP hold the block as it is; in a TIFF file
 its directories are part of the file, and directory 0 describes the storage as well.
-Sources: TIFF revision 6.0, section 2 and appendix A; BigTIFF as libtiff documents it; CIPA DC-008 (Exif 3.0),
-section 4.
+Sources: TIFF revision 6.0, appendix A; CIPA DC-008 (Exif 3.0), section 4.
 """
 
 from __future__ import annotations
@@ -12,15 +11,20 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import BinaryIO, Union
+from typing import BinaryIO
 
-#: The tag that points to the Exif directory.
-EXIF_IFD = 0x8769
-#: The tag that points to the GPS directory.
-GPS_IFD = 0x8825
-#: The tag that points to the interoperability directory.
-INTEROP_IFD = 0xA005
+from .tiff_structure import (
+    EXIF_IFD,
+    INTEROP_IFD,
+    POINTERS,
+    SIZES,
+    Directory,
+    Entry,
+    MalformedError,
+    Structure,
+    laid_out,
+)
+
 #: The tag of the camera maker's note.
 MAKER_NOTE = 0x927C
 #: The tag ImageDescription.
@@ -43,8 +47,6 @@ _ADOBE = 2
 _INDEX = 0x0001
 #: The index that says Adobe RGB (DCF 2.0, "option file"), and the one of all other pictures.
 _ADOBE_INDEX, _USUAL_INDEX = b"R03\0", b"R98\0"
-#: The tags that point to directories.
-_POINTING = (EXIF_IFD, GPS_IFD, INTEROP_IFD)
 #: The tags of a preview's offsets and lengths, of a JPEG file and of strips.
 _PREVIEW = ((0x0201, 0x0202), (0x0111, 0x0117))
 #: Tags of directory 0 that describe its storage: how and where samples lie, what colours they are.
@@ -61,161 +63,14 @@ _LEFT = {
 _ROUTINE = frozenset({0x010D, ORIENTATION, 0x0129, 0x0131, 0x0132, 0x013C})
 #: How descriptions begin that programs read as the layout of the file; another file's would mislead them.
 _LAYOUTS = (b"ImageJ=", b'{"', b"<?xml")
-#: Bytes of one value of each type, and of the unit of its byte order.
-_SIZES = {
-    1: (1, 1), 2: (1, 1), 3: (2, 2), 4: (4, 4), 5: (8, 4), 6: (1, 1), 7: (1, 1), 8: (2, 2),
-    9: (4, 4), 10: (8, 4), 11: (4, 4), 12: (8, 8), 13: (4, 4), 16: (8, 8), 17: (8, 8), 18: (8, 8), 129: (1, 1),
-}  # fmt: skip
 #: Types of offsets, and types that only BigTIFF has.
 _PLACES = (13, 16, 17, 18)
-#: The most bytes of values in one directory; more are damage.
-_LARGEST = 1 << 24
-#: The most tags of a directory; more are damage.
-_LONGEST = 4096
-
-
-class MalformedError(ValueError):
-    """Says that the structure contradicts itself."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A tag's value: its type, the number of values, their bytes in little-endian order, and where they were."""
-
-    kind: int
-    count: int
-    data: bytes
-    position: int = 0
-
-    def integer(self) -> int:
-        return int.from_bytes(self.data[: _SIZES[self.kind][0]], "little")
-
-    def integers(self) -> list[int]:
-        size = _SIZES[self.kind][0]
-        return [int.from_bytes(self.data[i : i + size], "little") for i in range(0, len(self.data), size)]
-
-
-#: Values by tag; a pointing tag's value is the directory it points to.
-Directory = dict[int, Union[Entry, "Directory"]]
-#: The pointing tags of a directory, with those of the directories they point to.
-_Pointers = dict[int, "_Pointers"]
-_POINTERS: _Pointers = {EXIF_IFD: {INTEROP_IFD: {}}, GPS_IFD: {}}
-
-
-@dataclass(frozen=True)
-class _Structure:
-    """A TIFF structure in a file."""
-
-    file: BinaryIO
-    order: str
-    big: bool
-    first: int  # offset of directory 0
-
-    @classmethod
-    def of(cls, file: BinaryIO) -> _Structure:
-        file.seek(0)
-        head = file.read(16)
-        order = {b"II": "<", b"MM": ">"}.get(head[:2], "")
-        if order and len(head) >= 8 and head[2:4] in (b"*\0", b"\0*"):
-            return cls(file, order, False, struct.unpack_from(order + "I", head, 4)[0])
-        if order and len(head) == 16 and head[2:4] in (b"+\0", b"\0+"):
-            return cls(file, order, True, struct.unpack_from(order + "Q", head, 8)[0])
-        raise MalformedError("not a TIFF structure")
-
-    def entries(self, offset: int) -> tuple[dict[int, Entry], list[int], int]:
-        """A directory's entries, the tags that could not be read, and the offset of the next directory."""
-        head, word, room = ("Q", "Q", 8) if self.big else ("H", "I", 4)
-        (count,) = struct.unpack(self.order + head, self._exactly(offset, struct.calcsize("=" + head)))
-        if count > _LONGEST:
-            raise MalformedError("a directory is too long")
-        size = 4 + 2 * room
-        raw = self._exactly(self.file.tell(), size * count)
-        following = self.file.read(room)
-        entries: dict[int, Entry] = {}
-        unread = []
-        budget = _LARGEST
-        for i in range(0, size * count, size):
-            tag, kind, number = struct.unpack_from(f"{self.order}HH{word}", raw, i)
-            length, unit = _SIZES.get(kind, (0, 1))
-            data, position = raw[i + 4 + room : i + size], 0
-            if length and room < number * length <= budget:
-                (position,) = struct.unpack(self.order + word, data)
-                data = self._bytes(position, number * length)
-                budget -= len(data)
-            if length == 0 or len(data) < number * length:
-                unread.append(tag)
-                continue
-            data = data[: number * length]
-            entries[tag] = Entry(kind, number, data if self.order == "<" else _swapped(data, unit), position)
-        return entries, unread, struct.unpack(self.order + word, following.ljust(room, b"\0"))[0]
-
-    def tree(self, offset: int, pointers: _Pointers) -> tuple[Directory, list[int]]:
-        """A directory with the directories that it points to, and the tags that could not be read."""
-        entries, unread, _ = self.entries(offset)
-        directory: Directory = {}
-        for tag, entry in entries.items():
-            if tag in pointers:
-                try:
-                    part, further = self.tree(entry.integer(), pointers[tag])
-                except MalformedError:
-                    part, further = {}, [tag]
-                unread += further
-                if part:
-                    directory[tag] = part
-            elif tag not in _POINTING:
-                directory[tag] = entry
-        return directory, unread
-
-    def _exactly(self, offset: int, size: int) -> bytes:
-        data = self._bytes(offset, size)
-        if len(data) != size:
-            raise MalformedError("a directory reaches beyond the end")
-        return data
-
-    def _bytes(self, offset: int, size: int) -> bytes:
-        """The bytes at an offset, as far as there are any."""
-        try:
-            self.file.seek(offset)
-        except (OSError, OverflowError, ValueError):
-            return b""
-        return self.file.read(size)
-
-
-def _swapped(data: bytes, unit: int) -> bytes:
-    return b"".join(data[i : i + unit][::-1] for i in range(0, len(data), unit))
-
-
-def _laid_out(directory: Directory, offset: int, following: int = 0) -> bytes:
-    """The little-endian bytes of a directory that will begin at offset, long values and directories after it."""
-    table = struct.pack("<H", len(directory))
-    values = b""
-    start = offset + 2 + 12 * len(directory) + 4
-    for tag, entry in sorted(directory.items(), key=lambda item: item[0]):
-        position = start + len(values)
-        if isinstance(entry, dict):
-            values += _laid_out(entry, position)
-            entry = Entry(4, 1, struct.pack("<I", position))
-        data = entry.data.ljust(4, b"\0")
-        if len(entry.data) > 4:
-            data = struct.pack("<I", position)
-            values += entry.data + b"\0" * (len(entry.data) % 2)
-        table += struct.pack("<HHI", tag, entry.kind, entry.count) + data
-    return table + struct.pack("<I", following) + values
-
-
-def entries_of_page(file: BinaryIO, page: int) -> dict[int, Entry]:
-    """The entries of a TIFF file's directory of a page, without those that could not be read."""
-    structure = _Structure.of(file)
-    entries, _, following = structure.entries(structure.first)
-    for _ in range(page):
-        entries, _, following = structure.entries(following)
-    return entries
 
 
 def _description(file: BinaryIO) -> tuple[Directory, list[str]]:
     """Returns the tags of directory 0 and its parts on the picture, not its storage; and names of those left out."""
-    structure = _Structure.of(file)
-    directory, unread = structure.tree(structure.first, _POINTERS)
+    structure = Structure.of(file)
+    directory, unread = structure.tree(structure.first, POINTERS)
     described = {tag: value for tag, value in directory.items() if tag not in _STORAGE}
     foreign = [tag for tag, value in described.items() if isinstance(value, Entry) and value.kind in _PLACES]
     left = [
@@ -244,7 +99,7 @@ def _points_into_itself(note: Entry, order: str) -> bool:
         table = note.data[start + 2 : start + 2 + 12 * count]
         if count and len(table) == 12 * count:
             rows = struct.iter_unpack(order + "HHII", table)
-            far = [value for _, kind, number, value in rows if _SIZES.get(kind, (0, 0))[0] * number > 4]
+            far = [value for _, kind, number, value in rows if SIZES.get(kind, (0, 0))[0] * number > 4]
             if far and all(note.position <= value < note.position + len(note.data) for value in far):
                 return True
     return False
@@ -252,17 +107,17 @@ def _points_into_itself(note: Entry, order: str) -> bool:
 
 def of_tiff(file: BinaryIO) -> tuple[bytes | None, bytes | None, list[str]]:
     """The EXIF block and the XMP packet of a TIFF file, each None where there is none; names of what is left out."""
-    structure = _Structure.of(file)
+    structure = Structure.of(file)
     xmp = structure.entries(structure.first)[0].get(XMP)
     kept, left = _description(file)
     turned = ORIENTATION in kept and _orientation(kept) != 1
-    block = b"II*\0\x08\0\0\0" + _laid_out(kept, 8) if turned or kept.keys() - _ROUTINE else None
+    block = b"II*\0\x08\0\0\0" + laid_out(kept, 8) if turned or kept.keys() - _ROUTINE else None
     return block, xmp.data if xmp else None, left
 
 
 def into_tiff(file: BinaryIO, exif: bytes | None, xmp: bytes | None) -> None:
     """Adds an EXIF block and an XMP packet to a little-endian TIFF file: a new directory 0 at its end."""
-    structure = _Structure.of(file)
+    structure = Structure.of(file)
     if structure.order != "<" or structure.big:
         raise MalformedError("not a little-endian classic TIFF structure")
     storage, _, following = structure.entries(structure.first)
@@ -273,7 +128,7 @@ def into_tiff(file: BinaryIO, exif: bytes | None, xmp: bytes | None) -> None:
     end = file.seek(0, 2)
     file.write(bytes(end % 2))
     end += end % 2
-    file.write(_laid_out(directory, end, following))
+    file.write(laid_out(directory, end, following))
     file.seek(4)
     file.write(struct.pack("<I", end))
 
@@ -292,7 +147,7 @@ def without_thumbnail(block: bytes) -> bytes:
     Everything else stays where it is: makers' notes point to absolute positions.
     """
     try:
-        structure = _Structure.of(io.BytesIO(block))
+        structure = Structure.of(io.BytesIO(block))
         order = structure.order
         _, _, following = structure.entries(structure.first)
         if not following:
@@ -326,8 +181,8 @@ def oriented(block: bytes, orientation: int) -> bytes:
 def is_adobe_rgb(block: bytes) -> bool:
     """Whether the block says that colours are Adobe RGB's: CIPA DC-008, ColorSpace, and DC-009 (DCF), 3.2.5."""
     try:
-        structure = _Structure.of(io.BytesIO(block))
-        part = structure.tree(structure.first, _POINTERS)[0].get(EXIF_IFD)
+        structure = Structure.of(io.BytesIO(block))
+        part = structure.tree(structure.first, POINTERS)[0].get(EXIF_IFD)
     except (MalformedError, struct.error):
         return False
     said = part.get(_COLOUR_SPACE) if isinstance(part, dict) else None
@@ -351,7 +206,7 @@ def coloured(block: bytes, *, srgb: bool) -> bytes:
 def _place(block: bytes, path: tuple[int, ...], tag: int) -> int | None:
     """Where a tag's entry begins in the directory that the tags of ``path`` lead to; None if there is none."""
     try:
-        structure = _Structure.of(io.BytesIO(block))
+        structure = Structure.of(io.BytesIO(block))
         directory = structure.first
         for pointer in path:
             found = structure.entries(directory)[0].get(pointer)
@@ -373,7 +228,7 @@ def _changed(block: bytes, path: tuple[int, ...], wanted: Mapping[int, int], kin
     They are in directory 0, or in that to which the tags of ``path`` lead.
     """
     try:
-        structure = _Structure.of(io.BytesIO(block))
+        structure = Structure.of(io.BytesIO(block))
         order, directory = structure.order, structure.first
         for pointer in path:
             found = structure.entries(directory)[0].get(pointer)
@@ -398,7 +253,7 @@ def _changed(block: bytes, path: tuple[int, ...], wanted: Mapping[int, int], kin
 def orientation(block: bytes) -> int:
     """The EXIF orientation, 1 (upright) to 8."""
     try:
-        structure = _Structure.of(io.BytesIO(block))
+        structure = Structure.of(io.BytesIO(block))
         return _orientation(structure.entries(structure.first)[0])
     except (MalformedError, struct.error):
         return 1

@@ -28,7 +28,7 @@ def is_raw(path: str) -> bool:
     """Whether a TIFF file is a camera's: by the extension that cameras use, or by DNG's version."""
     if PurePath(path).suffix.lower() in by_name("camera raw").extensions:
         return True
-    from .exif import MalformedError, entries_of_page
+    from .tiff_structure import MalformedError, entries_of_page
 
     try:
         with open(path, "rb") as file:

@@ -21,12 +21,12 @@ def extra_samples(path: str, page: int) -> tuple[int, ...] | None:
 
     0: unspecified, 1: associated alpha, 2: unassociated alpha. Also None where the directory is damaged.
     """
-    from . import exif
+    from . import tiff_structure
 
     try:
         with open(path, "rb") as file:
-            entry = exif.entries_of_page(file, page).get(_EXTRA_SAMPLES)
-    except (exif.MalformedError, struct.error):
+            entry = tiff_structure.entries_of_page(file, page).get(_EXTRA_SAMPLES)
+    except (tiff_structure.MalformedError, struct.error):
         return None
     return tuple(entry.integers()) if entry else None
 
