@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
@@ -21,7 +20,7 @@ from .device.limits import Limits
 from .enqueue import LATER, Argument, Later, Local, Scalar, Step, set_argument
 from .errors import DeviceError, DeviceMemoryError, ParameterError, megabytes
 from .image import Image
-from .kept import Bounds, nbytes_of, trim
+from .kept import Plans
 from .process import signals
 from .programs import Define, Kernel, Programs, Source, Sources
 
@@ -35,7 +34,6 @@ __all__ = [
 ]  # fmt: skip
 
 T = TypeVar("T")
-_KEPT = Bounds()
 # Bytes: host arrays up to this size become buffers of their own instead of queued copies, and Images up to it are not
 # looked at to bound the pool.
 _SMALL = 1 << 20
@@ -96,11 +94,11 @@ class Gpu:
         self._most_active = 0  # bytes
         self.closed = False
         self.programs = Programs(self)
-        # The objects that operations prepared, the least recently used first.
-        self.plans: OrderedDict[Hashable, Any] = OrderedDict()
-        # Threads hold the first lock from a kernel's first argument to its launch, and while anything else is enqueued:
-        # drivers crash otherwise. The others are held while plans change, and while one is made.
-        self.lock, self._changing, self._making = RLock(), RLock(), RLock()
+        # The objects that operations prepared.
+        self.plans = Plans()
+        # Threads hold this from a kernel's first argument to its launch, and while anything else is enqueued: drivers
+        # crash otherwise.
+        self.lock = RLock()
 
     def __enter__(self) -> Gpu:
         return self
@@ -114,11 +112,8 @@ class Gpu:
         Images that are in use can still be read. Every new Image and kernel is refused with a DeviceError.
         """
         self.closed = True
-        with self._changing:
-            gone = list(self.plans.values())
-            self.plans.clear()
+        self.plans.drop_all()
         self.programs.clear()
-        del gone  # without the lock, as drivers take their time
         with self.lock:
             self._pool.stop_holding()
 
@@ -140,25 +135,7 @@ class Gpu:
 
         It is made only once, and all threads share it.
         """
-        found = self._kept(key)
-        if found is None:
-            with self._making:
-                found = self._kept(key)
-                if found is None:
-                    found = (make(),)
-                    with self._changing:
-                        self.plans[key] = found[0]
-                        gone = trim(self.plans, _KEPT)
-                    del gone  # without the lock, as drivers take their time
-        value: T = found[0]
-        return value
-
-    def _kept(self, key: Hashable) -> tuple[Any] | None:
-        with self._changing:
-            if key not in self.plans:
-                return None
-            self.plans.move_to_end(key)
-            return (self.plans[key],)
+        return self.plans.get_or_make(key, make)
 
     # -- memory ---------------------------------------------------------------------------------------------
 
@@ -203,18 +180,9 @@ class Gpu:
         if int(pool.managed_bytes) > most:
             pool.free_held()
         while int(pool.managed_bytes) > most:
-            if not self._drop_kept():
+            if not self.plans.drop_one_with_memory():
                 raise MemoryError
             pool.free_held()
-
-    def _drop_kept(self) -> bool:
-        """Drops the least recently used of what is kept that has memory on the device, if there is something."""
-        with self._changing:
-            for key, value in self.plans.items():
-                if nbytes_of(value):
-                    del self.plans[key]
-                    return True
-        return False
 
     def _rounded(self, nbytes: int) -> int:
         """Returns the bytes that the pool takes for so many."""

@@ -1,11 +1,14 @@
-"""Limits on the objects that operations prepare and keep on a device for the next time."""
+"""The objects that operations prepare and keep on a device for the next time, and the limits on them."""
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
-from typing import Any
+from threading import RLock
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,53 @@ class Bounds:
     count: int = 128
     nbytes: int = 1 << 26
     programs: int = 64
+
+
+class Plans(OrderedDict[Hashable, Any]):
+    """What is kept, by its key, the least recently used first. Several threads may use it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Held while entries change, and while one is made. What is dropped goes without it, as drivers take their time.
+        self._changing, self._making = RLock(), RLock()
+
+    def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Returns the entry of a key, or the result of ``make``, which is kept as that."""
+        found = self._found(key)
+        if found is None:
+            with self._making:
+                found = self._found(key)
+                if found is None:
+                    found = (make(),)
+                    with self._changing:
+                        self[key] = found[0]
+                        gone = trim(self, Bounds())
+                    del gone
+        value: T = found[0]
+        return value
+
+    def _found(self, key: Hashable) -> tuple[Any] | None:
+        with self._changing:
+            if key not in self:
+                return None
+            self.move_to_end(key)
+            return (self[key],)
+
+    def drop_all(self) -> None:
+        """Drops all entries."""
+        with self._changing:
+            gone = list(self.values())
+            self.clear()
+        del gone
+
+    def drop_one_with_memory(self) -> bool:
+        """Drops the least recently used entry that has memory on the device. Says whether there was one."""
+        with self._changing:
+            for key, value in self.items():
+                if nbytes_of(value):
+                    del self[key]
+                    return True
+        return False
 
 
 def trim(kept: OrderedDict[Hashable, Any], bounds: Bounds) -> list[Any]:

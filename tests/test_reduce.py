@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from gpuops import Gpu, Image, ParameterError
 from gpuops.image import Part
+from gpuops.metrics import reduction
 from gpuops.metrics import statistics as reduce
 from gpuops.metrics.statistics import (
-    REC601,
-    REC709,
     Statistics,
     all_statistics,
     channel_statistics,
@@ -26,6 +25,7 @@ from gpuops.metrics.statistics import (
     statistics_and_mip,
 )
 from gpuops.pixels.coding import Decoding, upload
+from gpuops.pixels.primaries import REC601_LUMINANCE, REC709_LUMINANCE
 
 from .reference.metrics import halved, luminance
 from .tolerance import REDUCE as TOLERANCE
@@ -74,7 +74,7 @@ def check(got: Statistics, values: npt.NDArray[np.float64]) -> None:
 def test_matches_numpy(gpu: Gpu, size: tuple[int, int], method: str) -> None:
     rgb = light((3, *size))
     check(statistics(gpu, rgb, method=method), luminance(rgb))
-    check(statistics(gpu, rgb, weights=REC601, method=method), luminance(rgb, REC601))
+    check(statistics(gpu, rgb, weights=REC601_LUMINANCE, method=method), luminance(rgb, REC601_LUMINANCE))
     gray = light(size)
     check(statistics(gpu, gray, method=method), gray.astype(np.float64))
 
@@ -285,7 +285,10 @@ def test_a_mip_of_what_is_not_light(gpu: Gpu) -> None:
     expected[1, 1, 1] = np.inf
     np.testing.assert_array_equal(mip.numpy(), expected)
     check(
-        got, np.sum([np.float32(w) * plane for w, plane in zip(REC709, image.astype(float), strict=True)], 0)
+        got,
+        np.sum(
+            [np.float32(w) * plane for w, plane in zip(REC709_LUMINANCE, image.astype(float), strict=True)], 0
+        ),
     )
 
 
@@ -352,10 +355,10 @@ def test_all_of_pixels(gpu: Gpu, rng: np.random.Generator, dtype: str, channels:
 
 def test_all_without_histogram_and_by_other_weights(gpu: Gpu) -> None:
     image = light((3, 20, 30))
-    of_luminance, channels = all_statistics(gpu, image, weights=REC601, histogram=False)
+    of_luminance, channels = all_statistics(gpu, image, weights=REC601_LUMINANCE, histogram=False)
     assert of_luminance is not None
     assert not of_luminance.histogram.size and not channels[0].histogram.size
-    assert of_luminance.sum == pytest.approx(luminance(image, REC601).sum(), rel=TOLERANCE["sum"])
+    assert of_luminance.sum == pytest.approx(luminance(image, REC601_LUMINANCE).sum(), rel=TOLERANCE["sum"])
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -387,7 +390,7 @@ def test_the_groups_records_are_added_up_on_the_device(gpu: Gpu, monkeypatch: py
 @pytest.mark.parametrize("count", [1, 1023, 2**26, 2**31 - 1])
 def test_places_need_32_bits(units: int, step: int, count: int) -> None:
     device = cast(Gpu, SimpleNamespace(limits=SimpleNamespace(compute_units=units)))
-    groups, stretch = reduce._stretches(device, count, step, reduce._GROUPS)
+    groups, stretch = reduction._stretches(device, count, step, reduction._GROUPS)
     assert (groups - 1) * stretch < count <= groups * stretch
     assert stretch % step == 0 and stretch // step <= 1 << 15
     assert stretch < 2**31 and groups * stretch + step < 2**32

@@ -12,7 +12,8 @@ from ..bench.report_formats import columns
 from ..files import Format, Metadata, Numbers, Picture, exif, icc
 from ..files.streams import printable
 from ..metrics.contents import CHANNELS, Measured
-from ..metrics.statistics import BINS_PER_STOP, LOWEST_STOP, Statistics
+from ..metrics.reduction import BINS_PER_STOP, LOWEST_STOP
+from ..metrics.statistics import Statistics
 from ..pixels.colour import Colour
 
 #: The percentiles in the tables.

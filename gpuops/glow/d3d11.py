@@ -16,9 +16,10 @@ import numpy as np
 from ..errors import check_name
 from ..gpu import Local
 from ..image import Image
-from ..metrics.statistics import REC601, statistics
+from ..metrics.statistics import statistics
 from ..notes import note
 from ..operands import check_colours
+from ..pixels.primaries import REC601_LUMINANCE
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -81,7 +82,7 @@ def _metered(gpu: Gpu, image: Image, method: str) -> tuple[Image, float]:
     """Returns the image with values that are not finite repaired, and the mean luminance of the finite pixels."""
     check_colours(image.colours, image.shape[0], "the preset d3d11")
     reduction = "tiles" if _local(gpu, method) else "direct"
-    measured = statistics(gpu, image, weights=REC601, histogram=False, method=reduction)
+    measured = statistics(gpu, image, weights=REC601_LUMINANCE, histogram=False, method=reduction)
     broken = measured
     if image.alpha and not (broken.nan or broken.infinite):
         broken = statistics(gpu, _alpha(image), histogram=False, method=reduction)

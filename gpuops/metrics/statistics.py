@@ -5,58 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..enqueue import set_argument
 from ..errors import ParameterError
-from ..gpu import LATER, Local
 from ..image import Image
-from ..operands import check_colours, on_device
+from ..operands import on_device
 from ..pixels import coding as pixels
 from ..pixels.coding import Decoding
-from ..pixels.pointwise import Stage, reading
+from ..pixels.pointwise import Stage
+from ..pixels.primaries import REC709_LUMINANCE
+from .reduction import BINS, BINS_PER_STOP, LOWEST_STOP, How, Reduction, prepared
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu, Step
+    from ..gpu import Gpu
 
-REC709 = (0.2126, 0.7152, 0.0722)
-REC601 = (0.299, 0.587, 0.114)
 METHODS = ("auto", "tiles", "direct")
 
-# The histogram of log2: BINS bins of 1/BINS_PER_STOP, the first from LOWEST_STOP on (as in reduce.cl). What lies
-# below or above counts in the first or last bin.
-BINS = 256
-BINS_PER_STOP = 4
-LOWEST_STOP = -32
 
-# Groups of a compute unit: as many as run at once; if a few were left over, all would wait for them, which takes a
-# fifth more time on an H200. There registers suffice for 5 to 8 groups, with a mip for 4 (taken nearly four times
-# over), and for 3 or 2 where all channels are measured at once.
-_GROUPS, _GROUPS_OF_MIP, _GROUPS_OF_ALL = 5, 15, 6
-# Rounds of a work-item, at most: its sums then fit into integers of 32 bits, and llvmpipe ends longer loops.
-_ROUNDS = 1 << 15
-_VECTORS = 4  # FOUR in reduce.cl
-# The place of the argument `whole` of the kernels.
-_WHOLE = 6
-_JOINED = 128  # records that one group joins into one
-_ON_HOST = 2048  # records of "direct" that the host adds up, at most: a launch would take longer
-_CHANNELS = 4  # channels that one reading can measure, at most
-_PIXELS = 2**31 - 1  # pixels of an image, at most: indices are of 32 bits
-
-_RECORD = np.dtype(
-    [
-        ("exponents", np.int64),
-        *((name, np.float32) for name in ("sum", "sum_low", "mantissas", "mantissas_low")),
-        *((name, np.float32) for name in ("weights", "weights_low", "weighted", "weighted_low")),
-        *((name, np.float32) for name in ("minimum", "maximum")),
-        *((name, np.uint32) for name in ("finite", "positive", "nan", "infinite", "negative", "padding")),
-    ]
-)
-# The sums among a record's words of 32 bits, and the counts.
-_FLOATS, _COUNTS = slice(2, 10), slice(12, 17)
+# Channels that one reading can measure, at most.
+_CHANNELS = 4
 
 
 @dataclass(frozen=True)
@@ -159,7 +129,7 @@ def statistics(
     *,
     decoding: Decoding | None = None,
     stages: Sequence[Stage] = (),
-    weights: tuple[float, float, float] = REC709,
+    weights: tuple[float, float, float] = REC709_LUMINANCE,
     histogram: bool = True,
     centre: bool = False,
     method: str = "auto",
@@ -192,8 +162,8 @@ def statistics(
     """
     _check_method(method)
     operand = _operand(gpu, image, decoding)
-    how = _How((*weights,), histogram, centre, tiled=method == "tiles", stages=(*stages,))
-    return _reduction(gpu, operand, decoding, how)(operand)[0]
+    how = How((*weights,), histogram, centre, tiled=method == "tiles", stages=(*stages,))
+    return _found(prepared(gpu, operand, decoding, how), operand)[0]
 
 
 def statistics_and_mip(
@@ -201,7 +171,7 @@ def statistics_and_mip(
     image: Image | npt.ArrayLike,
     *,
     decoding: Decoding | None = None,
-    weights: tuple[float, float, float] = REC709,
+    weights: tuple[float, float, float] = REC709_LUMINANCE,
     histogram: bool = True,
     centre: bool = False,
 ) -> tuple[Statistics, Image]:
@@ -212,11 +182,11 @@ def statistics_and_mip(
     any sum.
     """
     operand = _operand(gpu, image, decoding)
-    reduction = _reduction(gpu, operand, decoding, _How((*weights,), histogram, centre, mip=True))
+    reduction = prepared(gpu, operand, decoding, How((*weights,), histogram, centre, mip=True))
     height, width = reduction.shape
     mip = gpu.empty((reduction.colours, (height + 1) // 2, (width + 1) // 2))
     mip.linear = operand.linear if decoding is None else decoding.linearise  # as pixels.unpack has it
-    return reduction(operand, mip=mip)[0], mip
+    return _found(reduction, operand, mip=mip)[0], mip
 
 
 def all_statistics(
@@ -225,7 +195,7 @@ def all_statistics(
     *,
     decoding: Decoding | None = None,
     stages: Sequence[Stage] = (),
-    weights: tuple[float, float, float] = REC709,
+    weights: tuple[float, float, float] = REC709_LUMINANCE,
     histogram: bool = True,
 ) -> tuple[Statistics | None, tuple[Statistics, ...]]:
     """Returns statistics of luminance and of each channel, alpha included; up to four channels are read only once.
@@ -238,10 +208,8 @@ def all_statistics(
         operand, decoding = pixels.unpack(operand, decoding), None
     if decoding is None and operand.shape[0] > _CHANNELS:
         return None, channel_statistics(gpu, operand, histogram=histogram)
-    reduction = _reduction(
-        gpu, operand, decoding, _How((*weights,), histogram, every=True, stages=(*stages,))
-    )
-    found, channels, colours = reduction(operand), reduction.channels, reduction.colours
+    reduction = prepared(gpu, operand, decoding, How((*weights,), histogram, every=True, stages=(*stages,)))
+    found, channels, colours = _found(reduction, operand), reduction.channels, reduction.colours
     luminance = found[-1] if colours == 3 else found[0] if colours == 1 else None
     return luminance, found[:channels]
 
@@ -254,8 +222,8 @@ def channel_statistics(
     operand = on_device(gpu, image)
     planes, height, width = operand.shape
     first = Image(gpu, operand.buffer, (1, height, width), operand.dtype)
-    reduction = _reduction(gpu, first, None, _How(histogram=histogram, every=True, tiled=method == "tiles"))
-    return tuple(reduction(operand, plane=plane)[0] for plane in range(planes))
+    reduction = prepared(gpu, first, None, How(histogram=histogram, every=True, tiled=method == "tiles"))
+    return tuple(_found(reduction, operand, plane=plane)[0] for plane in range(planes))
 
 
 def _check_method(method: str) -> None:
@@ -270,157 +238,25 @@ def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) 
     return pixels.on_device(gpu, np.asarray(image))
 
 
-class _How(NamedTuple):
-    """The options of a reading pass. ``every``: of each channel, and of luminance beside them if there are colours;
-    ``mip``: the pass also makes the first level of a mip chain; ``tiled``: it goes by tiles; ``stages``: what light
-    goes through first."""
-
-    weights: tuple[float, float, float] = REC709
-    histogram: bool = True
-    centre: bool = False
-    every: bool = False
-    mip: bool = False
-    tiled: bool = False
-    stages: tuple[Stage, ...] = ()
-
-
-def _reduction(gpu: Gpu, like: Image, decoding: Decoding | None, how: _How) -> _Reduction:
-    """The prepared pass for Images like this one, which is kept."""
-    key = ("reduction", like.shape, like.dtype, like.alpha, decoding, how)
-    return gpu.kept(key, lambda: _Reduction(gpu, like, decoding, how))
-
-
-class _Reduction:
-    """A reading pass over Images of one shape, prepared: a call takes a few microseconds until the device begins."""
-
-    def __init__(self, gpu: Gpu, like: Image, decoding: Decoding | None, how: _How) -> None:
-        lanes = 1 if how.tiled else None
-        ways = reading(
-            gpu, like, decoding, stages=how.stages, colours_only=not how.every, lanes=lanes, rows=how.mip
+def _found(
+    reduction: Reduction, image: Image, *, plane: int = 0, mip: Image | None = None
+) -> tuple[Statistics, ...]:
+    """Returns the statistics of each set of values that a reading pass measures; ``plane`` and ``mip`` as there."""
+    return tuple(
+        Statistics(
+            count=reduction.size,
+            finite=sums.finite,
+            positive=sums.positive,
+            negative=sums.negative,
+            nan=sums.nan,
+            infinite=sums.infinite,
+            sum=sums.total,
+            log2_sum=sums.log2,
+            minimum=sums.minimum if sums.finite else math.nan,
+            maximum=sums.maximum if sums.finite else math.nan,
+            centre_log2=sums.weighted / sums.weights if sums.weights else math.nan,
+            centre_weight=sums.weights,
+            histogram=sums.histogram,
         )
-        channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
-        assert isinstance(channels, int) and isinstance(colours, int)
-        if not how.every:
-            check_colours(colours, like.shape[2 if decoding else 0], "luminance")
-        height, width = self.shape = like.shape[:2] if decoding else like.shape[1:]
-        self.size = height * width
-        if self.size > _PIXELS:
-            raise ParameterError(f"statistics are of {_PIXELS} pixels at most, not of {width} × {height}")
-        self.gpu, self.channels, self.colours = gpu, channels, colours
-        self._centre = how.centre
-        self._histogram, self._bits = how.histogram, (self.size - 1).bit_length()
-        self._sets = channels + (colours == 3) if how.every else 1
-        alone = (
-            ways.lanes > 1
-        )  # a CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours
-        name = "tiles" if how.tiled else "mip" if how.mip else "direct"
-        sources = (*ways.sources, "reduce", *(("reduce_mip",) if how.mip else ()))
-        kernel = gpu.kernel(
-            sources,
-            f"reduce_{name}",
-            ALL=self._sets > 1,
-            ALONE=alone,
-            HISTOGRAM=how.histogram,
-            CENTRE=how.centre,
-            **ways.defines,
-        )
-        at_once = _VECTORS * ways.lanes
-        span: list[int] = []
-        if how.tiled:
-            local = kernel.fit(16, 16)
-            global_size: tuple[int, ...] = (width, height)
-            groups = -(-width // local[0]) * -(-height // local[1])
-        else:
-            local = (1,) if alone else kernel.fit(256)
-            if how.mip:  # cells of two rows
-                cells = -(-width // at_once) * -(-height // 2)
-                groups, stretch = _stretches(gpu, cells, local[0], _GROUPS_OF_MIP)
-            else:
-                most = _GROUPS if self._sets == 1 else _GROUPS_OF_ALL
-                groups, stretch = _stretches(gpu, self.size, local[0] * at_once, most)
-            span = [stretch]
-            global_size = (groups * local[0],)
-        self._groups = groups
-        weight = (*(float(w) for w in how.weights), 0.0)
-        mip_bytes = 4 * colours * -(-height // 2) * -(-width // 2) if how.mip else 0
-        second = LATER if how.mip else np.uint64(0)  # the mip level, or the first element
-        self._step = gpu.bind(
-            kernel, global_size, LATER, second, LATER, LATER, width, height, (0, height), *span, weight,
-            2.0**-self._bits, *ways.arguments, Local(math.prod(local) * _RECORD.itemsize), local=local,
-            label=f"reduce {name}", traffic=ways.nbytes + mip_bytes,
-        )  # fmt: skip
-        # Launches that join records, and how many there are then.
-        self._joins: list[tuple[Step, int]] = []
-        while groups > (1 if how.tiled else _ON_HOST):
-            kernel = gpu.kernel((*ways.sources, "reduce"), "reduce_groups", **ways.defines)
-            (items,) = kernel.fit(_JOINED)
-            count, groups = groups, -(-groups // _JOINED)
-            join = gpu.bind(
-                kernel, (groups * items, self._sets), LATER, LATER, count, _JOINED, Local(items * _RECORD.itemsize),
-                local=(items, 1), label="reduce groups", traffic=self._sets * (count + groups) * _RECORD.itemsize,
-            )  # fmt: skip
-            self._joins.append((join, groups))
-
-    def __call__(self, image: Image, *, plane: int = 0, mip: Image | None = None) -> tuple[Statistics, ...]:
-        """Returns the statistics of each set of values, of one plane where the pass is of one; also fills ``mip``."""
-        gpu, sets, groups = self.gpu, self._sets, self._groups
-        bins, partial = gpu.zeros((sets, BINS), np.uint32), _records(gpu, sets * groups)
-        if mip is not None:
-            self._step(image, mip, partial, bins)
-        else:
-            with gpu.lock:  # all threads share the kernel's arguments
-                set_argument(self._step.kernel, 1, np.uint64(plane * self.size))
-                if self._centre:
-                    set_argument(self._step.kernel, _WHOLE, image.part or (0, self.shape[0]))
-                self._step(image, partial, bins)
-        for join, groups in self._joins:
-            joined = _records(gpu, sets * groups)
-            join(partial, joined)
-            partial = joined
-        records, counts = np.empty((sets, groups), _RECORD), np.empty(bins.shape, np.uint32)
-        gpu.read((partial, bins), (records, counts))
-        return tuple(
-            _statistics(of, self.size, self._bits, of_bins if self._histogram else counts[0, :0])
-            for of, of_bins in zip(records, counts, strict=True)
-        )
-
-
-def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
-    """Returns how many groups share ``count`` elements, and how many elements each gets: a multiple of ``step``.
-
-    ``groups`` is the number of groups of a compute unit to aim at.
-    """
-    rounds = -(-count // (gpu.limits.compute_units * groups * step))
-    stretch = min(rounds, _ROUNDS) * step
-    return -(-count // stretch), stretch
-
-
-def _records(gpu: Gpu, count: int) -> Image:
-    return gpu.empty((count * _RECORD.itemsize,), np.uint8)
-
-
-def _statistics(
-    records: npt.NDArray[np.void], count: int, bits: int, histogram: npt.NDArray[np.uint32]
-) -> Statistics:
-    # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
-    words = records.view(np.uint32).reshape(len(records), -1)
-    floats = np.add.reduce(words.view(np.float32)[:, _FLOATS], 0, np.float64).tolist()
-    counts = np.add.reduce(words[:, _COUNTS], 0, np.int64).tolist()
-    total, mantissas, weights, weighted = (a + b for a, b in zip(floats[::2], floats[1::2], strict=True))
-    finite, positive, nan, infinite, negative = counts
-    exponents = int(np.add.reduce(records["exponents"]))
-    return Statistics(
-        count=count,
-        finite=finite,
-        positive=positive,
-        negative=negative,
-        nan=nan,
-        infinite=infinite,
-        sum=math.ldexp(total, bits),
-        log2_sum=exponents + mantissas,
-        minimum=float(records["minimum"].min()) if finite else math.nan,
-        maximum=float(records["maximum"].max()) if finite else math.nan,
-        centre_log2=weighted / weights if weights else math.nan,
-        centre_weight=weights,
-        histogram=histogram,
+        for sums in reduction(image, plane=plane, mip=mip)
     )

@@ -39,7 +39,7 @@ class SharpenParams(Params):
 def sharpen(gpu: Gpu, image: Image, params: SharpenParams) -> Image:
     """Sharpens the colours of a planar float32 Image, premultiplied where it has alpha; alpha is copied."""
     from ..filters.blur import blur
-    from ..metrics.statistics import REC709
+    from ..pixels.primaries import REC709_LUMINANCE
 
     if OPERATION.identity(params):
         return image
@@ -48,7 +48,7 @@ def sharpen(gpu: Gpu, image: Image, params: SharpenParams) -> Image:
     luminance = params.of == "luminance" and image.colours == 3
     kernel = gpu.kernel("sharpen", "sharpen", PLANES=planes, COLOURS=image.colours, LUMINANCE=luminance)
     gpu.launch(
-        kernel, (width, height), image, soft, width, height, params.amount, params.threshold, (*REC709, 0.0),
+        kernel, (width, height), image, soft, width, height, params.amount, params.threshold, (*REC709_LUMINANCE, 0.0),
         local=kernel.fit(64, 1), traffic=3 * image.nbytes,
     )  # fmt: skip
     return soft

@@ -21,6 +21,8 @@ D65: Chromaticity = (0.3127, 0.3290)
 D50_XYZ = np.array([0.9642, 1.0, 0.8249])
 #: The luminance of red, green and blue light: ITU-R BT.709, item 3.2.
 REC709_LUMINANCE = (0.2126, 0.7152, 0.0722)
+#: The same of ITU-R BT.601, section 2.5.1.
+REC601_LUMINANCE = (0.299, 0.587, 0.114)
 #: The matrix from CIE XYZ to the cone responses of Bradford's adaptation.
 BRADFORD = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
 #: The largest number of a matrix; larger ones come from primaries that are nearly on a line.

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ParameterError
-from ..metrics.statistics import REC709, all_statistics
+from ..metrics.statistics import all_statistics
 from ..ops.tonemap import TonemapParams
 from ..params.white_balance import GRAY_WORLD, LEAST_GAIN, MOST_GAIN, Illuminant, WhiteBalance
 from ..pixels import primaries
 from ..pixels.coding import Decoding
-from ..pixels.primaries import D65, Chromaticity, ColourError, Matrix, xyz
+from ..pixels.primaries import D65, REC709_LUMINANCE, Chromaticity, ColourError, Matrix, xyz
 from ..pixels.regions import cut
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def gray_world(means: Sequence[float]) -> Gains:
     """
     if not any(mean > 0 for mean in means):
         return 1.0, 1.0, 1.0
-    luminance = sum(weight * mean for weight, mean in zip(REC709, means, strict=True))
+    luminance = sum(weight * mean for weight, mean in zip(REC709_LUMINANCE, means, strict=True))
     r, g, b = (luminance / mean if mean > 0 else 0.0 for mean in means)
     if not (min(r, g, b) >= LEAST_GAIN and max(r, g, b) <= MOST_GAIN):
         told = ", ".join(f"{name} {mean:.3g}" for name, mean in zip("RGB", means, strict=True))
@@ -184,7 +184,7 @@ def rows(found: Matrix | None) -> tuple[float, ...]:
     return *nine, *[0.0] * 7
 
 
-def weights(balance: WhiteBalance | None, luminance: Gains = REC709) -> Gains:
+def weights(balance: WhiteBalance | None, luminance: Gains = REC709_LUMINANCE) -> Gains:
     """Returns the weights on light before the balance that give the ``luminance`` after it."""
     found = known(balance)
     if found is None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from skimage import metrics
 
-from gpuops.metrics.statistics import REC709
+from gpuops.pixels.primaries import REC709_LUMINANCE
 
 
 def skimage_ssim(a: npt.NDArray[np.generic], b: npt.NDArray[np.generic], data_range: float) -> float:
@@ -26,7 +26,9 @@ def skimage_ssim(a: npt.NDArray[np.generic], b: npt.NDArray[np.generic], data_ra
     )
 
 
-def luminance(image: npt.NDArray[np.float32], weights: tuple[float, ...] = REC709) -> npt.NDArray[np.float64]:
+def luminance(
+    image: npt.NDArray[np.float32], weights: tuple[float, ...] = REC709_LUMINANCE
+) -> npt.NDArray[np.float64]:
     return np.tensordot(np.float32(weights).astype(np.float64), image.astype(np.float64), 1)
 
 

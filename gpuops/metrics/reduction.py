@@ -1,0 +1,228 @@
+"""Reductions: a reading pass over an image that leaves a few sums of its values, and their joining on the host."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..enqueue import set_argument
+from ..errors import ParameterError
+from ..gpu import LATER, Local
+from ..image import Image
+from ..operands import check_colours
+from ..pixels.coding import Decoding
+from ..pixels.pointwise import Stage, reading
+from ..pixels.primaries import REC709_LUMINANCE
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu, Step
+
+# The histogram of log2: BINS bins of 1/BINS_PER_STOP, the first from LOWEST_STOP on (as in reduce.cl). What lies
+# below or above counts in the first or last bin.
+BINS = 256
+BINS_PER_STOP = 4
+LOWEST_STOP = -32
+
+# Groups of a compute unit: as many as run at once; if a few were left over, all would wait for them, which takes a
+# fifth more time on an H200. There registers suffice for 5 to 8 groups, with a mip for 4 (taken nearly four times
+# over), and for 3 or 2 where all channels are measured at once.
+_GROUPS, _GROUPS_OF_MIP, _GROUPS_OF_ALL = 5, 15, 6
+# Rounds of a work-item, at most: its sums then fit into integers of 32 bits, and llvmpipe ends longer loops.
+_ROUNDS = 1 << 15
+# Values that a work-item reads at once: FOUR in reduce.cl.
+_VECTORS = 4
+# The place of the argument `whole` of the kernels.
+_WHOLE = 6
+# Records that one group joins into one.
+_JOINED = 128
+# Records of "direct" that the host adds up, at most: a launch would take longer.
+_ON_HOST = 2048
+# Pixels of an image, at most: indices are of 32 bits.
+_PIXELS = 2**31 - 1
+
+_RECORD = np.dtype(
+    [
+        ("exponents", np.int64),
+        *((name, np.float32) for name in ("sum", "sum_low", "mantissas", "mantissas_low")),
+        *((name, np.float32) for name in ("weights", "weights_low", "weighted", "weighted_low")),
+        *((name, np.float32) for name in ("minimum", "maximum")),
+        *((name, np.uint32) for name in ("finite", "positive", "nan", "infinite", "negative", "padding")),
+    ]
+)
+# The sums among a record's words of 32 bits, and the counts.
+_FLOATS, _COUNTS = slice(2, 10), slice(12, 17)
+
+
+class Sums(NamedTuple):
+    """The sums over a set of values: what :class:`gpuops.metrics.statistics.Statistics` is made of.
+
+    ``weights`` and ``weighted`` are the sums of the weights about the centre, and of the weighted binary logarithms.
+    The extremes mean nothing where no value is finite.
+    """
+
+    finite: int
+    positive: int
+    nan: int
+    infinite: int
+    negative: int
+    total: float
+    log2: float
+    minimum: float
+    maximum: float
+    weights: float
+    weighted: float
+    histogram: npt.NDArray[np.uint32]
+
+
+class How(NamedTuple):
+    """The options of a reading pass. ``every``: of each channel, and of luminance beside them if there are colours;
+    ``mip``: the pass also makes the first level of a mip chain; ``tiled``: it goes by tiles; ``stages``: what light
+    goes through first."""
+
+    weights: tuple[float, float, float] = REC709_LUMINANCE
+    histogram: bool = True
+    centre: bool = False
+    every: bool = False
+    mip: bool = False
+    tiled: bool = False
+    stages: tuple[Stage, ...] = ()
+
+
+def prepared(gpu: Gpu, like: Image, decoding: Decoding | None, how: How) -> Reduction:
+    """The prepared pass for Images like this one, which is kept."""
+    key = ("reduction", like.shape, like.dtype, like.alpha, decoding, how)
+    return gpu.kept(key, lambda: Reduction(gpu, like, decoding, how))
+
+
+class Reduction:
+    """A reading pass over Images of one shape, prepared: a call takes a few microseconds until the device begins."""
+
+    def __init__(self, gpu: Gpu, like: Image, decoding: Decoding | None, how: How) -> None:
+        lanes = 1 if how.tiled else None
+        ways = reading(
+            gpu, like, decoding, stages=how.stages, colours_only=not how.every, lanes=lanes, rows=how.mip
+        )
+        channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
+        assert isinstance(channels, int) and isinstance(colours, int)
+        if not how.every:
+            check_colours(colours, like.shape[2 if decoding else 0], "luminance")
+        height, width = self.shape = like.shape[:2] if decoding else like.shape[1:]
+        self.size = height * width
+        if self.size > _PIXELS:
+            raise ParameterError(f"statistics are of {_PIXELS} pixels at most, not of {width} × {height}")
+        self.gpu, self.channels, self.colours = gpu, channels, colours
+        self._centre = how.centre
+        self._histogram, self._bits = how.histogram, (self.size - 1).bit_length()
+        self._sets = channels + (colours == 3) if how.every else 1
+        # A CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours.
+        alone = ways.lanes > 1
+        name = "tiles" if how.tiled else "mip" if how.mip else "direct"
+        sources = (*ways.sources, "reduce", *(("reduce_mip",) if how.mip else ()))
+        kernel = gpu.kernel(
+            sources,
+            f"reduce_{name}",
+            ALL=self._sets > 1,
+            ALONE=alone,
+            HISTOGRAM=how.histogram,
+            CENTRE=how.centre,
+            **ways.defines,
+        )
+        at_once = _VECTORS * ways.lanes
+        span: list[int] = []
+        if how.tiled:
+            local = kernel.fit(16, 16)
+            global_size: tuple[int, ...] = (width, height)
+            groups = -(-width // local[0]) * -(-height // local[1])
+        else:
+            local = (1,) if alone else kernel.fit(256)
+            if how.mip:  # cells of two rows
+                cells = -(-width // at_once) * -(-height // 2)
+                groups, stretch = _stretches(gpu, cells, local[0], _GROUPS_OF_MIP)
+            else:
+                most = _GROUPS if self._sets == 1 else _GROUPS_OF_ALL
+                groups, stretch = _stretches(gpu, self.size, local[0] * at_once, most)
+            span = [stretch]
+            global_size = (groups * local[0],)
+        self._groups = groups
+        weight = (*(float(w) for w in how.weights), 0.0)
+        mip_bytes = 4 * colours * -(-height // 2) * -(-width // 2) if how.mip else 0
+        second = LATER if how.mip else np.uint64(0)  # the mip level, or the first element
+        self._step = gpu.bind(
+            kernel, global_size, LATER, second, LATER, LATER, width, height, (0, height), *span, weight,
+            2.0**-self._bits, *ways.arguments, Local(math.prod(local) * _RECORD.itemsize), local=local,
+            label=f"reduce {name}", traffic=ways.nbytes + mip_bytes,
+        )  # fmt: skip
+        # Launches that join records, and how many there are then.
+        self._joins: list[tuple[Step, int]] = []
+        while groups > (1 if how.tiled else _ON_HOST):
+            kernel = gpu.kernel((*ways.sources, "reduce"), "reduce_groups", **ways.defines)
+            (items,) = kernel.fit(_JOINED)
+            count, groups = groups, -(-groups // _JOINED)
+            join = gpu.bind(
+                kernel, (groups * items, self._sets), LATER, LATER, count, _JOINED, Local(items * _RECORD.itemsize),
+                local=(items, 1), label="reduce groups", traffic=self._sets * (count + groups) * _RECORD.itemsize,
+            )  # fmt: skip
+            self._joins.append((join, groups))
+
+    def __call__(self, image: Image, *, plane: int = 0, mip: Image | None = None) -> list[Sums]:
+        """Returns the sums of each set of values, of one plane where the pass is of one; also fills ``mip``."""
+        gpu, sets, groups = self.gpu, self._sets, self._groups
+        bins, partial = gpu.zeros((sets, BINS), np.uint32), _records(gpu, sets * groups)
+        if mip is not None:
+            self._step(image, mip, partial, bins)
+        else:
+            with gpu.lock:  # all threads share the kernel's arguments
+                set_argument(self._step.kernel, 1, np.uint64(plane * self.size))
+                if self._centre:
+                    set_argument(self._step.kernel, _WHOLE, image.part or (0, self.shape[0]))
+                self._step(image, partial, bins)
+        for join, groups in self._joins:
+            joined = _records(gpu, sets * groups)
+            join(partial, joined)
+            partial = joined
+        records, counts = np.empty((sets, groups), _RECORD), np.empty(bins.shape, np.uint32)
+        gpu.read((partial, bins), (records, counts))
+        return [
+            _sums(of, self._bits, of_bins if self._histogram else counts[0, :0])
+            for of, of_bins in zip(records, counts, strict=True)
+        ]
+
+
+def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
+    """Returns how many groups share ``count`` elements, and how many elements each gets: a multiple of ``step``.
+
+    ``groups`` is the number of groups of a compute unit to aim at.
+    """
+    rounds = -(-count // (gpu.limits.compute_units * groups * step))
+    stretch = min(rounds, _ROUNDS) * step
+    return -(-count // stretch), stretch
+
+
+def _records(gpu: Gpu, count: int) -> Image:
+    return gpu.empty((count * _RECORD.itemsize,), np.uint8)
+
+
+def _sums(records: npt.NDArray[np.void], bits: int, histogram: npt.NDArray[np.uint32]) -> Sums:
+    # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
+    words = records.view(np.uint32).reshape(len(records), -1)
+    floats = np.add.reduce(words.view(np.float32)[:, _FLOATS], 0, np.float64).tolist()
+    counts = np.add.reduce(words[:, _COUNTS], 0, np.int64).tolist()
+    total, mantissas, weights, weighted = (a + b for a, b in zip(floats[::2], floats[1::2], strict=True))
+    finite, positive, nan, infinite, negative = counts
+    return Sums(
+        finite=finite,
+        positive=positive,
+        nan=nan,
+        infinite=infinite,
+        negative=negative,
+        total=math.ldexp(total, bits),
+        log2=int(np.add.reduce(records["exponents"])) + mantissas,
+        minimum=float(records["minimum"].min()),
+        maximum=float(records["maximum"].max()),
+        weights=weights,
+        weighted=weighted,
+        histogram=histogram,
+    )
