@@ -20,6 +20,10 @@ class Bounds:
     programs: int = 64
 
 
+# The limits on what a device's plans are.
+_LIMITS = Bounds()
+
+
 class Plans(OrderedDict[Hashable, Any]):
     """What is kept, by its key, the least recently used first. Several threads may use it."""
 
@@ -38,7 +42,7 @@ class Plans(OrderedDict[Hashable, Any]):
                     found = (make(),)
                     with self._changing:
                         self[key] = found[0]
-                        gone = trim(self, Bounds())
+                        gone = trim(self, _LIMITS)
                     del gone
         value: T = found[0]
         return value

@@ -419,7 +419,7 @@ def test_any_size(gpu: Gpu, shape: tuple[int, int], kilobytes: int, method: str)
 
 
 def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
-    monkeypatch.setattr("gpuops.gpu._KEPT", Bounds(count=2))
+    monkeypatch.setattr("gpuops.kept._LIMITS", Bounds(count=2))
     monkeypatch.setattr(gpu, "plans", OrderedDict())
     problems = [Problem("c2c", 1, (1, r, 7), (1, r, 7), (r, 7), False, 1.0, False, FftParams())
                 for r in (1, 2, 3)]  # fmt: skip

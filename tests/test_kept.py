@@ -120,7 +120,7 @@ def test_transforms_of_many_sizes_are_bounded(
     """Plans, their tables and their programs, which method local builds for one size on every device."""
     monkeypatch.setattr(programs, "MOST_ONCE", 2)
     most = Bounds(count=4, nbytes=3000, programs=4)
-    monkeypatch.setattr("gpuops.gpu._KEPT", most)
+    monkeypatch.setattr("gpuops.kept._LIMITS", most)
     gpu = opened()
     sizes = [(n, 2 * n) for n in (4, 5, 6, 8, 4)]
     x = rng.random((2, *sizes[0]), np.float32)

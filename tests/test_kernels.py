@@ -47,8 +47,7 @@ from gpuops.glow import mip_local as bloom_mip
 from gpuops.glow.bloom import bloom, bloom_pixels
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
-from gpuops.metrics import flip_tiles
-from gpuops.metrics import statistics as reduce
+from gpuops.metrics import flip_tiles, reduction
 from gpuops.metrics.compare import difference, mean_squared_error
 from gpuops.metrics.flip import flip, hdr_flip
 from gpuops.metrics.ssim import structural_similarity
@@ -1110,7 +1109,7 @@ def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
         assert centred.centre_log2 == pytest.approx(expected, abs=tolerance.REDUCE["centre"])
         assert replace(centred, centre_log2=full.centre_log2) == full
     assert statistics(gpu, image, histogram=False, method=method) == full
-    monkeypatch.setattr(reduce, "_ON_HOST", 1)  # so that any number of tiles is reduced on the device
+    monkeypatch.setattr(reduction, "_ON_HOST", 1)  # so that any number of tiles is reduced on the device
     of_reduce.check(statistics(gpu, image, method=method), values)
 
 
@@ -1142,7 +1141,7 @@ def test_stages_of_pixels(
 @pytest.mark.parametrize("channels", [3, 4])
 def test_reduce_all(gpu: Recorder, monkeypatch, channels: int) -> None:
     """Planes with two colours and alpha, and pixels, multiplied by it; with and without RGB's luminance."""
-    monkeypatch.setattr(reduce, "_ON_HOST", 1)
+    monkeypatch.setattr(reduction, "_ON_HOST", 1)
     pixels = of_reduce.light((channels, *SHAPE), channels)
     pixels.flat[[0, 7, 99]] = np.nan, np.inf, -3
     image, decoding = on(gpu, pixels, alpha=True), None
@@ -1801,8 +1800,8 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(
         d3d11.blur(tiny, image).numpy(), d3d11_reference.blur(x), rtol=tolerance.ROUNDINGS
     )
-    for reduction in ("tiles", "direct"):
-        of_reduce.check(statistics(tiny, image, method=reduction), metrics_reference.luminance(x))
+    for method in ("tiles", "direct"):
+        of_reduce.check(statistics(tiny, image, method=method), metrics_reference.luminance(x))
     of_reduce.check(statistics_and_mip(tiny, image)[0], metrics_reference.luminance(x))
     check_bilateral_grid(tiny, x[0].astype(float), 0.1, 6.0)
     of_tonemap_local.check_durand(tiny, x, 1.0)

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from gpuops import Gpu, Image, ParameterError
 from gpuops.image import Part
 from gpuops.metrics import reduction
-from gpuops.metrics import statistics as reduce
 from gpuops.metrics.statistics import (
     Statistics,
     all_statistics,
@@ -380,7 +379,7 @@ def test_all_of_any_size(gpu: Gpu, height: int, width: int, seed: int, bad: int)
 def test_the_groups_records_are_added_up_on_the_device(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     image = light((3, 301, 407))
     on_host = all_statistics(gpu, image)
-    monkeypatch.setattr(reduce, "_ON_HOST", 1)
+    monkeypatch.setattr(reduction, "_ON_HOST", 1)
     for got, expected in zip(all_statistics(gpu, image)[1], on_host[1], strict=True):
         alike(got, expected)
 

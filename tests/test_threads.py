@@ -233,7 +233,7 @@ def test_threads_share_what_does_not_stay(
     work = works(rng)[:10]
     expected = [do(gpu) for do in work]
     if bound == "plans":
-        monkeypatch.setattr("gpuops.gpu._KEPT", Bounds(count=2))
+        monkeypatch.setattr("gpuops.kept._LIMITS", Bounds(count=2))
     else:
         monkeypatch.setattr(programs, "MOST_LASTING", 1)
         monkeypatch.setattr(programs, "MOST_ONCE", 1)

@@ -22,6 +22,7 @@ from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tone import operators, tonemap
 from . import mip as bloom_mip
 from .mip_ends import Display, knee
+from .octaves import columns, octaves
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -69,7 +70,7 @@ def bloom(
         return image
     result = image if overwrite_input else image.like()
     not_finite = gpu.zeros((1,), np.uint32)
-    if params.method == "mip" and params.columns(*image.shape[1:]) == image.shape[2]:
+    if params.method == "mip" and columns(params, *image.shape[1:]) == image.shape[2]:
         bloom_mip.over(gpu, image, result, params, not_finite)
     else:
         light, stays = _light(gpu, image, params), 0.0
@@ -172,7 +173,7 @@ def _gaussians(gpu: Gpu, light: Image, params: BloomParams) -> Image:
     glow = gpu.zeros(light.shape)
     size = int(np.prod(glow.shape, dtype=np.int64))
     kernel = gpu.kernel("bloom", "accumulate", CHANNELS=1, COLOURS=1)
-    for sigma, share in params.octaves(light.shape[1]):
+    for sigma, share in octaves(params, light.shape[1]):
         blurred = blur(gpu, light, BlurParams(sigma=(sigma, sigma), border=params.border))
         gpu.launch(
             kernel, (size,), blurred, glow, np.uint64(size), share, local=kernel.fit(256), label="bloom sum",
@@ -193,7 +194,7 @@ def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
     The width does not halve without a rest: the light is stretched to one that does, and the glow is stretched back.
     """
     planes, height, width = light.shape
-    columns = params.columns(height, width)
+    samples = columns(params, height, width)
     kernel = gpu.kernel("bloom_ring", "ring")
 
     def stretched(image: Image, to: int) -> Image:
@@ -204,7 +205,7 @@ def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
         )  # fmt: skip
         return made
 
-    glow = stretched(light, columns)
+    glow = stretched(light, samples)
     stays = bloom_mip.glow_of(gpu, glow, params)
     return stretched(glow, width), stays
 

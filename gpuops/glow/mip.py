@@ -15,6 +15,7 @@ from ..image import Image
 from ..pixels.coding import Decoding, Encoding
 from . import mip_local, mip_wide
 from .mip_ends import Display, Ends
+from .octaves import columns, levels
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -38,14 +39,14 @@ def takes_pixels(gpu: Gpu, params: BloomParams, shape: tuple[int, ...]) -> bool:
     """Says whether :func:`over_pixels` can be used for pixels of this shape (height, width, channels)."""
     limits, (height, width, channels) = gpu.limits, shape
     enough = limits.local_bytes >= _LOCAL and limits.work_group >= _GROUP
-    whole = params.columns(height, width) == width
+    whole = columns(params, height, width) == width
     return enough and channels <= MOST_CHANNELS and whole and not direct(gpu, params)
 
 
 def over(gpu: Gpu, image: Image, result: Image, params: BloomParams, not_finite: Image) -> None:
     """Lays the glow over a planar Image; ``result`` may be the same Image. ``not_finite`` counts pixels."""
     ends = Ends(image, result, not_finite)
-    _whole(gpu, ends, params, params.levels(image.shape[1]))
+    _whole(gpu, ends, params, levels(params, image.shape[1]))
 
 
 def glow_of(gpu: Gpu, light: Image, params: BloomParams) -> float:
@@ -53,7 +54,7 @@ def glow_of(gpu: Gpu, light: Image, params: BloomParams) -> float:
 
     Returns the share of light that stays there. The width must be the one that :meth:`BloomParams.columns` gives.
     """
-    params, shares = replace(params, strength=1.0, threshold=0.0), params.levels(light.shape[1])
+    params, shares = replace(params, strength=1.0, threshold=0.0), levels(params, light.shape[1])
     _whole(gpu, Ends(light, light, None), params, shares)
     return shares[0]
 
@@ -85,5 +86,5 @@ def over_pixels(
     """
     result, lost = gpu.empty(pixels.shape, encoding.dtype), gpu.zeros((2,), np.uint32)
     ends = Ends(pixels, result, not_finite, decoding, encoding, display, lost, repaired)
-    _whole(gpu, ends, params, params.levels(pixels.shape[0]))
+    _whole(gpu, ends, params, levels(params, pixels.shape[0]))
     return result, lost

@@ -21,6 +21,7 @@ from ..tiles.window import rows_of
 from . import mip
 from .bloom import warn_of
 from .mip_ends import Ends, halved
+from .octaves import levels
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -43,7 +44,7 @@ _UP = 4
 
 def level_held(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
     """Returns the number of the level that stays on the device: the finest one that is small enough."""
-    last = len(params.levels(shape[1])) - 1
+    last = len(levels(params, shape[1])) - 1
     most = _SHARE * gpu.limits.global_bytes
     return next((n for n in range(1, last) if _ALL_LEVELS * _bytes(shape, n) <= most), last)
 
@@ -69,7 +70,7 @@ class _Coarse:
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
         self.level = level_held(gpu, shape, params)
-        self.shares = params.levels(shape[1])
+        self.shares = levels(params, shape[1])
         self.factor = 1.0
         #: Pixels that are not finite, in the whole picture.
         self.not_finite = 0

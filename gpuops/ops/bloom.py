@@ -42,8 +42,6 @@ BLENDS = ("energy", "add")
 READS = ("auto", "local", "direct")
 # The borders that bloom knows.
 BORDERS = ("reflect", "wrap-x")
-# The number of Gaussians in the glow; each is half as wide as the one before.
-OCTAVES = 8
 # The default share of the light that the glow gets.
 STRENGTH = 0.1
 # The default radius, as a fraction of the image height.
@@ -69,7 +67,7 @@ class BloomParams(Params):
 
     Notes
     -----
-    The glow is a sum of OCTAVES Gaussians with σ = radius·height, half of that, a quarter, …, each with the same
+    The glow is a sum of eight Gaussians with σ = radius·height, half of that, a quarter, …, each with the same
     share of the light, so that the glow falls with the distance r about as 1/r², as glare in lenses and eyes does
     (Stiles and Holladay; Spencer et al., Physically-Based Glare Effects, SIGGRAPH 1995). Measured in image heights
     it does not depend on the resolution; light that would spread by less than a pixel stays in its pixel.
@@ -244,50 +242,6 @@ class BloomParams(Params):
         assert self.exposure is not None, "the exposure is to be metered first"
         return float(2.0**self.exposure)
 
-    def octaves(self, height: int) -> list[tuple[float, float]]:
-        """(σ in pixels, share of the light) of each Gaussian, the widest first."""
-        return [(self.radius * height * 0.5**octave, 1.0 / OCTAVES) for octave in range(OCTAVES)]
-
-    def levels(self, height: int) -> list[float]:
-        """Share of each level of the mip chain, level 0 (the image itself) first; two levels or more.
-
-        A level's way down and up has the variance :func:`variance` along each axis; a Gaussian is shared out
-        between the two levels around it such that its variance comes out exactly.
-        """
-        shares = [0.0, 0.0]
-        for sigma, share in self.octaves(height):
-            level = int(math.log(sigma * sigma / 1.5 + 1.0, 4.0))
-            below, above = variance(level), variance(level + 1)
-            part = min(max((sigma * sigma - below) / (above - below), 0.0), 1.0)
-            shares.extend([0.0] * (level + 2 - len(shares)))
-            shares[level] += share * (1.0 - part)
-            shares[level + 1] += share * part
-        while len(shares) > 2 and shares[-1] == 0.0:
-            shares.pop()
-        return shares
-
-    def columns(self, height: int, width: int) -> int:
-        """Returns the number of columns of the mip chain's level 0, for an image of this size.
-
-        Rows that wrap around must be halved without a remainder, level after level: their number of samples is a
-        multiple of 2 to the number of halvings, or a smaller power of two, as one sample stays one. Other numbers
-        become the nearest of these, which makes the glow slightly wider or narrower along rows.
-        """
-        cell = 1 << (len(self.levels(height)) - 1)
-        if self.border != "wrap-x":
-            return width
-        return max(1, round(width / cell)) * cell if width >= cell else 1 << round(math.log2(width))
-
-
-def variance(level: int) -> float:
-    """Returns σ² in pixels² that ``level`` halvings and doublings give an impulse, along each axis.
-
-    A halving adds 1.75 of its input's pixels² (a box of 4 adds 1.25, moving half of it by ±1 adds 0.5), a doubling 2.75
-    of its output's (interpolation 0.75, the tent 2), and a pixel grows fourfold in area from level to level:
-    Σ 4.5·4^i = 1.5·(4^level − 1).
-    """
-    return 1.5 * (4.0**level - 1.0)
-
 
 def _bloom(gpu: Gpu, image: Image, params: BloomParams) -> Image:
     """Lays the glow over planes of premultiplied light, and tone-maps the result if that is asked for."""
@@ -378,8 +332,10 @@ def _measure(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Meas
 
 def _by_rows(shape: tuple[int, int, int], params: BloomParams) -> bool:
     """Says whether a picture's rows may come in parts."""
+    from ..glow.octaves import columns
+
     chain = params.method == "mip" and params.preset is None and params.strength > 0
-    return chain and params.columns(*shape[1:]) == shape[2]
+    return chain and columns(params, *shape[1:]) == shape[2]
 
 
 def _check(params: BloomParams) -> None:
@@ -432,27 +388,8 @@ OPERATION = Operation(
         "clpix bloom light.exr -o sheet.png --contact-sheet --strengths 0.1,0.3",
     ),
     groups={
-        "Glow": (
-            "threshold",
-            "knee",
-            "strength",
-            "radius",
-            "blend",
-            "exposure",
-            "tonemap",
-        ),
-        "Starburst": (
-            "blades",
-            "blade_angle",
-            "roundness",
-            "kernel",
-        ),
-        "Kernels, presets": (
-            "method",
-            "karis",
-            "reads",
-            "border",
-            "preset",
-        ),
+        "Glow": ("threshold", "knee", "strength", "radius", "blend", "exposure", "tonemap"),
+        "Starburst": ("blades", "blade_angle", "roundness", "kernel"),
+        "Kernels, presets": ("method", "karis", "reads", "border", "preset"),
     },
 )

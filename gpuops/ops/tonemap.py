@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, check_name
 from ..operation import (
@@ -22,7 +22,7 @@ from ..operation import (
     Whole,
     Written,
     parameter,
-)
+)  # fmt: skip
 from ..params.dither import NOISES
 from ..params.exposure import OF_SEQUENCE, Neighbours
 from ..params.lut import LutParams
@@ -40,9 +40,9 @@ from ..params.operators import (
     PERCENTILES,
     TRANSFERS,
     WHITE,
-    WRAPPING,
     Parameter,
     check_operator,
+    check_parameters,
 )  # fmt: skip
 from ..params.region import Region
 from ..params.signal import percentiles_option, transfer_option
@@ -53,15 +53,19 @@ from ..params.white_balance import (
     check,
     white_balance_option,
     white_balance_text,
-)
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
     from ..pixels.coding import Decoding
-    from ..pixels.colour import Colour
     from ..pixels.pointwise import Stage
     from ..space import Stored, Target
+
+# The parameters that are as their kinds say, whatever the others are.
+_CHECKED = (
+    "meter", "key", "meter_region", "gamut", "border", "noise", "seed", "method", "preset", "bloom", "blur",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -225,27 +229,13 @@ class TonemapParams(Params):
         object.__setattr__(self, "transfer", transfer)
         object.__setattr__(self, "gamma", gamma if gamma is not None else self.gamma)
         given = OF_SEQUENCE.check("exposure", self.exposure)
-        if isinstance(given, Neighbours):
-            object.__setattr__(self, "sequence", given)
-        elif given is not None:
-            object.__setattr__(self, "sequence", None)
+        if given is not None:
+            object.__setattr__(self, "sequence", given if isinstance(given, Neighbours) else None)
         object.__setattr__(self, "exposure", None if isinstance(given, Neighbours) else given)
         if not isinstance(self.operator, LutParams):
             check_operator(self.operator)
         check_name("transfer", self.transfer, TRANSFERS)
-        self.check_kinds(
-            "meter",
-            "key",
-            "meter_region",
-            "gamut",
-            "border",
-            "noise",
-            "seed",
-            "method",
-            "preset",
-            "bloom",
-            "blur",
-        )
+        self.check_kinds(*_CHECKED)
         if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
             raise ParameterError(f"the exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
         low, high = self.percentiles
@@ -255,27 +245,15 @@ class TonemapParams(Params):
             check(self.white_balance)
         if self.white is not None:
             if self.operator not in WHITE:
-                raise ParameterError(
-                    f"{self.operator} has no white point: white belongs to {', '.join(WHITE)}"
-                )
+                raise ParameterError(f"{self.operator} has no white point, as {', '.join(WHITE)} have")
             if "white" in self.parameters:
                 raise ParameterError("white is given twice, once as a parameter")
-        self._check_parameters()
+        white = {} if self.white is None else {"white": self.white}
+        check_parameters(str(self.operator), self.known, {**self.parameters, **white})
         if not 0.1 <= self.gamma <= 10:
             raise ParameterError(f"gamma must be between 0.1 and 10, not {self.gamma}")
         if self.dither is not None and not isinstance(self.dither, bool) and self.dither < 1:
             raise ParameterError(f"dither is the largest code of the output, such as 255, not {self.dither}")
-
-    def _check_parameters(self) -> None:
-        given = {**self.parameters, **({} if self.white is None else {"white": self.white})}
-        for name, value in given.items():
-            if name not in self.known:
-                raise ParameterError(
-                    f"{self.operator} has no parameter {name!r}: it has {', '.join(self.known) or 'none'}"
-                )
-            least, most = self.known[name].least, self.known[name].most
-            if not least <= value <= most:
-                raise ParameterError(f"{name} of {self.operator} is of {least:g} … {most:g}, not {value}")
 
     @classmethod
     def of_options(cls, given: Given, shown: tuple[str | LutParams, ...] = ()) -> TonemapParams:
@@ -292,27 +270,9 @@ class TonemapParams(Params):
 
         ``shown``: further operators that the options are for, as on a contact sheet.
         """
-        others = tuple(name for name in given if name not in ("preset", "method", "bloom", "blur"))
-        if self.preset:
-            given.refuse("--preset fixes everything but --method, --bloom and --blur", *others)
-        else:
-            given.refuse("these are effects of --preset d3d11", "bloom", "blur")
-        if "lut" not in given:
-            given.refuse("there is no --lut", "lut_input", "lut_output")
-        if self.meter != "histogram":
-            given.refuse("--percentiles belong to --meter histogram", "percentiles")
-        if self.exposure is not None:
-            given.refuse("--meter and --key belong to --exposure auto", "meter", "key")
-            if self.white_balance != GRAY_WORLD:
-                given.refuse("with this --exposure no region is metered", "meter_region")
-                operators = (self.operator, *shown)
-                takes_white = any(isinstance(o, str) and WHITE.get(o, 1.0) is None for o in operators)
-                if self.white is not None or not takes_white:
-                    given.refuse("with this --exposure nothing is metered", "method")
-        if not any(operator in WRAPPING for operator in (self.operator, *shown)):
-            given.refuse(f"what is beyond the edges matters to {', '.join(WRAPPING)} alone", "border")
-        if not self.dither:
-            given.refuse("there is no --dither", "seed", "noise")
+        from ..tone.options import check
+
+        check(self, given, shown)
 
     def written(self) -> dict[str, Any]:
         found = super().written()
@@ -337,25 +297,9 @@ class TonemapParams(Params):
 
 
 def _tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
-    """Maps planes of light to a display's light, or to its signal if the transfer says one."""
-    from ..glow import d3d11
-    from ..pixels.colour import of_signal
-    from ..tone import tonemap
+    from ..tone.steps import shown
 
-    if params.dither:
-        raise ParameterError(
-            "noise is for the depth of a file: dither in the last step, without --no-fuse and --colour"
-        )
-    if params.preset is not None:
-        result = d3d11.tonemap(gpu, image, params.method, with_bloom=params.bloom, blurred=params.blur)
-        result.space = replace(image.space, display=True)
-        return result
-    light = params.transfer in ("auto", "srgb")  # as in a file of floats
-    result = tonemap.tonemap(gpu, image, replace(params, transfer="linear") if light else params, stages)
-    of_light = image.space.colour.light
-    colour = of_light if light else replace(of_light, curves=of_signal(params.transfer, params.gamma).curves)
-    result.space = replace(image.space, colour=colour, display=True)
-    return result
+    return shown(gpu, image, params, stages)
 
 
 def _ends(
@@ -366,34 +310,15 @@ def _ends(
     target: Target,
     stages: Sequence[Stage] = (),
 ) -> Stored:
-    from ..pixels.coding import Encoding, pack, unpack
-    from ..pixels.colour import of_signal
-    from ..space import Stored
-    from ..tone import tonemap
+    from ..tone.steps import stored
 
-    shown = replace(source.space, display=True)
-    depth, light = target.depth(display=True), target.encoding(shown)
-    if params.preset is not None:
-        image = source if decoding is None else unpack(source, decoding)
-        image.space = source.space
-        return Stored(*pack(_tonemap(gpu, image, params), light), shown)
-    # The signal as it is, whatever files of this kind hold.
-    signal = replace(params, transfer="srgb") if params.transfer == "auto" else params
-    encoding, written = Encoding(depth), cast("Colour | None", of_signal(signal.transfer, signal.gamma))
-    if params.dither:
-        signal = replace(signal, dither=2 ** (8 * depth.itemsize) - 1)
-    elif signal.transfer == "srgb":  # light, which the file's encoding makes exact codes of, or keeps
-        signal, encoding, written = replace(signal, transfer="linear"), light, None
-    return Stored(*tonemap.mapped(gpu, source, signal, decoding, encoding, stages), shown, written)
+    return stored(gpu, source, params, decoding, target, stages)
 
 
 def _prepare(_gpu: Gpu, params: TonemapParams, target: Target | None) -> None:
-    if target is None or params.preset is not None or target.depth(display=True).kind != "f":
-        return
-    if params.dither:
-        raise ParameterError(f"{target.name} holds floats, which are not rounded: leave out --dither")
-    if params.transfer == "srgb":
-        raise ParameterError(f"{target.name} holds floats, which are linear light: leave out --transfer")
+    from ..tone.steps import check_target
+
+    check_target(params, target)
 
 
 def _check(params: TonemapParams) -> None:
@@ -423,45 +348,16 @@ def _traits(params: TonemapParams) -> Traits:
     )
 
 
-def _halo(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> float:
-    """No rows, or all for a preset. Local operators become other steps."""
-    return math.inf if params.preset is not None else 0.0
-
-
 def _measure(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> Measure | None:
     from ..tone.tonemap import measure
 
     return measure(params)
 
 
-def _exposed(params: TonemapParams, stops: float) -> TonemapParams:
-    """Returns parameters with this exposure, and without what no longer has an effect."""
-    from ..tone import operators
-
-    usual = {name: getattr(TonemapParams, name) for name in ("meter", "key", "percentiles")}
-    if params.white_balance != GRAY_WORLD:
-        usual["meter_region"] = None
-    exposed = replace(params, exposure=stops, **usual)
-    needless = params.white_balance != GRAY_WORLD and not operators.needs_scene(exposed)
-    return replace(exposed, method="auto") if needless else exposed
-
-
 def _together(params: TonemapParams) -> Together | None:
-    sequence = params.sequence
-    if sequence is None:
-        return None
+    from ..tone.sequence import together
 
-    def settled(measured: Sequence[Any]) -> list[Params]:
-        metered = [None if one is None else one.exposure for one in measured]
-        return [_exposed(params, stops) for stops in sequence.means(metered)]
-
-    return Together(
-        replace(params, sequence=None),
-        lambda measured: measured.exposure is not None,
-        settled,
-        "exposure",
-        "stops",
-    )
+    return together(params)
 
 
 OPERATION = Operation(
@@ -469,7 +365,7 @@ OPERATION = Operation(
     TonemapParams,
     _tonemap,
     traits=_traits,
-    halo=_halo,
+    halo=lambda _gpu, _shape, params: math.inf if params.preset is not None else 0.0,
     whole={"preset": ("d3d11",)},
     measure=_measure,
     together=_together,
@@ -493,37 +389,11 @@ OPERATION = Operation(
         "clpix tonemap light.exr -o sheet.png --contact-sheet --operators agx,hable",
     ),
     groups={
-        "Operator": (
-            "operator",
-            "parameter",
-            "white",
-            "exposure",
-            "gamut",
-            "transfer",
-            "border",
-        ),
+        "Operator": ("operator", "parameter", "white", "exposure", "gamut", "transfer", "border"),
         "White balance": ("white_balance",),
-        "Metering": (
-            "meter",
-            "key",
-            "percentiles",
-            "meter_region",
-        ),
-        "Dither": (
-            "dither",
-            "noise",
-            "seed",
-        ),
-        "Colour table": (
-            "lut",
-            "lut_input",
-            "lut_output",
-        ),
-        "Kernels, presets": (
-            "method",
-            "preset",
-            "bloom",
-            "blur",
-        ),
+        "Metering": ("meter", "key", "percentiles", "meter_region"),
+        "Dither": ("dither", "noise", "seed"),
+        "Colour table": ("lut", "lut_input", "lut_output"),
+        "Kernels, presets": ("method", "preset", "bloom", "blur"),
     },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import ParameterError, check_name
@@ -108,6 +109,16 @@ def check_operator(name: str) -> None:
     if name in AMBIGUOUS:
         raise ParameterError(f"{name!r} is the name of several operators: use {' or '.join(AMBIGUOUS[name])}")
     check_name("operator", name, OPERATORS)
+
+
+def check_parameters(operator: str, known: Mapping[str, Parameter], given: Mapping[str, float]) -> None:
+    """Raises ParameterError for a parameter that the operator does not have, or a value beyond its range."""
+    for name, value in given.items():
+        if name not in known:
+            raise ParameterError(f"{operator} has no parameter {name!r}: it has {', '.join(known) or 'none'}")
+        least, most = known[name].least, known[name].most
+        if not least <= value <= most:
+            raise ParameterError(f"{name} of {operator} is of {least:g} … {most:g}, not {value}")
 
 
 # The ways to meter, and what each measures.

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import ndimage
 
 from gpuops.glow import starburst
+from gpuops.glow.octaves import columns, levels, octaves
 from gpuops.ops.bloom import BloomParams
 from gpuops.params.starburst import Aperture
 from gpuops.pixels.coding import Decoding, Encoding
@@ -73,8 +74,8 @@ def bloom(x: np.ndarray, params: BloomParams, alpha: bool = False) -> np.ndarray
     x = x.astype(np.float64)
     colours = len(x) - alpha
     light = weigh(x, params.threshold / params.scale, params.knee, colours)
-    shares, width = params.levels(x.shape[1]), x.shape[2]
-    chain = [stretched(light, params.columns(*x.shape[1:]))]
+    shares, width = levels(params, x.shape[1]), x.shape[2]
+    chain = [stretched(light, columns(params, *x.shape[1:]))]
     for level in range(1, len(shares)):
         karis = params.karis * params.scale * (level == 1)
         chain.append(halve(chain[-1], karis, colours, params.border))
@@ -143,7 +144,7 @@ def bloom_of_gaussians(x: np.ndarray, params: BloomParams, alpha: bool = False) 
     light = weigh(x, params.threshold / params.scale, params.knee, len(x) - alpha)
     glow = sum(
         share * ndimage.gaussian_filter(light, (0, s, s), truncate=6, mode=borders.modes(params.border))
-        for s, share in params.octaves(x.shape[1])
+        for s, share in octaves(params, x.shape[1])
     )
     return over(x, light, glow, params, alpha)
 
