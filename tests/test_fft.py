@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -21,7 +20,7 @@ from gpuops.fourier.engine import groups, planner, radices, tables, transform
 from gpuops.fourier.engine.problem import Problem
 from gpuops.fourier.engine.radices import largest_prime
 from gpuops.image import COMPLEX_HALF
-from gpuops.kept import Bounds
+from gpuops.kept import Bounds, Plans
 from gpuops.params.fft import FftParams, FrequencyFilter, SpectrumParams, filter_option
 
 from .reference.fourier import VIEWS, error, frequency_filter, picture_error
@@ -56,7 +55,7 @@ def tiny(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
     """
     monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, local_bytes=1024))
     small_primes(monkeypatch)
-    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    monkeypatch.setattr(gpu, "plans", Plans())
     yield gpu
 
 
@@ -128,7 +127,7 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[tuple[str,
 def test_two_lengths_of_the_same_convolution(gpu: Gpu, rng, monkeypatch) -> None:
     """101 and 103 are both convolutions of 210 points: the filter of one axis is not that of the other."""
     small_primes(monkeypatch)
-    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    monkeypatch.setattr(gpu, "plans", Plans())
     z = noise(rng, 101, 103)
     exact = scipy.fft.fft2(z.astype(complex))
     assert error(fft.fft2(gpu, z, params=FftParams("global")), exact) < TOLERANCE["single"]
@@ -353,7 +352,7 @@ def test_primes_that_work_items_share(
     gpu: Gpu, rng, monkeypatch, shape: tuple[int, int], joined: int
 ) -> None:
     shared_primes(monkeypatch)
-    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    monkeypatch.setattr(gpu, "plans", Plans())
     monkeypatch.setattr(
         planner.Planner, "joined", lambda _, n, divided, *__: 1 if n % joined or divided % joined else joined
     )
@@ -420,7 +419,7 @@ def test_any_size(gpu: Gpu, shape: tuple[int, int], kilobytes: int, method: str)
 
 def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
     monkeypatch.setattr("gpuops.kept._LIMITS", Bounds(count=2))
-    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    monkeypatch.setattr(gpu, "plans", Plans())
     problems = [Problem("c2c", 1, (1, r, 7), (1, r, 7), (r, 7), False, 1.0, False, FftParams())
                 for r in (1, 2, 3)]  # fmt: skip
     first = transform.plan(gpu, problems[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import replace
 from math import prod
 
@@ -15,6 +14,7 @@ from gpuops.bench import fft_ways as bench_fft_ways
 from gpuops.fourier import of_pixels, spectrum
 from gpuops.fourier.engine import planner
 from gpuops.image import COMPLEX_HALF
+from gpuops.kept import Plans
 from gpuops.params.fft import FftParams, SpectrumParams, filter_option
 from gpuops.pixels.coding import Decoding, Encoding, losses, pack
 
@@ -110,7 +110,7 @@ def test_pixels_of_convolutions(gpu: Gpu, rng, monkeypatch, size, local_bytes: i
     small_primes(monkeypatch)
     few = min(local_bytes, gpu.limits.local_bytes)
     monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, local_bytes=few))
-    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    monkeypatch.setattr(gpu, "plans", Plans())
     pixels = rng.integers(0, 256, (*size, 3), dtype=np.uint8)
     params = SpectrumParams(precision="half" if half else "single")
     values = spectrum.values_of(gpu, gpu.array(pixels), Decoding(), params)
@@ -184,7 +184,7 @@ def test_interleaved_rows_are_one_launch(gpu: Gpu, rng, monkeypatch) -> None:
     few = min(1 << 15, gpu.limits.local_bytes)
     limits = replace(gpu.limits, is_cpu=False, lanes=1, local_bytes=few)
     monkeypatch.setitem(vars(gpu), "limits", limits)
-    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    monkeypatch.setattr(gpu, "plans", Plans())
     values = noise(rng, 4, 8, 256)
     way = bench_fft_ways.way(gpu, bench_fft_ways.Variant(FftParams(), bench_fft_ways.PAIRS), values)
     got = way.there(way.source).numpy()
