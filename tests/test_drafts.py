@@ -112,11 +112,14 @@ def test_no_format_loses_its_lock_while_it_is_written(
 ) -> None:
     """A codec that puts another file in the place of the temporary one would leave that without a lock."""
 
-    def check(path: str) -> None:
+    move = output._move
+
+    def check(path: str, target: str, *, overwrite: bool) -> None:
         drafts.sweep(str(tmp_path))
         assert os.path.exists(path)
+        move(path, target, overwrite=overwrite)
 
-    monkeypatch.setattr(output, "_check_space", check)
+    monkeypatch.setattr(output, "_move", check)
     pixels = np.zeros((40, 40, 3), fmt.dtypes[-1])
     write(tmp_path / f"a{fmt.extension}", Picture(pixels))
     assert sorted(os.listdir(tmp_path)) == [f"a{fmt.extension}", "tmp"]

@@ -1120,7 +1120,7 @@ def test_a_disk_that_fills_up_at_the_last_byte(
 
     monkeypatch.setattr(files.output, "_check_space", full)
     with pytest.raises(FileError, match="disk is full"):
-        write(tmp_path / "a.png", photo)
+        write(tmp_path / "a.jpg", photo)
     assert os.listdir(tmp_path) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +90,7 @@ class Output:
         """The path, for messages."""
         return self.path
 
-    @property
+    @cached_property
     def format(self) -> files.Format:
         """The format."""
         return self.options.format_of(self.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 
 import numpy as np
@@ -36,6 +37,11 @@ class Format:
     def keeps(self, dtype: np.dtype[np.generic]) -> frozenset[str]:
         """The kinds of metadata that fit beside pixels of a depth."""
         return self.holds if self.deep_holds is None or dtype.name == "uint8" else self.deep_holds
+
+    @cached_property
+    def depths(self) -> tuple[np.dtype[np.generic], ...]:
+        """The same as ``dtypes``, as numpy's types."""
+        return tuple(map(np.dtype, self.dtypes))
 
     @property
     def extension(self) -> str:
@@ -247,12 +253,9 @@ def by_name(name: str) -> Format:
 def output_dtype(fmt: Format, wanted: np.dtype[np.generic] | type | str) -> np.dtype[np.generic]:
     """The format's depth nearest to the wanted one: the narrowest that holds it, else the widest there is."""
     wanted = np.dtype(wanted)
-    if wanted.name in fmt.dtypes:
+    if wanted in fmt.depths:
         return wanted
-    for name in fmt.dtypes:
-        if np.can_cast(wanted, np.dtype(name), "safe"):
-            return np.dtype(name)
-    return np.dtype(fmt.dtypes[-1])
+    return next((depth for depth in fmt.depths if np.can_cast(wanted, depth, "safe")), fmt.depths[-1])
 
 
 def _known() -> str:

@@ -80,13 +80,14 @@ def _kind(path: Path_) -> int | None:
 
 
 @contextmanager
-def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
+def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) -> Iterator[str]:
     """Gives a temporary path beside `path` to write to, and moves it there when the block ends well.
 
     Whatever goes wrong, Ctrl-C included, nothing is left behind; after a kill that nothing can catch, the next
     process that writes into the folder removes what was left. Without overwrite the move is a hard link,
     which fails where a file has appeared meanwhile, so that no race can destroy anything. What goes to an address is
-    written here, and sent there as a whole.
+    written here, and sent there as a whole. ``tells_errors``: whoever writes learns of each error, as Python's files
+    do; otherwise the disk is asked in the end whether it is full.
     """
     remote = places.is_address(path)
     if not remote:
@@ -94,19 +95,22 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
     try:
         replaced = None if remote else _permissions(path)
         mode = USUAL if replaced is None else PRIVATE
-        with draft_file(places.folder_of_drafts(path), Path(path).suffix, mode) as temporary:
+        # A link to a file stays a link.
+        target = os.fspath(path) if remote else os.path.realpath(path)
+        folder = places.folder_of_drafts(path) if remote else os.path.dirname(target)
+        with draft_file(folder, Path(path).suffix, mode) as temporary:
             try:
                 yield temporary
-                _check_space(temporary)
+                if not tells_errors:
+                    _check_space(temporary)
                 if remote:
                     from . import addresses
 
-                    addresses.send(temporary, os.fspath(path), overwrite=overwrite)
+                    addresses.send(temporary, target, overwrite=overwrite)
                 else:
                     if replaced is not None:
                         os.chmod(temporary, replaced)
-                    # A link to a file stays a link.
-                    _move(temporary, os.path.realpath(path), overwrite=overwrite)
+                    _move(temporary, target, overwrite=overwrite)
             except OSError as error:
                 raise FileError(_trouble(path, _cause(error, temporary), temporary)) from None
     except OSError as error:  # there was no room even for an empty file

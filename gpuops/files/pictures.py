@@ -31,6 +31,8 @@ _READERS = {
 _WRITERS = _READERS | {"PNG": "png", "JPEG": "lossy", "WebP": "lossy", "TIFF": "tiff"}
 # The formats that are written row by row.
 BY_ROWS = ("PNG", "TIFF", "EXR")
+# The formats that are written to Python's files alone, and not by a library's own.
+_TELL_ERRORS = ("PNG",)
 # Bytes of a file that tell its format.
 _HEAD = 64
 # The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
@@ -63,7 +65,7 @@ def write(
     the format does not know.
     """
     fmt = _format_for(path, picture, storage)
-    with atomic(path, overwrite=overwrite) as temporary, called(temporary, os.fspath(path)):
+    with _draft(path, fmt, overwrite=overwrite) as temporary:
         _write_whole(temporary, os.fspath(path), picture, fmt, storage)
 
 
@@ -77,7 +79,7 @@ def writing(
     written from memory in the end.
     """
     fmt = _format_for(path, picture, storage)
-    with atomic(path, overwrite=overwrite) as temporary, called(temporary, os.fspath(path)):
+    with _draft(path, fmt, overwrite=overwrite) as temporary:
         if fmt.name in BY_ROWS:
             fitted, fit = _fitting(os.fspath(path), picture, fmt)
             with _module(fmt, _WRITERS).writer(temporary, fitted, fmt, storage) as put:
@@ -87,6 +89,17 @@ def writing(
             yield found.append
             whole = replace(picture, pixels=np.concatenate(found))
             _write_whole(temporary, os.fspath(path), whole, fmt, storage)
+
+
+@contextmanager
+def _draft(path: str | os.PathLike[str], fmt: Format, *, overwrite: bool) -> Iterator[str]:
+    """Gives the path of the file that becomes the picture's in the end."""
+    tells_errors = fmt.name in _TELL_ERRORS
+    with (
+        atomic(path, overwrite=overwrite, tells_errors=tells_errors) as temporary,
+        called(temporary, os.fspath(path)),
+    ):
+        yield temporary
 
 
 def _write_whole(temporary: str, name: str, picture: Picture, fmt: Format, storage: Storage) -> None:
@@ -100,7 +113,7 @@ def _format_for(path: str | os.PathLike[str], picture: Picture, storage: Storage
     """The format that a path names, if it can hold the picture's pixels, and knows the storage."""
     fmt = format_of(path)
     storage.check(os.fspath(path), fmt.name)
-    if picture.pixels.dtype.name not in fmt.dtypes:
+    if picture.pixels.dtype not in fmt.depths:
         depths = ", ".join(fmt.dtypes)
         raise ParameterError(f"{fmt} holds {depths}, not {picture.pixels.dtype.name}; see output_dtype")
     side = max(picture.height, picture.width)

@@ -134,7 +134,8 @@ class _Rows:
             )
 
         strips = zip(range(0, count, rows), best_filters(pixels, rows, above), strict=True)
-        for data, strip_adler, size in threads.in_order(encode, strips):
+        coded = threads.in_order if rows < count else map  # one strip needs no thread
+        for data, strip_adler, size in coded(encode, strips):
             self._adler = _combine(self._adler, strip_adler, size)
             _chunk(self._file, b"IDAT", *data)
         self._done += count

@@ -220,7 +220,7 @@ def download(
 
 
 def _largest(dtype: np.dtype[np.generic]) -> int:
-    return int(np.iinfo(dtype.name).max) if dtype.kind == "u" else 1
+    return (1 << 8 * dtype.itemsize) - 1 if dtype.kind == "u" else 1
 
 
 @cache
