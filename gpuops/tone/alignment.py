@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..filters.convolve import convolve
-from ..params.border import define
+from .fusion import kernel_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -71,7 +71,7 @@ def _luma(gpu: Gpu, image: Image) -> Array:
     """The luma (Rec. ITU-R BT.601) of planes, (height, width). What is not finite is black."""
     _, height, width = image.shape
     found = gpu.empty((1, height, width))
-    kernel = gpu.kernel(("border", "fusion"), "luma", COLOURS=image.colours, **define("mirror"))
+    kernel = kernel_of(gpu, "luma", COLOURS=image.colours)
     gpu.launch(
         kernel, (width, height), image, found, width, height, local=(*kernel.fit(64), 1), label="merge luma",
         traffic=image.nbytes + found.nbytes,
@@ -84,7 +84,7 @@ def shifted(gpu: Gpu, image: Image, down: int, right: int) -> Image:
     """Returns the image whose pixel (y, x) is that of ``image`` at (y + down, x + right); edges are mirrored."""
     planes, height, width = image.shape
     result = image.like()
-    kernel = gpu.kernel(("border", "fusion"), "shifted", **define("mirror"))
+    kernel = kernel_of(gpu, "shifted")
     gpu.launch(
         kernel, (width, height, planes), image, result, width, height, planes, down, right,
         local=(*kernel.fit(64), 1, 1), label="merge shift", traffic=2 * image.nbytes,

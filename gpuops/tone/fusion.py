@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..params.border import define
-
 if TYPE_CHECKING:
     from ..gpu import Gpu, Kernel
     from ..image import Image
@@ -19,6 +17,8 @@ Seen = tuple[int, int, int, int]
 
 # The standard deviation of the Gaussian about 1/2 that says how well a value is exposed (section 3.1).
 _SIGMA = 0.2
+# Rows of the next level that a work-item makes.
+_TALL = 8
 # What is added to each weight: where all are 0, pictures count alike.
 _LEAST = 1e-12
 
@@ -52,24 +52,32 @@ def fused(
         share = weights[number]
         _share(gpu, share, total, 1 / len(images))
         for level, target in enumerate(result):
-            last = level == levels
-            coarse = None if last else _reduced(gpu, image)
-            _blend(gpu, image, coarse, share, target, more=number > 0)
-            if coarse is not None:
+            if level == levels:
+                _blend_top(gpu, image, share, target, more=number > 0)
+            else:
+                coarse = _reduced(gpu, image)
+                _blend(gpu, image, coarse, share, target, more=number > 0)
                 image, share = coarse, _reduced(gpu, share)
         weights[number] = share  # the top alone: the memory of the others is free
     for fine, coarse in zip(result[-2::-1], result[:0:-1], strict=True):
-        kernel = _kernel(gpu, "collapse")
+        kernel = kernel_of(gpu, "collapse")
         planes, height, width = fine.shape
         gpu.launch(
-            kernel, (width, height, planes), coarse, fine, width, height, planes, local=(*kernel.fit(64), 1, 1),
+            kernel, _blocks(fine), coarse, fine, width, height, planes, local=(*kernel.fit(64), 1, 1),
             label="merge collapse", traffic=2 * fine.nbytes + coarse.nbytes,
         )  # fmt: skip
     return result[0]
 
 
-def _kernel(gpu: Gpu, name: str, **defines: int | bool) -> Kernel:
-    return gpu.kernel(("border", "fusion"), name, **define("mirror"), **defines)
+def kernel_of(gpu: Gpu, name: str, **defines: int | bool) -> Kernel:
+    """Returns a kernel of fusion.cl."""
+    return gpu.kernel("fusion", name, TALL=_TALL, **defines)
+
+
+def _blocks(image: Image) -> tuple[int, int, int]:
+    """The number of blocks of 2 × 2 pixels along rows and columns, and of planes."""
+    planes, height, width = image.shape
+    return (width + 1) // 2, (height + 1) // 2, planes
 
 
 def _weighed(
@@ -77,7 +85,8 @@ def _weighed(
 ) -> Image:
     _, height, width = image.shape
     weight = gpu.empty((1, height, width))
-    kernel = _kernel(gpu, "weigh", COLOURS=image.colours, ALPHA=image.alpha)
+    plain = powers == (1.0, 1.0, 1.0)
+    kernel = kernel_of(gpu, "weigh", COLOURS=image.colours, ALPHA=image.alpha, POWERS=not plain)
     top, left, bottom, right = seen
     gpu.launch(
         kernel, (width, height), image, weight, total, width, height, np.array((left, top, right, bottom), np.int32),
@@ -88,28 +97,37 @@ def _weighed(
 
 
 def _share(gpu: Gpu, weight: Image, total: Image, alike: float) -> None:
-    kernel, (_, height, width) = _kernel(gpu, "share"), weight.shape
+    kernel, (_, height, width) = kernel_of(gpu, "share"), weight.shape
     gpu.launch(
         kernel, (height * width,), weight, total, np.uint64(height * width), alike, local=kernel.fit(256),
-        label="merge weights", traffic=3 * weight.nbytes,
+        label="merge shares", traffic=3 * weight.nbytes,
     )  # fmt: skip
 
 
 def _reduced(gpu: Gpu, image: Image) -> Image:
     planes, height, width = image.shape
-    result = image.like((planes, (height + 1) // 2, (width + 1) // 2))
-    kernel = _kernel(gpu, "reduce")
+    columns, rows, _ = _blocks(image)
+    result = image.like((planes, rows, columns))
+    kernel = kernel_of(gpu, "reduce")
     gpu.launch(
-        kernel, result.shape[::-1], image, result, width, height, planes, local=(*kernel.fit(64), 1, 1),
-        label="merge reduce", traffic=image.nbytes + result.nbytes,
+        kernel, (columns, -(-rows // _TALL), planes), image, result, width, height, planes,
+        local=(*kernel.fit(64), 1, 1), label="merge reduce", traffic=image.nbytes + result.nbytes,
     )  # fmt: skip
     return result
 
 
-def _blend(gpu: Gpu, fine: Image, coarse: Image | None, share: Image, result: Image, *, more: bool) -> None:
-    kernel, (planes, height, width) = _kernel(gpu, "blend"), fine.shape
+def _blend(gpu: Gpu, fine: Image, coarse: Image, share: Image, result: Image, *, more: bool) -> None:
+    kernel, (planes, height, width) = kernel_of(gpu, "blend"), fine.shape
     gpu.launch(
-        kernel, (width, height, planes), fine, coarse, share, result, width, height, planes, int(coarse is None),
-        int(more), local=(*kernel.fit(64), 1, 1), label="merge blend",
-        traffic=(2 + more) * fine.nbytes + planes * share.nbytes,
+        kernel, _blocks(fine), fine, coarse, share, result, width, height, planes, int(more),
+        local=(*kernel.fit(64), 1, 1), label="merge blend",
+        traffic=(2 + more) * fine.nbytes + coarse.nbytes + planes * share.nbytes,
+    )  # fmt: skip
+
+
+def _blend_top(gpu: Gpu, fine: Image, share: Image, result: Image, *, more: bool) -> None:
+    kernel, (planes, height, width) = kernel_of(gpu, "blend_top"), fine.shape
+    gpu.launch(
+        kernel, (planes * height * width,), fine, share, result, height * width, planes, int(more),
+        local=kernel.fit(64), label="merge blend", traffic=(3 + more) * fine.nbytes,
     )  # fmt: skip
