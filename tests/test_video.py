@@ -135,7 +135,11 @@ def test_quality_decides_about_the_size(clpix: Clpix, tmp_path: Path) -> None:
     [
         (("--journal", "j"), "a video is written as a whole"),
         (("--shard", "1/2"), "a video is written as a whole"),
-        (("--dtype", "uint16"), "holds 8-bit integers"),
+        (("--subsampling", "4:4:4"), "a video has a codec of its own"),
+        (("--dtype", "half"), "holds 8-bit integers, or 10 of 16 bits"),
+        (("--dtype", "uint8", "--colour", "rec2100-pq"), "8 bits are too few for --colour rec2100-pq"),
+        (("--colour", "adobe-rgb"), "a video is written as srgb, display-p3, rec2020"),
+        (("--colour", "rec2020", "--dither"), "the encoder rounds to 10 bits: leave out --dither"),
     ],
 )
 def test_options_without_a_meaning(
@@ -289,7 +293,7 @@ def test_a_turned_video_becomes_upright(
 def test_few_frames_are_there_at_a_time(
     clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gpuops.files.video import Copy
+    from gpuops.files.video_copy import Copy
 
     with av.open(str(tmp_path / "in.mp4"), "w") as out:
         stream = out.add_stream("libx264", rate=25)
@@ -315,7 +319,7 @@ def test_few_frames_are_there_at_a_time(
 def test_an_interruption_leaves_nothing(
     clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gpuops.files.video import Copy
+    from gpuops.files.video_copy import Copy
 
     def interrupted(copy: Copy) -> None:
         raise KeyboardInterrupt
