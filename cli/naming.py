@@ -10,7 +10,6 @@ from pathlib import Path
 
 from gpuops.errors import FileError, ParameterError
 from gpuops.files import places
-from gpuops.files.formats import VIDEOS
 from gpuops.params.files import STREAM
 
 # The fields of a pattern for names of outputs.
@@ -75,6 +74,8 @@ def outputs_for(
 
 def _suffix(path: Path) -> str:
     """The extension of a frame's file; that of a video would name no picture."""
+    from gpuops.files.formats import VIDEOS
+
     return ".png" if path.suffix.lower() in VIDEOS else path.suffix
 
 

@@ -257,6 +257,18 @@ def test_deep_video_is_said_to_lose_bits(clpix: Clpix, tmp_path: Path) -> None:
         assert np.abs(new[:, ::-1] - drawn).mean() < 3
 
 
+def test_hdr_of_8_bits_is_said_to_become_sdr(clpix: Clpix, tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "in.mp4"), "w") as out:
+        stream = out.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
+        context = stream.codec_context
+        context.color_primaries, context.color_trc, context.colorspace = 9, 18, 9
+        out.mux([*stream.encode(av.VideoFrame.from_ndarray(pictures()[0], "rgb24")), *stream.encode(None)])
+    run = clpix("flip", tmp_path / "in.mp4", "--axis", "vertical", "-o", tmp_path / "out.mp4")
+    words = f"{tmp_path}/out.mp4: is SDR, and {tmp_path}/in.mp4 HDR: --colour input keeps HDR"
+    assert run.code == 0 and f"clpix: warning: {words}" in run.err.splitlines()
+
+
 @pytest.mark.parametrize(
     ("matrix", "corner"),
     # A display turns it so: QuickTime File Format, track header; telephones held upright write the first.

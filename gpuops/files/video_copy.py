@@ -137,12 +137,14 @@ class Copy:
         """Says what of the source the copy has not."""
         frames, coding = self.frames, self._coding
         sdr = frames.space in HDR and coding.space not in HDR
+        lost = None
         if frames.deep and not coding.deep:
+            lost = f"has 8 bits{' and SDR' if sdr else ''}, and {frames.source} has 10"
+        elif sdr:
+            lost = f"is SDR, and {frames.source} HDR"
+        if lost is not None:
             advice = ": --colour input keeps HDR" if sdr else ": --dtype uint16 keeps 10"
-            note(
-                f"{self._target}: has 8 bits{' and SDR' if sdr else ''}, and {frames.source} has 10"
-                + (advice if deep_is_written else "")
-            )
+            note(f"{self._target}: {lost}{advice if deep_is_written else ''}")
         if left:
             kinds = ", ".join(f"{kind}s" if left.count(kind) > 1 else kind for kind in dict.fromkeys(left))
             note(f"{self._target}: is written without the {kinds} of {frames.source}")
@@ -152,7 +154,7 @@ class Copy:
         try:
             made = self._writer.add_stream_from_template(stream)
         except ValueError:
-            name = stream.codec_context.name
+            name = getattr(stream.codec_context, "name", "of no known codec")
             raise FileError(
                 f"{self._target}: cannot hold the {stream.type} of {self.frames.source} ({name}): name an .mkv"
             ) from None
