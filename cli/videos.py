@@ -19,6 +19,7 @@ from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
 from gpuops.files.formats import VIDEOS
 from gpuops.params.colours import AUTO, INPUT
+from gpuops.params.files import STREAM
 
 from . import sequences, status
 from .options import refuse
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
     #: What is done with a frame.
     Task = Chain | Work
+
+
+#: The transfers of a tone mapping whose result is light, or its signal by sRGB's curve.
+_USUAL = ("auto", "srgb")
 
 
 def is_wanted(shared: Shared) -> bool:
@@ -70,6 +75,12 @@ def make(
         raise click.UsageError("a video is made of one video: name one input and one output")
     source, target = shared.inputs[0], shared.output
     assert target is not None
+    if source == STREAM:
+        raise click.UsageError("a video is read from a file: name one in place of '-'")
+    if isinstance(work, Chain) and any(getattr(step, "transfer", "auto") not in _USUAL for step in work):
+        raise click.UsageError(
+            "a video has the curve of its space: in place of --transfer name --colour rec2100-pq"
+        )
     check_input(source)
     files.check_place(target, overwrite=shared.overwrite, inputs=files.Identities(shared.inputs))
     with video.opened(source) as frames:

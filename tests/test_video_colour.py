@@ -134,6 +134,18 @@ def test_sdr_in_every_space(space: str, options: tuple[str, ...], clpix: Clpix, 
 
 
 @pytest.mark.parametrize("full", [False, True])
+def test_sdr_of_10_bits_keeps_its_range_and_tags(full: bool, clpix: Clpix, tmp_path: Path) -> None:
+    signal = reference.srgb_signal(QUARTERS)
+    write(tmp_path / "in.mkv", coded(signal, 1, 10, full=full), (1, 1, 1), full=full)
+    options = ("--sigma", "0.4", "--dtype", "uint16", "--quality", "100")
+    run = clpix("blur", tmp_path / "in.mkv", *options, "-o", tmp_path / "out.mkv")
+    assert (run.code, run.err) == (0, "")
+    found, tags, layout = quarters(tmp_path / "out.mkv")
+    assert (tags, layout) == ((1, 1, 1, 2 if full else 1), "yuv444p10le")
+    assert np.abs(found - coded(signal, 1, 10, full=full)).max() < 3
+
+
+@pytest.mark.parametrize("full", [False, True])
 def test_samples_of_10_bits_are_read_exactly(full: bool, tmp_path: Path) -> None:
     for black, gray, more, white in ((0, 255, 256, 1023), (64, 300, 601, 940), (65, 128, 939, 1019)):
         codes = np.array([[y, 512, 512] for y in (black, gray, more, white)], float)
