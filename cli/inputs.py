@@ -6,11 +6,12 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 
 import click
 
-from gpuops import files
+from gpuops import files, notes
 from gpuops.errors import FileError, ParameterError
 from gpuops.files import places
 from gpuops.params.files import STREAM
@@ -56,7 +57,8 @@ def _by_frames(shared: Shared, wanted: str) -> Shared:
     for path, below in zip(shared.inputs, shared.below, strict=True):
         if path == STREAM or places.is_address(path):
             raise ParameterError(f"--frames needs files on this machine, not {path}")
-        count = frames.count(path)
+        with notes.to(lambda _text: None) if shared.quiet else nullcontext():
+            count = frames.count(path)
         one, first, last = match.groups()
         if one is not None:
             chosen = range(frames.chosen(path, one, count), int(one) + 1)
@@ -64,7 +66,7 @@ def _by_frames(shared: Shared, wanted: str) -> Shared:
             chosen = range(count)[int(first or 0) : int(last) if last else None]
         if not chosen:
             raise FileError(f"{path}: has no frames {wanted}; it has {count}, counted from 0")
-        found += [(path, below, frame, str(frame) if count > 1 else None) for frame in chosen]
+        found += [(path, below, frame, frames.layer_of(path, frame, count)) for frame in chosen]
     inputs, folders, numbers, layers = zip(*found, strict=True)
     return replace(shared, inputs=inputs, below=folders, frame_of=numbers, layer_of=layers)
 

@@ -28,8 +28,8 @@ def outputs_for(
     A folder (an existing one, or a name that ends in a slash) keeps the inputs' names; a template fills in
     {stem} {name} {ext} {dir} {op} {index} {frame}. ``below``: the folder of each input below a folder that was named,
     which an output folder keeps, and which is {dir}. ``frames``: the frame of each input, which is {frame}; names
-    without that field get it before their extension, as in out-0001.png. Raises ParameterError where two inputs would
-    share an output.
+    without that field get it before their extension, as in out-0001.png, in place of a video's. Raises ParameterError
+    where two inputs would share an output.
     """
     if "{frame}" in output and not frames:
         raise ParameterError(f"{output}: {{frame}} is the number that --frames gives: add --frames all")
@@ -38,7 +38,7 @@ def outputs_for(
         pairs = zip(inputs, below, strict=True)
         plain = [Path(outputs_for((path,), output, op, (folder,))[0]) for path, folder in pairs]
         numbered = [
-            str(path.with_name(f"{path.stem}-{frame:04d}{path.suffix}"))
+            str(path.with_name(f"{path.stem}-{frame:04d}{_suffix(path)}"))
             for path, frame in zip(plain, frames, strict=True)
         ]
         return _apart(numbered, inputs, below)
@@ -70,6 +70,13 @@ def outputs_for(
     else:
         paths = [output]
     return _apart(paths, inputs, below)
+
+
+def _suffix(path: Path) -> str:
+    """The extension of a frame's file; that of a video would name no picture."""
+    from gpuops.files.formats import VIDEOS
+
+    return ".png" if path.suffix.lower() in VIDEOS else path.suffix
 
 
 def _apart(paths: list[str], inputs: tuple[str, ...], below: tuple[str, ...]) -> list[str]:

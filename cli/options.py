@@ -216,7 +216,7 @@ def batch(command: Command) -> Command:
         click.option(
             "--frames",
             metavar="all|N|N:M",
-            help="Take these frames or pages. Each goes to its own file, or all to one .gif, .webp or .apng.",
+            help="Take these frames or pages, each to a file of its own, or all to one .gif, .webp or .apng.",
         ),
         click.option("--recursive", is_flag=True, help="Take the pictures in folders, and keep their tree."),
         click.option(
@@ -310,7 +310,9 @@ def shared(command: Command) -> Command:
             metavar="N",
             help="Run the operation N times (for timing).",
         ),
-        click.option("--progress/--no-progress", default=None, help="Show progress over several inputs."),
+        click.option(
+            "--progress/--no-progress", default=None, help="Show progress over several inputs or frames."
+        ),
         click.option(
             "--dump-kernels", metavar="DIR", help="Write the OpenCL source of every kernel that is built."
         ),

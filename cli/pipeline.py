@@ -61,7 +61,8 @@ def process(
         return
     if videos.is_wanted(shared):
         with reporting(shared, also_read) as report:
-            videos.make(shared, work, partial(open_gpu, shared, report), writes=bool(asides), fuse=fuse)
+            opening = cache(partial(open_gpu, shared, report))
+            videos.make(shared, work, opening, report, tell, writes=bool(asides), fuse=fuse)
         return
     with reporting(shared, also_read) as report:
         assert shared.output is not None

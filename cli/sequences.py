@@ -72,14 +72,19 @@ class Measured:
         complain("error", failure(done.job.source, done.error))
 
     def _tell(self, found: Settled) -> None:
-        if self._report is not None:
-            self._report.results.append(
-                {"input": found.source, f"metered {found.figure}": found.measured, found.figure: found.used}
+        tell(self._shared, self._report, found)
+
+
+def tell(shared: Shared, report: Report | None, found: Settled, frame: int | None = None) -> None:
+    """Tells what an input was measured for: the report, and a person with --verbose. ``frame``: which of a video."""
+    which = {} if frame is None else {"frame": frame}
+    if report is not None:
+        figures = {f"metered {found.figure}": found.measured, found.figure: found.used}
+        report.results.append({"input": found.source, **which, **figures})
+    if shared.verbose:
+        name = printable(found.source) + (f": frame {frame}" if which else "")
+        say(
+            visible(
+                f"clpix: {name}: {found.figure} {found.used:+.3f} {found.unit} (metered {found.measured:+.3f})"
             )
-        if self._shared.verbose:
-            say(
-                visible(
-                    f"clpix: {printable(found.source)}: {found.figure} {found.used:+.3f} {found.unit} "
-                    f"(metered {found.measured:+.3f})"
-                )
-            )
+        )

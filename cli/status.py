@@ -40,10 +40,14 @@ def _write(text: str) -> None:
 
 
 class Progress:
-    """How far ``total`` jobs have come. On a terminal it is a line, else a line for each job."""
+    """How far jobs have come, of which there are ``total`` (None: nobody knows). On a terminal it is a line.
 
-    def __init__(self, total: int) -> None:
-        self._total = total
+    Elsewhere there is a line for each file. ``frames`` are none: all of them are a file, of which the word says what is
+    done with its frames.
+    """
+
+    def __init__(self, total: int | None, frames: str | None = None) -> None:
+        self._total, self._frames = total, frames
         self._begun = time.monotonic()
         self._shown = 0.0
         self._count = self._pixels = 0
@@ -53,11 +57,9 @@ class Progress:
         self._count += 1
         self._pixels += done.pixels
         if not sys.stderr.isatty():
-            from .main import say, visible
-
-            job = done.job
-            arrow = f"{Path(job.source).name} → {Path(job.target).name}"
-            say(visible(f"clpix: [{self._count}/{self._total}] {arrow}{' failed' if done.error else ''}"))
+            if self._frames is None:
+                ended = " failed" if done.error else ""
+                self._say(f"[{self._count}/{self._total}] {_arrow(done.job.source, done.job.target)}{ended}")
             return
         global _there
         now = time.monotonic()
@@ -68,10 +70,35 @@ class Progress:
         _there = True
         _write(CLEAR + line)
 
+    def end(self, source: str, target: str) -> None:
+        """Says of frames, where no terminal shows them, that all of a file are done."""
+        if not sys.stderr.isatty():
+            rate = self._rate(time.monotonic() - self._begun)
+            self._say(f"{_arrow(source, target)}: {self._count} frames {self._frames}, {rate}")
+
+    @staticmethod
+    def _say(text: str) -> None:
+        from .main import say, visible
+
+        say(visible(f"clpix: {text}"))
+
     def _line(self, seconds: float) -> str:
-        left = seconds / self._count * (self._total - self._count)
-        rate = f"{self._pixels / seconds / 1e6:.3g} Mpixel/s, " if self._pixels else ""
-        return f"clpix: {self._count} of {self._total} files, {rate}{_clock(left)} left"
+        of, left = "", ""
+        if self._total is not None and self._total >= self._count:
+            of = f" of {self._total}"
+            left = f", {_clock(seconds / self._count * (self._total - self._count))} left"
+        what = "files" if self._frames is None else f"frames {self._frames}"
+        rate = self._rate(seconds)
+        return f"clpix: {self._count}{of} {what}{', ' * bool(rate)}{rate}{left}"
+
+    def _rate(self, seconds: float) -> str:
+        if self._frames is not None:
+            return f"{self._count / max(seconds, _EVERY):.3g} frames/s"
+        return f"{self._pixels / seconds / 1e6:.3g} Mpixel/s" if self._pixels else ""
+
+
+def _arrow(source: str, target: str) -> str:
+    return f"{Path(source).name} → {Path(target).name}"
 
 
 def _clock(seconds: float) -> str:
@@ -88,11 +115,16 @@ def _columns() -> int:
 
 
 @contextmanager
-def progress(total: int, *, wanted: bool | None, quiet: bool) -> Iterator[Progress | None]:
-    """Gives the progress of ``total`` jobs, where it is ``wanted``, or may be: several on a terminal."""
+def progress(
+    total: int | None, *, wanted: bool | None, quiet: bool, frames: str | None = None
+) -> Iterator[Progress | None]:
+    """Gives the progress of jobs, where it is ``wanted``, or may be: several on a terminal.
+
+    ``total`` and ``frames`` are those of :class:`Progress`.
+    """
     if wanted is None:
-        wanted = total > 1 and not quiet and sys.stderr.isatty()
+        wanted = total != 1 and not quiet and sys.stderr.isatty()
     try:
-        yield Progress(total) if wanted else None
+        yield Progress(total, frames) if wanted else None
     finally:
         hide()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,16 +18,28 @@ from gpuops.batch.job import Job
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
 from gpuops.files.formats import VIDEOS
+from gpuops.params.colours import AUTO, INPUT
+from gpuops.params.files import STREAM
 
+from . import sequences, status
 from .options import refuse
-from .shared import Shared
+from .shared import DTYPES, Shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gpuops.batch.job import Work
+    from gpuops.batch.pipeline import Done
+    from gpuops.batch.together import Settled
+    from gpuops.files.video_copy import Coding
     from gpuops.gpu import Gpu
     from gpuops.operation import Params
+    from gpuops.profile import Report
+
+    #: What is done with a frame.
+    Task = Chain | Work
+
+
+#: The transfers of a tone mapping whose result is light, or its signal by sRGB's curve.
+_USUAL = ("auto", "srgb")
 
 
 def is_wanted(shared: Shared) -> bool:
@@ -36,70 +48,195 @@ def is_wanted(shared: Shared) -> bool:
 
 
 def make(
-    shared: Shared, work: Chain | Work, open_gpu: Callable[[], Gpu], *, writes: bool, fuse: bool
+    shared: Shared,
+    work: Task,
+    open_gpu: Callable[[], Gpu],
+    report: Report | None,
+    tell: Callable[[Job, Any], None],
+    *,
+    writes: bool,
+    fuse: bool,
 ) -> None:
-    """Does the work on every frame of a video, and writes these as another; ``writes``: it writes on the way."""
+    """Does the work on every frame of a video, and writes these as another; ``writes``: it writes on the way.
+
+    ``tell`` is given what the work has to tell of each frame.
+    """
     from gpuops.batch.reader import check_input
     from gpuops.files import video
-    from gpuops.files.drafts import draft_folder
 
     refuse(
-        "a video is written as a whole, with 8 bits",
-        *("skip_existing", "update", "journal", "resume", "shard", "cluster", "format", "frames"),
-        *("layer", "subsampling", "compression", "strip", "colour"),
+        "a video is written as a whole",
+        *("skip_existing", "update", "journal", "resume", "shard", "cluster", "format", "frames", "layer"),
     )
+    refuse("a video has a codec of its own", "subsampling", "compression")
     if writes:
         raise click.UsageError("a step that writes on the way makes a file a frame, which a video has not")
     if len(shared.inputs) != 1 or "{" in (shared.output or ""):
         raise click.UsageError("a video is made of one video: name one input and one output")
-    if shared.dtype not in ("auto", "uint8"):
-        raise ParameterError("a video holds 8-bit integers: use --dtype uint8")
     source, target = shared.inputs[0], shared.output
     assert target is not None
+    if source == STREAM:
+        raise click.UsageError("a video is read from a file: name one in place of '-'")
+    if isinstance(work, Chain) and any(getattr(step, "transfer", "auto") not in _USUAL for step in work):
+        raise click.UsageError(
+            "a video has the curve of its space: in place of --transfer name --colour rec2100-pq"
+        )
     check_input(source)
     files.check_place(target, overwrite=shared.overwrite, inputs=files.Identities(shared.inputs))
-    how = replace(shared, quality=None, dtype="uint8", overwrite=False).of_job(fuse=fuse)
+    with video.opened(source) as frames:
+        coding, count = _coding(shared, target, frames.space), frames.count
+    _warn_of_devices(shared, target)
+    _Run(shared, source, target, coding, count, open_gpu, report, tell, fuse=fuse).all(work)
 
-    def worked(
-        folder: str, pictures: Iterator[files.Picture], works: Iterator[Chain | Work]
-    ) -> Iterator[pipeline.Done]:
+
+def _coding(shared: Shared, target: str, of_source: str | None) -> Coding:
+    """How the options want the video to be written, whose source is in a space."""
+    from gpuops.files.video_copy import DEEP, Coding
+    from gpuops.files.video_tags import HDR, WRITTEN
+
+    space = {AUTO: None, INPUT: of_source}.get(shared.colour, shared.colour)
+    if space is not None and space not in WRITTEN:
+        raise ParameterError(f"--colour {space}: a video is written as {', '.join(WRITTEN)}, or as input")
+    wanted = DTYPES[shared.dtype]
+    if wanted not in (None, "uint8", "uint16"):
+        raise ParameterError("a video holds 8-bit integers, or 10 of 16 bits: use --dtype uint8 or uint16")
+    is_wide = space in (*HDR, "rec2020")
+    if is_wide and wanted == "uint8":
+        raise ParameterError(f"8 bits are too few for --colour {space}: leave out --dtype")
+    deep = is_wide or wanted == "uint16"
+    if deep and os.path.splitext(target)[1].lower() not in DEEP:
+        raise FileError(f"{target}: is written with 8 bits: name {', '.join(DEEP)} for 10")
+    if deep:
+        refuse("the encoder rounds to 10 bits", "output_dither")
+    return Coding(space, deep, shared.quality, shared.strip)
+
+
+def _warn_of_devices(shared: Shared, target: str) -> None:
+    """Says that one device does it, where several were named."""
+    if shared.device is None:
+        return
+    from gpuops.device import names_several, select_all
+
+    if names_several(shared.device) and len(found := select_all(shared.device)) > 1:
+        notes.note(
+            f"{target}: a video is made by one device, here {found[0].name}; several share pictures, of --frames too"
+        )
+
+
+class _Run:
+    """The work on all frames of a video."""
+
+    def __init__(
+        self,
+        shared: Shared,
+        source: str,
+        target: str,
+        coding: Coding,
+        count: int | None,
+        open_gpu: Callable[[], Gpu],
+        report: Report | None,
+        tell: Callable[[Job, Any], None],
+        *,
+        fuse: bool,
+    ) -> None:
+        self._shared, self._source, self._target, self._coding = shared, source, target, coding
+        self._count, self._open_gpu, self._report, self._tell = count, open_gpu, report, tell
+        self._options = replace(
+            shared,
+            quality=None,
+            strip=False,
+            colour=coding.space or AUTO,
+            dtype="uint16" if coding.deep else "uint8",
+            overwrite=False,
+        ).of_job(fuse=fuse)
+        # Formats that are quick; .npz says what colours are.
+        self._extension = "ppm" if coding.space in (None, "srgb") else "npz"
+
+    def all(self, work: Task) -> None:
+        """Writes the video."""
+        from gpuops.files.drafts import draft_folder
+        from gpuops.files.video_copy import copied
+
+        works: Iterator[Task] = repeat(work)
+        if isinstance(work, Chain):
+            works = together.decided(work, self._measured, self._settled, self._source)
+        copying = copied(self._source, self._target, self._coding, overwrite=self._shared.overwrite)
+        said, number = False, -1
+        with draft_folder() as folder, copying as copy:
+            for number, done in enumerate(self._worked(folder, copy.pictures(), works, "done")):
+                if done.notes and not said:  # the next frames have much the same to say
+                    said = True
+                    for text in done.notes:
+                        notes.note(text)
+                self._tell(
+                    replace(done.job, source=f"{self._source}: frame {number}", target=self._target),
+                    done.told,
+                )
+                with self._phase("encode"):
+                    copy.add(files.read(done.job.target).pixels)
+        if self._report is not None:
+            self._report.results.append({"input": self._source, "frames": number + 1})
+
+    def _measured(self, works: Iterator[Task]) -> list[Params]:
+        """Measures every frame."""
+        from gpuops.files import video
+        from gpuops.files.drafts import draft_folder
+
+        with draft_folder() as folder, video.opened(self._source) as frames:
+            return [done.told for done in self._worked(folder, frames.pictures(), works, "metered")]
+
+    def _settled(self, number: int, found: Settled) -> None:
+        sequences.tell(self._shared, self._report, found, number)
+
+    def _worked(
+        self, folder: str, pictures: Iterator[files.Picture], works: Iterator[Task], what: str
+    ) -> Iterator[Done]:
         """Does the work of each picture. A caller that asks for the next one has used the result."""
+        shared = self._shared
+        jobs = self._jobs(folder, pictures, works)
+        results = pipeline.run_jobs(self._open_gpu, jobs, at_once=shared.jobs, memory=shared.memory)
+        with status.progress(
+            self._count, wanted=shared.progress, quiet=shared.quiet, frames=what
+        ) as progress:
+            for number, done in enumerate(results):
+                named = partial(_named, folder, f"{self._source}: frame {number}")
+                if done.error is not None:
+                    raise FileError(named(_said(done.error)))
+                done.notes[:] = map(named, done.notes)
+                yield done
+                if progress is not None:
+                    progress.tell(done)
+                for path in (done.job.source, done.job.target):
+                    with suppress(FileNotFoundError):
+                        os.unlink(path)
+            if progress is not None:
+                progress.end(self._source, self._target)
+        if self._report is not None:
+            self._report.results[:] = self._by_frames(folder, self._report.results)
 
-        def jobs() -> Iterator[Job]:
-            for number, (picture, one) in enumerate(zip(pictures, works, strict=False)):
-                # Of these formats, which are quick, .npz says what colours are.
+    def _jobs(self, folder: str, pictures: Iterator[files.Picture], works: Iterator[Task]) -> Iterator[Job]:
+        """Puts each picture into a file, and gives the job that is to be done on it."""
+        for number, one in enumerate(works):
+            with self._phase("decode"):
+                picture = next(pictures, None)
+                if picture is None:
+                    return
                 path = os.path.join(folder, f"{number}.{'ppm' if picture.metadata.colour is None else 'npz'}")
                 files.write(path, picture)
-                yield Job(path, one, os.path.join(folder, f"{number}-out.ppm"), (), how)
+            yield Job(path, one, os.path.join(folder, f"{number}-out.{self._extension}"), (), self._options)
 
-        for number, done in enumerate(
-            pipeline.run_jobs(open_gpu, jobs(), at_once=shared.jobs, memory=shared.memory)
-        ):
-            named = partial(_named, folder, f"{source}: frame {number}")
-            if done.error is not None:
-                raise FileError(named(_said(done.error)))
-            done.notes[:] = map(named, done.notes)
-            yield done
-            for path in (done.job.source, done.job.target):
-                with suppress(FileNotFoundError):
-                    os.unlink(path)
+    def _by_frames(self, folder: str, results: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """What a report says, of frames rather than of their files."""
+        for result in results:
+            place, name = os.path.split(result["input"])
+            if place != folder:
+                yield result
+            else:
+                which = {"input": self._source, "frame": int(os.path.splitext(name)[0])}
+                yield which | {key: value for key, value in result.items() if key != "input"}
 
-    def measured(works: Iterator[Work]) -> list[Params]:
-        with draft_folder() as folder, video.opened(source) as frames:
-            return [done.told for done in worked(folder, frames.pictures(), works)]
-
-    works: Iterator[Chain | Work] = repeat(work)
-    if isinstance(work, Chain):
-        works = together.decided(work, measured)
-    copying = video.copied(source, target, overwrite=shared.overwrite, quality=shared.quality)
-    with draft_folder() as folder, copying as copy:
-        said = False
-        for done in worked(folder, copy.pictures(), works):
-            if done.notes and not said:  # the next frames have much the same to say
-                said = True
-                for text in done.notes:
-                    notes.note(text)
-            copy.add(files.read(done.job.target).pixels)
+    def _phase(self, name: str) -> AbstractContextManager[None]:
+        return nullcontext() if self._report is None else self._report.phase(name)
 
 
 def _said(error: Exception) -> str:

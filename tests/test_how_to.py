@@ -367,6 +367,32 @@ def tone_map_a_video() -> Iterator[None]:
 
 
 @task
+def keep_hdr_in_a_video() -> Iterator[None]:
+    av = pytest.importorskip("av")
+    for name, curve in (("hdr.mp4", 16), ("sdr.mp4", 1)):
+        with av.open(name, "w") as out:
+            stream = out.add_stream("libx265", rate=25, options={"x265-params": "log-level=none"})
+            stream.width, stream.height, stream.pix_fmt = 64, 32, "yuv420p10le"
+            made = stream.codec_context
+            made.color_primaries = made.colorspace = 9 if curve == 16 else 1
+            made.color_trc = curve
+            for _ in range(3):
+                frame = av.VideoFrame(64, 32, "yuv420p10le")
+                for plane, code in zip(frame.planes, (940, 512, 512), strict=True):
+                    plane.update(np.full(plane.buffer_size // 2, code, np.uint16).tobytes())
+                out.mux(stream.encode(frame))
+            out.mux(stream.encode(None))
+    yield
+    # White of SDR is 75 % of HLG, and what was the most of PQ stays that.
+    for name, curve, code in (("soft.mp4", 16, 940), ("hlg.mp4", 18, 0.75 * 876 + 64)):
+        with av.open(name) as file:
+            context = file.streams.video[0].codec_context
+            assert (context.color_primaries, context.color_trc, context.colorspace) == (9, curve, 9)
+            frames = [frame.to_ndarray()[:32] for frame in file.decode(video=0)]
+        assert len(frames) == 3 and np.abs(np.array(frames, float) - code).max() < 4
+
+
+@task
 def make_a_contact_sheet() -> Iterator[None]:
     save("room.exr", 3 * scene(120, 160))
     yield

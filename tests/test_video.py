@@ -135,7 +135,13 @@ def test_quality_decides_about_the_size(clpix: Clpix, tmp_path: Path) -> None:
     [
         (("--journal", "j"), "a video is written as a whole"),
         (("--shard", "1/2"), "a video is written as a whole"),
-        (("--dtype", "uint16"), "holds 8-bit integers"),
+        (("--subsampling", "4:4:4"), "a video has a codec of its own"),
+        (("--dtype", "half"), "holds 8-bit integers, or 10 of 16 bits"),
+        (("--dtype", "uint8", "--colour", "rec2100-pq"), "8 bits are too few for --colour rec2100-pq"),
+        (("--frames", "all"), "a video is written as a whole: leave out --frames"),
+        (("then", "tonemap", "--transfer", "pq"), "in place of --transfer name --colour rec2100-pq"),
+        (("--colour", "adobe-rgb"), "a video is written as srgb, display-p3, rec2020"),
+        (("--colour", "rec2020", "--dither"), "the encoder rounds to 10 bits: leave out --dither"),
     ],
 )
 def test_options_without_a_meaning(
@@ -146,6 +152,11 @@ def test_options_without_a_meaning(
     assert run.code == 2
     assert words in " ".join(run.err.split())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.mp4"]
+
+
+def test_standard_input_is_no_video(clpix: Clpix, tmp_path: Path) -> None:
+    run = clpix("blur", "-", "--sigma", "1", "-o", tmp_path / "out.mp4")
+    assert run.code == 2 and "a video is read from a file: name one in place of '-'" in run.err
 
 
 def test_what_cannot_be_read_is_one_line_and_leaves_nothing(clpix: Clpix, tmp_path: Path) -> None:
@@ -253,6 +264,18 @@ def test_deep_video_is_said_to_lose_bits(clpix: Clpix, tmp_path: Path) -> None:
         assert np.abs(new[:, ::-1] - drawn).mean() < 3
 
 
+def test_hdr_of_8_bits_is_said_to_become_sdr(clpix: Clpix, tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "in.mp4"), "w") as out:
+        stream = out.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
+        context = stream.codec_context
+        context.color_primaries, context.color_trc, context.colorspace = 9, 18, 9
+        out.mux([*stream.encode(av.VideoFrame.from_ndarray(pictures()[0], "rgb24")), *stream.encode(None)])
+    run = clpix("flip", tmp_path / "in.mp4", "--axis", "vertical", "-o", tmp_path / "out.mp4")
+    words = f"{tmp_path}/out.mp4: is SDR, and {tmp_path}/in.mp4 HDR: --colour input keeps HDR"
+    assert run.code == 0 and f"clpix: warning: {words}" in run.err.splitlines()
+
+
 @pytest.mark.parametrize(
     ("matrix", "corner"),
     # A display turns it so: QuickTime File Format, track header; telephones held upright write the first.
@@ -289,7 +312,7 @@ def test_a_turned_video_becomes_upright(
 def test_few_frames_are_there_at_a_time(
     clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gpuops.files.video import Copy
+    from gpuops.files.video_copy import Copy
 
     with av.open(str(tmp_path / "in.mp4"), "w") as out:
         stream = out.add_stream("libx264", rate=25)
@@ -315,7 +338,7 @@ def test_few_frames_are_there_at_a_time(
 def test_an_interruption_leaves_nothing(
     clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gpuops.files.video import Copy
+    from gpuops.files.video_copy import Copy
 
     def interrupted(copy: Copy) -> None:
         raise KeyboardInterrupt

@@ -56,23 +56,21 @@ def settled(
         given = zip(jobs, measured, rule.settled(measured), strict=True)
         known = [(job, one, params) for job, one, params in given if one is not None]
         for job, one, params in known:
-            tell(
-                Settled(
-                    job.source,
-                    rule.figure,
-                    getattr(one, rule.figure),
-                    getattr(params, rule.figure),
-                    rule.unit,
-                )
-            )
+            tell(_found(job.source, rule, one, params))
         jobs = [_with(job, place, params) for job, _, params in known]
     return list(jobs)
 
 
-def decided(chain: Chain, measured: Callable[[Iterator[Measuring]], list[Params]]) -> Iterator[Chain]:
+def decided(
+    chain: Chain,
+    measured: Callable[[Iterator[Measuring]], list[Params]],
+    tell: Callable[[int, Settled], None],
+    source: str,
+) -> Iterator[Chain]:
     """Gives the chains of inputs of which nobody knows how many there are, such as the frames of a video.
 
-    ``measured`` does such work on each input, and returns what it has found.
+    ``measured`` does such work on each input, and returns what it has found. ``tell`` is given that of each input, with
+    its number in the ``source``.
     """
     chains: list[Chain] = []
     while (place := _next(chains[0] if chains else chain)) is not None:
@@ -80,11 +78,18 @@ def decided(chain: Chain, measured: Callable[[Iterator[Measuring]], list[Params]
 
         found = measured(Measuring(Chain(*one.steps[: place + 1])) for one in (chains or repeat(chain)))
         chains = chains or [chain] * len(found)
-        settled = _rule(chain, place).settled(found)
+        rule = _rule(chain, place)
+        settled = rule.settled(found)
+        for number, (one, params) in enumerate(zip(found, settled, strict=True)):
+            tell(number, _found(source, rule, one, params))
         chains = [_placed(one, place, params) for one, params in zip(chains, settled, strict=True)]
         if not chains:
             return iter(())
     return iter(chains) if chains else repeat(chain)
+
+
+def _found(source: str, rule: Together, measured: Params, used: Params) -> Settled:
+    return Settled(source, rule.figure, getattr(measured, rule.figure), getattr(used, rule.figure), rule.unit)
 
 
 def alone(job: Job) -> Job:

@@ -120,9 +120,10 @@ def to_csv(report: Report) -> str:
     for name in ("unaccounted", "wall"):
         writer.writerow(["total", name, "", sums[f"{name}_ms"], *[""] * 9])
     for result in report.results:
+        where = f"{result['input']}: " + (f"frame {result['frame']}: " if "frame" in result else "")
         for name, value in result.items():
-            if isinstance(value, int | float):
-                writer.writerow(["result", f"{result['input']}: {name}", *[""] * 10, value])
+            if isinstance(value, int | float) and name != "frame":
+                writer.writerow(["result", f"{where}{name}", *[""] * 10, value])
     return text.getvalue()
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..notes import note
+from .. import notes
 from ..params.storage import USUAL, Storage
 from ..pixels.colour import SRGB
 from . import by_pillow, colours
 from .bitmaps import paletted
-from .formats import format_of
+from .formats import VIDEO, format_of
 from .frames import KINDS
 from .lossy import options as lossy_options
 from .output import atomic
@@ -24,6 +26,8 @@ from .streams import called, with_text_name
 
 #: The time in milliseconds that a frame is shown of which nothing is said, as browsers have it.
 _USUAL = 100
+#: The numbers in a message, in which those of two frames may differ.
+_NUMBER = re.compile(r"\d+")
 #: How a GIF clears a frame before the next: to the background, which is transparent.
 _CLEARED = 2
 
@@ -39,7 +43,12 @@ class Timing:
 def timing(path: str | os.PathLike[str], frames: Sequence[int]) -> Timing:
     """The timing of some frames of a file; of one that says nothing, such as a TIFF, a tenth of a second each."""
     name = os.fspath(path)
-    kind = KINDS.get(format_in(name).name)
+    fmt = format_in(name)
+    if fmt is VIDEO:
+        from . import video_frames
+
+        return Timing(tuple(video_frames.durations(name, frames)), 0)
+    kind = KINDS.get(fmt.name)
     if kind is None:
         return Timing((float(_USUAL),) * len(frames), 0)
     durations = []
@@ -74,16 +83,29 @@ def join(
             if timing.loop is not None:
                 options["loop"] = timing.loop
             if first.colour != SRGB:
-                note(f"{name}: GIF cannot say that its values are not sRGB; they are taken for that")
+                notes.note(f"{name}: GIF cannot say that its values are not sRGB; they are taken for that")
         else:
             options |= _png_options(storage) if fmt.name == "PNG" else lossy_options(fmt, storage)
             options["loop"] = 1 if timing.loop is None else timing.loop
             profile = first.metadata.icc or colours.profile_for(first.colour, first.pixels.dtype, gray=False)
             options |= {"icc_profile": profile} if profile else {}
-        images = (_image(temporary, read(picture), fmt.name) for picture in pictures)
-        head = next(images)
+        with _said_once():
+            images = [_image(temporary, read(picture), fmt.name) for picture in pictures]
         with open(temporary, "wb") as file:
-            head.save(file, fmt.name, save_all=True, append_images=list(images), **options)
+            images[0].save(file, fmt.name, save_all=True, append_images=images[1:], **options)
+
+
+@contextmanager
+def _said_once() -> Iterator[None]:
+    """Says once what is to be said of several frames, but for numbers in it."""
+    said: list[str] = []
+    with notes.to(said.append):
+        yield
+    alike: dict[str, list[str]] = {}
+    for text in said:
+        alike.setdefault(_NUMBER.sub("", text), []).append(text)
+    for first, *more in alike.values():
+        notes.note(f"{first}; so it is in {len(more)} more frame{'s' * (len(more) > 1)}" if more else first)
 
 
 def _png_options(storage: Storage) -> dict[str, Any]:

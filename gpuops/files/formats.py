@@ -176,8 +176,10 @@ _KNOWN = FORMATS + ONLY_READ
 _BY_EXTENSION = {extension: fmt for fmt in _KNOWN for extension in fmt.extensions}
 # The file extensions of pictures that can be read.
 EXTENSIONS = tuple(_BY_EXTENSION)
-#: Those of videos, which are no pictures: see :mod:`gpuops.files.video`.
+#: Those of videos that are written: see :mod:`gpuops.files.video`.
 VIDEOS = (".mp4", ".mov", ".mkv", ".webm")
+#: Videos, which are no pictures, but whose frames can be read as such.
+VIDEO = Format("video", VIDEOS, _INTEGERS, (b"\x1a\x45\xdf\xa3",), (3,), written=False, needs="av")
 # Those of pictures that can be written.
 _WRITTEN = tuple(extension for fmt in FORMATS for extension in fmt.extensions)
 # The brands of files of boxes (ISO/IEC 14496-12) with a picture, and the names of their formats.
@@ -225,7 +227,9 @@ def sniff(head: bytes) -> Format | None:
             is_canon = fmt.name == "TIFF" and head[8:10] == b"CR"
             return by_name("camera raw") if is_canon else fmt
     if head[4:8] == b"ftyp":
-        return _of_brands(head)
+        return _of_brands(head) or VIDEO
+    if head.startswith(VIDEO.magic):
+        return VIDEO
     return by_name("TGA") if _may_be_tga(head) else None
 
 

@@ -1,4 +1,4 @@
-"""The frames of animations, composed as viewers show them by Pillow, and the pages of TIFF: how many, and one of them.
+"""The frames of animations, composed as viewers show them by Pillow, of videos, and the pages of TIFF.
 
 Sources: GIF89a; PNG (Third Edition) 4.9 and 11.3.6 (APNG); Google, WebP Container Specification.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import FileError
 from . import by_pillow
-from .formats import Format
+from .formats import VIDEO, Format
 from .picture import Pixels
 from .reading import parsing
 from .streams import with_text_name
@@ -36,10 +36,21 @@ def count(path: str | os.PathLike[str]) -> int:
 
             with oiio.Reader(text) as file:
                 return file.count()
+        if fmt is VIDEO:
+            from . import video_frames
+
+            return video_frames.count(text)
         if fmt.name not in KINDS:
             return 1
         with by_pillow.opened(text, KINDS[fmt.name]) as image:
             return int(getattr(image, "n_frames", 1))
+
+
+def layer_of(path: str | os.PathLike[str], frame: int, count: int) -> str | None:
+    """The layer by which a frame of ``count`` is read; None in a file that holds a single picture."""
+    from .pictures import format_in
+
+    return str(frame) if count > 1 or format_in(path) is VIDEO else None
 
 
 def is_animated(fmt: Format, extras: Extras) -> bool:

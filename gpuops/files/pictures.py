@@ -15,7 +15,7 @@ from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.storage import USUAL, Storage
 from . import colours, containers
-from .formats import EXTENSIONS, VIDEOS, Format, by_name, format_of, sniff
+from .formats import EXTENSIONS, VIDEO, Format, by_name, format_of, sniff
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .reading import reading
@@ -26,6 +26,7 @@ _READERS = {
     "PFM": "pfm", "NPY": "arrays", "NPZ": "arrays", "EXR": "exr", "DPX": "dpx", "JPEG XL": "jpegxl", "AVIF": "avif",
     "HEIC": "heic", "GIF": "bitmaps", "BMP": "bitmaps", "DDS": "bitmaps", "PNM": "netpbm", "PAM": "netpbm",
     "FITS": "fits", "TGA": "tga_psd", "PSD": "tga_psd", "camera raw": "raw",
+    "video": "video_frames",
 }  # fmt: skip
 # The modules that write formats; raster writes the others.
 _WRITERS = _READERS | {"PNG": "png", "JPEG": "lossy", "WebP": "lossy", "TIFF": "tiff"}
@@ -150,8 +151,8 @@ def format_in(path: str | os.PathLike[str]) -> Format:
 
         fmt = by_name("camera raw") if is_raw(name) else fmt
     if fmt is None:
-        if name.lower().endswith(VIDEOS):
-            raise FileError(f"{name}: is a video, of which videos are made: give -o a name such as out.mp4")
+        if name.lower().endswith(VIDEO.extensions):
+            return VIDEO
         raise FileError(f"{name}: is not a picture in a known format; known are {' '.join(EXTENSIONS)}")
     return fmt
 
