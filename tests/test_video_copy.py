@@ -161,11 +161,12 @@ def test_pixels_of_a_turned_video_keep_their_shape(clpix: Clpix, tmp_path: Path)
 
 @pytest.mark.parametrize("kind", [".mp4", ".mkv", ".webm"])
 def test_the_same_video_has_the_same_bytes(kind: str, clpix: Clpix, tmp_path: Path) -> None:
+    """Without loss: with it, x264's macroblock tree reads memory that nobody has written, and rounds otherwise."""
     video(tmp_path / "in.mp4", sound=False)
     made = []
     for number in range(2):
         out = tmp_path / f"{number}{kind}"
-        assert clpix("flip", tmp_path / "in.mp4", *FLIP, "-o", out).code == 0
+        assert clpix("flip", tmp_path / "in.mp4", *FLIP, "--quality", 100, "-o", out).code == 0
         made.append(out.read_bytes())
     assert made[0] == made[1]
 
