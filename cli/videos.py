@@ -46,7 +46,7 @@ def make(
     refuse(
         "a video is written as a whole, with 8 bits",
         *("skip_existing", "update", "journal", "resume", "shard", "cluster", "format", "frames"),
-        *("layer", "subsampling", "compression", "strip", "colour"),
+        *("layer", "subsampling", "compression", "gain_map", "strip", "colour"),
     )
     if writes:
         raise click.UsageError("a step that writes on the way makes a file a frame, which a video has not")
