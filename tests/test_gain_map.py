@@ -470,9 +470,8 @@ def test_operations_there_and_back(clpix: Clpix, exr: Path, tmp_path: Path) -> N
     assert read(b).layers == ()
     write(c, picture(scene(), "Display P3", exif=EXIF, xmp=XMP), storage=LIGHT)
     d, e = tmp_path / "d.jpg", tmp_path / "e.exr"
-    run = clpix(
-        "crop", c, "--layer", "hdr", "--region", "0,0,40,40", "--colour", "input", "--gain-map", "--strip", "-o", d
-    )
+    options = ("--region", "0,0,40,40", "--colour", "input", "--gain-map", "--strip")
+    run = clpix("crop", c, "--layer", "hdr", *options, "-o", d)
     assert (run.code, run.err) == (0, "")
     assert read(d, layer="hdr").colour.primaries == "Display P3"
     assert b"Exif" not in d.read_bytes()
