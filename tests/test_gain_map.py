@@ -365,6 +365,21 @@ def test_tags_by_another_reader(tmp_path: Path) -> None:
     assert (found.exif, found.xmp, found.resolution) == (EXIF, XMP, (300.0, 150.0, "in"))
 
 
+@pytest.mark.parametrize("own", [None, (300.0, 150.0, "in"), (100.0, 50.0, "cm")], ids=str)
+@pytest.mark.parametrize("unit", [0, 1, 2])
+def test_the_resolution_is_that_of_the_picture(unit: int, own: Any, tmp_path: Path) -> None:
+    """As in reading without the gain map; of files of others, too, whose unit may be the centimetre, or none."""
+    path = tmp_path / "a.jpg"
+    write(path, picture(scene(), exif=EXIF, resolution=own), storage=LIGHT)
+    usual, found = (read(path, layer=name).metadata.resolution for name in ("sdr", "hdr"))
+    assert usual == found == ((254, 127, "in") if own and own[2] == "cm" else own)
+    data = bytearray(path.read_bytes())
+    struct.pack_into(">BHH", data, data.index(b"JFIF\0") + 7, unit, 118, 118)
+    path.write_bytes(data)
+    usual, found = (read(path, layer=name).metadata.resolution for name in ("sdr", "hdr"))
+    assert usual == found == ((118, 118, ("in", "cm")[unit - 1]) if unit else None)
+
+
 def test_what_light_loses_is_said(tmp_path: Path) -> None:
     """Values that a file has no place for; colours that the picture's own primaries do not reach."""
     values = scene().astype(np.float16)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..params.storage import Storage
 from ..pixels.colour import SRGB, Colour, of_primaries, tidied, unusual
 from ..pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ..pixels.primaries import NAMED
-from . import colours, containers, lossy, mpf, oiio, raster
+from . import by_pillow, colours, containers, lossy, mpf
 from .formats import Format
 from .picture import Metadata, Picture
 
@@ -27,6 +28,8 @@ _GAMUTS = {"Rec. 709": "BT_709", "Display P3": "DISPLAY_P3", "Rec. 2020": "BT_21
 _LEAST = 8
 #: The share of the largest channel that a colour may be outside Display P3 before that is said.
 _VISIBLE = 1e-2
+#: The units of the resolution that JFIF tells.
+_UNITS = {1: "in", 2: "cm"}
 #: How the segment begins that has the resolution: behind the version the unit, of which 1 is the inch, and two numbers.
 _JFIF = b"JFIF\0"
 
@@ -41,15 +44,13 @@ def read(path: str, extras: containers.Extras) -> Picture:
     import imagecodecs
     import PIL.Image
 
-    with oiio.Reader(path) as file:
-        spec = file.spec()
-        file.check_plausible(spec)
+    with by_pillow.opened(path, "JPEG") as image:  # OpenImageIO may apply the map, too, when it opens a file
+        own, size = _own(path, image.info.get("icc_profile"), extras), _resolution(image)
     with open(path, "rb") as whole:
         data = whole.read()
     start = containers.second_jpeg(data)
     if start < 0:
         raise FileError(_instead(path, "its gain map is missing"))
-    own = _own(path, raster.icc_of(spec), extras)
     try:
         pixels = imagecodecs.ultrahdr_decode(data)
         with PIL.Image.open(BytesIO(data[start:])) as image:
@@ -66,7 +67,7 @@ def read(path: str, extras: containers.Extras) -> Picture:
     colour = tidied(of_primaries(NAMED[named.primaries], LINEAR_CURVE))
     if extras.unused:
         note(f"{path}: is read without its {', '.join(extras.unused)}")
-    metadata = Metadata(None, extras.exif, extras.xmp, raster.resolution(spec), colour=unusual(colour))
+    metadata = Metadata(None, extras.exif, extras.xmp, size, colour=unusual(colour))
     return Picture(
         np.ascontiguousarray(pixels[:, :, :3]),
         linear=True,
@@ -85,6 +86,12 @@ def _own(path: str, profile: bytes | None, extras: containers.Extras) -> Colour:
             _instead(path, "its gain map is for colours other than sRGB, Display P3 and Rec. 2020")
         )
     return own
+
+
+def _resolution(image: Any) -> tuple[float, float, str] | None:
+    """The resolution that JFIF tells; EXIF keeps its own."""
+    (x, y), unit = image.info.get("jfif_density", (0, 0)), _UNITS.get(image.info.get("jfif_unit", 0))
+    return (float(x), float(y), unit) if x and y and unit else None
 
 
 def _instead(path: str, reason: str) -> str:
