@@ -39,7 +39,7 @@ def check_dump(shared: Shared) -> None:
 
 
 def check_storage(shared: Shared, output: str) -> None:
-    """Refuses a quality, subsampling or compression that the output's format does not know."""
+    """Refuses a quality, subsampling, compression or gain map that the output's format does not know."""
     how = shared.of_job()
     how.storage.check(output, how.format_of(output).name)
 
@@ -58,7 +58,7 @@ def check_output(shared: Shared, output: str, inputs: files.Identities, levels: 
     ``inputs`` are files that no output may overwrite. ``levels``: how many of its folders may have to be made.
     """
     if output == STREAM:
-        check_depth(shared, files.format_named(shared.format or ""))
+        check_depth(shared, shared.of_job().format_of(output))
         return
     place = partial(files.check_place, output, overwrite=shared.overwrite, inputs=inputs)
     if os.path.exists(output):
@@ -67,7 +67,7 @@ def check_output(shared: Shared, output: str, inputs: files.Identities, levels: 
         raise FileError(
             f"{output}: the name has no extension: add one, such as {output}.png, or write {output}/ for a folder"
         )
-    check_depth(shared, files.format_of(output))
+    check_depth(shared, shared.of_job().format_of(output))
     if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # libraries cannot open such names
         raise FileError(f"{output}: the folder's name is not UTF-8; choose another one")
     if (len(shared.inputs) > 1 or output != shared.output) and not places.is_address(output):

@@ -145,6 +145,7 @@ def check_sheet(shared: Shared, name: str) -> None:
 
     refuse("a contact sheet is of Rec. 709's light", "working")
     refuse("a contact sheet is not dithered", "dither", "output_dither")
+    refuse("a contact sheet is no light", "gain_map")
     if shared.dtype != "uint8":
         refuse("a contact sheet has 8 bits", "dtype")
     assert shared.output is not None

@@ -26,7 +26,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 GROUPS = {
     "Files": ("output", "overwrite", "format", "dtype", "alpha", "layer", "frames"),
     "Storage": (
-        "quality", "subsampling", "compression", "strip", "output_dither", "output_noise", "output_seed",
+        "quality", "subsampling", "compression", "gain_map", "strip", "output_dither", "output_noise", "output_seed",
     ),
     "Colour": ("colour", "working", "space"),
     "Many inputs": (
@@ -165,13 +165,18 @@ storage = (
         "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
     ),
     click.option(
+        "--gain-map",
+        is_flag=True,
+        help="Write light into a JPEG, by a gain map (Ultra HDR) that HDR displays apply.",
+    ),
+    click.option(
         "--strip", is_flag=True, help="Write no metadata but the colour space, and turn pixels upright first."
     ),
 )
 
 
 # The names of these.
-STORAGE = ("quality", "subsampling", "compression", "strip")
+STORAGE = ("quality", "subsampling", "compression", "gain_map", "strip")
 
 
 def dithering(command: Command) -> Command:

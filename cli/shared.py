@@ -42,6 +42,7 @@ class Shared:
     quality: int | None = None
     subsampling: str | None = None
     compression: str | None = None
+    gain_map: bool = False
     strip: bool = False
     output_dither: bool = False
     output_noise: str = "blue"
@@ -78,7 +79,7 @@ class Shared:
             dtype=DTYPES[self.dtype],
             colour=self.colour,
             working=self.working,
-            storage=Storage(self.quality, self.subsampling, self.compression),
+            storage=Storage(self.quality, self.subsampling, self.compression, self.gain_map),
             strip=self.strip,
             dither=Dither(self.output_noise, self.output_seed) if self.output_dither else None,
             format=self.format,

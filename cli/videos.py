@@ -68,7 +68,7 @@ def make(
         "a video is written as a whole",
         *("skip_existing", "update", "journal", "resume", "shard", "cluster", "format", "frames", "layer"),
     )
-    refuse("a video has a codec of its own", "subsampling", "compression")
+    refuse("a video has a codec of its own", "subsampling", "compression", "gain_map")
     if writes:
         raise click.UsageError("a step that writes on the way makes a file a frame, which a video has not")
     if len(shared.inputs) != 1 or "{" in (shared.output or ""):

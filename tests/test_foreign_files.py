@@ -452,12 +452,12 @@ def test_gain_maps_are_not_applied_and_said(tmp_path: Path) -> None:
     with pytest.warns(GpuopsWarning) as caught:
         pixels = read(path).pixels
     assert [str(entry.message) for entry in caught] == [
-        f"{path}: is read without its further pictures (MPF), gain map"
+        f"{path}: is read without its further pictures (MPF), gain map (--layer hdr applies it)"
     ]
     assert np.abs(pixels - np.array([165, 110, 53])).max() <= 2
     xmp = b'http://ns.adobe.com/xap/1.0/\0<x xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"/>'
     path.write_bytes(picture[:2] + b"\xff\xe1" + struct.pack(">H", 2 + len(xmp)) + xmp + picture[2:])
-    with pytest.warns(GpuopsWarning, match="is read without its gain map$"):
+    with pytest.warns(GpuopsWarning, match=r"is read without its gain map \(--layer hdr applies it\)$"):
         read(path)
     path.write_bytes(zlib.decompress(base64.b85decode(ULTRA_HDR)))
     with pytest.warns(GpuopsWarning, match="is read without its .*gain map"):

@@ -141,7 +141,7 @@ def _as_whole(
     picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
     pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding
     height, width, channels = pixels.shape
-    item.output.check_dither(display=any(step.traits.display for step in todo.steps))
+    item.output.check(display=any(step.traits.display for step in todo.steps))
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     paths = iter(asides)

@@ -55,7 +55,7 @@ class Options:
     working : str
         The primaries of the light that steps work on, by a name in :mod:`gpuops.params.colours`.
     storage : Storage
-        The quality, subsampling and compression of the output.
+        The quality, subsampling, compression and gain map of the output.
     strip : bool
         Whether outputs are turned upright, and have no metadata but what says their colours.
     dither : Dither, optional
@@ -100,7 +100,10 @@ class Options:
 
     def format_of(self, path: str) -> Format:
         """Returns the format of an output."""
-        return files.format_named(self.format or "") if path == STREAM else files.format_of(path)
+        gain_map = self.storage.gain_map
+        if path == STREAM:
+            return files.format_named(self.format or "", gain_map=gain_map)
+        return files.format_of(path, gain_map=gain_map)
 
     def writes_data(self, path: str) -> bool:
         """Says whether an output's format holds numbers (spectra, coefficients) rather than just a picture."""
@@ -154,24 +157,21 @@ class Job:
                 object.__setattr__(self, "options", replace(self.options, dtype="uint16"))
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError("two outputs of a job have the same path")
-        self._check_dither()
         stored = (self.options.storage, *(step.storage for step in writes))
         for path, storage in zip(self.outputs, stored, strict=True):
-            if storage == USUAL:
+            if storage == USUAL and self.options.dither is None:
                 continue
             with suppress(FileError):  # no format has this name, as will be said
-                storage.check("stdout" if path == STREAM else path, self.options.format_of(path).name)
+                name = "stdout" if path == STREAM else path
+                fmt = replace(self.options, storage=storage).format_of(path)
+                self._check_dither(name, fmt)
+                storage.check(name, fmt.name)
 
-    def _check_dither(self) -> None:
+    def _check_dither(self, name: str, fmt: Format) -> None:
         """Raises ParameterError if pixels are to be dithered in a format, or of a depth, that is not rounded."""
-        if self.options.dither is None:
-            return
-        for path in self.outputs:
-            with suppress(FileError):
-                fmt = self.options.format_of(path)
-                if files.output_dtype(fmt, self.options.dtype or fmt.dtypes[0]).kind == "f":
-                    name = "stdout" if path == STREAM else path
-                    raise ParameterError(f"{name}: holds floats, which are not rounded: leave out --dither")
+        floats = files.output_dtype(fmt, self.options.dtype or fmt.dtypes[0]).kind == "f"
+        if self.options.dither is not None and floats:
+            raise ParameterError(f"{name}: holds floats, which are not rounded: leave out --dither")
 
     @property
     def outputs(self) -> tuple[str, ...]:

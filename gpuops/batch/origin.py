@@ -121,14 +121,25 @@ class Origin:
         if name == AUTO:
             return None
         if name != INPUT:
-            return named(name)
+            return self._light_of(named(name), fmt, depth)
         found = unusual(self.stored or self.colour or LINEAR)
         if found is not None:
             try:
                 check(found)
             except ColourError as error:
                 raise ParameterError(f"its colour space {error}: name another one by --colour") from None
-        return None if found is None else unusual(self.sayable(found, fmt, depth))
+        return None if found is None else unusual(self._light_of(self.sayable(found, fmt, depth), fmt, depth))
+
+    def _light_of(self, colour: Colour, fmt: files.Format, depth: np.dtype[Any]) -> Colour:
+        """Returns the space, or light of its primaries where a format only holds that. Raises ParameterError."""
+        if not fmt.primaries:
+            return colour
+        if colour.primaries not in fmt.primaries:
+            known = " or ".join(fmt.primaries)
+            raise ParameterError(
+                f"{fmt} holds light of {known}, not of {colour.primaries}: name another --colour"
+            )
+        return self.sayable(colour, fmt, depth)
 
     def sayable(self, colour: Colour, fmt: files.Format, depth: np.dtype[Any]) -> Colour:
         """Returns a space, or light of its primaries for floats of a format that cannot say its curve."""

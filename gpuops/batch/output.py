@@ -185,10 +185,17 @@ class Output:
     def _levels(self, dtype: str | None) -> str | None:
         return self.origin.levels(dtype, self._depth(dtype))
 
-    def check_dither(self, *, display: bool) -> None:
-        """Raises ParameterError if pixels are to be dithered, and are not rounded."""
+    def check(self, *, display: bool) -> None:
+        """Raises ParameterError if pixels are to be dithered, and are not rounded, or to be light, and are not."""
+        self._check_light(display=display)
         if self.options.dither is not None and self.depth(display=display).kind == "f":
             raise ParameterError(f"{self.path}: holds floats, which are not rounded: leave out --dither")
+
+    def _check_light(self, *, display: bool) -> None:
+        if display and self.options.storage.gain_map:
+            raise ParameterError(
+                f"{self.path}: a gain map needs light, and this is a picture for a display: leave out --gain-map"
+            )
 
     # -- pictures ---------------------------------------------------------------------------------------------
 
@@ -304,7 +311,8 @@ class Output:
     def described(
         self, colour: Colour, dtype: str | None, *, alpha: bool, display: bool = False
     ) -> Described:
-        """Returns what a file says of pixels in a colour space."""
+        """Returns what a file says of pixels in a colour space. Raises ParameterError where it cannot be theirs."""
+        self._check_light(display=display)
         metadata = self.origin.labelled(colour, dtype, display=display)
         if self.options.colour != AUTO:  # floats that are sRGB are told from light, which floats usually are
             metadata = replace(metadata, colour=colour)

@@ -86,7 +86,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
         notes.note(text)
     how = item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
     shape = _shape(picture, how)
-    item.output.check_dither(display=any(step.traits.display for step in todo.steps))
+    item.output.check(display=any(step.traits.display for step in todo.steps))
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     goals = goals_of(item, todo, course.shapes(gpu, todo, shape), asides)

@@ -188,6 +188,8 @@ def codes_for(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray:
 
 def can_say(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bool:
     """Whether a file of a format and depth can say that its values are in a space that is not the usual one."""
+    if fmt.primaries:
+        return colour.linear and colour.primaries in fmt.primaries
     if codes_for(fmt, colour, dtype, gray=gray):
         return True
     if "icc" in fmt.keeps(dtype):

@@ -10,9 +10,10 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import BinaryIO
 
-from . import colours
+from . import colours, mpf, xmp_packets
 from .boxes import boxes
 from .colours import Found
 
@@ -24,8 +25,12 @@ _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _XMP_KEY = b"XML:com.adobe.xmp\0"
 #: The most bytes that a JPEG segment holds.
 _JPEG_SEGMENT = 65533
-#: The names in XMP that announce a gain map.
-_GAIN_MAPS = (b"http://ns.adobe.com/hdr-gain-map/", b"http://ns.apple.com/HDRGainMap/")
+#: How a JPEG segment that announces a gain map begins (ISO 21496-1).
+_GAIN_MAP = b"urn:iso:std:iso:ts:21496"
+#: The name in XMP of a gain map of Apple's own kind.
+_OF_APPLE = b"http://ns.apple.com/HDRGainMap/"
+#: The names of a JPEG's pictures if it has a gain map: as it is, and with the gain map applied.
+WITH_GAIN_MAP = ("sdr", "hdr")
 #: Bytes that are read at a time for a checksum.
 _CRC_BLOCK = 1 << 20
 #: Bytes of a header's line, at most.
@@ -44,6 +49,9 @@ class Extras:
     orientation: int = (
         0  # where rows and columns begin, as EXIF numbers it; 0 where the container says nothing
     )
+    layers: tuple[
+        str, ...
+    ] = ()  # the names of the file's pictures where these are several; its own is the first
     damage: str = ""  # a fault of the file that its container shows
     refusal: str = ""  # contents that no decoder here gets right
 
@@ -147,8 +155,8 @@ _JPEG_BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
     (0xE0, b"", None),  # JFIF, and previews
     (0xE1, b"http://ns.adobe.com/xmp/extension/\0", "extended XMP"),
     (0xE2, b"ICC_PROFILE\0", None),
-    (0xE2, b"MPF\0", "further pictures (MPF)"),
-    (0xE2, b"urn:iso:std:iso:ts:21496", "gain map"),
+    (0xE2, mpf.START, "further pictures (MPF)"),
+    (0xE2, _GAIN_MAP, None),
     (0xED, b"Photoshop 3.0\0", "IPTC block"),
     (0xEE, b"Adobe", None),
     (0xFE, b"", "comment"),
@@ -158,18 +166,39 @@ _JPEG_BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
 def read_jpeg(file: BinaryIO) -> Extras:
     exif = xmp = None
     unused = []
+    has_gain_map, further = False, 0
     file.seek(2)
     for marker, data in _segments(file):
+        has_gain_map |= marker == 0xE2 and data.startswith(_GAIN_MAP)
         if marker == 0xE1 and data.startswith(_EXIF) and exif is None:
             exif = data[len(_EXIF) :]
         elif marker == 0xE1 and data.startswith(_XMP) and xmp is None:
             xmp = data[len(_XMP) :]
         elif marker in range(0xE0, 0xF0) or marker == 0xFE:
             names = [name for kind, start, name in _JPEG_BLOCKS if kind == marker and data.startswith(start)]
+            if data.startswith(mpf.START):
+                further = mpf.count(data) - 1
             unused += names or [f"block APP{marker - 0xE0}"]
-    if xmp and any(name in xmp for name in _GAIN_MAPS):
-        unused.append("gain map")
-    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(filter(None, unused))))
+    if xmp and _OF_APPLE in xmp:
+        unused.append("gain map (of Apple's kind)")
+    if has_gain_map or (xmp and xmp_packets.GAIN_MAP in xmp):
+        has_gain_map = True
+        if further == 1:  # it is the gain map
+            unused.remove("further pictures (MPF)")
+        if xmp and (xmp := xmp_packets.without_gain_map(xmp)) is None:
+            unused.append("XMP")
+    layers = WITH_GAIN_MAP if has_gain_map else ()
+    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(filter(None, unused))), layers=layers)
+
+
+def second_jpeg(data: bytes) -> int:
+    """Where in a JPEG file another one begins, which is its gain map if it has one; −1 if there is none."""
+    file = BytesIO(data)
+    file.seek(2)
+    for _ in _segments(file):
+        pass
+    end = data.find(b"\xff\xd9", file.tell())
+    return data.find(b"\xff\xd8\xff", end) if end >= 0 else -1
 
 
 def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -188,6 +217,12 @@ def is_progressive(path: str) -> bool:
     with open(path, "rb") as file:
         file.seek(2)
         return any(marker in (0xC2, 0xC6, 0xCA, 0xCE) for marker, _ in _segments(file))
+
+
+def jpeg_segments(exif: bytes | None, xmp: bytes | None) -> bytes:
+    """The segments of an EXIF block and an XMP packet."""
+    blocks = [start + block for start, block in ((_EXIF, exif), (_XMP, xmp)) if block]
+    return b"".join(b"\xff\xe1" + struct.pack(">H", 2 + len(block)) + block for block in blocks)
 
 
 def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:

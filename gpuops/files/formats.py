@@ -10,6 +10,7 @@ from pathlib import PurePath
 import numpy as np
 
 from ..errors import FileError
+from ..params.storage import GAIN_MAP
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class Format:
 
     deep_holds: the metadata beside more than 8 bits, where it is not the same. coded: the depths whose colours are
     told by the code points of ITU-T H.273. upright: decoders turn pictures, so they are written turned. written:
-    files of it can be written. needs: the package that codes it.
+    files of it can be written. needs: the package that codes it. brightest: the largest value of light, where that is
+    below floats' own; negative values have no place then either. primaries: those whose light its values always are.
     """
 
     name: str
@@ -33,6 +35,8 @@ class Format:
     upright: bool = False
     written: bool = True
     needs: str = ""
+    brightest: float | None = None
+    primaries: tuple[str, ...] = ()
 
     def keeps(self, dtype: np.dtype[np.generic]) -> frozenset[str]:
         """The kinds of metadata that fit beside pixels of a depth."""
@@ -42,6 +46,11 @@ class Format:
     def depths(self) -> tuple[np.dtype[np.generic], ...]:
         """The same as ``dtypes``, as numpy's types."""
         return tuple(map(np.dtype, self.dtypes))
+
+    @property
+    def is_jpeg(self) -> bool:
+        """Whether files are JPEG files, with a gain map or without."""
+        return ".jpg" in self.extensions
 
     @property
     def extension(self) -> str:
@@ -101,7 +110,14 @@ FORMATS = (
         (b"\x76\x2f\x31\x01",),
         holds=frozenset({"resolution", "attributes"}),
     ),
-    Format("Radiance HDR", (".hdr", ".rgbe"), ("float32",), (b"#?RADIANCE", b"#?RGBE"), (3,)),
+    Format(
+        "Radiance HDR",
+        (".hdr", ".rgbe"),
+        ("float32",),
+        (b"#?RADIANCE", b"#?RGBE"),
+        (3,),
+        brightest=255 * 2.0**119,
+    ),
     Format("PFM", (".pfm",), ("float32",), (b"PF\n", b"Pf\n", b"PF\r", b"Pf\r"), (1, 3)),
     Format(
         "JPEG 2000",
@@ -154,6 +170,18 @@ FORMATS = (
     Format("FITS", (".fits", ".fit", ".fts"), ("float32",), (b"SIMPLE  =",), (1, 3)),
     Format("TGA", (".tga",), ("uint8",), (), largest=65535),
 )
+# The same files as JPEG's, written for light: libultrahdr's limits are 8192 pixels a side and 10000 cd/m².
+_LIGHT_IN_JPEG = Format(
+    GAIN_MAP,
+    (".jpg", ".jpeg", ".jpe", ".jfif"),
+    ("float16",),
+    (),
+    (3,),
+    _ALL - {"icc"},
+    8192,
+    brightest=10000 / 203,
+    primaries=("Rec. 709", "Display P3", "Rec. 2020"),
+)
 # The formats that are only read.
 ONLY_READ = (
     Format("PBM", (".pbm",), ("uint8",), (), (1,), written=False),  # it is told as PNM
@@ -193,18 +221,21 @@ _BRANDS = {
 _TGA_KINDS, _TGA_BITS = (1, 2, 3, 9, 10, 11), (8, 15, 16, 24, 32)
 
 
-def format_named(name: str) -> Format:
-    """The format of an extension that can be written, with or without its dot ("png", ".PNG")."""
+def format_named(name: str, *, gain_map: bool = False) -> Format:
+    """The format of an extension that can be written, with or without its dot ("png", ".PNG").
+
+    ``gain_map``: JPEG files are to have one.
+    """
     fmt = _BY_EXTENSION.get("." + name.lower().lstrip("."))
     if fmt is None:
         raise FileError(f"{name!r} is no known format; known are {_known()}")
     if not fmt.written:
         raise FileError(f"{fmt} is only read, not written; there are {_known()}")
-    return fmt
+    return _LIGHT_IN_JPEG if gain_map and fmt.is_jpeg else fmt
 
 
-def format_of(path: str | os.PathLike[str]) -> Format:
-    """The format that the path of an output names by its extension."""
+def format_of(path: str | os.PathLike[str], *, gain_map: bool = False) -> Format:
+    """The format that the path of an output names by its extension. ``gain_map``: JPEG files are to have one."""
     suffix = PurePath(path).suffix
     fmt = _BY_EXTENSION.get(suffix.lower())
     if fmt is None:
@@ -212,7 +243,7 @@ def format_of(path: str | os.PathLike[str]) -> Format:
         raise FileError(f"{os.fspath(path)}: {problem}; known are {_known()}")
     if not fmt.written:
         raise FileError(f"{os.fspath(path)}: {fmt} is only read, not written; name it by one of {_known()}")
-    return fmt
+    return _LIGHT_IN_JPEG if gain_map and fmt.is_jpeg else fmt
 
 
 def is_display_format(fmt: Format) -> bool:

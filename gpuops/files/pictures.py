@@ -13,9 +13,10 @@ import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..notes import note
-from ..params.storage import USUAL, Storage
+from ..params.storage import GAIN_MAP, USUAL, Storage
 from . import colours, containers
 from .formats import EXTENSIONS, VIDEO, Format, by_name, format_of, sniff
+from .limits import within
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .reading import reading
@@ -25,8 +26,8 @@ from .streams import called, from_stream, to_stream, with_text_name
 _READERS = {
     "PFM": "pfm", "NPY": "arrays", "NPZ": "arrays", "EXR": "exr", "DPX": "dpx", "JPEG XL": "jpegxl", "AVIF": "avif",
     "HEIC": "heic", "GIF": "bitmaps", "BMP": "bitmaps", "DDS": "bitmaps", "PNM": "netpbm", "PAM": "netpbm",
-    "FITS": "fits", "TGA": "tga_psd", "PSD": "tga_psd", "camera raw": "raw",
-    "video": "video_frames",
+    "FITS": "fits", "TGA": "tga_psd", "PSD": "tga_psd", "camera raw": "raw", "video": "video_frames",
+    GAIN_MAP: "gain_map",
 }  # fmt: skip
 # The modules that write formats; raster writes the others.
 _WRITERS = _READERS | {"PNG": "png", "JPEG": "lossy", "WebP": "lossy", "TIFF": "tiff"}
@@ -112,7 +113,7 @@ def _write_whole(temporary: str, name: str, picture: Picture, fmt: Format, stora
 
 def _format_for(path: str | os.PathLike[str], picture: Picture, storage: Storage) -> Format:
     """The format that a path names, if it can hold the picture's pixels, and knows the storage."""
-    fmt = format_of(path)
+    fmt = format_of(path, gain_map=storage.gain_map)
     storage.check(os.fspath(path), fmt.name)
     if picture.pixels.dtype not in fmt.depths:
         depths = ", ".join(fmt.dtypes)
@@ -191,10 +192,8 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
             pixels = np.concatenate((pixels[:, :, :1],) * 3 + ((pixels[:, :, 1:],) if alpha else ()), axis=2)
         if hides and np.any((pixels[..., -1:] == 0) & (pixels[..., :-1] != 0)):
             lost("EXR holds colour times alpha; colour where alpha is 0 becomes 0")
-        if fmt.name == "Radiance HDR":
-            from . import radiance
-
-            pixels, remarks = radiance.fitted(pixels)
+        if fmt.brightest is not None:
+            pixels, remarks = within(pixels, fmt.brightest)
             for remark in remarks:
                 lost(f"{fmt} {remark}")
         return np.ascontiguousarray(pixels)
@@ -257,7 +256,7 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
         if not all(_RESOLUTIONS[0] <= value <= _RESOLUTIONS[1] for value in (x, y)):
             lost(f"the resolution ({x:g} x {y:g} per {unit}) makes no sense; it is left out")
             dropped.append("resolution")
-        elif fmt.name == "JPEG":
+        elif fmt.is_jpeg:
             from . import lossy
 
             exact, held = lossy.dots_per_inch(metadata.resolution)
@@ -273,7 +272,7 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
             dropped += ["exif", "xmp"]
         elif left := exif.lost_in_tiff(metadata.exif or b""):
             lost(f"TIFF cannot hold all EXIF; it is kept but for: {', '.join(left)}")
-    if fmt.name == "JPEG":
+    if fmt.is_jpeg:
         for key, fits in zip(("exif", "xmp"), containers.fits_jpeg(metadata.exif, metadata.xmp), strict=True):
             if not fits:
                 lost(f"the {_NAMES[key]} is too long for JPEG; it is left out")

@@ -1,4 +1,4 @@
-"""Radiance pictures: reading them, to the last bit, and what they cannot hold.
+"""Radiance pictures, read to the last bit.
 
 A pixel is (r, g, b, e), which means (r, g, b) · 2^(e − 136), and black where e is 0. A row is stored plainly, or each
 of its components in runs. Before 1991 equal pixels were stored in runs: (1, 1, 1, n) repeats the pixel before it
@@ -24,10 +24,6 @@ _LONGEST_ROW = 0x7FFF
 _LONGEST_RUN = 128
 # The excess of a stored exponent over the power of two that multiplies the stored whole numbers.
 _BIAS = 136
-# The largest value that a file can hold.
-_LARGEST = 255 * 2.0**119
-# The share of the brightest value below which negative values are only rounding.
-_ROUNDING = 1e-6
 
 
 def read(path: str) -> Pixels:
@@ -103,20 +99,3 @@ def _in_runs(data: bytes, at: int, length: int) -> tuple[bytearray, int]:
             row += pixel
             place = 0
     return row, at
-
-
-def fitted(pixels: Pixels) -> tuple[Pixels, list[str]]:
-    """Floats as a file can hold them, and a remark on each kind of values that it cannot.
-
-    Values that are negative, but far below the rounding of the brightest one, become 0 without a word.
-    """
-    kept = np.clip(np.where(np.isnan(pixels), 0, pixels), 0, _LARGEST)
-    if np.array_equal(kept, pixels):
-        return pixels, []
-    brightest = pixels.max(initial=0, where=np.isfinite(pixels))
-    remarks = ["holds no negative values; they become 0"] * bool((pixels < -_ROUNDING * brightest).any())
-    if np.isnan(pixels).any():
-        remarks.append("holds no NaN; it becomes 0")
-    if (pixels > _LARGEST).any():
-        remarks.append(f"holds no values above {_LARGEST:.4g}; they become that")
-    return kept, remarks

@@ -57,13 +57,17 @@ _PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, _RGB, _PALETTE, 4, _SEPARATED, 6,
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     extras = _extras(path, fmt)
+    if layer in extras.layers[1:]:
+        from . import gain_map
+
+        return gain_map.read(path, extras)
     header = None
     if fmt.name == "JPEG 2000":
         from . import jpeg2000
 
         header = jpeg2000.read_header(path)
     if header is not None and header.needs_pillow():
-        page = _Page(path, fmt, extras, oiio.no_spec(), 1, _page(path, layer, 1), layer is None, header)
+        page = _Page(path, fmt, extras, oiio.no_spec(), ("0",), _page(path, layer), layer is None, header)
         return page.picture(by_pillow.read(path, "JPEG2000"))
     if layer is not None and frames.is_animated(fmt, extras):
         return _frame(path, fmt, layer, extras)
@@ -106,9 +110,14 @@ def _frame(path: str, fmt: Format, layer: str | int, extras: containers.Extras) 
 
 def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
     """The picture in a PNG, JPEG or TIFF file, its rows, and how many come together, if ``most`` bytes are too few."""
+    light = fmt.name == "JPEG" and layer in _extras(path, fmt).layers[1:]
     with oiio.Reader(path) as file:
-        if file.spec().image_bytes() * COPIES <= most and fmt.name != "TIFF":
+        spec = file.spec()
+        nbytes = spec.width * spec.height * 3 * np.float16().itemsize if light else spec.image_bytes()
+        if nbytes * COPIES <= most and fmt.name != "TIFF":
             return None
+        if light:
+            raise Whole("is read with its gain map", nbytes)
         page = _open(path, file, fmt, layer, _extras(path, fmt), None)
         spec, nbytes = page.spec, page.spec.image_bytes()
         if nbytes * COPIES <= most:
@@ -153,23 +162,23 @@ def _open(
     extras: containers.Extras,
     header: jpeg2000.Header | None,
 ) -> _Page:
-    count = file.count() if fmt.name == "TIFF" else 1
-    index = _page(path, layer, count)
-    return _Page(path, fmt, extras, file.spec(index), count, index, layer is None, header)
+    names = extras.layers or tuple(map(str, range(file.count() if fmt.name == "TIFF" else 1)))
+    index = _page(path, layer, names)
+    return _Page(path, fmt, extras, file.spec(index), names, index, layer is None, header)
 
 
 @dataclass(frozen=True)
 class _Page:
     """A picture of a file that is open, before its pixels are read.
 
-    ``count`` and ``index``: of the file's pages. ``first``: nobody has chosen one, and the first is read.
+    ``names`` of the file's pictures, and the ``index`` of this one. ``first``: nobody has chosen one, and it is read.
     """
 
     path: str
     fmt: Format
     extras: containers.Extras
     spec: Any
-    count: int
+    names: tuple[str, ...]
     index: int
     first: bool
     header: jpeg2000.Header | None
@@ -217,8 +226,11 @@ class _Page:
         aspect = spec.get_float_attribute("PixelAspectRatio", 1)
         if not size and abs(aspect - 1) > _ASPECT_TOLERANCE:
             unused.append(f"pixel aspect ratio ({aspect:.4g})")
-        if self.count > 1 and self.first:
-            note(f"{path}: holds {self.count} pages; the first is used")
+        several = len(self.names) > 1
+        if several and self.first and extras.layers:
+            unused.append(f"gain map (--layer {self.names[1]} applies it)")
+        elif several and self.first:
+            note(f"{path}: holds {len(self.names)} pages; the first is used")
         if unused:
             note(f"{path}: is read without its {', '.join(unused)}")
 
@@ -227,15 +239,14 @@ class _Page:
                 pixels = np.ascontiguousarray(pixels[:, :, kept])
             return straight(pixels) if associated else pixels
 
-        several = self.count > 1
         return Picture(
             unread((*shape[:2], len(kept)), dtype),
             alpha=alpha,
             linear=colour.linear,
             metadata=Metadata(icc, extras.exif, extras.xmp, size, colour=unusual(colour)),
             associated=associated,
-            layer=str(self.index) if several else "",
-            layers=tuple(map(str, range(self.count))) if several else (),
+            layer=self.names[self.index] if several else "",
+            layers=self.names if several else (),
         ), finished
 
 
@@ -349,13 +360,13 @@ def resolution_attributes(value: tuple[float, float, str]) -> dict[str, Any]:
     return {"XResolution": float(x), "YResolution": float(y), "ResolutionUnit": unit}
 
 
-def _page(path: str, layer: str | int | None, count: int) -> int:
+def _page(path: str, layer: str | int | None, names: tuple[str, ...] = ("0",)) -> int:
     if layer is None:
         return 0
-    if not str(layer).isdecimal() or int(layer) >= count:
-        have = f"pages 0 to {count - 1}" if count > 1 else "no layers"
-        raise FileError(f"{path}: has no layer {layer!r}; it has {have}")
-    return int(layer)
+    if str(layer) not in names:
+        several = f"pages 0 to {names[-1]}" if names[0] == "0" else f"layers {' and '.join(names)}"
+        raise FileError(f"{path}: has no layer {layer!r}; it has {several if names[1:] else 'no layers'}")
+    return names.index(str(layer))
 
 
 def _kept(path: str, channels: int, colours: int, alpha: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Operation, Params, Traits, Whole, Written, parameter
+from ..operation import Choice, Flag, Operation, Params, Traits, Whole, Written, parameter
 from ..params.storage import QUALITIES, SUBSAMPLINGS, Storage
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class WriteParams(Params):
     """Write what the chain has come to: ``then write FILE``; for several inputs FILE is a template, as of -o.
 
-    The file has its own quality, subsampling and compression: those of the command are for its output.
+    The file has its own quality, subsampling, compression and gain map: those of the command are for its output.
     """
 
     output: str = parameter(
@@ -26,11 +26,12 @@ class WriteParams(Params):
     quality: int | None = parameter(None, Whole("Of JPEG and WebP.", *QUALITIES, optional=True))
     subsampling: str | None = parameter(None, Choice("Of JPEG.", SUBSAMPLINGS, optional=True))
     compression: str | None = parameter(None, Written("As of the command.", "NAME[:LEVEL]", str))
+    gain_map: bool = parameter(False, Flag("As of the command."))
 
     @property
     def storage(self) -> Storage:
         """How the file is stored."""
-        return Storage(self.quality, self.subsampling, self.compression)
+        return Storage(self.quality, self.subsampling, self.compression, self.gain_map)
 
 
 def _write(gpu: Gpu, image: Image, params: WriteParams) -> Image:

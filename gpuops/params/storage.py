@@ -12,6 +12,8 @@ from ..errors import ParameterError
 SUBSAMPLINGS = ("4:4:4", "4:2:2", "4:2:0")
 # The least and the largest quality.
 QUALITIES = (1, 100)
+# The format of JPEG files whose light goes beyond white by a gain map.
+GAIN_MAP = "JPEG with a gain map"
 
 
 class Levels(NamedTuple):
@@ -48,6 +50,7 @@ _DWA = Levels(1, 1000, 45)
 CODECS: Mapping[str, Codec] = {
     "PNG": Codec(methods={"none": None, "deflate": _DEFLATE}, number="deflate"),
     "JPEG": Codec(95, SUBSAMPLINGS),
+    GAIN_MAP: Codec(95),
     "WebP": Codec(90, ("4:2:0",), {"lossy": None, "lossless": Levels(0, 9, 6)}, Method("lossy", -1)),
     "AVIF": Codec(90, SUBSAMPLINGS),
     "HEIC": Codec(90, SUBSAMPLINGS),
@@ -93,14 +96,21 @@ class Storage:
         One of :data:`SUBSAMPLINGS`.
     compression : str, optional
         NAME, NAME:LEVEL, or LEVEL alone.
+    gain_map : bool
+        Whether a JPEG holds light, by a gain map beside its picture.
     """
 
     quality: int | None = None
     subsampling: str | None = None
     compression: str | None = None
+    gain_map: bool = False
 
     def check(self, name: str, format_name: str) -> None:
         """Raises ParameterError if the format of the output ``name`` does not know a value."""
+        if self.gain_map and format_name not in ("JPEG", GAIN_MAP):
+            raise ParameterError(
+                f"{name}: gain maps are written in JPEG, not in {format_name}: leave out --gain-map"
+            )
         codec = CODECS.get(format_name, Codec())
         method = self.method(format_name, name)
         lossless = method is not None and method.name == "lossless"
