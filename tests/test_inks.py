@@ -395,7 +395,6 @@ def test_results_are_srgb_of_the_files_depth(
         monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
         monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
         monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 2)
-        monkeypatch.setattr("gpuops.files.strips.os.path.getsize", lambda _path: 1 << 40)
     inks, largest = drawn(dtype, 4 + alpha, (61, 67)), np.iinfo(dtype).max
     options: dict[str, Any] = {"extrasamples": ["unassalpha"]} if alpha else {}
     save(tmp_path / "in.tif", inks, **options, **({"tile": (16, 16)} if tiled else {"rowsperstrip": 7}))
@@ -421,6 +420,26 @@ def test_large_files_come_by_rows(tmp_path: Path) -> None:
         assert strips.picture.pixels.dtype == np.float32 and strips.picture.depth == np.uint8
         blocks = list(strips.rows(16))
         assert len(blocks) > 4 and np.array_equal(np.concatenate(blocks), whole)
+    # What OpenImageIO cannot read, or makes RGB of: compressed with zstd, and as JPEG.
+    for options in ({"tile": (32, 32)}, {"rowsperstrip": 16}):
+        for compression, channels in (("zstd", 4), ("jpeg", 4), ("zstd", 3)):
+            kind = "separated" if channels == 4 else "rgb"
+            tifffile.imwrite(
+                tmp_path / "a.tif", inks[..., :channels], photometric=kind, compression=compression,
+                iccprofile=PRESS if channels == 4 else None, metadata=None, **options,
+            )  # fmt: skip
+            whole = files.read(tmp_path / "a.tif").pixels
+            stored = tifffile.imread(tmp_path / "a.tif")
+            wanted = little_cms(PRESS, stored) if channels == 4 else stored
+            assert np.abs(whole - wanted).max() < TOLERANCE["signal"]
+            strips = files.open_rows(str(tmp_path / "a.tif"), None, 100)
+            assert strips is not None and strips.least == (32 if "tile" in options else 16)
+            blocks = list(strips.rows(33))
+            assert len(blocks) == 4 and np.array_equal(np.concatenate(blocks), whole)
+    content = (tmp_path / "a.tif").read_bytes()
+    (tmp_path / "a.tif").write_bytes(content[: len(content) * 2 // 3])
+    with pytest.raises(FileError, match="cut off or damaged"):
+        list(strips.rows(33))
     Image.fromarray(inks[..., :4].copy(), "CMYK").save(tmp_path / "a.jpg", icc_profile=PRESS)
     with pytest.raises(files.Whole, match="is a JPEG of inks"):
         files.open_rows(str(tmp_path / "a.jpg"), None, 100)

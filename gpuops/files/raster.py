@@ -109,21 +109,26 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
             raise Whole("is a JPEG of inks", nbytes)
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
             raise Whole("holds doubles, or its channels one after the other", nbytes)
-        if _only_tifffile(fmt, spec):
-            raise Whole("is compressed with zstd", nbytes)
         if (fmt.name == "PNG" and _is_interlaced(path)) or (fmt.name == "JPEG" and is_progressive(path)):
             raise Whole("is interlaced or progressive", nbytes)
         convert = _check_samples(path, file, page)
         kind = np.dtype(oiio.DTYPES[str(spec.format)])
         picture, finished = page.described((spec.height, spec.width, spec.nchannels), kind)
-        raw = page.inks is not None
+        raw, by_tifffile = page.inks is not None, _only_tifffile(fmt, spec)
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
+        if by_tifffile:
+            from . import tiff
+
+            shape = spec.height, spec.width, spec.nchannels
+            yield from (finished(convert(rows)) for rows in tiff.read_rows(path, page.index, shape, count))
+            return
         with oiio.Reader(path, raw=raw) as file:
             for block in file.blocks(count, index=page.index):
                 yield finished(convert(block))
 
-    return picture, rows, max(1, spec.tile_height)
+    strip = spec.get_int_attribute("tiff:RowsPerStrip") if by_tifffile else 1
+    return picture, rows, max(1, spec.tile_height or strip)
 
 
 def _extras(path: str, fmt: Format) -> containers.Extras:
@@ -205,10 +210,16 @@ def _check_samples(path: str, file: oiio.Reader, page: Page) -> Callable[[Pixels
 
 
 def _only_tifffile(fmt: Format, spec: Any) -> bool:
-    """Whether a TIFF file has a compression that OpenImageIO lacks, and samples that are the colours' own."""
-    plain = spec.get_int_attribute(PHOTOMETRIC, MIN_IS_BLACK) in (MIN_IS_BLACK, _RGB, SEPARATED)
+    """Whether a TIFF file has a compression that OpenImageIO lacks, or makes RGB of, and samples of colours or inks."""
+    kind, compression = (
+        spec.get_int_attribute(PHOTOMETRIC, MIN_IS_BLACK),
+        spec.get_string_attribute("compression"),
+    )
+    lacking = (kind in (MIN_IS_BLACK, _RGB, SEPARATED) and compression == "zstd") or (
+        kind == SEPARATED and compression == "jpeg"
+    )
     whole = spec.get_string_attribute("planarconfig") != "separate" and str(spec.format) in oiio.DTYPES
-    return fmt.name == "TIFF" and spec.get_string_attribute("compression") == "zstd" and plain and whole
+    return fmt.name == "TIFF" and lacking and whole
 
 
 def _is_interlaced(path: str) -> bool:
