@@ -339,6 +339,18 @@ def test_a_profile_of_inks_beside_rgb(suffix: str, clpix: Clpix, tmp_path: Path)
     assert files.read(out).metadata.icc is None
 
 
+def test_no_file_gets_a_profile_of_inks(tmp_path: Path) -> None:
+    from gpuops import GpuopsWarning
+
+    picture = files.Picture(drawn("uint8", 3), metadata=files.Metadata(PRESS))
+    for name in ("a.png", "a.tif", "a.jpg", "a.jxl", "a.webp"):
+        with pytest.warns(
+            GpuopsWarning, match="the ICC profile is for inks and does not fit; it is left out"
+        ):
+            files.write(tmp_path / name, picture)
+        assert files.read(tmp_path / name).metadata.icc is None
+
+
 def test_inks_that_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.tif"
     save(path, drawn()[..., :4], extratags=[(332, 3, 1, 2, True)])
