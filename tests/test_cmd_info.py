@@ -125,6 +125,7 @@ def test_a_picture_with_everything(clpix: Program, tmp_path: Path, rng: np.rando
         "alpha": True,
         "associated": False,
         "dtype": "uint16",
+        "inks": None,
         "space": "encoded",
         "layer": "",
         "layers": [],

@@ -219,6 +219,6 @@ def test_cmyk_jpeg(tiles: bool, tmp_path: Path) -> None:
         data = data[:position] + b"\x44\x01" + data[position + 2 :]
     (tmp_path / "c.tif").write_bytes(data)
     picture, said = read_saying(tmp_path / "c.tif")
-    assert said == "is CMYK and converted to RGB without colour management"
+    assert said == "is CMYK without an ICC profile; colours are taken as (1 − ink)(1 − black) of sRGB"
     expected = (255 - inks[..., :3].astype(float)) * (255 - inks[..., 3:].astype(float)) / 255
     assert np.abs(picture.pixels - expected).max() <= 2

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import imagecodecs
 import numpy as np
 import numpy.typing as npt
 import pytest
+import tifffile
 from PIL import Image
 
 from gpuops import Gpu, files
@@ -127,17 +129,21 @@ def test_alpha_and_what_is_no_colour(gpu: Gpu) -> None:
 # -- in files ------------------------------------------------------------------------------------------------------
 
 
-def save(path: Path, dtype: str = "uint8", *, alpha: bool = False, name: str = "lut16, Lab") -> Array:
+def extra(alpha: bool) -> dict[str, Any]:
+    """Tifffile's options of a picture with alpha, or without."""
+    return {"extrasamples": ["unassalpha"], "metadata": None} if alpha else {"metadata": None}
+
+
+def save(
+    path: Path, dtype: str = "uint8", *, alpha: bool = False, name: str = "lut16, Lab", seed: int = 5
+) -> Array:
     """Saves a picture with a profile by another program, and returns its fractions, without alpha."""
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(seed)
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (29, 31, 3 + alpha)).astype(dtype)
-    if dtype == "uint8":
+    if path.suffix != ".tif":
         Image.fromarray(pixels).save(path, icc_profile=PROFILES[name])
     else:
-        import tifffile
-
-        extra = {"extrasamples": ["unassalpha"]} if alpha else {}
-        tifffile.imwrite(path, pixels, photometric="rgb", iccprofile=PROFILES[name], **extra)
+        tifffile.imwrite(path, pixels, photometric="rgb", iccprofile=PROFILES[name], **extra(alpha))
     return np.asarray(pixels[..., :3] / np.iinfo(dtype).max)
 
 
@@ -229,3 +235,61 @@ def test_a_damaged_table_beside_a_matrix(tmp_path: Path) -> None:
     block = reference.rgb_profile("Display P3", reference.parametric(0, 2.2), A2B0=table)
     colour, besides = icc.colour_of(block)
     assert colour.cube is None and colour.primaries == "Display P3" and besides == "tables"
+
+
+# -- beside other pictures -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [False, True])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_pictures_of_one_table_are_merged_and_mixed_as_they_are_stored(
+    clpix: Clpix, dtype: str, alpha: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table has no inverse, and needs none: the result is that of the same values without a profile."""
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("a", 6), ("b", 7)):
+        save(Path(f"{name}.tif"), dtype, alpha=alpha, seed=seed)
+        tifffile.imwrite(
+            f"plain-{name}.tif", tifffile.imread(f"{name}.tif"), photometric="rgb", **extra(alpha)
+        )
+    for command, between in (("merge", ()), ("mix", ("--space", "encoded", "--amount", 0.3, "--picture"))):
+        for first, second, out in (("a.tif", "b.tif", "o.tif"), ("plain-a.tif", "plain-b.tif", "p.tif")):
+            run = clpix(command, first, *between, second, "-o", out, "--overwrite", "-q")
+            assert run.code == 0
+        found, wanted = files.read("o.tif"), files.read("p.tif")
+        assert found.metadata.icc == PROFILES["lut16, Lab"]
+        assert np.array_equal(found.pixels, wanted.pixels)
+
+
+@pytest.mark.parametrize("first", ["table", "curves"])
+def test_pictures_of_other_spaces_cannot_become_values_of_a_table(
+    clpix: Clpix, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line says it, and what to do. Light of both is mixed and merged as it is by their profiles."""
+    monkeypatch.chdir(tmp_path)
+    curves = reference.rgb_profile(
+        "Display P3", reference.curve(*np.rint(65535 * np.linspace(0, 1, 50) ** 3).astype(int))
+    )
+    pixels = np.random.default_rng(8).integers(0, 256, (2, 29, 31, 3)).astype(np.uint8)
+    Image.fromarray(pixels[0]).save(
+        "a.png", icc_profile=PROFILES["lut16, Lab"] if first == "table" else curves
+    )
+    Image.fromarray(pixels[1]).save("b.png")
+    line = (
+        "clpix: error: a.png: the image's colour space has a curve that is a table, and b.png has another one: "
+        "work in --space linear\n"
+    )
+    for command in (
+        ("merge", "a.png", "b.png"),
+        ("mix", "a.png", "--picture", "b.png", "--space", "encoded"),
+    ):
+        assert clpix(*command, "-o", "o.png") == Run(1, "", line)
+        assert not Path("o.png").exists()
+        assert clpix(*command[:4], "--space", "linear", "-o", "o.png", "-q").code == 0
+        Path("o.png").unlink()
+    run = clpix("mix", "a.png", "--picture", "b.png", "--amount", 0.25, "-o", "o.exr", "--dtype", "float")
+    assert run == Run(0, "", "")
+    if first == "table":
+        light_of = little_cms(PROFILES["lut16, Lab"], pixels[0] / 255)
+        wanted = 0.75 * light_of + 0.25 * reference.srgb_light(pixels[1] / 255)
+        assert np.abs(files.read("o.exr").pixels - wanted).max() < TOLERANCE["light"]

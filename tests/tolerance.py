@@ -107,6 +107,15 @@ PROFILE_TABLES = {
     "steps": 1e-4,
 }
 
+INKS = {
+    # Absolute, of the sRGB signal of Little CMS's light in float32; the curve is steep in the dark.
+    "signal": 1e-5,
+    # The same of gray's codes, at all of which its table is evaluated.
+    "codes": 1e-5,
+    # The same of gray in between, where Little CMS rounds to 16 bits before the table and behind it.
+    "gray": 4e-5,
+}
+
 GRADE = {
     # Of the largest value: a GPU's own powers, within 5e-7 · |p| · (1 + |log2 x|) each.
     "grade": 1e-5,

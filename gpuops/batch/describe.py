@@ -48,7 +48,7 @@ def as_json(
 ) -> Any:
     """Returns the whole description; ``measured`` is keyed by arrays' names, a picture's by ""."""
     head = {"path": printable(path), "format": str(fmt)}
-    metadata = _metadata(content.metadata)
+    metadata = _metadata(content.metadata, _profile(content))
     if isinstance(content, Numbers):
         arrays = {
             name: {"shape": array.shape, "dtype": array.dtype.name}
@@ -74,7 +74,8 @@ def as_json(
             "channels": CHANNELS[content.channels],
             "alpha": content.alpha,
             "associated": content.associated,
-            "dtype": content.pixels.dtype.name,
+            "dtype": content.depth.name,
+            "inks": "CMYK" if content.inks else None,
             "space": "linear" if content.linear else "encoded",
             "colour": _colour(content.colour),
             "layer": content.layer,
@@ -99,14 +100,18 @@ def _coloured(colour: Colour, *, gray: bool) -> str:
     return f"{transfer}{primaries}{', narrow range' if colour.narrow else ''}"
 
 
-def _metadata(metadata: Metadata) -> dict[str, Any]:
+def _profile(content: Picture | Numbers) -> bytes | None:
+    """Returns a file's profile, which is not the picture's where the file holds inks."""
+    of_inks = content.inks if isinstance(content, Picture) else None
+    return of_inks.profile if of_inks else content.metadata.icc
+
+
+def _metadata(metadata: Metadata, profile: bytes | None) -> dict[str, Any]:
     """Sizes in bytes of the blocks (None: there is none), the profile's name, resolution and EXR attributes."""
+    blocks = {"icc": profile, "exif": metadata.exif, "xmp": metadata.xmp}
     return {
-        "icc_description": icc.description(metadata.icc) if metadata.icc else None,
-        **{
-            name: len(block) if (block := getattr(metadata, name)) else None
-            for name in ("icc", "exif", "xmp")
-        },
+        "icc_description": icc.description(profile) if profile else None,
+        **{name: len(block) if block else None for name, block in blocks.items()},
         "orientation": exif.orientation(metadata.exif) if metadata.exif else None,
         "resolution": metadata.resolution,
         "attributes": {name: _value(value) for name, value in metadata.attributes.items()},
@@ -135,11 +140,11 @@ def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]
         if colour := content.metadata.colour:
             yield f"  of values that are {_coloured(colour, gray=False)}"
     else:
-        colours = "RGB" if content.channels > 2 else "gray"
+        colours = "CMYK" if content.inks else "RGB" if content.channels > 2 else "gray"
         alpha = " with associated alpha" if content.associated else " with alpha" if content.alpha else ""
         yield (
             f"{path}: {fmt}, {content.width} × {content.height}, {colours}{alpha}, "
-            f"{_DEPTHS[content.pixels.dtype.name]}, {_coloured(content.colour, gray=content.channels < 3)}"
+            f"{_DEPTHS[content.depth.name]}, {_meaning(content)}"
         )
         if content.layers:
             others = ", ".join(name or "(unnamed)" for name in content.layers)
@@ -148,7 +153,7 @@ def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]
     if metadata.resolution:
         x, y, unit = metadata.resolution
         yield f"  resolution {x:g} × {y:g} pixels per {'inch' if unit == 'in' else unit}"
-    for name, block in (("ICC profile", metadata.icc), ("EXIF", metadata.exif), ("XMP", metadata.xmp)):
+    for name, block in (("ICC profile", _profile(content)), ("EXIF", metadata.exif), ("XMP", metadata.xmp)):
         if block:
             turned = exif.orientation(block) if name == "EXIF" else 1
             called = icc.description(block) if name == "ICC profile" else ""
@@ -156,6 +161,13 @@ def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]
             yield f"  {title}, {len(block)} bytes{f', orientation {turned}' if turned != 1 else ''}"
     for name, value in metadata.attributes.items():
         yield f"  {name}: {_shortened(_value(value))}"
+
+
+def _meaning(content: Picture) -> str:
+    """Returns what a picture's values are, in words."""
+    if content.inks:
+        return "as its profile says" if content.inks.profile else "without a profile"
+    return _coloured(content.colour, gray=content.channels < 3)
 
 
 def _kind(content: Numbers) -> str:

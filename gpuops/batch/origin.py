@@ -31,7 +31,7 @@ class Origin:
     associated : bool
         The input's alpha was, so its colour under alpha 0 is light.
     dtype : dtype, optional
-        The type of a picture's pixels.
+        The type of the samples in a picture's file.
     channels : int
         Of the input, without alpha where that is dropped.
     alpha : bool
@@ -66,7 +66,7 @@ class Origin:
         return cls(
             picture.metadata,
             picture.associated,
-            picture.pixels.dtype,
+            picture.depth,
             picture.channels - (picture.alpha and not alpha),
             alpha,
             linear or picture.linear,

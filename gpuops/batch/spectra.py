@@ -59,7 +59,7 @@ class ToSpectrum:
         told = item.run(found)
         if item.gpu.report is not None and self.peaks:
             item.gpu.report.results.append({"input": item.path, "peaks": [peak.written() for peak in told]})
-        depth = picture.pixels.dtype
+        depth = picture.depth
         if self.view is None and item.output.writes_data:
             self._save(item, pixels, picture, how)
             return told
@@ -86,11 +86,11 @@ class ToSpectrum:
         rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
         how = item.how(picture, linear=False, premultiply=False)
         data = self.view is None and item.output.writes_data
-        depth, shown = picture.pixels.dtype, self.view or "log-magnitude"
+        depth, shown = picture.depth, self.view or "log-magnitude"
         shade = "uint16" if depth.itemsize > 1 else "uint8"
         if rows is None and not self._is_too_large(item, picture, how, data=data):
             pixels = item.on_device(picture.pixels, how)
-            header = replace(picture, pixels=files.unread(picture.pixels.shape, depth))
+            header = replace(picture, pixels=files.unread(picture.pixels.shape, picture.pixels.dtype))
             del found, picture  # what is on the device need not stay on the host
             if data:
                 self._save(item, pixels, header, how)
@@ -142,7 +142,7 @@ class ToSpectrum:
         """Returns what a file says of the spectrum, and says what ifft will not restore."""
         from ..fourier import record, spectrum
 
-        params, depth = self.numbers, picture.pixels.dtype.name
+        params, depth = self.numbers, picture.depth.name
         channels = picture.channels - how.drops_alpha
         size = picture.height, picture.width
         about = record.Record(params, size, channels, depth, how.decoding.alpha, item.origin.linear)

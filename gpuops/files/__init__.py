@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from .lut import read_lut
     from .output import Identities, check_output, check_place
-    from .picture import CHROMATICITIES, Metadata, Picture, stripped, unread, upright
+    from .picture import CHROMATICITIES, Inks, Metadata, Picture, stripped, unread, upright
     from .pictures import format_in, read, read_stream, write, write_stream, writing
     from .strips import Strips, Whole, open_rows
 
@@ -45,6 +45,7 @@ __all__ = [
     "ONLY_READ",
     "Format",
     "Identities",
+    "Inks",
     "Metadata",
     "Numbers",
     "Picture",
@@ -91,7 +92,7 @@ _MODULES = {
     "formats": "EXTENSIONS FORMATS ONLY_READ Format format_named format_of is_display_format output_dtype",
     "lut": "read_lut",
     "output": "Identities check_output check_place",
-    "picture": "CHROMATICITIES Metadata Picture stripped unread upright",
+    "picture": "CHROMATICITIES Inks Metadata Picture stripped unread upright",
     "pictures": "format_in read read_stream write write_stream writing",
     "strips": "Strips Whole open_rows",
 }

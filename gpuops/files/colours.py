@@ -67,7 +67,8 @@ def of_profile(profile: bytes, *, gray: bool) -> Found:
         return Found(wrong=(f"its ICC profile {error}",))
     if gray and not icc.is_for_gray(profile):
         return Found(wrong=("its ICC profile is for RGB",))
-    wrong = (f"of its ICC profile the matrix and curves are used, and not its {besides}",) if besides else ()
+    used = "luminance is" if besides == "tint" else "matrix and curves are"
+    wrong = (f"of its ICC profile the {used} used, and not its {besides}",) if besides else ()
     return Found(colour, wrong)
 
 

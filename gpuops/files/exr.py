@@ -21,7 +21,7 @@ from . import alpha, oiio
 from .colours import Found, of_chromaticities
 from .formats import Format
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
-from .raster import resolution, resolution_attributes
+from .raster_page import resolution, resolution_attributes
 from .strips import COPIES, RowsOf, Whole
 
 #: Header attributes that describe this file's storage and making, not the picture.

@@ -1,7 +1,5 @@
 """ICC profiles read as colour spaces, matrices with curves and tables, and the former written of them.
 
-Little CMS evaluates tables, for the relative colorimetric intent.
-
 Source: ICC.1:2022 (profile version 4.4): 7.2 (header), 8.3 to 8.4 (tags of a profile), 10 (types), annex F (the model
 of a matrix and curves).
 """
@@ -11,14 +9,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
 from ..pixels.colour import Colour, tidied
-from ..pixels.curves import LINEAR_CURVE, Cube, Curve, Hlg, Parametric, Pq, Sampled
+from ..pixels.curves import LINEAR_CURVE, Curve, Hlg, Parametric, Pq, Sampled
 from ..pixels.primaries import D50_XYZ, D65, REC709, ColourError, Values, adaptation, to_rec709, xyz
-from . import cicp
+from . import cicp, icc_tables
 
 #: Bytes of a profile's header.
 _HEADER = 128
@@ -26,12 +23,8 @@ _HEADER = 128
 _MOST_TAGS = 1000
 #: The tags of tables that lead to the connection space.
 _LUTS = ("A2B0", "A2B1", "A2B2", "D2B0", "D2B1", "D2B2", "D2B3")
-#: Steps of red, of green and of blue at which tables are evaluated.
-_STEPS = 65
-#: The largest X, Y or Z that a table may have; more is damage.
-_MOST_XYZ = 64.0
 #: The names of colour spaces that are not RGB or gray, as messages say them.
-_KINDS = {b"CMYK": "inks", b"Lab ": "CIELAB", b"XYZ ": "CIE XYZ", b"YCbr": "YCbCr"}
+_KINDS = {b"GRAY": "gray", b"CMYK": "inks", b"Lab ": "CIELAB", b"XYZ ": "CIE XYZ", b"YCbr": "YCbCr"}
 #: The number of parameters of each type of parametric curve.
 _NUMBERS = (1, 3, 4, 5, 7)
 #: Parts of one of an s15Fixed16Number.
@@ -64,8 +57,7 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
     space, connection = profile[16:20], profile[20:24]
     tags = _tags(profile)
     if space not in (b"RGB ", b"GRAY"):
-        name = _KINDS.get(space, space.decode("latin-1").strip() or "no colours")
-        raise ColourError(f"is for {name}")
+        raise ColourError(f"is for {_name_of(space)}")
     called = _text(tags.get("desc", b""))
     if data := tags.get("cicp"):  # it tells how bright 1 is, which HDR curves cannot
         try:
@@ -73,11 +65,14 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
         except ColourError:
             pass  # the rest of the profile tells it, too
     remark = "tables" if any(name in tags for name in _LUTS) else ""
-    if remark and space == b"RGB ":
+    if remark:
         try:
-            return Colour((LINEAR_CURVE,), called=called, cube=_cube(profile)), ""
+            if space == b"GRAY":
+                table, tinted = icc_tables.gray(profile)
+                return tidied(Colour((table,), called=called)), "tint" if tinted else ""
+            return Colour((LINEAR_CURVE,), called=called, cube=icc_tables.cube(profile)), ""
         except ColourError:
-            if "rXYZ" not in tags:
+            if ("kTRC" if space == b"GRAY" else "rXYZ") not in tags:
                 raise
     if space == b"GRAY":
         if "kTRC" not in tags or connection not in (b"XYZ ", b"Lab "):
@@ -118,30 +113,19 @@ def _tags(profile: bytes) -> Mapping[str, bytes]:
     return tags
 
 
-@lru_cache(maxsize=4)  # the pictures of a batch often have one profile
-def _cube(profile: bytes) -> Cube:
-    """Evaluates a profile's tables for the relative colorimetric intent, in double. Raises ColourError."""
-    import imagecodecs
+def check_for_inks(profile: bytes) -> None:
+    """Raises ColourError where a profile is not one that makes light of cyan, magenta, yellow and black."""
+    tags, space = _tags(profile), profile[16:20]
+    if space != b"CMYK":
+        raise ColourError(f"is for {_name_of(space)}")
+    if not any(name in tags for name in _LUTS):
+        raise ColourError("has no tables that make light of inks")
+    icc_tables.check_inks(profile)
 
-    steps = np.linspace(0, 1, _STEPS)
-    blue, green, red = np.meshgrid(steps, steps, steps, indexing="ij")
-    rgb = np.stack([red, green, blue], axis=-1).reshape(_STEPS, -1, 3)
-    try:
-        xyz = imagecodecs.cms_transform(
-            rgb,
-            profile,
-            imagecodecs.cms_profile("xyz"),
-            colorspace="rgb",
-            outcolorspace="xyz",
-            outdtype="float64",
-            intent=imagecodecs.CMS.INTENT.RELATIVE_COLORIMETRIC,
-            flags=imagecodecs.CMS.FLAGS.NOOPTIMIZE,
-        )
-    except imagecodecs.CmsError:
-        raise ColourError("has damaged tables") from None
-    if not np.abs(xyz).max() <= _MOST_XYZ:  # false for NaN, too
-        raise ColourError("has tables that make no sense")
-    return Cube.of_xyz(xyz.reshape(_STEPS, _STEPS, _STEPS, 3), profile)
+
+def _name_of(space: bytes) -> str:
+    """The name of a profile's colour space, for messages."""
+    return _KINDS.get(space, space.decode("latin-1").strip() or "no colours")
 
 
 def _xyz(data: bytes) -> Values:

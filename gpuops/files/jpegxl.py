@@ -21,7 +21,7 @@ from .boxes import boxes
 from .drafts import draft_folder
 from .formats import Format
 from .picture import Metadata, Picture
-from .raster import icc_of
+from .raster_page import icc_of
 from .streams import called
 
 #: The bytes below which OpenImageIO takes a file for none of JPEG XL.

@@ -35,10 +35,14 @@ threads.tell(OpenImageIO)
 
 
 class Reader:
-    """A context that reads one file, which is opened at need. `index` is the subimage: an EXR part or a TIFF page."""
+    """A context that reads one file, which is opened at need. `index` is the subimage: an EXR part or a TIFF page.
 
-    def __init__(self, path: str) -> None:
+    ``raw``: the samples of a TIFF file are not converted to RGB.
+    """
+
+    def __init__(self, path: str, *, raw: bool = False) -> None:
         self.path = path
+        self._raw = raw
         self._input: Any = None
 
     def __enter__(self) -> Reader:
@@ -53,6 +57,7 @@ class Reader:
             config = OpenImageIO.ImageSpec()
             config.attribute("oiio:UnassociatedAlpha", 1)  # pixels as stored: colour under alpha 0 stays
             config.attribute("pnm:bigendian", 0)
+            config.attribute("oiio:RawColor", int(self._raw))
             self._input = OpenImageIO.ImageInput.open(self.path, config)
             if self._input is None:
                 raise self._trouble("opened", _error(OpenImageIO))
@@ -60,6 +65,12 @@ class Reader:
             _error(self._input)
             raise IndexError(index)
         return self._input.spec()
+
+    def raw_spec(self, index: int = 0) -> Any:
+        """The ImageSpec of a subimage whose samples are not converted to RGB, from now on."""
+        self.close()
+        self._raw = True
+        return self.spec(index)
 
     def count(self) -> int:
         """The number of subimages."""

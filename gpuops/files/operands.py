@@ -162,16 +162,26 @@ def _large(operand: FileOperand) -> Strips | None:
 
 
 def _planes_like(image: Image, operand: FileOperand, found: Picture, *, premultiplied: bool = True) -> Image:
-    from ..pixels.coding import unpack
+    from ..pixels.coding import Decoding, on_device, unpack
     from ..pixels.light import readable
+    from ..pixels.primaries import ColourError
+    from ..pixels.targets import check as check_formula
     from ..space import Space, converted
 
-    other = unpack(*readable(image.gpu, found, linear=True))
-    other.space = Space()
-    try:
-        other = converted(other, image.space.colour, premultiplied=premultiplied)
-    except ParameterError as error:
-        raise ParameterError(f"{operand}: is mixed in the image's colour space, and {error}") from None
+    wanted = image.space.colour
+    if found.colour == wanted and not wanted.narrow:  # whose black is at other fractions in another depth
+        other = unpack(on_device(image.gpu, found.pixels), Decoding(found.alpha))
+        other.space = Space(wanted)
+    else:
+        try:
+            check_formula(wanted)
+        except ColourError as error:
+            raise ParameterError(
+                f"the image's colour space {error}, and {operand} has another one: work in --space linear"
+            ) from None
+        other = unpack(*readable(image.gpu, found, linear=True))
+        other.space = Space()
+    other = converted(other, wanted, premultiplied=premultiplied)
     host = other.numpy()
     colours, alpha = host[: other.colours], host[other.colours :]
     if image.colours == 1 and len(colours) == 3:
@@ -210,5 +220,5 @@ def _check_size(image: Image, found: Picture, operand: FileOperand) -> None:
     _, height, width = image.of_whole
     if (found.height, found.width) != (height, width):
         raise ParameterError(
-            f"{operand}: has {found.width} × {found.height} pixels and the image {width} × {height}: resize one"
+            f"{operand} has {found.width} × {found.height} pixels and the image {width} × {height}: resize one"
         )

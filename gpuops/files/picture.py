@@ -111,6 +111,18 @@ def unread(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Pixels:
 
 
 @dataclass(frozen=True)
+class Inks:
+    """The cyan, magenta, yellow and black that a file holds in place of the picture's red, green and blue.
+
+    depth: the type of the file's samples. profile: the ICC profile that made floats of them, None where a formula has
+    made samples of the same type.
+    """
+
+    depth: str
+    profile: bytes | None = None
+
+
+@dataclass(frozen=True)
 class Picture:
     """An image of a file: `pixels` (height, width, channels), C-contiguous, in one of DTYPES.
 
@@ -120,6 +132,7 @@ class Picture:
         light of its own, and a format of associated alpha gets it back unchanged; otherwise such colour is
         hidden, and becomes 0 there.
     layer, layers: the layer that was read, and the names of all (EXR layers, TIFF pages, NPZ arrays).
+    inks: what pixels were made of, where the file is CMYK.
     """
 
     pixels: Pixels
@@ -129,6 +142,7 @@ class Picture:
     associated: bool = False
     layer: str = ""
     layers: tuple[str, ...] = ()
+    inks: Inks | None = None
 
     def __post_init__(self) -> None:
         p = self.pixels
@@ -143,6 +157,11 @@ class Picture:
     def colour(self) -> Colour:
         """The space of the stored colours."""
         return self.metadata.colour or (LINEAR if self.linear else SRGB)
+
+    @property
+    def depth(self) -> np.dtype[Any]:
+        """The type of the file's samples, which results have as well: that of pixels, but for inks."""
+        return self.pixels.dtype if self.inks is None else np.dtype(self.inks.depth)
 
     def upright(self) -> Picture:
         """The picture, turned as its orientation says, which is 1 then."""

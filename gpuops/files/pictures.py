@@ -248,9 +248,13 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
         metadata = replace(metadata, attributes={})
     if names:
         lost(f"{fmt} cannot hold the {', '.join(names)}")
-    if metadata.icc and "icc" not in dropped and (metadata.icc[16:20] == b"GRAY") != gray:
-        lost(f"the ICC profile is for {'RGB' if gray else 'gray'} and does not fit; it is left out")
-        dropped.append("icc")
+    if metadata.icc and "icc" not in dropped:
+        misfit = {b"CMYK": "inks", b"GRAY": "" if gray else "gray"}.get(
+            metadata.icc[16:20], "RGB" if gray else ""
+        )
+        if misfit:
+            lost(f"the ICC profile is for {misfit} and does not fit; it is left out")
+            dropped.append("icc")
     if metadata.resolution and "resolution" not in dropped:
         x, y, unit = metadata.resolution
         if not all(_RESOLUTIONS[0] <= value <= _RESOLUTIONS[1] for value in (x, y)):

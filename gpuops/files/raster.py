@@ -6,7 +6,6 @@ PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,45 +13,31 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
-from ..pixels.colour import LINEAR, SRGB, unusual
-from . import (
-    by_pillow,
-    colours,
-    containers,
-    frames,
-    oiio,
-    png_rows,
-    tiff_page,
-)
-from .alpha import straight
+from ..pixels.colour import SRGB, unusual
+from . import by_pillow, colours, containers, frames, oiio, png_rows, tiff_page
 from .containers import is_progressive
 from .formats import Format
-from .picture import Metadata, Picture, Pixels, unread, upright
+from .picture import Metadata, Picture, Pixels
+from .raster_page import MIN_IS_BLACK, PHOTOMETRIC, SEPARATED, Page, icc_of, is_of_inks
 from .strips import COPIES, RowsOf, Whole
 
 if TYPE_CHECKING:
     from . import jpeg2000
 
+#: The times that floats made of 8-bit inks take of their bytes, at most.
+_MOST_OF_INKS = 4
 #: The least width and height in pixels, as JPEG 2000's encoder halves the picture five times.
 _JPEG2000_LEAST = 32
-#: The difference from 1 within which a pixel counts as square.
-_ASPECT_TOLERANCE = 1e-4
-#: OpenImageIO's name of TIFF's PhotometricInterpretation.
-_PHOTOMETRIC = "tiff:PhotometricInterpretation"
 #: The interpretation of gray whose 0 is white.
 _MIN_IS_WHITE = 0
-#: The interpretation of gray whose 0 is black.
-_MIN_IS_BLACK = 1
 #: The interpretation of red, green and blue.
 _RGB = 2
 #: The interpretation of colours from a palette.
 _PALETTE = 3
-#: The interpretation of inks.
-_SEPARATED = 5
 #: The interpretation of a sensor's mosaic of colours.
 _MOSAIC = 32803
 #: The interpretations that are gray or RGB, or become so in decoding.
-_PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, _RGB, _PALETTE, 4, _SEPARATED, 6, _MOSAIC)
+_PHOTOMETRICS = (_MIN_IS_WHITE, MIN_IS_BLACK, _RGB, _PALETTE, 4, SEPARATED, 6, _MOSAIC)
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
@@ -67,7 +52,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
 
         header = jpeg2000.read_header(path)
     if header is not None and header.needs_pillow():
-        page = _Page(path, fmt, extras, oiio.no_spec(), ("0",), _page(path, layer), layer is None, header)
+        page = Page(path, fmt, extras, oiio.no_spec(), ("0",), _page(path, layer), layer is None, header)
         return page.picture(by_pillow.read(path, "JPEG2000"))
     if layer is not None and frames.is_animated(fmt, extras):
         return _frame(path, fmt, layer, extras)
@@ -82,8 +67,10 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
             undone = png_rows.read(path) if fmt.name == "PNG" else None
             if undone is not None:
                 pixels = undone
+            elif page.is_for_pillow:
+                pixels = by_pillow.read(path, "JPEG")
             else:
-                pixels = by_pillow.read(path, "JPEG") if page.has_gain_map else _samples(path, file, page)
+                pixels = _samples(path, file, page)
     return page.picture(pixels)
 
 
@@ -113,13 +100,15 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
     light = fmt.name == "JPEG" and layer in _extras(path, fmt).layers[1:]
     with oiio.Reader(path) as file:
         spec = file.spec()
-        nbytes = spec.width * spec.height * 3 * np.float16().itemsize if light else spec.image_bytes()
-        if nbytes * COPIES <= most and fmt.name != "TIFF":
+        if spec.image_bytes() * COPIES * _MOST_OF_INKS <= most and fmt.name != "TIFF":
             return None
         if light:
+            nbytes = spec.image_pixels() * 3 * np.float16().itemsize
+            if nbytes * COPIES <= most:
+                return None
             raise Whole("is read with its gain map", nbytes)
         page = _open(path, file, fmt, layer, _extras(path, fmt), None)
-        spec, nbytes = page.spec, page.spec.image_bytes()
+        spec, nbytes = page.spec, page.nbytes
         if nbytes * COPIES <= most:
             return None
         file.check_plausible(spec)
@@ -127,22 +116,30 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
             raise Whole("is stored turned or mirrored", nbytes)
         if page.has_gain_map:
             raise Whole("has a gain map", nbytes)
+        if page.is_for_pillow:
+            raise Whole("is a JPEG of inks", nbytes)
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
             raise Whole("holds doubles, or its channels one after the other", nbytes)
-        if _only_tifffile(fmt, spec):
-            raise Whole("is compressed with zstd", nbytes)
         if (fmt.name == "PNG" and _is_interlaced(path)) or (fmt.name == "JPEG" and is_progressive(path)):
             raise Whole("is interlaced or progressive", nbytes)
         convert = _check_samples(path, file, page)
         kind = np.dtype(oiio.DTYPES[str(spec.format)])
         picture, finished = page.described((spec.height, spec.width, spec.nchannels), kind)
+        raw, by_tifffile = page.inks is not None, _only_tifffile(fmt, spec)
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
-        with oiio.Reader(path) as file:
+        if by_tifffile:
+            from . import tiff
+
+            shape = spec.height, spec.width, spec.nchannels
+            yield from (finished(convert(rows)) for rows in tiff.read_rows(path, page.index, shape, count))
+            return
+        with oiio.Reader(path, raw=raw) as file:
             for block in file.blocks(count, index=page.index):
                 yield finished(convert(block))
 
-    return picture, rows, max(1, spec.tile_height)
+    strip = spec.get_int_attribute("tiff:RowsPerStrip") if by_tifffile else 1
+    return picture, rows, max(1, spec.tile_height or strip)
 
 
 def _extras(path: str, fmt: Format) -> containers.Extras:
@@ -161,112 +158,16 @@ def _open(
     layer: str | int | None,
     extras: containers.Extras,
     header: jpeg2000.Header | None,
-) -> _Page:
+) -> Page:
     names = extras.layers or tuple(map(str, range(file.count() if fmt.name == "TIFF" else 1)))
     index = _page(path, layer, names)
-    return _Page(path, fmt, extras, file.spec(index), names, index, layer is None, header)
+    spec = file.spec(index)
+    if fmt.name == "TIFF" and is_of_inks(spec):
+        spec = file.raw_spec(index)
+    return Page(path, fmt, extras, spec, names, index, layer is None, header)
 
 
-@dataclass(frozen=True)
-class _Page:
-    """A picture of a file that is open, before its pixels are read.
-
-    ``names`` of the file's pictures, and the ``index`` of this one. ``first``: nobody has chosen one, and it is read.
-    """
-
-    path: str
-    fmt: Format
-    extras: containers.Extras
-    spec: Any
-    names: tuple[str, ...]
-    index: int
-    first: bool
-    header: jpeg2000.Header | None
-
-    @property
-    def has_gain_map(self) -> bool:
-        """Whether the decoder applies a gain map, and gives half with alpha."""
-        return self.fmt.name == "JPEG" and (self.spec.nchannels > 3 or str(self.spec.format) != "uint8")
-
-    def picture(self, pixels: Pixels) -> Picture:
-        """Returns the picture with these samples."""
-        pixels = upright(pixels, self.extras.orientation)
-        if self.header is not None:  # the decoder rounds the size up to whole steps of subsampled colours
-            pixels = np.ascontiguousarray(pixels[: self.header.size[1], : self.header.size[0]])
-        found, finished = self.described(pixels.shape, pixels.dtype)
-        return replace(found, pixels=finished(pixels))
-
-    def described(
-        self, shape: tuple[int, ...], dtype: np.dtype[Any]
-    ) -> tuple[Picture, Callable[[Pixels], Pixels]]:
-        """Returns a picture of samples of this shape without them, and what makes its pixels of them, row by row."""
-        path, fmt, spec, extras = self.path, self.fmt, self.spec, self.extras
-        unused = list(extras.unused)
-        visible, place, associated = _alpha(path, fmt, spec, self.header, self.index, shape[2])
-        kept = _kept(path, shape[2], visible, place)
-        alpha = len(kept) > visible
-        icc = icc_of(spec) if extras.colours is None else extras.icc
-        if self.header is not None:
-            icc = self.header.profile or None
-        if _ink(spec):
-            without = ", and without its ICC profile" if icc else ""
-            note(f"{path}: is CMYK and converted to RGB without colour management{without}")
-            icc = None
-        elif icc and icc[16:20] == b"CMYK":
-            unused.append("ICC profile for inks")
-            icc = None
-        light = dtype.kind == "f"
-        found = extras.colours
-        if found is None:
-            found = colours.of_profile(icc, gray=len(kept) < 3) if icc else colours.of_exif(extras.exif)
-        for remark in found.remarks(light=light):
-            note(f"{path}: {remark}")
-        colour = found.colour or (LINEAR if light else SRGB)
-        size = resolution(spec)
-        aspect = spec.get_float_attribute("PixelAspectRatio", 1)
-        if not size and abs(aspect - 1) > _ASPECT_TOLERANCE:
-            unused.append(f"pixel aspect ratio ({aspect:.4g})")
-        several = len(self.names) > 1
-        if several and self.first and extras.layers:
-            unused.append(f"gain map (--layer {self.names[1]} applies it)")
-        elif several and self.first:
-            note(f"{path}: holds {len(self.names)} pages; the first is used")
-        if unused:
-            note(f"{path}: is read without its {', '.join(unused)}")
-
-        def finished(pixels: Pixels) -> Pixels:
-            if kept != [*range(shape[2])]:
-                pixels = np.ascontiguousarray(pixels[:, :, kept])
-            return straight(pixels) if associated else pixels
-
-        return Picture(
-            unread((*shape[:2], len(kept)), dtype),
-            alpha=alpha,
-            linear=colour.linear,
-            metadata=Metadata(icc, extras.exif, extras.xmp, size, colour=unusual(colour)),
-            associated=associated,
-            layer=self.names[self.index] if several else "",
-            layers=self.names if several else (),
-        ), finished
-
-
-def _alpha(
-    path: str, fmt: Format, spec: Any, header: jpeg2000.Header | None, page: int, channels: int
-) -> tuple[int, int, bool]:
-    """Returns the number of colours, the index of alpha (-1: none), and whether colours are multiplied by it."""
-    if header is not None:
-        place, associated, unsaid = header.alpha(channels)
-        if unsaid:
-            note(f"{path}: does not say what its channel {place + 1} is; it is taken as alpha")
-        return 3 if channels >= 3 else 1, place, associated
-    if fmt.name == "TIFF":
-        visible = tiff_page.colours(spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK), channels)
-        return visible, spec.alpha_channel, _is_associated(path, spec, page)
-    # A JPEG has no alpha; but a decoder that applies a gain map adds one.
-    return 3 if channels >= 3 else 1, spec.alpha_channel if fmt.name != "JPEG" else -1, False
-
-
-def _samples(path: str, file: oiio.Reader, page: _Page) -> Pixels:
+def _samples(path: str, file: oiio.Reader, page: Page) -> Pixels:
     """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
     spec = page.spec
     convert = _check_samples(path, file, page)
@@ -286,15 +187,18 @@ def _samples(path: str, file: oiio.Reader, page: _Page) -> Pixels:
     return convert(file.read(index=page.index))
 
 
-def _check_samples(path: str, file: oiio.Reader, page: _Page) -> Callable[[Pixels], Pixels]:
+def _check_samples(path: str, file: oiio.Reader, page: Page) -> Callable[[Pixels], Pixels]:
     """Refuses samples that have no place in a picture. Returns what is to be done to others, row by row."""
     spec = page.spec
     stored, bits = str(spec.format), spec.get_int_attribute("oiio:BitsPerSample")
-    photometric = spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK)
+    photometric = spec.get_int_attribute(PHOTOMETRIC, MIN_IS_BLACK)
     if stored not in ("uint8", "uint16", "half", "float", "double") or (stored == "float" and bits == 24):
         kind = f"{bits}-bit {stored}" if bits == 24 else stored
         raise FileError(f"{path}: holds {kind} samples; convert it to 8 or 16 bits or to float first")
-    if photometric not in _PHOTOMETRICS or (_ink(spec) and spec.nchannels != 3):
+    if is_of_inks(spec) and stored not in ("uint8", "uint16"):
+        raise FileError(f"{path}: holds {stored} samples of inks; convert it to 8 or 16 bits first")
+    of_others = photometric == SEPARATED and not tiff_page.is_cmyk(path, page.index, spec.nchannels)
+    if photometric not in _PHOTOMETRICS or of_others:
         kinds = {5: "inks or channels beyond CMYK", 8: "CIELAB colours"}
         kind = kinds.get(photometric, f"colours of kind {photometric}")
         raise FileError(f"{path}: holds {kind}; convert it to gray or RGB first")
@@ -306,7 +210,7 @@ def _check_samples(path: str, file: oiio.Reader, page: _Page) -> Callable[[Pixel
         note(f"{path}: holds a sensor's mosaic of colours, which is read as gray")
 
     def converted(pixels: Pixels) -> Pixels:
-        if spec.getattribute(_PHOTOMETRIC) is not None:
+        if spec.getattribute(PHOTOMETRIC) is not None:
             pixels = tiff_page.full_range(pixels, bits)
         if photometric == _MIN_IS_WHITE:  # the decoder has already inverted 8 bits, alpha included
             inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
@@ -317,10 +221,16 @@ def _check_samples(path: str, file: oiio.Reader, page: _Page) -> Callable[[Pixel
 
 
 def _only_tifffile(fmt: Format, spec: Any) -> bool:
-    """Whether a TIFF file has a compression that OpenImageIO lacks, and samples that are the colours' own."""
-    plain = spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK) in (_MIN_IS_BLACK, _RGB)
+    """Whether a TIFF file has a compression that OpenImageIO lacks, or makes RGB of, and samples of colours or inks."""
+    kind, compression = (
+        spec.get_int_attribute(PHOTOMETRIC, MIN_IS_BLACK),
+        spec.get_string_attribute("compression"),
+    )
+    lacking = (kind in (MIN_IS_BLACK, _RGB, SEPARATED) and compression == "zstd") or (
+        kind == SEPARATED and compression == "jpeg"
+    )
     whole = spec.get_string_attribute("planarconfig") != "separate" and str(spec.format) in oiio.DTYPES
-    return fmt.name == "TIFF" and spec.get_string_attribute("compression") == "zstd" and plain and whole
+    return fmt.name == "TIFF" and lacking and whole
 
 
 def _is_interlaced(path: str) -> bool:
@@ -347,19 +257,6 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         jpeg2000.define_alpha(path, picture.channels)
 
 
-def resolution(spec: Any) -> tuple[float, float, str] | None:
-    x, y = spec.get_float_attribute("XResolution"), spec.get_float_attribute("YResolution")
-    unit = {"in": "in", "inch": "in", "cm": "cm", "m": "m"}.get(spec.get_string_attribute("ResolutionUnit"))
-    if unit == "m":  # pixels per metre
-        x, y, unit = x / 100, y / 100, "cm"
-    return (x, y or x, unit) if unit and x > 0 else None
-
-
-def resolution_attributes(value: tuple[float, float, str]) -> dict[str, Any]:
-    x, y, unit = value
-    return {"XResolution": float(x), "YResolution": float(y), "ResolutionUnit": unit}
-
-
 def _page(path: str, layer: str | int | None, names: tuple[str, ...] = ("0",)) -> int:
     if layer is None:
         return 0
@@ -367,34 +264,3 @@ def _page(path: str, layer: str | int | None, names: tuple[str, ...] = ("0",)) -
         several = f"pages 0 to {names[-1]}" if names[0] == "0" else f"layers {' and '.join(names)}"
         raise FileError(f"{path}: has no layer {layer!r}; it has {several if names[1:] else 'no layers'}")
     return names.index(str(layer))
-
-
-def _kept(path: str, channels: int, colours: int, alpha: int) -> list[int]:
-    """Gray or RGB, with alpha last where the file has it; further channels are named and left out."""
-    kept = [*range(colours), *([alpha] if alpha >= colours else [])]
-    if left := [str(channel + 1) for channel in range(channels) if channel not in kept]:
-        which = f"channel {left[0]}" if len(left) == 1 else f"channels {', '.join(left)}"
-        note(f"{path}: is read without its {which} of {channels}, not said to be colour or alpha")
-    return kept
-
-
-def _is_associated(path: str, spec: Any, page: int) -> bool:
-    """Whether a TIFF file says that its colours are multiplied by alpha. Of RGB with a fourth channel and no word
-    of it, that channel is taken as alpha and colours as they are, since nothing is lost so."""
-    if spec.alpha_channel < 0 or spec.get_int_attribute("oiio:UnassociatedAlpha"):
-        return False
-    if tiff_page.extra_samples(path, page) is None:
-        note(f"{path}: does not say what its channel {spec.alpha_channel + 1} is; it is taken as alpha")
-        return False
-    return True
-
-
-def _ink(spec: Any) -> bool:
-    """Whether the file holds amounts of ink."""
-    jpeg, photometric = spec.get_string_attribute("jpeg:ColorSpace"), spec.get_int_attribute(_PHOTOMETRIC)
-    return jpeg in ("CMYK", "YCbCrK") or photometric == _SEPARATED
-
-
-def icc_of(spec: Any) -> bytes | None:
-    profile = spec.getattribute("ICCProfile")
-    return None if profile is None else np.asarray(profile, np.uint8).tobytes()

@@ -13,40 +13,34 @@ from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
 from ..pixels.colour import unusual
-from . import colours, oiio
+from . import colours, inks, oiio, psd
 from .alpha import straight
 from .formats import Format
 from .picture import Metadata, Picture
-from .raster import icc_of, resolution
+from .raster_page import icc_of, resolution
+from .reading import parsing
 
 #: TGA's type of alpha by which colours are multiplied.
 _PREMULTIPLIED = 4
-#: PSD's mode of colours that are amounts of ink.
-_INKS = "CMYK"
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     if layer is not None:
         raise FileError(f"{path}: has no layer {layer!r} that is read; the merged picture is")
+    header = _header(path) if fmt.name == "PSD" else None
+    if header is not None and header.is_cmyk:
+        return _read_inks(path, header)
     with oiio.Reader(path) as file:
         spec = file.spec()
-        layers = file.count() - 1 if fmt.name == "PSD" else 0
+        layers = file.count() - 1 if header else 0
         stored = file.read()
         icc, size = icc_of(spec), resolution(spec)
         premultiplied = spec.get_int_attribute("targa:alpha_type") == _PREMULTIPLIED
-        further = _channels(path) - spec.nchannels if fmt.name == "PSD" and spec.nchannels in (1, 3) else 0
-        mode = spec.get_string_attribute("psd:ColorMode")
+        further = header.channels - spec.nchannels if header and spec.nchannels in (1, 3) else 0
     visible = 3 if stored.shape[2] >= 3 else 1
     pixels = np.ascontiguousarray(stored[:, :, : visible + 1])
     further += max(0, stored.shape[2] - visible - 1)
-    if further > 0 and mode != _INKS:
-        several = "channels" if further > 1 else "channel"
-        note(f"{path}: is read without its further {several} ({further}), not said to be transparency")
-    if mode == _INKS:
-        note(f"{path}: is CMYK and converted to RGB without colour management")
-        icc = None
-    if layers:
-        note(f"{path}: is read as its merged picture, without its {layers} layer{'s' * (layers > 1)}")
+    _say(path, further, layers)
     light = pixels.dtype.kind == "f"
     found = colours.of_profile(icc, gray=visible == 1) if icc else colours.Found()
     for remark in found.remarks(light=light):
@@ -61,10 +55,33 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     )
 
 
-def _channels(path: str) -> int:
-    """The number of channels in a PSD file's header."""
-    with open(path, "rb") as file:
-        return int.from_bytes(file.read(14)[12:], "big")
+def _header(path: str) -> psd.Header:
+    with open(path, "rb") as file, parsing(path):
+        return psd.Header.of(file)
+
+
+def _read_inks(path: str, header: psd.Header) -> Picture:
+    """The merged picture of a PSD file of CMYK."""
+    with oiio.Reader(path) as file:
+        spec, layers = file.spec(), file.count() - 1
+        file.check_plausible(spec)
+    found = inks.inks_of(path, icc_of(spec), str(spec.format))
+    alpha = spec.alpha_channel >= 0
+    with parsing(path):
+        pixels = psd.inks(path, alpha=alpha)
+    _say(path, header.channels - pixels.shape[2], layers)
+    # Transparency has mixed colours with white, which is no ink.
+    colours = inks.rgb(straight(pixels) if alpha else pixels, found.profile)
+    return Picture(colours, alpha=alpha, metadata=Metadata(resolution=resolution(spec)), inks=found)
+
+
+def _say(path: str, further: int, layers: int) -> None:
+    """Says what of a file is not read."""
+    if further > 0:
+        several = "channels" if further > 1 else "channel"
+        note(f"{path}: is read without its further {several} ({further}), not said to be transparency")
+    if layers:
+        note(f"{path}: is read as its merged picture, without its {layers} layer{'s' * (layers > 1)}")
 
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:

@@ -20,6 +20,7 @@ from ..params.storage import Method, Storage
 from . import exif, threads
 from .formats import Format
 from .picture import Picture, Pixels
+from .reading import parsing
 
 # Bytes of pixels from which on they are in tiles.
 _TILED = 1 << 30
@@ -29,6 +30,8 @@ _SIDE = 256
 _BIG = 2**32 - 2**25
 # Bytes of a strip that is compressed, about.
 _STRIP = 1 << 18
+# Bytes of strips and tiles that are read at a time, before they are decoded.
+_AHEAD = 1 << 24
 # tifffile's names of compressions.
 _COMPRESSIONS = {"lzw": "lzw", "deflate": "adobe_deflate", "zstd": "zstd", "packbits": "packbits"}
 # Compressions that gain by a predictor: differences between neighbours in place of values (TIFF 6.0, section 14).
@@ -62,14 +65,28 @@ def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np
 
 def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
     """The samples of a page, (height, width, channels), of a compression that OpenImageIO does not know."""
-    try:
-        with tifffile.TiffFile(path) as file:
-            return np.ascontiguousarray(file.pages[page].asarray().reshape(shape))
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever its parsers meet in a damaged file
-        reason = str(error).split("\n")[0]
-        raise FileError(f"{path}: could not be read: the file is cut off or damaged ({reason})") from None
+    with parsing(path), tifffile.TiffFile(path) as file:
+        return np.ascontiguousarray(file.pages[page].asarray().reshape(shape))
+
+
+def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> Iterator[Pixels]:
+    """Gives the same from the top on, about ``count`` rows at a time: whole strips, or rows of tiles."""
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
+    height, width, channels = shape
+    with parsing(path), tifffile.TiffFile(path) as file:
+        found = file.pages[page].aspage()
+        least = found.tilelength if found.is_tiled else found.rowsperstrip
+        at_once = least * max(1, count // least)
+        first, rows = 0, np.empty((0, width, channels), found.dtype)
+        for segment, (_, _, top, left, _), _ in found.segments(maxworkers=threads.count(), buffersize=_AHEAD):
+            if top >= first + len(rows):
+                if len(rows):
+                    yield rows
+                first, rows = top, np.zeros((min(at_once, height - top), width, channels), found.dtype)
+            if segment is not None:  # of nothing but zeros there may be none
+                part = rows[top - first :, left:][: segment.shape[1], : segment.shape[2]]
+                part[:] = segment[0, : part.shape[0], : part.shape[1]]
+        yield rows
 
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:

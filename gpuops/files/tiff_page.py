@@ -1,6 +1,6 @@
 """Statements of a TIFF directory on its samples, beyond what the decoder tells.
 
-Source: TIFF revision 6.0, sections 3 (BaselineTIFF) and 18 (Associated Alpha Handling).
+Source: TIFF revision 6.0, sections 3 (BaselineTIFF), 16 (CMYK Images) and 18 (Associated Alpha Handling).
 """
 
 from __future__ import annotations
@@ -12,6 +12,10 @@ from .picture import Pixels
 
 # The tag ExtraSamples.
 _EXTRA_SAMPLES = 338
+# Its values for alpha.
+_ASSOCIATED, _UNASSOCIATED = 1, 2
+# The tag InkSet, and its value for CMYK.
+_INK_SET, _CMYK = 332, 1
 # The values of PhotometricInterpretation of gray, 0 white or black.
 _GRAY = (0, 1)
 
@@ -21,11 +25,30 @@ def extra_samples(path: str, page: int) -> tuple[int, ...] | None:
 
     0: unspecified, 1: associated alpha, 2: unassociated alpha. Also None where the directory is damaged.
     """
+    return _tag(path, page, _EXTRA_SAMPLES)
+
+
+def is_cmyk(path: str, page: int, channels: int) -> bool:
+    """Whether a page of inks has cyan, magenta, yellow and black, in this order, before its extra samples."""
+    kind = _tag(path, page, _INK_SET) or (_CMYK,)
+    return kind[0] == _CMYK and channels - len(extra_samples(path, page) or ()) == 4
+
+
+def alpha(path: str, page: int, colours: int) -> tuple[int, bool]:
+    """The index of a page's alpha behind so many colours (-1: none), and whether colours are multiplied by it."""
+    for place, kind in enumerate(extra_samples(path, page) or (), colours):
+        if kind in (_ASSOCIATED, _UNASSOCIATED):
+            return place, kind == _ASSOCIATED
+    return -1, False
+
+
+def _tag(path: str, page: int, tag: int) -> tuple[int, ...] | None:
+    """The whole numbers of a page's tag, or None where there is none, or the directory is damaged."""
     from . import tiff_structure
 
     try:
         with open(path, "rb") as file:
-            entry = tiff_structure.entries_of_page(file, page).get(_EXTRA_SAMPLES)
+            entry = tiff_structure.entries_of_page(file, page).get(tag)
     except (tiff_structure.MalformedError, struct.error):
         return None
     return tuple(entry.integers()) if entry else None

@@ -142,10 +142,12 @@ BT709_CURVE = Parametric(1 / 0.45, 1 / _ALPHA, (_ALPHA - 1) / _ALPHA, 1 / 4.5, 4
 def alike(a: Curve, b: Curve) -> bool:
     """Says whether the sRGB signals of two curves' light differ by less than a step of 8 bits everywhere."""
     v = np.linspace(0, 1, 257)
-    first, second = (_srgb_signal(curve.light(v)) for curve in (a, b))
+    first, second = (srgb_signal(np.maximum(curve.light(v), 0)) for curve in (a, b))
     return bool(np.abs(first - second).max() < _NEARLY_ONE)
 
 
-def _srgb_signal(light: Values) -> Values:
-    a = np.maximum(light, 0)
-    return np.asarray(np.where(a <= 0.0031308, 12.92 * a, 1.055 * a ** (1 / 2.4) - 0.055))
+def srgb_signal(light: Values) -> Values:
+    """Returns the sRGB signal of light, in the type of light; that of −L is minus that of L."""
+    a = np.abs(light)
+    signal = np.where(a <= 0.0031308, 12.92 * a, 1.055 * a ** (1 / 2.4) - 0.055)
+    return np.asarray(np.copysign(signal, light))

@@ -16,10 +16,10 @@ Array = npt.NDArray[np.float64]
 D50_TO_SRGB = np.linalg.inv(d50_columns("Rec. 709"))
 
 
-def grid(n: int) -> Array:
-    """All colours of n steps an axis, blue's following each other, as tables have them: (n³, 3)."""
-    steps = np.linspace(0, 1, n)
-    return np.stack([axis.ravel() for axis in np.meshgrid(steps, steps, steps, indexing="ij")], axis=-1)
+def grid(n: int, channels: int = 3) -> Array:
+    """All colours of n steps an axis, the last channel's following each other, as tables have them: (n³, 3)."""
+    steps = [np.linspace(0, 1, n)] * channels
+    return np.stack([axis.ravel() for axis in np.meshgrid(*steps, indexing="ij")], axis=-1)
 
 
 def codes(values: Array, largest: int) -> bytes:
@@ -27,40 +27,50 @@ def codes(values: Array, largest: int) -> bytes:
     return rounded.astype(">u2" if largest > 255 else np.uint8).tobytes()
 
 
-def lut16(n: int, of: Callable[[Array], Array], gamma: float = 1.0, after: float = 1.0) -> bytes:
+def lut16(
+    n: int, of: Callable[[Array], Array], gamma: float = 1.0, after: float = 1.0, channels: int = 3
+) -> bytes:
     """A lut16Type (10.10) of n steps: ``of`` gives fractions; curves of 64 entries are powers."""
-    head = b"mft2" + bytes(4) + bytes((3, 3, n, 0)) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
+    head = b"mft2" + bytes(4) + bytes((channels, 3, n, 0)) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
     before, behind = np.linspace(0, 1, 64) ** gamma, np.linspace(0, 1, 64) ** after
-    tables = codes(before, 65535) * 3 + codes(of(grid(n)), 65535) + codes(behind, 65535) * 3
+    colours = codes(of(grid(n, channels)), 65535)
+    tables = codes(before, 65535) * channels + colours + codes(behind, 65535) * 3
     return head + struct.pack(">HH", 64, 64) + tables
 
 
-def lut8(n: int, of: Callable[[Array], Array]) -> bytes:
+def lut8(n: int, of: Callable[[Array], Array], channels: int = 3) -> bytes:
     """A lut8Type (10.11), whose curves are straight lines."""
-    head = b"mft1" + bytes(4) + bytes((3, 3, n, 0)) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
+    head = b"mft1" + bytes(4) + bytes((channels, 3, n, 0)) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
     line = bytes(range(256))
-    return head + line * 3 + codes(of(grid(n)), 255) + line * 3
+    return head + line * channels + codes(of(grid(n, channels)), 255) + line * 3
 
 
-def lut_a_to_b(n: int, of: Callable[[Array], Array], gamma: float = 1.0) -> bytes:
+def lut_a_to_b(n: int, of: Callable[[Array], Array], gamma: float = 1.0, channels: int = 3) -> bytes:
     """A lutAToBType (10.12): powers, a table of 16 bits, and straight lines behind it."""
     power, line = parametric(0, gamma), parametric(0, 1.0)
-    clut = bytes((n, n, n)) + bytes(13) + bytes((2, 0, 0, 0)) + codes(of(grid(n)), 65535)
+    clut = bytes((n,) * channels).ljust(16, b"\0") + bytes((2, 0, 0, 0)) + codes(of(grid(n, channels)), 65535)
     clut += bytes(-len(clut) % 4)
     b_at = 32
     clut_at = b_at + 3 * len(line)
     a_at = clut_at + len(clut)
-    head = b"mAB " + bytes(4) + bytes((3, 3, 0, 0)) + struct.pack(">5I", b_at, 0, 0, clut_at, a_at)
-    return head + line * 3 + clut + power * 3
+    head = b"mAB " + bytes(4) + bytes((channels, 3, 0, 0)) + struct.pack(">5I", b_at, 0, 0, clut_at, a_at)
+    return head + line * 3 + clut + power * channels
 
 
-def table_profile(table: bytes, connection: bytes, tag: str = "A2B0", version: int = 4) -> bytes:
+def table_profile(
+    table: bytes,
+    connection: bytes,
+    tag: str = "A2B0",
+    version: int = 4,
+    space: bytes = b"RGB ",
+    name: str = "scanner",
+) -> bytes:
     tags = {
-        "desc": named("scanner"),
+        "desc": named(name),
         "cprt": named("none"),
         "wtpt": b"XYZ " + bytes(4) + fixed(0.9642, 1, 0.8249),
     }
-    return profile(tags | {tag: table}, b"RGB ", connection, version)
+    return profile(tags | {tag: table}, space, connection, version)
 
 
 def lab16(lab: Array) -> Array:
