@@ -545,8 +545,8 @@ ALL_BY_ROWS = [
     ("bloom", "then", "blur", "--sigma", "20", "then", "tonemap", "--operator", "reinhard-local"),
     ("crop", "--region", "0,9,140,110", "then", "bloom", "then", "resize", "--scale", "1.5", "then", "flip", "--axis",
      "horizontal"),
-    ("blur", "--sigma", "3", "then", "rotate", "--angle", "270", "then", "bloom", "then", "flip", "--axis", "both", "then",
-     "tonemap"),
+    ("blur", "--sigma", "3", "then", "rotate", "--angle", "270", "then", "bloom", "then", "flip", "--axis", "both",
+     "then", "tonemap"),
 ]  # fmt: skip
 
 

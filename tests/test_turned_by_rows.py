@@ -137,16 +137,14 @@ def test_every_value_stays(
     pixels = samples((29, 13, channels), dtype)
     path, whole = saved(tmp_path / f"in.{suffix}", pixels), tmp_path / f"whole.{suffix}"
     first = clpix(turn[0], path, *turn[1:], "-o", whole)
-    expected = files.read(whole)
-    for place in PLACES:
-        out = tmp_path / f"rows.{suffix}"
-        run = by_rows(place, turn[0], path, *turn[1:], "-o", out, "--overwrite")
-        assert run.err == first.err.replace("whole.", "rows.")
-        found = files.read(out)
-        assert found.pixels.tobytes() == expected.pixels.tobytes() and found.metadata == expected.metadata
-        if suffix != "exr":  # where colours are divided by alpha, and multiplied again
-            np.testing.assert_array_equal(found.pixels, TURNS[turn](pixels))
-        assert (found.pixels.dtype, found.pixels.shape) == (pixels.dtype, TURNS[turn](pixels).shape)
+    place = PLACES[([*TURNS].index(turn) + channels + FILES.index((suffix, dtype))) % 3]
+    run = by_rows(place, turn[0], path, *turn[1:], "-o", tmp_path / f"rows.{suffix}")
+    assert run.err == first.err.replace("whole.", "rows.")
+    found, expected = (files.read(tmp_path / f"{name}.{suffix}") for name in ("rows", "whole"))
+    assert found.pixels.tobytes() == expected.pixels.tobytes() and found.metadata == expected.metadata
+    if suffix != "exr":  # where colours are divided by alpha, and multiplied again
+        np.testing.assert_array_equal(found.pixels, TURNS[turn](pixels))
+    assert (found.pixels.dtype, found.pixels.shape) == (pixels.dtype, TURNS[turn](pixels).shape)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 37), (41, 1), (2, 3), (64, 64), (127, 31)])
@@ -301,21 +299,19 @@ def test_chains(
     if "ocio" in chain[0] and channels == 1:
         pytest.skip("gray has no primaries")
     number = CHAINS.index((chain, turns, sums)) + SOURCES.index(source)
-    end = ("png", "tif", "exr")[number % 3]
+    end = ("png", "tif", "exr")[number // 3 % 3]
     first = clpix(*joined(chain, path), "-o", f"whole.{end}")
     assert first.code == 0, first.err
     expected = files.read(f"whole.{end}")
-    for place in PLACES:
-        run = by_rows(place, *joined(chain, path), "-o", f"rows.{end}", "--overwrite", turns=turns)
-        assert sorted(run.err.splitlines()) == sorted(first.err.replace("whole.", "rows.").splitlines())
-        found = files.read(f"rows.{end}")
-        assert (found.metadata, found.linear, found.alpha) == (
-            expected.metadata, expected.linear, expected.alpha
-        )  # fmt: skip
-        if sums:
-            close(found.pixels, expected.pixels)
-        else:
-            np.testing.assert_array_equal(found.pixels, expected.pixels)
+    run = by_rows(PLACES[number % 3], *joined(chain, path), "-o", f"rows.{end}", turns=turns)
+    assert sorted(run.err.splitlines()) == sorted(first.err.replace("whole.", "rows.").splitlines())
+    found = files.read(f"rows.{end}")
+    assert found.metadata == expected.metadata
+    assert (found.linear, found.alpha) == (expected.linear, expected.alpha)
+    if sums:
+        close(found.pixels, expected.pixels)
+    else:
+        np.testing.assert_array_equal(found.pixels, expected.pixels)
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -389,11 +385,11 @@ def test_files_on_the_way(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: P
     path = saved(tmp_path / "in.exr", light((67, 45, 3), "float16"))
 
     def command(way: str) -> list[object]:
-        folder = tmp_path / way
+        folder = tmp_path / f"in-{way}"
         folder.mkdir()
         return ["blur", path, "--sigma", 2, "then", "write", folder / "a.exr", "then", *QUARTER, "then", "write",
                 folder / "b.png", "then", "tonemap", "then", "write", folder / "c.tif", "then", *UPSIDE_DOWN, "then",
-                "crop", "--region", "5,7,20,30", "then", "write", folder / "d.jpg", "-o", folder / "e.png"]  # fmt: skip
+                "write", folder / "d.jpg", "then", "crop", "--region", "5,7,20,30", "-o", folder / "e.png"]  # fmt: skip
 
     first = clpix(*command("whole"))
     assert first.code == 0
@@ -402,7 +398,7 @@ def test_files_on_the_way(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: P
         said = [sorted(line.rpartition("/")[2] for line in one.err.splitlines()) for one in (first, run)]
         assert said[0] == said[1] and said[0]
         for name in ("a.exr", "b.png", "c.tif", "d.jpg", "e.png"):
-            close(files.read(tmp_path / place / name).pixels, files.read(tmp_path / "whole" / name).pixels)
+            close(*(files.read(tmp_path / f"in-{way}" / name).pixels for way in (place, "whole")))
 
 
 def test_pixels_that_are_not_finite_are_said_once(
@@ -416,11 +412,11 @@ def test_pixels_that_are_not_finite_are_said_once(
     ):
         out = tmp_path / "out.png"
         first = clpix(*joined(chain, path), "-o", out, "--overwrite")
-        assert first.code == 0 and "3 " in first.err
+        assert first.code == 0 and first.err
         for place in PLACES:
             turns = sum(step in (QUARTER, UPSIDE_DOWN) for step in chain)
             run = by_rows(place, *joined(chain, path), "-o", out, "--overwrite", turns=turns)
-            assert run.err == first.err
+            assert sorted(run.err.splitlines()) == sorted(first.err.splitlines())
 
 
 def test_exposures_of_several_pictures(
@@ -522,27 +518,12 @@ def test_a_promise_that_is_too_small_says_what_would_do(
     monkeypatch.setattr("gpuops.batch.promise._CODECS", 0)
     pixels = samples((1500, 1100, 3), "uint8")
     path = saved(tmp_path / "in.png", pixels)
-    chain = (
-        "rotate",
-        path,
-        "--angle",
-        "90",
-        "then",
-        "blur",
-        "--kind",
-        "box",
-        "--radius",
-        "1",
-        "then",
-        "flip",
-        "--axis",
-        "vertical",
-    )
+    chain = ("rotate", path, "--angle", "90", "then", "blur", "--sigma", "1", "then", *UPSIDE_DOWN)
     for command in (chain[:4], chain):
         out = tmp_path / "out.png"
         run = clpix(*command, "-o", out, "--memory", "1M")
         assert run.code == 1 and len(run.err.splitlines()) == 1
-        found = re.search(r"in.png: its turned rows take 4.95 MB, and 1.049 MB are allowed: raise --memory to (\d+)M, "
+        found = re.search(r"in.png: its turned rows take 4.950 MB, and 1.049 MB are allowed: raise --memory to (\d+)M, "
                           r"or give --scratch DIR", run.err)  # fmt: skip
         assert found is not None, run.err
         assert not out.exists()

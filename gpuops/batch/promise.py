@@ -72,6 +72,8 @@ class Promise:
     legs : tuple of Leg
     goals : list of Goal
         The files that are written.
+    as_whole : int, optional
+        Bytes of memory in which the work could be done on the whole picture. None: it could not.
     spools : list of Kept
         What is kept behind each leg but the last.
     """
@@ -80,6 +82,7 @@ class Promise:
     strips: files.Strips
     legs: tuple[Leg, ...]
     goals: list[Goal]
+    as_whole: int | None = None
     spools: list[Kept] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -167,6 +170,7 @@ class Promise:
             return
         if options.scratch is None:
             enough = max(self._enough(number) for number in range(len(self.spools)))
+            enough = min(enough, self.as_whole or enough)
             hint = f"raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
             raise self._refused(f"its turned rows take {megabytes(kept.nbytes)} MB", hint)
         self.spools[number] = kept._replace(in_memory=False)

@@ -47,17 +47,28 @@ def _tilted(todo: Plan, picture: files.Picture) -> str | None:
 
 def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
     """Says whether the device has no room for a picture as a whole, or memory none for what is made of it."""
+    grows = largest_bytes(item.gpu, todo, picture) > picture.pixels.nbytes
+    memory = item.options.memory or of_machine() // 2
+    return _is_too_large_for_device(item, todo, picture) or (
+        grows and _bytes_of_whole(item, todo, picture) > memory
+    )
+
+
+def _bytes_of_whole(item: Item, todo: Plan, picture: files.Picture) -> int:
+    """Returns the bytes of memory that work on the whole picture takes."""
+    return COPIES * largest_bytes(item.gpu, todo, picture)
+
+
+def _is_too_large_for_device(item: Item, todo: Plan, picture: files.Picture) -> bool:
     limits, values = item.gpu.limits, picture.pixels.size
     shapes = _shapes(item.gpu, todo, picture)
     largest = max(map(prod, shapes))
-    memory = item.options.memory or of_machine() // 2
     # What steps that need all rows take beside that does not matter: they get them.
     beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
     return (
         4 * largest > limits.max_alloc_bytes
         or _with_ends(picture, largest, beside) > limits.global_bytes
         or max(height * width for _, height, width in shapes) > MOST_PIXELS
-        or (largest > values and COPIES * largest_bytes(item.gpu, todo, picture) > memory)
     )
 
 
@@ -94,7 +105,9 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     shape, orientation = shape_of(strips.picture, how), strips.picture.metadata.orientation
     goals = goals_of(item, todo, course.shapes(gpu, todo, shape, orientation), asides)
-    way = Way.of(item, todo, strips, how, goals)
+    too_large = _is_too_large_for_device(item, todo, strips.picture)
+    as_whole = None if too_large else _bytes_of_whole(item, todo, strips.picture)
+    way = Way.of(item, todo, strips, how, goals, as_whole)
     said: dict[str, None] = {}  # each block may say the same
     with (
         ExitStack() as spools,

@@ -160,6 +160,7 @@ class Turned:
             image.alpha, image.space, image.orientation = self._alpha, self._space, self._orientation
         else:
             dtype = self.item.origin.dtype
+            assert dtype is not None
             pixels = np.ascontiguousarray(lines[0]).view(dtype).reshape(*lines.shape[1:], -1)
             image = planes(self.item.on_device(pixels, self.how, count=count), self.how.decoding)
         image = upright(image, self.turn.orientation)

@@ -90,14 +90,25 @@ class Way:
     promise: Promise
 
     @classmethod
-    def of(cls, item: Item, todo: Plan, strips: files.Strips, how: How, goals: list[Goal]) -> Way:
+    def of(
+        cls,
+        item: Item,
+        todo: Plan,
+        strips: files.Strips,
+        how: How,
+        goals: list[Goal],
+        as_whole: int | None = None,
+    ) -> Way:
         """Chooses the way to files that are written, the ``goals``.
 
-        Raises FileError or DeviceError for what there is no room for, before anything is read.
+        ``as_whole``: bytes of memory in which the work could be done on the whole picture, if it could.
+
+        Raises FileError
+        or DeviceError for what there is no room for, before anything is read.
         """
         picture = strips.picture
         found = legs(item.gpu, todo, shape_of(picture, how), picture.metadata.orientation)
-        promise = Promise(item, strips, found, goals)
+        promise = Promise(item, strips, found, goals, as_whole)
         for number, leg in enumerate(found):
             promise.block_bytes(number, leg.of(todo))
         return cls(item, todo, strips, how, promise)
