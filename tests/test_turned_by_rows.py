@@ -505,6 +505,11 @@ def test_a_region_of_the_turned_picture(clpix: Clpix, tmp_path: Path) -> None:
     assert run.code == 0, run.err
     expected = np.rot90(pixels, -1)[30:, 3:18]
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, expected)
+    assert clpix(*command, "-o", tmp_path / "out.png", "--explain").code == 0
+    # At other angles the canvas grows.
+    command = ("rotate", path, "--angle", "45", "then", "crop", "--region", "1,30,45,19")
+    assert clpix(*command, "-o", tmp_path / "b.png").code == 0
+    assert files.read(tmp_path / "b.png").pixels.shape == (19, 45, 3)
 
 
 # -- memory ----------------------------------------------------------------------------------------------------------

@@ -103,8 +103,7 @@ class Way:
 
         ``as_whole``: bytes of memory in which the work could be done on the whole picture, if it could.
 
-        Raises FileError
-        or DeviceError for what there is no room for, before anything is read.
+        Raises FileError or DeviceError for what there is no room for, before anything is read.
         """
         picture = strips.picture
         found = legs(item.gpu, todo, shape_of(picture, how), picture.metadata.orientation)

@@ -115,12 +115,17 @@ def beside_whole(gpu: Gpu, step: Step, shape: Shape, values: int) -> float:
 def shapes(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> list[Shape]:
     """Returns the shapes of a picture and of what each step makes of it, as far as they are known.
 
-    ``orientation``: EXIF's, of the picture.
+    After a step that makes another size, and does not say which, all have that of its input. ``orientation``: EXIF's,
+    of the picture.
     """
-    found = [shape]
+    found, known = [shape], True
     for step, turn in zip(todo.steps, turns(todo, orientation), strict=True):
-        of_step = passes(gpu, step, shape) if step.operation.passes is not None else ()
-        shape = turn.shape(shape) if turn is not None else of_step[-1].shape if of_step else shape
+        moves = step.operation.passes is not None
+        known = known and (moves or turn is not None or step.traits.kind != "geometry")
+        if turn is not None:
+            shape = turn.shape(shape)
+        elif moves and known and (of_step := passes(gpu, step, shape)):
+            shape = of_step[-1].shape
         found.append(shape)
     return found
 
