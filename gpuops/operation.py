@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
     "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Text", "Together", "Traits",
-    "Whole", "Written", "kinds", "operation_of", "parameter",
+    "Turn", "Whole", "Written", "kinds", "operation_of", "parameter",
 ]  # fmt: skip
 
 
@@ -153,6 +153,41 @@ class Pass(NamedTuple):
     copies: float = 1.0
 
 
+class Turn(NamedTuple):
+    """A turn of a picture: pixels change their places, and no value changes.
+
+    Attributes
+    ----------
+    orientation : int
+        EXIF's orientation that asks for this turn, 1 to 8.
+    leaves : int, optional
+        The orientation that the picture has then. The default is the one that it had.
+    """
+
+    orientation: int
+    leaves: int | None = None
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether each row of the result is made of the same row."""
+        return self.orientation <= 2
+
+    @property
+    def transposes(self) -> bool:
+        """Whether rows of the result are made of columns."""
+        return self.orientation >= 5
+
+    @property
+    def backwards(self) -> bool:
+        """Whether the first row of the result is made of the last row or column."""
+        return self.orientation in (3, 4, 7, 8)
+
+    def shape(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+        """Returns the shape (planes, height, width) of a picture of this shape after the turn."""
+        planes, height, width = shape
+        return (planes, width, height) if self.transposes else shape
+
+
 @dataclass(frozen=True)
 class Operation:
     """The record of an operation.
@@ -182,6 +217,9 @@ class Operation:
     passes : callable, optional
         ``(gpu, shape, params)`` → each :class:`Pass` that does the same in place of ``function``, one after the other,
         where rows of the result are not those of the input. None: all rows of the input are needed at once.
+    turn : callable, optional
+        ``(params, orientation)`` → the :class:`Turn` that ``function`` does to a picture of this EXIF orientation, or
+        None if it does more. By rows a spool does it.
     whole : mapping of str to tuple
         Of parameters, the values with which the step may need all rows at once, for :meth:`words`.
     gathers : str, optional
@@ -229,6 +267,7 @@ class Operation:
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     together: Callable[[Any], Together | None] = lambda _params: None
     passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
+    turn: Callable[[Any, int], Turn | None] | None = None
     whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     gathers: str | None = None
     writes: bool = False

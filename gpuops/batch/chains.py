@@ -92,8 +92,6 @@ def _in_room(
     with item.naming():
         large = rows is not None or streaming.is_too_large(item, todo, picture)
         obstacle = streaming.obstacle(item, todo, picture) if large else None
-    if large and obstacle is None and item.options.strip and picture.metadata.orientation != 1:
-        obstacle = "turning it upright for --strip"
     if large and obstacle is None:
         streamed(todo, rows or Strips.of(picture))
         return

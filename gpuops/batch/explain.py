@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import plan
 from ..params.files import STREAM
-from ..tiles.course import beside_whole
+from ..tiles.course import beside_whole, shapes
 from .reader import read_picture
 
 if TYPE_CHECKING:
@@ -28,11 +28,13 @@ def explain(gpu: Gpu, chain: Chain, source: str, target: str, options: Options) 
         f"read as {_values(todo)}",
     ]
     launches = plan.launches(todo)
-    for step in todo.steps:
+    of_steps = shapes(gpu, todo, (channels, height, width), picture.metadata.orientation)
+    for step, shape in zip(todo.steps, of_steps, strict=False):
         fused = _fused(step, launches) if options.fuse else ""
-        lines.append(f"{step.name:<12}{_step(gpu, step, (channels, height, width))}{fused}")
+        lines.append(f"{step.name:<12}{_step(gpu, step, shape)}{fused}")
     pixels = values * picture.pixels.dtype.itemsize
-    beside = (beside_whole(gpu, step, (channels, height, width), values) for step in todo.steps)
+    steps = zip(todo.steps, of_steps, strict=False)
+    beside = (beside_whole(gpu, step, shape, values) for step, shape in steps)
     memory = pixels + 4 * values + max(beside, default=4.0 * values)
     there = f"{gpu.limits.global_bytes / 1e6:.4g} MB on {gpu.info.name}"
     lines.append(f"memory  {memory / 1e6:.3g} MB of {there}")

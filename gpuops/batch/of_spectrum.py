@@ -49,8 +49,8 @@ def write_image(
         return axes.columns_back(gpu, panel, height, params).numpy()
 
     with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(2))
         spool = sweeps.spool(stack)
+        pool = stack.enter_context(ThreadPoolExecutor(2))  # which ends before the spool does
         with item.naming(), gpu.phase("compute"):
             for _ in range(item.options.repeat):
                 _fill(item, arrays, about, spool, pool, step)

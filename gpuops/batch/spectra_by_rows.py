@@ -26,6 +26,7 @@ from ..params.fft import SpectrumParams
 from ..process.memory import of_machine
 from ..tiles.spool import InMemory, Spool, in_scratch
 from .access import Pending
+from .behind import Behind
 
 if TYPE_CHECKING:
     from ..image import Image
@@ -169,22 +170,3 @@ class Sweeps:
             del panel
             writing.put(lambda plane=plane, at=at, made=made: spool.put_panel(plane, at, made[0]))  # type: ignore[misc]
         writing.wait()
-
-
-class Behind:
-    """Work that a thread does one piece at a time, while the next piece is prepared."""
-
-    def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self._pool = pool
-        self._last: Pending[None] | None = None
-
-    def put(self, work: Callable[[], None]) -> None:
-        """Does this work once that before is done."""
-        self.wait()
-        self._last = Pending(self._pool, work)
-
-    def wait(self) -> None:
-        """Waits for the last piece of work, or raises its error."""
-        last, self._last = self._last, None
-        if last is not None:
-            last.result()

@@ -36,8 +36,8 @@ def write_numbers(
     params, gpu = about.params, item.gpu
     sweeps = _sweeps(item, strips, how, params, about.planes, held)
     with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(2))
         spool = sweeps.spool(stack)
+        pool = stack.enter_context(ThreadPoolExecutor(2))  # which ends before the spool does
 
         def work(panel: Image, _plane: int, first: int) -> Array:
             return axes.of_columns(gpu, panel, first, sweeps.size, params).numpy()
@@ -61,8 +61,8 @@ def write_picture(
     rows, columns = sweeps.size
     middle = (rows // 2, columns // 2) if params.shift else (0, 0)
     with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(2))
         spool = sweeps.spool(stack)
+        pool = stack.enter_context(ThreadPoolExecutor(2))  # which ends before the spool does
         sample: list[Array] = []
         every = spectrum.every(prod(spool.shape))
 

@@ -51,12 +51,15 @@ class Strips:
         Rows that come together at least, as those of tiles do.
     said : tuple of str
         What a person should know of how the file is read.
+    in_memory : bool
+        Whether the picture's pixels are there.
     """
 
     picture: Picture
     rows: Rows
     least: int = 1
     said: tuple[str, ...] = ()
+    in_memory: bool = False
 
     @classmethod
     def of(cls, picture: Picture) -> Strips:
@@ -66,7 +69,7 @@ class Strips:
             for start in range(0, picture.height, count):
                 yield picture.pixels[start : start + count]
 
-        return cls(picture, rows)
+        return cls(picture, rows, in_memory=True)
 
 
 def open_rows(path: str, layer: str | int | None, most: int) -> Strips | None:

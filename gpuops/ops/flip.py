@@ -6,11 +6,14 @@ import math
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Operation, Params, Traits, parameter
+from ..operation import Choice, Operation, Params, Traits, Turn, parameter
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
+
+# EXIF's orientations that ask for the same.
+_ORIENTATIONS = {"horizontal": 2, "both": 3, "vertical": 4}
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,9 @@ class FlipParams(Params):
 
 def flip(gpu: Gpu, image: Image, params: FlipParams) -> Image:
     """Mirrors all planes of a planar Image."""
-    from ..pixels.turns import mirrored
+    from ..pixels.turns import upright
 
-    return mirrored(image, across=params.axis != "vertical", down=params.axis != "horizontal")
+    return upright(image, _ORIENTATIONS[params.axis])
 
 
 def _halo(_gpu: Gpu, _shape: tuple[int, int, int], params: FlipParams) -> float:
@@ -46,7 +49,7 @@ OPERATION = Operation(
     flip,
     traits=Traits("stored", kind="geometry"),
     halo=_halo,
-    whole={"axis": ("vertical", "both")},
+    turn=lambda params, _orientation: Turn(_ORIENTATIONS[params.axis]),
     cases=(FlipParams("horizontal"), FlipParams("vertical"), FlipParams("both")),
     examples=(
         "clpix flip photo.jpg -o mirrored.jpg --axis horizontal",

@@ -7,7 +7,7 @@ from math import ceil, cos, radians, sin
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Flag, Number, Operation, Params, Traits, parameter
+from ..operation import Flag, Number, Operation, Params, Traits, Turn, parameter
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -57,14 +57,21 @@ def rotate(gpu: Gpu, image: Image, params: RotateParams) -> Image:
     """
     from ..pixels.turns import upright
 
+    turn = _turn(params, image.orientation or 1)
+    if turn is None:
+        assert params.angle is not None
+        return _interpolated(gpu, image, params.angle, params)
+    turned = upright(image, turn.orientation)
+    if turned is not image:
+        turned.orientation = turn.leaves or turned.orientation
+    return turned
+
+
+def _turn(params: RotateParams, orientation: int) -> Turn | None:
+    """Returns the turn of a picture of this orientation if pixels only move."""
     if params.angle is None:
-        turned = upright(image, image.orientation or 1)
-        if turned is not image:
-            turned.orientation = 1
-        return turned
-    if params.exact:
-        return upright(image, _CLOCKWISE.get(round(params.angle) % 360, 1))
-    return _interpolated(gpu, image, params.angle, params)
+        return Turn(orientation if 1 <= orientation <= 8 else 1, leaves=1)
+    return Turn(_CLOCKWISE.get(round(params.angle) % 360, 1)) if params.exact else None
 
 
 def _interpolated(gpu: Gpu, image: Image, angle: float, params: RotateParams) -> Image:
@@ -96,6 +103,7 @@ OPERATION = Operation(
     traits=_traits,
     identity=lambda params: params.angle is not None and params.angle % 360 == 0,
     reach=lambda _gpu, _shape, params: 0 if params.exact else 2,
+    turn=_turn,
     cases=(
         RotateParams(30),
         RotateParams(90),

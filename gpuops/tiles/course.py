@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DeviceError, megabytes
-from ..operation import Pass
+from ..operation import Pass, Turn
 from .memory import ROUNDED
 from .window import Needs, rows_of
 
@@ -93,13 +93,15 @@ def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
     return (with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), copies),)
 
 
-def obstacle(gpu: Gpu, todo: Plan, shape: Shape) -> str | None:
-    """Returns the first step that needs all rows of its input at once, in words, if there is one."""
-    for step in todo.steps:
-        found = passes(gpu, step, shape)
-        if found is None:
+def obstacle(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> str | None:
+    """Returns the first step that needs all rows of its input at once, in words, if there is one.
+
+    A turn is none: it is done between two sweeps. ``orientation``: EXIF's, of the picture.
+    """
+    steps = zip(todo.steps, turns(todo, orientation), shapes(gpu, todo, shape, orientation), strict=False)
+    for step, turn, of_step in steps:
+        if turn is None and passes(gpu, step, of_step) is None:
             return step.operation.words(step.params)
-        shape = found[-1].shape if found else shape
     return None
 
 
@@ -110,13 +112,31 @@ def beside_whole(gpu: Gpu, step: Step, shape: Shape, values: int) -> float:
     return step.traits.bytes_per_value * values + step.traits.fixed_bytes + resident
 
 
-def shapes(gpu: Gpu, todo: Plan, shape: Shape) -> list[Shape]:
-    """Returns the shapes of a picture and of what each step makes of it, as far as they are known."""
-    found = [shape]
-    for step in todo.steps:
-        of_step = passes(gpu, step, shape) if step.operation.passes is not None else ()
-        shape = of_step[-1].shape if of_step else shape
+def shapes(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> list[Shape]:
+    """Returns the shapes of a picture and of what each step makes of it, as far as they are known.
+
+    After a step that makes another size, and does not say which, all have that of its input. ``orientation``: EXIF's,
+    of the picture.
+    """
+    found, known = [shape], True
+    for step, turn in zip(todo.steps, turns(todo, orientation), strict=True):
+        moves = step.operation.passes is not None
+        known = known and (moves or turn is not None or step.traits.kind != "geometry")
+        if turn is not None:
+            shape = turn.shape(shape)
+        elif moves and known and (of_step := passes(gpu, step, shape)):
+            shape = of_step[-1].shape
         found.append(shape)
+    return found
+
+
+def turns(todo: Plan, orientation: int) -> list[Turn | None]:
+    """Returns for each step the turn that it does, if it does no more, to a picture of an EXIF ``orientation``."""
+    found: list[Turn | None] = []
+    for step in todo.steps:
+        of_step = step.operation.turn
+        found.append(of_step(step.params, orientation) if of_step is not None else None)
+        orientation = (found[-1] and found[-1].leaves) or orientation
     return found
 
 
@@ -181,6 +201,11 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
 def row_bytes(shape: Shape) -> int:
     """Returns the bytes of a row of planes."""
     return 4 * shape[0] * shape[2]
+
+
+def rows(shape: Shape, at_once: int) -> int:
+    """Returns how many rows come at a time if their planes are to take so many bytes."""
+    return max(1, min(shape[1], at_once // row_bytes(shape)))
 
 
 def with_halo(

@@ -1,0 +1,187 @@
+"""The memory of the host that a chain by rows takes, and what ``--memory`` leaves for its blocks and its spools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import files
+from ..errors import FileError, megabytes
+from ..files.pictures import BY_ROWS
+from ..files.strips import CODEC
+from ..process.memory import of_machine
+from ..tiles import course
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+    from ..tiles.course import Shape
+    from ..tiles.legs import Leg
+    from .item import Item
+    from .row_writer import Goal
+
+# Bytes of memory that the codecs take of the file that is read and of the one that is written.
+_CODECS = 2 * CODEC
+# Blocks of rows that are read, and that are written, in memory at a time.
+_AT_ONCE = 3
+# The share of the memory that spools leave for all else, as 1 / n.
+_SHARE = 4
+
+
+class Kept(NamedTuple):
+    """What a spool keeps of a leg's result until it is turned.
+
+    Attributes
+    ----------
+    shape : (planes, rows, columns)
+    dtype : dtype
+        float32, or a file's pixel as one item.
+    there : bool
+        Whether the values are in memory before.
+    in_memory : bool
+        Whether they are in memory, and not in a file.
+    """
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    there: bool = False
+    in_memory: bool = True
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all values."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def held(self) -> int:
+        """Bytes of memory beside the picture's."""
+        return self.nbytes if self.in_memory and not self.there else 0
+
+
+@dataclass
+class Promise:
+    """What the legs of a chain may take of the host's memory.
+
+    Attributes
+    ----------
+    item : Item
+    strips : Strips
+        The input.
+    legs : tuple of Leg
+    goals : list of Goal
+        The files that are written.
+    as_whole : int, optional
+        Bytes of memory in which the work could be done on the whole picture. None: it could not.
+    spools : list of Kept
+        What is kept behind each leg but the last.
+    """
+
+    item: Item
+    strips: files.Strips
+    legs: tuple[Leg, ...]
+    goals: list[Goal]
+    as_whole: int | None = None
+    spools: list[Kept] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.spools = [self._kept(number) for number in range(len(self.legs) - 1)]
+        for number in range(len(self.spools)):
+            self._place(number)
+
+    def block_bytes(self, number: int, todo: Plan) -> int:
+        """Returns how many bytes the planes of a block may take on the device, as far as memory is limited, too.
+
+        ``todo`` is what there is to do in the leg of this number. Raises FileError or DeviceError if a row is too much.
+        """
+        stretches = course.course(self.item.gpu, todo, self.legs[number].shape)
+        found = course.block_bytes(self.item.gpu, stretches)
+        memory = self.item.options.memory
+        if memory is None:
+            return found
+        fixed, rows = self._fixed + self._held(number), self._rows(number)
+        least = fixed + _least(rows)
+        if memory < least:
+            raise self._refused(f"needs {megabytes(least)} MB of memory", "raise --memory")
+        each = _AT_ONCE * sum(row / course.row_bytes(shape) for row, shape in rows)
+        return min(found, int((memory - fixed) / each))
+
+    def _refused(self, needs: str, hint: str) -> FileError:
+        names = ", ".join(str(goal.output.format) for goal in self._whole)
+        why = f", as {names} is written as a whole: PNG, TIFF and EXR are not" if names else ""
+        memory = self.item.options.memory or 0
+        return FileError(f"{self.item.path}: {needs}, and {memory / 1e6:.4g} MB are allowed{why}: {hint}")
+
+    @property
+    def _whole(self) -> list[Goal]:
+        """The files that are written as a whole."""
+        return [goal for goal in self.goals if goal.output.format.name not in BY_ROWS]
+
+    @property
+    def _fixed(self) -> int:
+        """Bytes that are taken all the time, by all files together."""
+        fixed = _CODECS + CODEC * (len(self.goals) - 1)
+        fixed += 2 * sum(goal.shape[1] * goal.row for goal in self._whole)
+        return fixed + _AT_ONCE * self.strips.least * self._read
+
+    @property
+    def _read(self) -> int:
+        """Bytes of a row of the input's file."""
+        return self.strips.picture.pixels.nbytes // self.strips.picture.height
+
+    def _held(self, number: int) -> int:
+        """Bytes of the spools that a leg reads and fills."""
+        return sum(kept.held for kept in self.spools[max(0, number - 1) : number + 1])
+
+    def _rows(self, number: int) -> list[tuple[int, Shape]]:
+        """Returns for all that a leg reads and writes the bytes of a row, and the shape of the whole."""
+        leg = self.legs[number]
+        read = self._read if number == 0 else self.spools[number - 1].nbytes // leg.shape[1]
+        written = [id(step.params) for step in leg.steps]
+        if leg.turn is None:
+            written.append(id(None))  # the result
+        rows = [(goal.row, goal.shape) for goal in self.goals if id(goal.params) in written]
+        if leg.turn is not None:
+            rows.append((self.spools[number].nbytes // leg.result[1], leg.result))
+        return [(read, leg.shape), *rows]
+
+    def keeps_pixels(self, number: int) -> bool:
+        """Returns whether a leg's result is the file's own pixels, as nothing was done with them."""
+        return number == 0 and not self.legs[number].steps
+
+    def _kept(self, number: int) -> Kept:
+        """Returns what is kept of a leg's result."""
+        if not self.keeps_pixels(number):
+            return Kept(self.legs[number].result, np.dtype(np.float32))
+        pixels = self.strips.picture.pixels
+        height, width, channels = pixels.shape
+        pixel = np.dtype((np.void, channels * pixels.itemsize))
+        return Kept((1, height, width), pixel, there=self.strips.in_memory)
+
+    def _place(self, number: int) -> None:
+        """Puts a spool into a file if memory has no room for it.
+
+        Raises FileError if there is no room, and no folder for a file.
+        """
+        options, kept = self.item.options, self.spools[number]
+        has_room = self._enough(number) <= (options.memory or of_machine() // 2)
+        if kept.there or has_room or (options.memory is None and options.scratch is None):
+            return
+        if options.scratch is None:
+            enough = max(self._enough(number) for number in range(len(self.spools)))
+            enough = min(enough, self.as_whole or enough)
+            hint = f"raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
+            raise self._refused(f"its turned rows take {megabytes(kept.nbytes)} MB", hint)
+        self.spools[number] = kept._replace(in_memory=False)
+
+    def _enough(self, number: int) -> int:
+        """Returns the bytes of memory in which a spool has room beside all that is there while it is."""
+        held = self._held(number)
+        least = max(_least(self._rows(number)), _least(self._rows(number + 1)), held // (_SHARE - 1))
+        return self._fixed + held + least
+
+
+def _least(rows: list[tuple[int, Shape]]) -> int:
+    """Returns the bytes of the fewest rows: one is there of whatever is read and written."""
+    return _AT_ONCE * sum(row for row, _ in rows)

@@ -1,0 +1,182 @@
+"""A chain's way by rows: sweeps over the file, and over spools of what was made of it before a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from .. import files, notes
+from ..image import Image, Part
+from ..tiles import course, flow
+from ..tiles.legs import legs
+from .promise import Promise
+from .read_ahead import read_ahead
+from .turned import Turned, spool_of
+
+if TYPE_CHECKING:
+    from ..pixels.coding import Decoding
+    from ..plan import Plan, Step
+    from ..space import Stored, Target
+    from ..tiles.course import Shape
+    from ..tiles.flow import Seen
+    from .item import How, Item
+    from .row_writer import Goal
+
+    Done = Generator[Image | Stored, None, None]
+
+
+@dataclass
+class Sweeps:
+    """Sweeps over the rows of a picture, which are read in another thread, a block ahead."""
+
+    item: Item
+    strips: files.Strips
+    how: How
+    pool: ThreadPoolExecutor
+
+    @property
+    def decoding(self) -> Decoding | None:
+        """How the pixels are to be read."""
+        return self.how.decoding
+
+    def __call__(
+        self, at_once: int, wanted: tuple[int, int] | None = None, *, count: bool = False
+    ) -> Generator[Image, None, None]:
+        """Gives blocks of so many bytes of planes, with those rows that are ``wanted`` at least.
+
+        ``count``: their values that are not finite are counted.
+        """
+        picture = self.strips.picture
+        wanted = wanted or (0, picture.height)
+        first, rows = 0, course.rows(shape_of(picture, self.how), at_once)
+        with closing(read_ahead(self.item.gpu, self.pool, self.strips.rows(rows))) as ahead:
+            for pixels in ahead:
+                for start in range(0, len(pixels), rows):  # tiles may have more
+                    block = pixels[start : start + rows]
+                    first += len(block)
+                    if first <= wanted[0]:
+                        continue
+                    image = self.item.on_device(block, self.how, count=count)
+                    image.part = Part(first - len(block), picture.height)
+                    yield image
+                    if first >= wanted[1]:
+                        return
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way of a plan: its legs, one after the other.
+
+    Attributes
+    ----------
+    item : Item
+    todo : Plan
+    strips : Strips
+        The input.
+    how : How
+        How its pixels are to be read.
+    promise : Promise
+        The memory of the legs.
+    """
+
+    item: Item
+    todo: Plan
+    strips: files.Strips
+    how: How
+    promise: Promise
+
+    @classmethod
+    def of(
+        cls,
+        item: Item,
+        todo: Plan,
+        strips: files.Strips,
+        how: How,
+        goals: list[Goal],
+        as_whole: int | None = None,
+    ) -> Way:
+        """Chooses the way to files that are written, the ``goals``.
+
+        ``as_whole``: bytes of memory in which the work could be done on the whole picture, if it could.
+
+        Raises FileError or DeviceError for what there is no room for, before anything is read.
+        """
+        picture = strips.picture
+        found = legs(item.gpu, todo, shape_of(picture, how), picture.metadata.orientation)
+        promise = Promise(item, strips, found, goals, as_whole)
+        for number, leg in enumerate(found):
+            promise.block_bytes(number, leg.of(todo))
+        return cls(item, todo, strips, how, promise)
+
+    def results(self, pool: ThreadPoolExecutor, spools: ExitStack, seen: Seen) -> Done:
+        """Gives the result's rows as :func:`gpuops.tiles.flow.flow` does. Scratch files go with ``spools``."""
+        source = self._source_of_last(pool, spools, seen)
+        return self._done(len(self.promise.legs) - 1, source, seen, self.item.output.target)
+
+    def settled(self, pool: ThreadPoolExecutor, spools: ExitStack, enough: Callable[[Step], bool]) -> Plan:
+        """Returns the plan of the last leg as :func:`gpuops.tiles.flow.settled` does."""
+        source = self._source_of_last(pool, spools, lambda _params, _image: None)
+        return self._settled(len(self.promise.legs) - 1, source, enough)
+
+    def _source_of_last(self, pool: ThreadPoolExecutor, spools: ExitStack, seen: Seen) -> Sweeps | Turned:
+        """Does all legs but the last one, and returns what that one reads."""
+        source: Sweeps | Turned = Sweeps(self.item, self.strips, self.how, pool)
+        before = ExitStack()
+        for number in range(len(self.promise.legs) - 1):
+            after = spools.enter_context(ExitStack())
+            turned = self._turned(number, pool, after)
+            if turned.how is not None:
+                turned.fill_with_pixels(self.strips, self._rows(number))
+            else:
+                turned.fill(self._done(number, source, seen))
+            before.close()  # the rows before the turn are not needed any more
+            source, before = turned, after
+        return source
+
+    def _turned(self, number: int, pool: ThreadPoolExecutor, stack: ExitStack) -> Turned:
+        """Returns the turned result of a leg, before it is made."""
+        leg, after, kept = *self.promise.legs[number : number + 2], self.promise.spools[number]
+        assert leg.turn is not None
+        width = self._rows(number + 1) if leg.turn.transposes else kept.shape[2]
+        spool = spool_of(kept, self.item, self.strips, width, stack)
+        how = self.how if self.promise.keeps_pixels(number) else None
+        return Turned(self.item, spool, leg.turn, after.shape, pool, how)
+
+    def _rows(self, number: int) -> int:
+        """Returns how many rows a leg reads at a time."""
+        leg = self.promise.legs[number]
+        return course.rows(leg.shape, self.promise.block_bytes(number, leg.of(self.todo)))
+
+    def _settled(
+        self, number: int, source: Sweeps | Turned, enough: Callable[[Step], bool] = lambda _step: False
+    ) -> Plan:
+        """Returns the plan of a leg, which leaves nothing to the picture."""
+        gpu, leg = self.item.gpu, self.promise.legs[number]
+        room = partial(self.promise.block_bytes, number)
+        return flow.settled(gpu, leg.of(self.todo), source, source.decoding, leg.shape, room, enough=enough)
+
+    def _done(self, number: int, source: Sweeps | Turned, seen: Seen, target: Target | None = None) -> Done:
+        """Does a leg, and gives the rows of its result."""
+        gpu, shape = self.item.gpu, self.promise.legs[number].shape
+        with notes.to(lambda _text: None), notes.summed():  # the last sweep says all that there is to say
+            todo = self._settled(number, source)
+            at_once = self.promise.block_bytes(number, todo)
+            needed = course.course(gpu, todo, shape)[0].needed
+            for _ in range(self.item.options.repeat - 1):
+                blocks = source(at_once, needed)
+                for _ in flow.flow(gpu, todo, blocks, source.decoding, shape, target, at_once=at_once):
+                    gpu.finish()
+        with closing(source(at_once, needed, count=self.todo.spreads)) as blocks:
+            yield from flow.flow(
+                gpu, todo, blocks, source.decoding, shape, target, seen=seen, at_once=at_once
+            )
+
+
+def shape_of(picture: files.Picture, how: How | None = None) -> Shape:
+    """Returns (planes, height, width)."""
+    dropped = how is not None and how.drops_alpha
+    return picture.channels - dropped, picture.height, picture.width

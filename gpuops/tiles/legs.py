@@ -1,0 +1,61 @@
+"""The legs of a chain by rows: what is done between two turns of the picture.
+
+The first row of a turned picture is made of the last row, or of a column. So all rows before a turn are made and kept,
+and what follows takes them in their new order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..operation import Turn
+from . import course
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..plan import Plan, Step
+    from .course import Shape
+
+
+class Leg(NamedTuple):
+    """Steps that are done on rows as they come, and the turn of their result.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+    shape, result : (planes, height, width)
+        Those of the input, and of the result before it is turned.
+    turn : Turn or None
+        The last leg has none.
+    """
+
+    steps: tuple[Step, ...]
+    shape: Shape
+    result: Shape
+    turn: Turn | None
+
+    def of(self, todo: Plan) -> Plan:
+        """Returns the part of a plan that the leg is."""
+        return todo._replace(steps=self.steps)
+
+
+def legs(gpu: Gpu, todo: Plan, shape: Shape, orientation: int) -> tuple[Leg, ...]:
+    """Returns the legs of a plan for a picture of this shape and EXIF ``orientation``; there is one at least."""
+    found: list[Leg] = []
+    together: tuple[Step, ...] = ()
+    shapes = course.shapes(gpu, todo, shape, orientation)
+    for step, turn, before, after in zip(
+        todo.steps, course.turns(todo, orientation), shapes[:-1], shapes[1:], strict=True
+    ):
+        if turn is None or turn.keeps_rows:
+            together += (step if turn is None else _of_rows(step),)
+        else:
+            found.append(Leg(together, shape, before, turn))
+            together, shape = (), after
+    return (*found, Leg(together, shape, shapes[-1], None))
+
+
+def _of_rows(step: Step) -> Step:
+    """Returns a step whose turn keeps rows at their places. The record does not say so if the picture decides it."""
+    return step._replace(operation=replace(step.operation, halo=lambda _gpu, _shape, _params: 0.0))
