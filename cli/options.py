@@ -262,7 +262,7 @@ def batch(command: Command) -> Command:
         click.option(
             "--scratch",
             metavar="DIR",
-            help="A folder for what does not fit into memory while a picture is turned or transformed. Nothing stays there.",
+            help="A folder for what does not fit into memory while pictures are turned or transformed. Nothing stays there.",
         ),
     )
     wrapped: Any = with_all
