@@ -262,7 +262,8 @@ def batch(command: Command) -> Command:
         click.option(
             "--scratch",
             metavar="DIR",
-            help="A folder for what does not fit into memory while pictures are turned or transformed. Nothing stays there.",
+            help="A folder for what memory has no room for while pictures are turned or transformed. "
+            "Nothing stays there.",
         ),
     )
     wrapped: Any = with_all
