@@ -257,7 +257,7 @@ def batch(command: Command) -> Command:
         click.option(
             "--scratch",
             metavar="DIR",
-            help="A folder for what does not fit into memory while a picture is turned or transformed. Nothing stays there.",
+            help="A folder for what memory has no room for while a picture is turned or transformed. It stays empty.",
         ),
     )
     wrapped: Any = with_all
