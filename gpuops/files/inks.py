@@ -18,7 +18,7 @@ from .picture import Inks, Pixels
 #: The samples of a pixel: cyan, magenta, yellow and black.
 CMYK = 4
 #: Pixels that are converted at a time.
-_AT_ONCE = 1 << 18
+_AT_ONCE = 1 << 15
 #: Linear Rec. 709 light of CIE XYZ under D50.
 _TO_LIGHT = np.reshape(to_rec709(np.eye(3), D50_XYZ), (3, 3))
 
