@@ -26,7 +26,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 GROUPS = {
     "Files": ("output", "overwrite", "format", "dtype", "alpha", "layer", "frames"),
     "Storage": (
-        "quality", "subsampling", "compression", "strip", "output_dither", "output_noise", "output_seed",
+        "quality", "subsampling", "compression", "gain_map", "strip", "output_dither", "output_noise", "output_seed",
     ),
     "Colour": ("colour", "working", "space"),
     "Many inputs": (
@@ -165,13 +165,18 @@ storage = (
         "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
     ),
     click.option(
+        "--gain-map",
+        is_flag=True,
+        help="Write light into a JPEG, by a gain map (Ultra HDR) that HDR displays apply.",
+    ),
+    click.option(
         "--strip", is_flag=True, help="Write no metadata but the colour space, and turn pixels upright first."
     ),
 )
 
 
 # The names of these.
-STORAGE = ("quality", "subsampling", "compression", "strip")
+STORAGE = ("quality", "subsampling", "compression", "gain_map", "strip")
 
 
 def dithering(command: Command) -> Command:
@@ -216,7 +221,7 @@ def batch(command: Command) -> Command:
         click.option(
             "--frames",
             metavar="all|N|N:M",
-            help="Take these frames or pages. Each goes to its own file, or all to one .gif, .webp or .apng.",
+            help="Take these frames or pages, each to a file of its own, or all to one .gif, .webp or .apng.",
         ),
         click.option("--recursive", is_flag=True, help="Take the pictures in folders, and keep their tree."),
         click.option(
@@ -310,7 +315,9 @@ def shared(command: Command) -> Command:
             metavar="N",
             help="Run the operation N times (for timing).",
         ),
-        click.option("--progress/--no-progress", default=None, help="Show progress over several inputs."),
+        click.option(
+            "--progress/--no-progress", default=None, help="Show progress over several inputs or frames."
+        ),
         click.option(
             "--dump-kernels", metavar="DIR", help="Write the OpenCL source of every kernel that is built."
         ),

@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+import figures_of_batches  # noqa: F401
 import figures_of_pictures  # noqa: F401
 import figures_of_programs  # noqa: F401
 import figures_of_transforms  # noqa: F401
