@@ -363,7 +363,13 @@ def regress_cpu() -> list[str]:
 def merge_cpu() -> list[str]:
     def cells(row: Row) -> list[str]:
         size = f"{row['width']} × {row['height']}"
-        return [size, digits(row["ms"]), digits(row["peer_ms"]), digits(row["ratio"], 2), digits(row["passes"])]
+        return [
+            size,
+            digits(row["ms"]),
+            digits(row["peer_ms"]),
+            digits(row["ratio"], 2),
+            digits(row["passes"]),
+        ]
 
     titles = ["pixels", "ms", "OpenCV ms", "ratio", "× copy"]
     return markdown(titles, map(cells, rows_of("merge-cpu")))

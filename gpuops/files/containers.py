@@ -31,6 +31,8 @@ _GAIN_MAP = b"urn:iso:std:iso:ts:21496"
 _OF_APPLE = b"http://ns.apple.com/HDRGainMap/"
 #: The names of a JPEG's pictures if it has a gain map: as it is, and with the gain map applied.
 WITH_GAIN_MAP = ("sdr", "hdr")
+#: Bytes of a file that is read at once, as many small reads would each wait for Python's lock.
+_SMALL = 1 << 16
 #: Bytes that are read at a time for a checksum.
 _CRC_BLOCK = 1 << 20
 #: Bytes of a header's line, at most.
@@ -345,7 +347,12 @@ def read_extras(path: str, format_name: str) -> Extras:
     if format_name not in readers:
         return Extras()
     with open(path, "rb") as file:
-        extras = readers[format_name](file)
+        start = file.read(_SMALL)
+        if len(start) < _SMALL:
+            extras = readers[format_name](BytesIO(start))
+        else:
+            file.seek(0)
+            extras = readers[format_name](file)
     if extras.exif:
         from .exif import without_thumbnail
 

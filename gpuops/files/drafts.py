@@ -91,7 +91,8 @@ def draft_folder(folder: str | os.PathLike[str] | None = None) -> Iterator[str]:
 
 @contextmanager
 def _draft(folder: str | os.PathLike[str], extension: str, make: Callable[[str], None]) -> Iterator[str]:
-    parent = os.path.realpath(folder)
+    folder = os.fspath(folder)
+    parent = folder if folder in _swept else os.path.realpath(folder)
     if parent not in _swept:
         _swept.add(parent)
         sweep(parent)
@@ -182,8 +183,8 @@ def _is_named(lock: int, path: str) -> bool:
 
 
 def _remove(path: str) -> None:
-    with suppress(OSError):
-        if os.path.isdir(path):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
+    with suppress(FileNotFoundError):
+        try:
             os.unlink(path)
+        except OSError:  # a folder
+            shutil.rmtree(path, ignore_errors=True)

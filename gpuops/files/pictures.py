@@ -142,7 +142,7 @@ def write_stream(stream: BinaryIO, picture: Picture, fmt: Format, storage: Stora
 def format_in(path: str | os.PathLike[str]) -> Format:
     """The format of a file's content, whatever its name says."""
     name = os.fspath(path)
-    with reading(name), open(name, "rb") as file:
+    with reading(name), open(name, "rb", buffering=0) as file:
         head = file.read(_HEAD)
     if not head:
         raise FileError(f"{name}: is empty (0 bytes)")

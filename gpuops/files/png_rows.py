@@ -97,9 +97,8 @@ def _inflated(path: str) -> tuple[Rows, tuple[int, int, int], np.dtype[Any]] | N
     """Returns the rows with their filters, and the shape and kind of the pixels."""
     from isal import isal_zlib
 
-    with open(path, "rb") as file:
-        file.seek(len(SIGNATURE))
-        header = file.read(_HEADER.size)
+    with open(path, "rb", buffering=0) as file:
+        header = file.read(len(SIGNATURE) + _HEADER.size)[len(SIGNATURE) :]
         if len(header) < _HEADER.size:
             return None
         _, kind, width, height, bits, colour, _, _, interlaced = _HEADER.unpack(header)
