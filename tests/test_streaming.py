@@ -516,6 +516,7 @@ ALL_BY_ROWS = [
     ("blur", "--kind", "box", "--radius", "20"),
     ("blur", "--kind", "disc", "--radius", "6"),
     ("blur", "--kind", "motion", "--length", "25", "--angle", "70"),
+    ("blur", "--kind", "motion", "--length", "35", "--angle", "45"),  # by transforms on CPUs, too
     ("blur", "--kind", "median", "--radius", "3"),
     ("blur", "--kind", "bilateral", "--sigma", "3", "--sigma-color", "0.3"),
     ("sharpen", "--sigma", "9"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -81,7 +81,7 @@ def convolve(
     params = ConvolveParams(border=mode, cval=cval, method=method)
     image = on_device(gpu, input)
     kernel = _checked(weights, image.shape[0])
-    chosen = _chosen(gpu, kernel, params.method)
+    chosen = _chosen(gpu, kernel[0].size, params.method)
     if chosen == "fft":
         try:
             return shaped_like(input, _by_transform(gpu, image, kernel, params))
@@ -92,26 +92,25 @@ def convolve(
     return shaped_like(input, _by_taps(gpu, image, kernel, params, local=chosen == "local"))
 
 
-def _chosen(gpu: Gpu, kernel: npt.NDArray[Any], method: str) -> str:
-    """Returns the method for a kernel (planes, rows, columns)."""
+def _chosen(gpu: Gpu, taps: int, method: str) -> str:
+    """Returns the method for a kernel of so many values."""
     if method != "auto":
         return method
-    if kernel[0].size > (_FFT_TAPS_CPU if gpu.limits.is_cpu else _FFT_TAPS):
+    if taps > (_FFT_TAPS_CPU if gpu.limits.is_cpu else _FFT_TAPS):
         return "fft"
     return "direct" if gpu.limits.is_cpu else "local"
 
 
-def resident(gpu: Gpu, shape: tuple[int, int, int], weights: Weights, method: str) -> float:
+def resident(gpu: Gpu, shape: tuple[int, int, int], kernel: tuple[int, int], method: str) -> float:
     """Returns the bytes that a convolution of rows of planes (planes, height, width) takes beside copies of them.
 
-    These are the kernel's, and those of transforms of as many rows as the kernel has above and below.
+    These are the kernel's (rows, columns), and those of transforms of as many rows as it has above and below.
     """
-    planes, _, width = shape
-    rows, columns = map(int, weights.shape[1:])
-    kernel = 4.0 * planes * rows * columns
-    if _chosen(gpu, weights, method) != "fft":
-        return kernel
-    return kernel + 4.0 * planes * 2 * rows * (width + columns)
+    (planes, _, width), (rows, columns) = shape, kernel
+    weights = 4.0 * planes * rows * columns
+    if _chosen(gpu, rows * columns, method) != "fft":
+        return weights
+    return weights + 4.0 * planes * 2 * rows * (width + columns)
 
 
 def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weights:

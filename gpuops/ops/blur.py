@@ -254,11 +254,22 @@ def _halo(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
     return math.inf if params.preset is not None else halo(gpu, shape, params)
 
 
+def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
+    from ..filters.convolve import resident
+
+    if params.preset is not None or not params.by_both_axes:
+        return 0.0
+    y, x = params.radii
+    return resident(gpu, shape, (2 * y + 1, 2 * x + 1), params.method)
+
+
 def _traits(params: BlurParams) -> Traits:
     wide = params.kind == "gaussian" and params.preset is None and params.truncate is None
     transforms = params.method in ("fft", "recursive")
     kind = "transform" if transforms else "grid" if wide and max(params.sigma) >= LEAST_MULTIRATE else "local"
-    return Traits(premultiplied=True, kind=kind, bytes_per_value=8.0 if kind != "transform" else 24.0)
+    # Discs and motions go by transforms where these are faster.
+    needed = 24.0 if transforms or params.by_both_axes else 8.0
+    return Traits(premultiplied=True, kind=kind, bytes_per_value=needed)
 
 
 OPERATION = Operation(
@@ -269,6 +280,7 @@ OPERATION = Operation(
     identity=lambda params: params.preset is None and not any(params.radii),
     reach=_reach,
     halo=_halo,
+    resident=_resident,
     whole={"method": ("recursive", "fft"), "border": ("wrap",), "preset": ("d3d11",)},
     ends=_ends,
     cases=(

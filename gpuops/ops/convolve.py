@@ -95,7 +95,8 @@ def _halo(gpu: Gpu, _shape: tuple[int, int, int], params: ConvolveParams) -> flo
 def _resident(gpu: Gpu, shape: tuple[int, int, int], params: ConvolveParams) -> float:
     from ..filters.convolve import resident
 
-    return resident(gpu, shape, _weights(gpu, params), params.method)
+    _, rows, columns = map(int, _weights(gpu, params).shape)
+    return resident(gpu, shape, (rows, columns), params.method)
 
 
 def _check(params: ConvolveParams) -> None:
