@@ -39,7 +39,7 @@ space, used = now("VmPeak"), now("VmHWM")
 limit = space + int(promise)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
-    bytearray(limit - now("VmSize") + (1 << 26))
+    bytearray(limit)
 except MemoryError:
     pass
 else:

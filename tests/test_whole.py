@@ -29,9 +29,8 @@ Program = Callable[..., Run]
 
 # Commands, and how each calls the step that needs the whole picture.
 STEPS = [
-    (("flip", "--axis", "vertical"), "flip --axis vertical"),
-    (("flip", "--axis", "both", "then", "tonemap", "--dtype", "float"), "flip --axis both"),
-    (("rotate", "--angle", "90"), "rotate"),
+    (("rotate", "--angle", "7"), "rotate"),
+    (("filter", "--cutoff", "0.1", "then", "tonemap", "--dtype", "float"), "filter"),
     (("grade", "--exposure", "1", "then", "rotate", "--angle", "20", "then", "sharpen"), "rotate"),
     (("blur", "--sigma", "3", "--border", "wrap"), "blur --border wrap"),
     (("blur", "--sigma", "3", "--method", "fft"), "blur --method fft"),
@@ -104,12 +103,12 @@ def test_a_step_that_the_device_has_no_room_for(
     assert run.code == 0, run.err
 
 
-@pytest.mark.parametrize("where", ["flip", "write"])
+@pytest.mark.parametrize("where", ["rotate", "write"])
 def test_nothing_is_written_on_the_way(clpix: Program, folder: Path, where: str) -> None:
     """A file that has room is not written where what follows has none."""
     before = sorted(os.listdir(folder))
     command = ("grade", "a.exr", "--exposure", "1", "then", "write", "on.exr", "then", "blur", "--sigma", "2")
-    steps = {"flip": ("then", "flip", "--axis", "vertical"), "write": ("then", "bloom", "--method", "fft")}
+    steps = {"rotate": ("then", "rotate", "--angle", "7"), "write": ("then", "bloom", "--method", "fft")}
     run = clpix(
         *command, *steps[where], "-o", "out.exr", "--device-memory", "4M" if where == "write" else "2M"
     )
@@ -120,9 +119,9 @@ def test_nothing_is_written_on_the_way(clpix: Program, folder: Path, where: str)
 def test_several_inputs(clpix: Program, folder: Path) -> None:
     """Each that has no room has its line; the others are done."""
     files.write(folder / "small.exr", Picture(np.ones((9, 9, 3), np.float32), linear=True))
-    options = ("--axis", "vertical", "-o", "{stem}-out.exr", "--device-memory", "1M")
-    run = clpix("flip", "a.exr", "small.exr", "b.exr", *options)
-    assert run.code == 1 and run.err.count("flip --axis vertical needs the whole picture") == 2, run.err
+    options = ("--angle", "7", "-o", "{stem}-out.exr", "--device-memory", "1M")
+    run = clpix("rotate", "a.exr", "small.exr", "b.exr", *options)
+    assert run.code == 1 and run.err.count("rotate needs the whole picture") == 2, run.err
     assert [path.name for path in folder.glob("*-out.exr")] == ["small-out.exr"]
 
 
@@ -130,8 +129,8 @@ def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
     """Inputs that are too large, and results: the step is named, and the line says what is enough."""
     files.write(folder / "a.tif", Picture(np.zeros((800, 1000, 3), np.uint8)))
     for command, words in (
-        (("flip", "--axis", "both"), "flip --axis both"),
-        (("grade", "--exposure", "1", "then", "rotate", "--angle", "90"), "rotate"),
+        (("deconvolve", "--sigma", "1"), "deconvolve"),
+        (("grade", "--exposure", "1", "then", "rotate", "--angle", "7", "--no-expand"), "rotate"),
         (("bloom", "--method", "gaussians", "then", "tonemap"), "bloom --method gaussians"),
         (("dwt",), "dwt"),
         (("tonemap", "--contact-sheet"), "--contact-sheet"),
@@ -143,11 +142,11 @@ def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
         assert run.code == 1 and most == 7_200_000 and not os.path.exists(name)
         assert clpix(command[0], "a.tif", *command[1:], "-o", name, "--memory", most).code == 0
         os.remove(name)
-    grown = ("flip", "a.tif", "--axis", "vertical", "then", "resize", "--scale", "4", "-o", "out.tif")
+    grown = ("deconvolve", "a.tif", "--sigma", "1", "then", "resize", "--scale", "4", "-o", "out.tif")
     run = clpix(*grown, "--memory", "20M")
     assert (
         run.code == 1
-        and needed(run.err, "a.tif: flip --axis vertical needs the whole picture") == 115_200_000
+        and needed(run.err, "a.tif: deconvolve needs the whole picture") == 115_200_000
     )
     assert not os.path.exists("out.tif")
 
