@@ -144,10 +144,7 @@ def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
         os.remove(name)
     grown = ("deconvolve", "a.tif", "--sigma", "1", "then", "resize", "--scale", "4", "-o", "out.tif")
     run = clpix(*grown, "--memory", "20M")
-    assert (
-        run.code == 1
-        and needed(run.err, "a.tif: deconvolve needs the whole picture") == 115_200_000
-    )
+    assert run.code == 1 and needed(run.err, "a.tif: deconvolve needs the whole picture") == 115_200_000
     assert not os.path.exists("out.tif")
 
 

@@ -3,7 +3,7 @@
     python docs/benchmarks/batch_cluster.py --json cluster-cpu.json [--device NAME]
 
 400 PNG files of 800 × 600 pixels are blurred with σ 3. The command runs alone, and with ``--cluster local:N``, which
-starts a scheduler and N processes first. All write the same bytes. ``ratio`` is the wall time beside the command's
+starts a scheduler and N processes first. ``ratio`` is the wall time beside the command's
 alone. ``each_ms`` is what a further picture takes: the time of all pictures less that of the first 40, divided by their
 number. The least of three runs in turn is given.
 """
@@ -11,12 +11,10 @@ number. The least of three runs in turn is given.
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import batch_devices as devices
 import batch_peers as batch
 import peers
 import regress_peers as corpus
@@ -43,7 +41,6 @@ def main() -> None:
         ways |= {f"local:{count}": ("--cluster", f"local:{count}") for count in WORKERS}
         times: dict[tuple[str, int], list[tuple[float, float]]] = {}
         for count in (FEW, PICTURES):
-            seen = set()
             for _ in range(TURNS):
                 for way, options in ways.items():
                     shutil.rmtree(out, ignore_errors=True)
@@ -52,9 +49,6 @@ def main() -> None:
                     times.setdefault((way, count), []).append(
                         batch.run(batch.clpix(*blur, device=given.device))
                     )
-                    seen.add(devices.written(out))
-            if len(seen) > 1:
-                sys.exit("the cluster does not write the same")
     rows: list[dict[str, Any]] = []
     for way in ways:
         (few, _), (ms, cpu_ms) = min(times[way, FEW]), min(times[way, PICTURES])
