@@ -30,7 +30,7 @@ Program = Callable[..., Run]
 # Commands, and how each calls the step that needs the whole picture.
 STEPS = [
     (("rotate", "--angle", "7"), "rotate"),
-    (("filter", "--cutoff", "0.1", "then", "tonemap", "--dtype", "float"), "filter"),
+    (("filter", "--kind", "lowpass", "--cutoff", "0.1", "then", "tonemap", "--dtype", "float"), "filter"),
     (("grade", "--exposure", "1", "then", "rotate", "--angle", "20", "then", "sharpen"), "rotate"),
     (("blur", "--sigma", "3", "--border", "wrap"), "blur --border wrap"),
     (("blur", "--sigma", "3", "--method", "fft"), "blur --method fft"),
