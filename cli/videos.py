@@ -86,7 +86,7 @@ def make(
     with video.opened(source) as frames:
         coding, count = _coding(shared, target, frames.space), frames.count
     _warn_of_devices(shared, target)
-    _Run(shared, source, target, coding, count, open_gpu, report, tell, fuse=fuse).all(work)
+    _VideoRun(shared, source, target, coding, count, open_gpu, report, tell, fuse=fuse).all(work)
 
 
 def _coding(shared: Shared, target: str, of_source: str | None) -> Coding:
@@ -123,7 +123,7 @@ def _warn_of_devices(shared: Shared, target: str) -> None:
         )
 
 
-class _Run:
+class _VideoRun:
     """The work on all frames of a video."""
 
     def __init__(

@@ -25,6 +25,7 @@ from gpuops.pixels.primaries import ColourError
 
 from .conftest import Run
 from .reference import colour as reference
+from .reference import little_cms as cms
 from .reference import tables
 from .tolerance import INKS as TOLERANCE
 
@@ -63,17 +64,8 @@ def signal(value: Array) -> Array:
 
 def little_cms(profile: bytes, inks: Pixels) -> Array:
     """sRGB signals of inks, in double; Little CMS takes percents of them."""
-    xyz = imagecodecs.cms_transform(
-        inks / np.iinfo(inks.dtype).max * 100,
-        profile,
-        imagecodecs.cms_profile("xyz"),
-        colorspace="cmyk",
-        outcolorspace="xyz",
-        outdtype="float64",
-        intent=imagecodecs.CMS.INTENT.RELATIVE_COLORIMETRIC,
-        flags=imagecodecs.CMS.FLAGS.NOOPTIMIZE,
-    )
-    return signal(np.asarray(xyz @ tables.D50_TO_SRGB.T))
+    xyz = cms.xyz(profile, inks / np.iinfo(inks.dtype).max * 100, "cmyk")
+    return signal(xyz @ tables.D50_TO_SRGB.T)
 
 
 def formula(inks: Pixels) -> Array:
@@ -570,17 +562,8 @@ GRAY = of_gray()
 
 def gray_by_little_cms(profile: bytes, gray: Array) -> Array:
     """sRGB signals of gray's luminance, in double."""
-    xyz = imagecodecs.cms_transform(
-        gray.reshape(1, -1),
-        profile,
-        imagecodecs.cms_profile("xyz"),
-        colorspace="gray",
-        outcolorspace="xyz",
-        outdtype="float64",
-        intent=imagecodecs.CMS.INTENT.RELATIVE_COLORIMETRIC,
-        flags=imagecodecs.CMS.FLAGS.NOOPTIMIZE,
-    )
-    return signal(np.asarray(xyz)[..., 1].reshape(gray.shape))
+    xyz = cms.xyz(profile, gray.reshape(1, -1), "gray")
+    return signal(xyz[..., 1].reshape(gray.shape))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import imagecodecs
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -23,6 +22,7 @@ from gpuops.pixels.primaries import ColourError
 
 from .conftest import Run
 from .reference import colour as reference
+from .reference import little_cms as cms
 from .reference import tables
 from .tolerance import PROFILE_TABLES as TOLERANCE
 
@@ -58,17 +58,8 @@ PROFILES = {
 
 def little_cms(profile: bytes, rgb: Array) -> Array:
     """Linear sRGB light by Little CMS, in double, colour by colour."""
-    xyz = imagecodecs.cms_transform(
-        rgb.astype(np.float64).reshape(1, -1, 3),
-        profile,
-        imagecodecs.cms_profile("xyz"),
-        colorspace="rgb",
-        outcolorspace="xyz",
-        outdtype="float64",
-        intent=imagecodecs.CMS.INTENT.RELATIVE_COLORIMETRIC,
-        flags=imagecodecs.CMS.FLAGS.NOOPTIMIZE,
-    )
-    return np.asarray(xyz @ tables.D50_TO_SRGB.T).reshape(rgb.shape)
+    xyz = cms.xyz(profile, rgb.astype(np.float64).reshape(1, -1, 3), "rgb")
+    return (xyz @ tables.D50_TO_SRGB.T).reshape(rgb.shape)
 
 
 def signal(value: Array) -> Array:

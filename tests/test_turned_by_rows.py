@@ -82,7 +82,7 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
             if place != "there":
                 patch.setattr("gpuops.batch.access.of_machine", lambda: 0)
             if place == "scratch":
-                patch.setattr("gpuops.batch.promise.of_machine", lambda: 0)
+                patch.setattr("gpuops.batch.memory_promise.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
             made, used = turned.spool_of, spied(patch)
 
@@ -90,7 +90,7 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
                 sweeps.append(made(*given))
                 return sweeps[-1]
 
-            patch.setattr("gpuops.batch.way.spool_of", spool_of)
+            patch.setattr("gpuops.batch.chain_by_rows.spool_of", spool_of)
             found = clpix(*command)
         assert found.code == 0, found.err
         assert len(sweeps) == turns and not os.listdir(scratch)
@@ -519,8 +519,8 @@ def test_a_promise_that_is_too_small_says_what_would_do(
     clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
-    monkeypatch.setattr("gpuops.batch.promise.CODEC", 0)
-    monkeypatch.setattr("gpuops.batch.promise._CODECS", 0)
+    monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
+    monkeypatch.setattr("gpuops.batch.memory_promise._CODECS", 0)
     pixels = samples((1500, 1100, 3), "uint8")
     path = saved(tmp_path / "in.png", pixels)
     chain = ("rotate", path, "--angle", "90", "then", "blur", "--sigma", "1", "then", *UPSIDE_DOWN)
@@ -554,8 +554,8 @@ def test_memory_is_used_if_it_is_enough(
     clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A scratch folder is for what memory has no room for."""
-    monkeypatch.setattr("gpuops.batch.promise.CODEC", 0)
-    monkeypatch.setattr("gpuops.batch.promise._CODECS", 0)
+    monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
+    monkeypatch.setattr("gpuops.batch.memory_promise._CODECS", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
     used = spied(monkeypatch)
     command = ("flip", path, "--axis", "vertical", "-o", tmp_path / "out.png", "--scratch", tmp_path)
@@ -620,8 +620,8 @@ def test_a_scratch_folder_that_fails(
     clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str, before: tuple[str, ...]
 ) -> None:
     """One line says it, and nothing stays: neither in the folder nor of the files that were begun."""
-    monkeypatch.setattr("gpuops.batch.promise.CODEC", 0)
-    monkeypatch.setattr("gpuops.batch.promise._CODECS", 0)
+    monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
+    monkeypatch.setattr("gpuops.batch.memory_promise._CODECS", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
     folder = tmp_path / "scratch"
     if trouble != "no such folder":
@@ -648,7 +648,7 @@ def test_a_damaged_file_leaves_nothing(clpix: Clpix, tmp_path: Path, monkeypatch
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2] + bytes(1000) + content[len(content) // 2 + 1000 :])
     monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 0)
-    monkeypatch.setattr("gpuops.batch.promise.of_machine", lambda: 0)
+    monkeypatch.setattr("gpuops.batch.memory_promise.of_machine", lambda: 0)
     for chain in ((QUARTER,), (("blur", "--sigma", "1"), ("write", str(tmp_path / "mid.exr")), UPSIDE_DOWN)):
         run = clpix(*joined(chain, path), "-o", tmp_path / "b.png", "--scratch", tmp_path)
         assert run.code == 1 and "damaged" in run.err and os.listdir(tmp_path) == ["a.exr"]
@@ -663,9 +663,9 @@ def test_nothing_stays_after_an_interruption(tmp_path: Path, moment: str, number
     folder.mkdir()
     program = (
         "import os, signal, sys\n"
-        "from gpuops.batch import access, promise\n"
+        "from gpuops.batch import access, memory_promise\n"
         "from gpuops.tiles import spool\n"
-        "access.of_machine = promise.of_machine = lambda: 0\n"
+        "access.of_machine = memory_promise.of_machine = lambda: 0\n"
         "def interrupted(self, *_):\n"
         "    print(len(os.listdir(sys.argv[1])), flush=True)\n"
         f"    os.kill(os.getpid(), signal.{number})\n"

@@ -14,8 +14,8 @@ from ..image import Image
 from ..process.memory import of_machine
 from ..tiles import course
 from ..tiles.memory import MOST_PIXELS, ROUNDED
+from .chain_by_rows import ChainByRows, shape_of
 from .row_writer import Goal, RowWriter, goals_of
-from .way import Way, shape_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -107,7 +107,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
     goals = goals_of(item, todo, course.shapes(gpu, todo, shape, orientation), asides)
     too_large = _is_too_large_for_device(item, todo, strips.picture)
     as_whole = None if too_large else _bytes_of_whole(item, todo, strips.picture)
-    way = Way.of(item, todo, strips, how, goals, as_whole)
+    way = ChainByRows.of(item, todo, strips, how, goals, as_whole)
     said: dict[str, None] = {}  # each block may say the same
     with (
         ExitStack() as spools,
@@ -138,7 +138,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
 def measured(item: Item, todo: Plan, strips: files.Strips, enough: Callable[[Step], bool]) -> Plan:
     """Returns a plan's steps as far as one that is ``enough``, with what they need to know of the picture."""
     how = item.how(strips.picture, linear=todo.linear, premultiply=todo.premultiplied)
-    way = Way.of(item, todo, strips, how, [])
+    way = ChainByRows.of(item, todo, strips, how, [])
     with ExitStack() as spools, ThreadPoolExecutor(2) as pool, item.naming(), item.gpu.phase("compute"):
         return way.settled(pool, spools, enough)
 

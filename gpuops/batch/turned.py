@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from ..operation import Turn
     from ..tiles.course import Shape
     from .item import How, Item
-    from .promise import Kept
+    from .memory_promise import Spooled
 
 Array = npt.NDArray[Any]
 
 
-def spool_of(kept: Kept, item: Item, strips: files.Strips, width: int, stack: ExitStack) -> Spool:
+def spool_of(kept: Spooled, item: Item, strips: files.Strips, width: int, stack: ExitStack) -> Spool:
     """Returns a spool for what is kept, with panels of so many columns. A file goes with the stack.
 
     It is empty, unless what is kept is the input that is in memory. Raises FileError if there cannot be such a file.

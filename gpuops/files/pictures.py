@@ -16,7 +16,7 @@ from ..notes import note
 from ..params.storage import GAIN_MAP, USUAL, Storage
 from . import colours, containers
 from .formats import EXTENSIONS, VIDEO, Format, by_name, format_of, sniff
-from .limits import within
+from .light_range import within
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .reading import reading

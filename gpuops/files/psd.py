@@ -23,7 +23,7 @@ _HEADER = 26
 _NONE, _RUNS = 0, 1
 
 
-class Header(NamedTuple):
+class PsdHeader(NamedTuple):
     """What a file's header says."""
 
     version: int
@@ -39,7 +39,7 @@ class Header(NamedTuple):
         return self.mode == _CMYK
 
     @classmethod
-    def of(cls, file: BinaryIO) -> Header:
+    def of(cls, file: BinaryIO) -> PsdHeader:
         """Reads it."""
         file.seek(0)
         return cls(*struct.unpack(">4xH6xHIIHH", file.read(_HEADER)))
@@ -54,7 +54,7 @@ def inks(path: str, *, alpha: bool) -> Pixels:
 
     channels = _INKS + alpha
     with open(path, "rb") as file:
-        header = Header.of(file)
+        header = PsdHeader.of(file)
         large = header.version == _LARGE
         for size in (4, 4, 8 if large else 4):  # colours of palettes, resources, layers
             file.seek(int.from_bytes(file.read(size), "big"), 1)

@@ -97,7 +97,7 @@ def _frame(path: str, fmt: Format, layer: str | int, extras: containers.Extras) 
 
 def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
     """The picture in a PNG, JPEG or TIFF file, its rows, and how many come together, if ``most`` bytes are too few."""
-    light = fmt.name == "JPEG" and layer in _extras(path, fmt).layers[1:]
+    light = fmt.name == "JPEG" and layer is not None and layer in _extras(path, fmt).layers[1:]
     with oiio.Reader(path) as file:
         spec = file.spec()
         if spec.image_bytes() * COPIES * _MOST_OF_INKS <= most and fmt.name != "TIFF":

@@ -55,12 +55,12 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     )
 
 
-def _header(path: str) -> psd.Header:
+def _header(path: str) -> psd.PsdHeader:
     with open(path, "rb") as file, parsing(path):
-        return psd.Header.of(file)
+        return psd.PsdHeader.of(file)
 
 
-def _read_inks(path: str, header: psd.Header) -> Picture:
+def _read_inks(path: str, header: psd.PsdHeader) -> Picture:
     """The merged picture of a PSD file of CMYK."""
     with oiio.Reader(path) as file:
         spec, layers = file.spec(), file.count() - 1

@@ -30,7 +30,7 @@ _AT_ONCE = 3
 _SHARE = 4
 
 
-class Kept(NamedTuple):
+class Spooled(NamedTuple):
     """What a spool keeps of a leg's result until it is turned.
 
     Attributes
@@ -61,7 +61,7 @@ class Kept(NamedTuple):
 
 
 @dataclass
-class Promise:
+class MemoryPromise:
     """What the legs of a chain may take of the host's memory.
 
     Attributes
@@ -74,7 +74,7 @@ class Promise:
         The files that are written.
     as_whole : int, optional
         Bytes of memory in which the work could be done on the whole picture. None: it could not.
-    spools : list of Kept
+    spools : list of Spooled
         What is kept behind each leg but the last.
     """
 
@@ -83,7 +83,7 @@ class Promise:
     legs: tuple[Leg, ...]
     goals: list[Goal]
     as_whole: int | None = None
-    spools: list[Kept] = field(init=False)
+    spools: list[Spooled] = field(init=False)
 
     def __post_init__(self) -> None:
         self.spools = [self._kept(number) for number in range(len(self.legs) - 1)]
@@ -150,14 +150,14 @@ class Promise:
         """Returns whether a leg's result is the file's own pixels, as nothing was done with them."""
         return number == 0 and not self.legs[number].steps
 
-    def _kept(self, number: int) -> Kept:
+    def _kept(self, number: int) -> Spooled:
         """Returns what is kept of a leg's result."""
         if not self.keeps_pixels(number):
-            return Kept(self.legs[number].result, np.dtype(np.float32))
+            return Spooled(self.legs[number].result, np.dtype(np.float32))
         pixels = self.strips.picture.pixels
         height, width, channels = pixels.shape
         pixel = np.dtype((np.void, channels * pixels.itemsize))
-        return Kept((1, height, width), pixel, there=self.strips.in_memory)
+        return Spooled((1, height, width), pixel, there=self.strips.in_memory)
 
     def _place(self, number: int) -> None:
         """Puts a spool into a file if memory has no room for it.

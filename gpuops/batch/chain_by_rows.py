@@ -13,7 +13,7 @@ from .. import files, notes
 from ..image import Image, Part
 from ..tiles import course, flow
 from ..tiles.legs import legs
-from .promise import Promise
+from .memory_promise import MemoryPromise
 from .read_ahead import read_ahead
 from .turned import Turned, spool_of
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Sweeps:
+class FileSweeps:
     """Sweeps over the rows of a picture, which are read in another thread, a block ahead."""
 
     item: Item
@@ -68,7 +68,7 @@ class Sweeps:
 
 
 @dataclass(frozen=True)
-class Way:
+class ChainByRows:
     """The way of a plan: its legs, one after the other.
 
     Attributes
@@ -79,7 +79,7 @@ class Way:
         The input.
     how : How
         How its pixels are to be read.
-    promise : Promise
+    promise : MemoryPromise
         The memory of the legs.
     """
 
@@ -87,7 +87,7 @@ class Way:
     todo: Plan
     strips: files.Strips
     how: How
-    promise: Promise
+    promise: MemoryPromise
 
     @classmethod
     def of(
@@ -98,7 +98,7 @@ class Way:
         how: How,
         goals: list[Goal],
         as_whole: int | None = None,
-    ) -> Way:
+    ) -> ChainByRows:
         """Chooses the way to files that are written, the ``goals``.
 
         ``as_whole``: bytes of memory in which the work could be done on the whole picture, if it could.
@@ -107,7 +107,7 @@ class Way:
         """
         picture = strips.picture
         found = legs(item.gpu, todo, shape_of(picture, how), picture.metadata.orientation)
-        promise = Promise(item, strips, found, goals, as_whole)
+        promise = MemoryPromise(item, strips, found, goals, as_whole)
         for number, leg in enumerate(found):
             promise.block_bytes(number, leg.of(todo))
         return cls(item, todo, strips, how, promise)
@@ -122,9 +122,9 @@ class Way:
         source = self._source_of_last(pool, spools, lambda _params, _image: None)
         return self._settled(len(self.promise.legs) - 1, source, enough)
 
-    def _source_of_last(self, pool: ThreadPoolExecutor, spools: ExitStack, seen: Seen) -> Sweeps | Turned:
+    def _source_of_last(self, pool: ThreadPoolExecutor, spools: ExitStack, seen: Seen) -> FileSweeps | Turned:
         """Does all legs but the last one, and returns what that one reads."""
-        source: Sweeps | Turned = Sweeps(self.item, self.strips, self.how, pool)
+        source: FileSweeps | Turned = FileSweeps(self.item, self.strips, self.how, pool)
         before = ExitStack()
         for number in range(len(self.promise.legs) - 1):
             after = spools.enter_context(ExitStack())
@@ -152,14 +152,16 @@ class Way:
         return course.rows(leg.shape, self.promise.block_bytes(number, leg.of(self.todo)))
 
     def _settled(
-        self, number: int, source: Sweeps | Turned, enough: Callable[[Step], bool] = lambda _step: False
+        self, number: int, source: FileSweeps | Turned, enough: Callable[[Step], bool] = lambda _step: False
     ) -> Plan:
         """Returns the plan of a leg, which leaves nothing to the picture."""
         gpu, leg = self.item.gpu, self.promise.legs[number]
         room = partial(self.promise.block_bytes, number)
         return flow.settled(gpu, leg.of(self.todo), source, source.decoding, leg.shape, room, enough=enough)
 
-    def _done(self, number: int, source: Sweeps | Turned, seen: Seen, target: Target | None = None) -> Done:
+    def _done(
+        self, number: int, source: FileSweeps | Turned, seen: Seen, target: Target | None = None
+    ) -> Done:
         """Does a leg, and gives the rows of its result."""
         gpu, shape = self.item.gpu, self.promise.legs[number].shape
         with notes.to(lambda _text: None), notes.summed():  # the last sweep says all that there is to say
