@@ -408,9 +408,12 @@ def test_mixtures(
     of_mix.test_formula(gpu, rng, (7, 13), other, alpha, masked, 0.3, tmp_path)
 
 
+@pytest.mark.parametrize("powers", [(1, 1, 1), (2, 0.5, 0)])
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_fusion(gpu: Recorder, rng: np.random.Generator, tmp_path: Path, channels: int) -> None:
-    of_merge.check(gpu, rng, tmp_path, (13, 18, channels), (1, 1, 1))
+def test_fusion(
+    gpu: Recorder, rng: np.random.Generator, tmp_path: Path, channels: int, powers: tuple[float, ...]
+) -> None:
+    of_merge.check(gpu, rng, tmp_path, (13, 18, channels), powers)
 
 
 def test_alignment(gpu: Recorder, rng: np.random.Generator) -> None:
