@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -22,3 +24,13 @@ def test_files_are_small() -> None:
 def test_few_modules_are_in_no_room() -> None:
     modules = [path.name for path in (ROOT / "gpuops").glob("*.py") if path.name != "__init__.py"]
     assert 0 < len(modules) <= FLAT
+
+
+def test_no_two_classes_have_one_name() -> None:
+    places = defaultdict(list)
+    for path in [path for folder in ("cli", "gpuops") for path in (ROOT / folder).rglob("*.py")]:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(ROOT)))
+    assert len(places) > 300
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .colours import can_say, is_understood
-    from .contents import Numbers, is_numbers, read_contents
+    from .contents import NamedArrays, is_numbers, read_contents
     from .data import (
         is_data_format,
         read_data,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .output import Identities, check_output, check_place
     from .picture import CHROMATICITIES, Inks, Metadata, Picture, stripped, unread, upright
     from .pictures import format_in, read, read_stream, write, write_stream, writing
-    from .strips import Strips, Whole, open_rows
+    from .strips import NeedsWholeFile, Strips, open_rows
 
 __all__ = [
     "CHROMATICITIES",
@@ -47,11 +47,11 @@ __all__ = [
     "Identities",
     "Inks",
     "Metadata",
-    "Numbers",
+    "NamedArrays",
+    "NeedsWholeFile",
     "Picture",
     "RowsOfArray",
     "Strips",
-    "Whole",
     "can_say",
     "check_output",
     "check_place",
