@@ -6,6 +6,9 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import gpuops
+from gpuops import files
+
 ROOT = Path(__file__).parent.parent
 # Lines of a file of the product, at most.
 LONGEST = 400
@@ -34,3 +37,9 @@ def test_no_two_classes_have_one_name() -> None:
                 places[node.name].append(str(path.relative_to(ROOT)))
     assert len(places) > 300
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_what_is_imported_on_its_first_use_is_there() -> None:
+    for package in (gpuops, files):
+        assert set(package._LAZY) <= set(package.__all__)
+        assert [name for name in package._LAZY if not hasattr(package, name)] == []
