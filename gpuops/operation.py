@@ -211,6 +211,9 @@ class Operation:
         ``(gpu, shape, params)`` → how many rows above and below a row of the result depends on, for planes of this
         shape; infinity if it is all. The function then takes Images that are a part of a picture. Without it, only
         what has a ``stage`` does.
+    around : callable
+        ``(params)`` → whether the first and the last rows of an image are neighbours for it. The ``halo`` then is that
+        of a taller image; a part of it begins above row 0, or ends below the last row.
     resident : callable, optional
         ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go; where all
         rows are needed at once, that are taken beside the traits'.
@@ -263,6 +266,7 @@ class Operation:
     identity: Callable[[Any], bool] = lambda _params: False
     reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
     halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
+    around: Callable[[Any], bool] = lambda _params: False
     resident: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     together: Callable[[Any], Together | None] = lambda _params: None

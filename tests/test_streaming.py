@@ -54,7 +54,18 @@ BY_ROWS: list[Params] = [
     BlurParams((12.0, 12.0), border="nearest"),
     BlurParams((30.0, 30.0), border="mirror"),
     BlurParams((2.0, 3.0), border="wrap-x", truncate=3.0),
+    BlurParams((2.0, 3.0), border="wrap"),
+    BlurParams((3.0, 0.0), border="wrap"),
+    BlurParams((0.0, 7.0), border="wrap"),
+    BlurParams((7.0, 5.0), border="wrap"),
+    BlurParams((30.0, 30.0), border="wrap"),
+    BlurParams((4.0, 4.0), border="wrap", method="direct", truncate=20.0),
+    BlurParams(kind="box", radius=(9, 2), border="wrap"),
     BlurParams(kind="box", radius=(2, 2), border="nearest"),
+    BlurParams(kind="disc", radius=(2.5, 3.5), border="wrap"),
+    BlurParams(kind="motion", length=25.0, angle=60.0, border="wrap"),
+    BlurParams(kind="median", radius=(2, 1), border="wrap"),
+    BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3, border="wrap"),
     BlurParams(kind="disc", radius=(2.5, 2.5)),
     BlurParams(kind="motion", length=5.0, angle=30.0, border="mirror"),
     BlurParams(kind="median", radius=(2, 1)),
@@ -98,7 +109,7 @@ def by_rows(gpu: Gpu, chain: Chain, x: Array, rows: int, *, alpha: bool = False)
     todo, shape = plan(chain), (x.shape[0], x.shape[1], x.shape[2])
     height = course.shapes(gpu, todo, shape)[-1][1]
     assert course.obstacle(gpu, todo, shape) is None
-    todo = flow.settled(gpu, todo, lambda _: blocks(gpu, x, rows, alpha=alpha), None, shape)
+    todo = flow.settled(gpu, todo, lambda *_: blocks(gpu, x, rows, alpha=alpha), None, shape)
     found, first = [], 0
     for image in flow.flow(gpu, todo, blocks(gpu, x, rows, alpha=alpha), None, shape):
         assert isinstance(image, Image) and image.part == (first, height)
