@@ -8,7 +8,7 @@ page of the reference, the step of a chain, the key of a recipe and the tests.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -143,6 +143,9 @@ class Pass(NamedTuple):
         Rows of the result are made from a multiple of it on.
     copies : float
         The device's memory beside the rows of the input, at most, in copies of them.
+    around : callable
+        ``(images)`` → the same, rows of the input, and before and behind them rows beyond the input's ends, which the
+        pass needs as well.
     """
 
     shape: tuple[int, int, int]
@@ -151,6 +154,7 @@ class Pass(NamedTuple):
     window: int = 1
     align: int = 1
     copies: float = 1.0
+    around: Callable[[Iterable[Image]], Iterable[Image]] = lambda images: images
 
 
 class Turn(NamedTuple):

@@ -72,7 +72,8 @@ class Stretch(NamedTuple):
         """The rows of the input that are needed."""
         if self.writes:
             return 0, self.shape[1]
-        return self.wanted if self.one is None else self.one.needs(*self.wanted)
+        first, end = self.wanted if self.one is None else self.one.needs(*self.wanted)
+        return max(first, 0), min(end, self.shape[1])
 
 
 def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:

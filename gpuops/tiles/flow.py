@@ -192,7 +192,7 @@ def _passed(gpu: Gpu, todo: Plan, blocks: Iterable[Image], stretch: Stretch, at_
     """Does a pass of a step."""
     (step,), one = stretch.steps, stretch.one
     assert one is not None
-    planes = (prepared(gpu, block, step.traits, todo) for block in blocks)
+    planes = one.around(prepared(gpu, block, step.traits, todo) for block in blocks)
     most = _most(stretch, at_once)
     for rows, first, end in windows(planes, one.needs, stretch.wanted, most, PLANES, one.align):
         result = run(gpu, todo._replace(steps=(_making(step, one, first, end),)), rows)
