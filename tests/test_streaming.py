@@ -809,7 +809,9 @@ def test_codes_and_losses_are_those_of_the_whole(
     assert isinstance(whole, Stored)
     for rows in (9, 30):
         codes, lost = [], Losses()
-        todo = flow.settled(planned, plan(Chain(step)), lambda *_, rows=rows: parts(rows), decoding, shape)
+        todo = flow.settled(
+            planned, plan(Chain(step)), lambda *_, rows=rows: parts(rows), decoding, shape, target=Codes()
+        )
         for found in flow.flow(planned, todo, parts(rows), decoding, shape, Codes()):
             if isinstance(found, Image):
                 found = Stored(*pack(found, Codes().encoding(found.space)), found.space)

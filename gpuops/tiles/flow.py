@@ -69,7 +69,8 @@ def flow(
     The result's rows from the first to the last: planes with their ``part``, or what is stored for the target.
     """
     stretches = course(gpu, todo, shape, wanted)
-    if _has_ends(todo, stretches) and decoding is not None and target is not None:
+    if _has_ends(todo, decoding, target) and len(stretches) == 2:
+        assert decoding is not None and target is not None
         yield from _from_pixels(gpu, todo, blocks, stretches[0], decoding, target, at_once)
         return
     if stretches[0].one is not None and decoding is not None:
@@ -97,6 +98,7 @@ def settled(
     decoding: Decoding | None,
     shape: Shape,
     room: Callable[[Plan], int] = lambda _todo: _ANY,
+    target: Target | None = None,
     *,
     enough: Callable[[Step], bool] = lambda _step: False,
 ) -> Plan:
@@ -130,7 +132,11 @@ def settled(
             figures = None if measure.of is None else _measured(gpu, measure, rows, of_step)
             steps = tuple(Step.of(params, step.name) for params in measure.settled(figures))
         elif step.operation.around(step.params) and (of_passes := passes(gpu, step, of_step)):
-            steps = (_with_edges(step, of_passes[0], of_step[1], sweep),)
+            (one,), of_file = of_passes, _has_ends(todo, decoding, target)
+            edges = Edges.of(one, of_step[1], PIXELS if of_file else PLANES)
+            for part in edges.parts:
+                edges.fill(begin(at_once, part) if of_file else sweep(part))
+            steps = (edges.known(step, one),)
         else:
             place += 1
             continue
@@ -154,16 +160,6 @@ def _input(
     for image in flow(gpu, before, blocks, decoding, shape, at_once=at_once, wanted=wanted):
         assert isinstance(image, Image)
         yield prepared(gpu, image, step.traits, todo)
-
-
-def _with_edges(
-    step: Step, one: Pass, height: int, sweep: Callable[[tuple[int, int]], Iterable[Image]]
-) -> Step:
-    """Returns a step whose pass ``one`` knows the rows beyond the ends of a picture of this height."""
-    edges = Edges.of(one, height)
-    for part in edges.parts:
-        edges.fill(sweep(part))
-    return edges.known(step, one)
 
 
 def _measured(gpu: Gpu, measure: Measure, planes: Iterable[Image], shape: Shape) -> Any:
@@ -217,9 +213,10 @@ def _most(stretch: Stretch, at_once: int) -> int:
     return rows if stretch.result == stretch.shape else max(1, at_once // max(1, row_bytes(stretch.result)))
 
 
-def _has_ends(todo: Plan, stretches: tuple[Stretch, ...]) -> bool:
-    """Says whether a plan is one step with a halo that reads and writes a file's pixels in its own launches."""
-    return len(todo.steps) == 1 and todo.steps[0].operation.ends is not None and len(stretches) == 2
+def _has_ends(todo: Plan, decoding: Decoding | None, target: Target | None) -> bool:
+    """Says whether a plan is one step that reads and writes a file's pixels in its own launches."""
+    ends = len(todo.steps) == 1 and todo.steps[0].operation.ends is not None
+    return ends and decoding is not None and target is not None
 
 
 def _from_pixels(
@@ -238,7 +235,7 @@ def _from_pixels(
     """
     one, lossless = stretch.one, True
     assert one is not None
-    most = _most(stretch, at_once)
+    most, blocks = _most(stretch, at_once), one.around(blocks)
     for rows, first, end in windows(blocks, one.needs, stretch.wanted, most, PIXELS, one.align):
         assert rows.part is not None
         at = slice(first - rows.part.first, end - rows.part.first)
