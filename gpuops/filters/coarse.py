@@ -138,13 +138,15 @@ class Axis:
     def part(self, first: int, count: int) -> tuple[Axis, int]:
         """Returns the axis of ``count`` fine samples from ``first`` on, and its first coarse one.
 
-        Its coarse samples are those from which these fine ones are made. Where values repeat beyond the edges, there may
-        be fine ones beyond these; the first coarse sample is negative then.
+        Its coarse samples are those from which these fine ones are made. Where values repeat beyond the edges, there
+        may be fine ones beyond these; the first coarse sample may be negative then.
         """
         if self.repeated is not None and not 0 <= first <= first + count <= self.fine:
             before, after = -min(first, 0), max(first + count, self.fine)
             above = ceil(before / self.fine)
-            part, start = self.repeated(above + ceil(after / self.fine)).part(first + above * self.fine, count)
+            part, start = self.repeated(above + ceil(after / self.fine)).part(
+                first + above * self.fine, count
+            )
             return part, start - above * self.coarse
         bases = self.bases[first - self.low : first + count - self.low]
         start, stop = max(0, int(bases[0])), min(self.coarse, int(bases[-1]) + self.taps)

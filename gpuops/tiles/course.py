@@ -143,9 +143,7 @@ def turns(todo: Plan, orientation: int) -> list[Turn | None]:
     return found
 
 
-def course(
-    gpu: Gpu, todo: Plan, shape: Shape, wanted: tuple[int, int] | None = None
-) -> tuple[Stretch, ...]:
+def course(gpu: Gpu, todo: Plan, shape: Shape, wanted: tuple[int, int] | None = None) -> tuple[Stretch, ...]:
     """Returns the stretches of a plan of which no step needs all rows at once; there is one at least.
 
     The last one has no pass: it does what is left to do on the rows of the result that are ``wanted``, or on all.
