@@ -28,7 +28,10 @@ PIXEL_TYPES = {"uint8": "uchar", "uint16": "ushort", "float16": "ushort", "float
 
 
 class Part(NamedTuple):
-    """The rows that an Image has of a taller picture: from ``first`` on, of ``height``."""
+    """The rows that an Image has of a taller picture: from ``first`` on, of ``height``.
+
+    Of a picture whose first and last rows are neighbours, there may be rows beyond these.
+    """
 
     first: int
     height: int

@@ -8,7 +8,7 @@ page of the reference, the step of a chain, the key of a recipe and the tests.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -143,6 +143,9 @@ class Pass(NamedTuple):
         Rows of the result are made from a multiple of it on.
     copies : float
         The device's memory beside the rows of the input, at most, in copies of them.
+    around : callable
+        ``(images)`` → the same, rows of the input, and before and behind them rows beyond the input's ends, which the
+        pass needs as well.
     """
 
     shape: tuple[int, int, int]
@@ -151,6 +154,7 @@ class Pass(NamedTuple):
     window: int = 1
     align: int = 1
     copies: float = 1.0
+    around: Callable[[Iterable[Image]], Iterable[Image]] = lambda images: images
 
 
 class Turn(NamedTuple):
@@ -211,6 +215,9 @@ class Operation:
         ``(gpu, shape, params)`` → how many rows above and below a row of the result depends on, for planes of this
         shape; infinity if it is all. The function then takes Images that are a part of a picture. Without it, only
         what has a ``stage`` does.
+    around : callable
+        ``(params)`` → whether the first and the last rows of an image are neighbours for it. The ``halo`` then is that
+        of a taller image; a part of it begins above row 0, or ends below the last row.
     resident : callable, optional
         ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go; where all
         rows are needed at once, that are taken beside the traits'.
@@ -263,6 +270,7 @@ class Operation:
     identity: Callable[[Any], bool] = lambda _params: False
     reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
     halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
+    around: Callable[[Any], bool] = lambda _params: False
     resident: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     together: Callable[[Any], Together | None] = lambda _params: None

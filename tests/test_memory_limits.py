@@ -74,11 +74,12 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ("names", "command", "code"),
     [
         ("a", ("blur", "--sigma", "10", "-o", "OUT", "--overwrite"), 0),
+        ("a", ("blur", "--sigma", "10", "--border", "wrap", "-o", "OUT", "--overwrite"), 0),
         ("a b", ("compare",), 1),
         ("a b", ("compare", "--metric", "pixelmatch", "--metric", "de2000", "-o", "OUT", "--overwrite"), 1),
         ("a", ("info", "--stats"), 0),
     ],
-    ids=["blur", "compare", "figures of light and codes", "info"],
+    ids=["blur", "blur around", "compare", "figures of light and codes", "info"],
 )
 def test_a_limit_of_the_address_space_is_kept(
     pictures: Path, tmp_path: Path, names: str, command: tuple[str, ...], code: int

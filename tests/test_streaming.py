@@ -54,7 +54,18 @@ BY_ROWS: list[Params] = [
     BlurParams((12.0, 12.0), border="nearest"),
     BlurParams((30.0, 30.0), border="mirror"),
     BlurParams((2.0, 3.0), border="wrap-x", truncate=3.0),
+    BlurParams((2.0, 3.0), border="wrap"),
+    BlurParams((3.0, 0.0), border="wrap"),
+    BlurParams((0.0, 7.0), border="wrap"),
+    BlurParams((7.0, 5.0), border="wrap"),
+    BlurParams((30.0, 30.0), border="wrap"),
+    BlurParams((4.0, 4.0), border="wrap", method="direct", truncate=20.0),
+    BlurParams(kind="box", radius=(9, 2), border="wrap"),
     BlurParams(kind="box", radius=(2, 2), border="nearest"),
+    BlurParams(kind="disc", radius=(2.5, 3.5), border="wrap"),
+    BlurParams(kind="motion", length=25.0, angle=60.0, border="wrap"),
+    BlurParams(kind="median", radius=(2, 1), border="wrap"),
+    BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3, border="wrap"),
     BlurParams(kind="disc", radius=(2.5, 2.5)),
     BlurParams(kind="motion", length=5.0, angle=30.0, border="mirror"),
     BlurParams(kind="median", radius=(2, 1)),
@@ -98,7 +109,7 @@ def by_rows(gpu: Gpu, chain: Chain, x: Array, rows: int, *, alpha: bool = False)
     todo, shape = plan(chain), (x.shape[0], x.shape[1], x.shape[2])
     height = course.shapes(gpu, todo, shape)[-1][1]
     assert course.obstacle(gpu, todo, shape) is None
-    todo = flow.settled(gpu, todo, lambda _: blocks(gpu, x, rows, alpha=alpha), None, shape)
+    todo = flow.settled(gpu, todo, lambda *_: blocks(gpu, x, rows, alpha=alpha), None, shape)
     found, first = [], 0
     for image in flow.flow(gpu, todo, blocks(gpu, x, rows, alpha=alpha), None, shape):
         assert isinstance(image, Image) and image.part == (first, height)
@@ -225,7 +236,7 @@ def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
             declared = record.halo or record.passes or record.stage or record.turn
             assert streams <= (not todo.steps or declared is not None), name
     for step, words in (
-        (BlurParams((2.0, 2.0), border="wrap"), "blur --border wrap"),
+        (BlurParams((2.0, 2.0), border="wrap", method="fft"), "blur --method fft"),
         (BlurParams((4.0, 4.0), method="recursive"), "blur --method recursive"),
         (BlurParams((4.0, 4.0), method="fft"), "blur --method fft"),
         (BlurParams(preset="d3d11"), "blur --preset d3d11"),
@@ -513,6 +524,10 @@ ALL_BY_ROWS = [
     ("blur", "--sigma", "2"),
     ("blur", "--sigma", "40"),
     ("blur", "--sigma", "9", "--border", "wrap-x"),
+    ("blur", "--sigma", "3", "--border", "wrap"),
+    ("blur", "--sigma", "9", "--border", "wrap"),
+    ("blur", "--sigma", "60", "--border", "wrap"),  # further than the picture is high
+    ("blur", "--kind", "motion", "--length", "35", "--angle", "45", "--border", "wrap"),
     ("blur", "--kind", "box", "--radius", "20"),
     ("blur", "--kind", "disc", "--radius", "6"),
     ("blur", "--kind", "motion", "--length", "25", "--angle", "70"),
@@ -523,6 +538,8 @@ ALL_BY_ROWS = [
     ("convolve", "--kernel", "small.exr"),
     ("convolve", "--kernel", "large.exr"),
     ("convolve", "--kernel", "huge.exr"),
+    ("convolve", "--kernel", "small.exr", "--border", "wrap"),
+    ("convolve", "--kernel", "large.exr", "--border", "wrap"),
     ("grade", "--exposure", "0.3"),
     ("ocio", "--config", "cg", "--to", "ACEScg"),
     ("bloom",),
@@ -548,6 +565,11 @@ ALL_BY_ROWS = [
      "horizontal"),
     ("blur", "--sigma", "3", "then", "rotate", "--angle", "270", "then", "bloom", "then", "flip", "--axis", "both",
      "then", "tonemap"),
+    ("tonemap", "then", "blur", "--sigma", "9", "--border", "wrap", "then", "resize", "--scale", "0.7"),
+    ("crop", "--region", "0,9,140,110", "then", "blur", "--sigma", "5", "--border", "wrap", "then", "write", "on.exr",
+     "then", "convolve", "--kernel", "large.exr", "--border", "wrap", "then", "bloom", "then", "tonemap"),
+    ("flip", "--axis", "vertical", "then", "blur", "--sigma", "9", "--border", "wrap", "then", "rotate", "--angle",
+     "90", "then", "blur", "--kind", "median", "--radius", "2", "--border", "wrap"),
 ]  # fmt: skip
 
 
@@ -787,7 +809,10 @@ def test_codes_and_losses_are_those_of_the_whole(
     assert isinstance(whole, Stored)
     for rows in (9, 30):
         codes, lost = [], Losses()
-        for found in flow.flow(planned, plan(Chain(step)), parts(rows), decoding, shape, Codes()):
+        todo = flow.settled(
+            planned, plan(Chain(step)), lambda *_, rows=rows: parts(rows), decoding, shape, target=Codes()
+        )
+        for found in flow.flow(planned, todo, parts(rows), decoding, shape, Codes()):
             if isinstance(found, Image):
                 found = Stored(*pack(found, Codes().encoding(found.space)), found.space)
             codes.append(found.pixels.numpy())

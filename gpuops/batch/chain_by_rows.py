@@ -152,12 +152,18 @@ class ChainByRows:
         return course.rows(leg.shape, self.promise.block_bytes(number, leg.of(self.todo)))
 
     def _settled(
-        self, number: int, source: FileSweeps | Turned, enough: Callable[[Step], bool] = lambda _step: False
+        self,
+        number: int,
+        source: FileSweeps | Turned,
+        enough: Callable[[Step], bool] = lambda _step: False,
+        target: Target | None = None,
     ) -> Plan:
         """Returns the plan of a leg, which leaves nothing to the picture."""
         gpu, leg = self.item.gpu, self.promise.legs[number]
         room = partial(self.promise.block_bytes, number)
-        return flow.settled(gpu, leg.of(self.todo), source, source.decoding, leg.shape, room, enough=enough)
+        return flow.settled(
+            gpu, leg.of(self.todo), source, source.decoding, leg.shape, room, target, enough=enough
+        )
 
     def _done(
         self, number: int, source: FileSweeps | Turned, seen: Seen, target: Target | None = None
@@ -165,7 +171,7 @@ class ChainByRows:
         """Does a leg, and gives the rows of its result."""
         gpu, shape = self.item.gpu, self.promise.legs[number].shape
         with notes.to(lambda _text: None), notes.summed():  # the last sweep says all that there is to say
-            todo = self._settled(number, source)
+            todo = self._settled(number, source, target=target)
             at_once = self.promise.block_bytes(number, todo)
             needed = course.course(gpu, todo, shape)[0].needed
             for _ in range(self.item.options.repeat - 1):

@@ -125,7 +125,7 @@ def _measured_as_whole(
         planes, height, width = image.shape
         image.part = Part(0, height)
         alone = todo._replace(steps=(last,))
-        found = settled(gpu, alone, lambda _bytes: [image], None, (planes, height, width), enough=enough)
+        found = settled(gpu, alone, lambda *_: [image], None, (planes, height, width), enough=enough)
         return found.steps[-1].params
 
     return item.run(measured)

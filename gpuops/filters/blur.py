@@ -13,7 +13,6 @@ from ..errors import ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like, two_ended
 from ..ops.blur import LEAST_MULTIRATE, BlurParams
-from ..params.border import by_axis
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from . import separable
 from .both_axes import NEAR
@@ -144,7 +143,7 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
 
 def halo(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
     """Returns how many rows above and below a row of the result depends on, for planes of ``shape``."""
-    if params.method in ("recursive", "fft") or by_axis(params.border)[0] == "wrap":
+    if params.method in ("recursive", "fft"):
         return math.inf
     return reach(gpu, shape, params) if _coarse(gpu, shape, params) else params.radii[0]
 

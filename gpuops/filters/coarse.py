@@ -8,6 +8,7 @@ window leaves nothing but aliases, of which a Kaiser-Bessel window lets the fewe
 Steps are real numbers, such that the coarse grid has the fine one's symmetry about the edges, and a border mode means
 the same on it. Where a step is one of WHOLE, all cells of that many samples are alike. Where values are constant beyond
 a border (nearest, constant), the coarse image has MARGIN more samples at each end, beyond which it is constant as well.
+Where values repeat beyond a border (wrap), so do the bases and the weights.
 
 Sources: the window and its spectrum, Kaiser & Schafer, "On the use of the I0-sinh window for spectrum analysis", 1980;
 the division, Jackson et al., "Selection of a convolution function for Fourier inversion using gridding", 1991.
@@ -15,8 +16,9 @@ the division, Jackson et al., "Selection of a convolution function for Fourier i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import ceil, floor
 
 import numpy as np
@@ -101,6 +103,8 @@ class Axis:
         fine ones of the image. The weights of each resulting sample sum to 1.
     most
         The largest number of fine samples that one base has.
+    repeated
+        ``(times)`` → the axis of as many images one behind the other, where values repeat beyond the edges.
     """
 
     taps: int
@@ -114,6 +118,7 @@ class Axis:
     down: npt.NDArray[np.float32]
     up: npt.NDArray[np.float32]
     most: int
+    repeated: Callable[[int], Axis] | None = None
 
     @property
     def inside(self) -> slice:
@@ -133,8 +138,16 @@ class Axis:
     def part(self, first: int, count: int) -> tuple[Axis, int]:
         """Returns the axis of ``count`` fine samples from ``first`` on, and its first coarse one.
 
-        Its coarse samples are those from which these fine ones are made.
+        Its coarse samples are those from which these fine ones are made. Where values repeat beyond the edges, there
+        may be fine ones beyond these; the first coarse sample may be negative then.
         """
+        if self.repeated is not None and not 0 <= first <= first + count <= self.fine:
+            before, after = -min(first, 0), max(first + count, self.fine)
+            above = ceil(before / self.fine)
+            part, start = self.repeated(above + ceil(after / self.fine)).part(
+                first + above * self.fine, count
+            )
+            return part, start - above * self.coarse
         bases = self.bases[first - self.low : first + count - self.low]
         start, stop = max(0, int(bases[0])), min(self.coarse, int(bases[-1]) + self.taps)
         origin = int(self.starts[start])
@@ -192,31 +205,40 @@ def whole_step(n: int, sigma: float, border: str) -> int:
 
 
 @lru_cache(64)
-def axis(n: int, left: Left, border: str, m: float) -> Axis:
-    """Returns the axis with steps of ``m``, for ``n`` samples on which ``left`` (in samples) is to be done."""
+def axis(n: int, left: Left, border: str, m: float, times: int = 1) -> Axis:
+    """Returns the axis with steps of ``m``, for ``n`` samples on which ``left`` (in samples) is to be done.
+
+    With ``times`` the samples repeat, one after the other, as they do beyond the border ``wrap``.
+    """
+    repeated = partial(axis, n, left, border, m) if border == "wrap" and times == 1 else None
     if m == 1:
-        rest = np.arange(n, dtype=np.int32)
-        one = np.ones((n, 1), np.float32)
-        return Axis(1, 0, n, n, left, 0, rest, np.arange(n + 1, dtype=np.int32), one, one, 1)
+        rest = np.arange(times * n, dtype=np.int32)
+        one = np.ones((times * n, 1), np.float32)
+        starts = np.arange(times * n + 1, dtype=np.int32)
+        return Axis(1, 0, len(rest), len(rest), left, 0, rest, starts, one, one, 1, repeated)
     margin = MARGIN if border in _STANDS else 0
     # The coarse position of fine sample 0.
     origin = margin + (0.0 if border == "mirror" else 0.5 / m - 0.5)
     whole = int(m) if m in WHOLE and n % m == 0 and border != "mirror" else 0
     coarse = round((n - 1) / m) + 1 if border == "mirror" else round(n / m) + 2 * margin
     low = floor((-TAPS / 2 - origin) * m)
-    high = ceil((coarse - 1 + TAPS / 2 - origin) * m)
-    position = np.arange(low, high + 1) / m + origin
+    high = ceil((times * coarse - 1 + TAPS / 2 - origin) * m)
+    fine = np.arange(low, high + 1)
+    turn, at = np.divmod(fine, n) if border == "wrap" else (np.zeros_like(fine), fine)
+    position = at / m + origin
     bases = np.floor(position).astype(np.int64) - (TAPS // 2 - 1)
     index = bases[:, None] + np.arange(TAPS)
     weights = _window(position[:, None] - index)
+    bases, index = bases + turn * coarse, index + turn[:, None] * coarse
     there = (index >= 0) & (index < coarse)
     sums = np.bincount(index[there], weights[there], coarse)
-    down = np.where(there, weights / sums[np.clip(index, 0, coarse - 1)], 0.0)
+    there = (index >= 0) & (index < times * coarse)
+    down = np.where(there, weights / sums[index % coarse], 0.0)
     up = weights / weights.sum(1, keepdims=True)
-    starts = np.searchsorted(bases, np.arange(1 - TAPS, coarse + 1)).astype(np.int32)
+    starts = np.searchsorted(bases, np.arange(1 - TAPS, times * coarse + 1)).astype(np.int32)
     return Axis(
-        TAPS, whole, n, coarse, left.on(m), low, bases.astype(np.int32), starts.astype(np.int32),
-        down.astype(np.float32), up[-low : n - low].astype(np.float32), int(np.diff(starts).max()),
+        TAPS, whole, times * n, times * coarse, left.on(m), low, bases.astype(np.int32), starts.astype(np.int32),
+        down.astype(np.float32), up[-low : times * n - low].astype(np.float32), int(np.diff(starts).max()), repeated,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ParameterError
 from ..operation import Choice, Given, Number, Operation, Params, PerAxis, Traits, parameter
 from ..params.bilateral import BilateralParams
-from ..params.border import BORDER, set_border
+from ..params.border import BORDER, by_axis, set_border
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -280,8 +280,9 @@ OPERATION = Operation(
     identity=lambda params: params.preset is None and not any(params.radii),
     reach=_reach,
     halo=_halo,
+    around=lambda params: by_axis(params.border)[0] == "wrap",
     resident=_resident,
-    whole={"method": ("recursive", "fft"), "border": ("wrap",), "preset": ("d3d11",)},
+    whole={"method": ("recursive", "fft"), "preset": ("d3d11",)},
     ends=_ends,
     cases=(
         BlurParams((1.5, 1.5)),

@@ -87,8 +87,6 @@ def _reach(gpu: Gpu, shape: tuple[int, ...], params: ConvolveParams) -> float:
 
 
 def _halo(gpu: Gpu, _shape: tuple[int, int, int], params: ConvolveParams) -> float:
-    if by_axis(params.border)[0] == "wrap":
-        return math.inf
     return float(_weights(gpu, params).shape[1] // 2)
 
 
@@ -113,8 +111,8 @@ OPERATION = Operation(
     traits=Traits(premultiplied=True, kind="local", bytes_per_value=24.0),
     reach=_reach,
     halo=_halo,
+    around=lambda params: by_axis(params.border)[0] == "wrap",
     resident=_resident,
-    whole={"border": ("wrap",)},
     check=_check,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
     examples=(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DeviceError, megabytes
 from ..operation import Pass, Turn
+from .edges import with_neighbours
 from .memory import ROUNDED
 from .window import Needs, rows_of
 
@@ -71,7 +72,8 @@ class Stretch(NamedTuple):
         """The rows of the input that are needed."""
         if self.writes:
             return 0, self.shape[1]
-        return self.wanted if self.one is None else self.one.needs(*self.wanted)
+        first, end = self.wanted if self.one is None else self.one.needs(*self.wanted)
+        return max(first, 0), min(end, self.shape[1])
 
 
 def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
@@ -90,7 +92,8 @@ def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
     if math.isinf(halo):
         return None
     copies = step.traits.bytes_per_value / 4
-    return (with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), copies),)
+    one = with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), copies)
+    return (with_neighbours(one, int(halo)) if operation.around(params) else one,)
 
 
 def obstacle(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> str | None:
@@ -140,10 +143,10 @@ def turns(todo: Plan, orientation: int) -> list[Turn | None]:
     return found
 
 
-def course(gpu: Gpu, todo: Plan, shape: Shape) -> tuple[Stretch, ...]:
+def course(gpu: Gpu, todo: Plan, shape: Shape, wanted: tuple[int, int] | None = None) -> tuple[Stretch, ...]:
     """Returns the stretches of a plan of which no step needs all rows at once; there is one at least.
 
-    The last one has no pass: it does what is left to do on the rows of the result.
+    The last one has no pass: it does what is left to do on the rows of the result that are ``wanted``, or on all.
     """
     found: list[Stretch] = []
     together: tuple[Step, ...] = ()
@@ -160,7 +163,7 @@ def course(gpu: Gpu, todo: Plan, shape: Shape) -> tuple[Stretch, ...]:
             shape = one.shape
         together = ()
     found.append(Stretch(together, None, shape))
-    wanted = 0, shape[1]
+    wanted = wanted or (0, shape[1])
     for k in reversed(range(len(found))):
         found[k] = found[k]._replace(wanted=(wanted[0] - wanted[0] % found[k].align, wanted[1]))
         wanted = found[k].needed

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..image import Image, Part
 from ..pixels.coding import Losses, losses
 from ..plan import Plan, Step, prepared, run
 from ..space import Stored
-from .course import Shape, Stretch, course, row_bytes, shapes
+from .course import Shape, Stretch, course, passes, row_bytes, shapes
+from .edges import Edges
 from .window import PIXELS, PLANES, rows_of, windows
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ..space import Target
 
     Seen = Callable[[Params, Image], None]
+    Begin = Callable[[int, tuple[int, int]], Iterable[Image]]
 
 # A block's bytes where nobody says how many.
 _ANY = 1 << 62
@@ -41,6 +44,7 @@ def flow(
     *,
     seen: Seen = lambda _params, _image: None,
     at_once: int = _ANY,
+    wanted: tuple[int, int] | None = None,
 ) -> Iterator[Image | Stored]:
     """Does the steps of a plan on the rows of a picture, of which no step needs all at once.
 
@@ -57,13 +61,16 @@ def flow(
         It is given the parameters of steps and the rows that they made, as :func:`gpuops.plan.run` gives them.
     at_once : int
         Bytes of rows that a pass makes at a time, as far as a row takes no more.
+    wanted : (first, end), optional
+        The rows of the result that are wanted, at least; by default all.
 
     Yields
     ------
     The result's rows from the first to the last: planes with their ``part``, or what is stored for the target.
     """
-    stretches = course(gpu, todo, shape)
-    if _has_ends(todo, stretches) and decoding is not None and target is not None:
+    stretches = course(gpu, todo, shape, wanted)
+    if _has_ends(todo, decoding, target) and len(stretches) == 2:
+        assert decoding is not None and target is not None
         yield from _from_pixels(gpu, todo, blocks, stretches[0], decoding, target, at_once)
         return
     if stretches[0].one is not None and decoding is not None:
@@ -87,19 +94,22 @@ def flow(
 def settled(
     gpu: Gpu,
     todo: Plan,
-    begin: Callable[[int], Iterable[Image]],
+    begin: Begin,
     decoding: Decoding | None,
     shape: Shape,
     room: Callable[[Plan], int] = lambda _todo: _ANY,
+    target: Target | None = None,
     *,
     enough: Callable[[Step], bool] = lambda _step: False,
 ) -> Plan:
     """Returns a plan that leaves nothing to the picture. Each figure that a step waits for takes a sweep over it.
 
+    So do the rows beyond the ends of a picture whose first and last rows are neighbours.
+
     Parameters
     ----------
     begin : callable
-        ``(at_once)`` → the picture's blocks, of so many bytes of planes.
+        ``(at_once, (first, end))`` → the picture's blocks, of so many bytes of planes, those with these rows at least.
     room : callable
         ``(plan)`` → how many bytes of rows may be there at a time. What a sweep has found may take memory itself.
     enough : callable
@@ -109,28 +119,48 @@ def settled(
     """
     place = 0
     while place < len(todo.steps):
-        if enough(todo.steps[place]):
+        step = todo.steps[place]
+        if enough(step):
             return todo._replace(steps=todo.steps[: place + 1])
-        before, step, after = todo.steps[:place], todo.steps[place], todo.steps[place + 1 :]
+        before, after = todo.steps[:place], todo.steps[place + 1 :]
         of_step = shapes(gpu, todo._replace(steps=before), shape)[-1]
         at_once = room(todo)  # before the measure, which may take memory of its own
+        sweep = partial(_input, gpu, todo, place, begin, decoding, shape, at_once)
         measure = step.operation.measure(gpu, of_step, step.params)
-        if measure is None:
+        if measure is not None:
+            figures = None
+            if (
+                measure.of is not None
+            ):  # nobody holds the last rows, which may take the room that settling needs
+                figures = _measured(gpu, measure, sweep((0, of_step[1])), of_step)
+            steps = tuple(Step.of(params, step.name) for params in measure.settled(figures))
+        elif step.operation.around(step.params) and (of_passes := passes(gpu, step, of_step)):
+            (one,), of_file = of_passes, _has_ends(todo, decoding, target)
+            edges = Edges.of(one, of_step[1], PIXELS if of_file else PLANES)
+            for part in edges.parts:
+                edges.fill(begin(at_once, part) if of_file else sweep(part))
+            steps = (edges.known(step, one),)
+        else:
             place += 1
             continue
-        figures = None
-        if measure.of is not None:
-            images = flow(gpu, todo._replace(steps=before), begin(at_once), decoding, shape, at_once=at_once)
-            figures = _measured(gpu, measure, _planes(gpu, images, step, todo), of_step)
-            del images  # the last rows, which may take the room that settling needs
-        steps = (Step.of(params, step.name) for params in measure.settled(figures))
         todo = todo._replace(steps=(*before, *steps, *after))
     return todo
 
 
-def _planes(gpu: Gpu, images: Iterable[Image | Stored], step: Step, todo: Plan) -> Iterator[Image]:
-    """Gives what a step is to measure."""
-    for image in images:
+def _input(
+    gpu: Gpu,
+    todo: Plan,
+    place: int,
+    begin: Begin,
+    decoding: Decoding | None,
+    shape: Shape,
+    at_once: int,
+    wanted: tuple[int, int],
+) -> Iterator[Image]:
+    """Gives those rows of the input of a step, and maybe others, as the step wants them."""
+    before, step = todo._replace(steps=todo.steps[:place]), todo.steps[place]
+    blocks = begin(at_once, course(gpu, before, shape, wanted)[0].needed)
+    for image in flow(gpu, before, blocks, decoding, shape, at_once=at_once, wanted=wanted):
         assert isinstance(image, Image)
         yield prepared(gpu, image, step.traits, todo)
 
@@ -161,7 +191,7 @@ def _passed(gpu: Gpu, todo: Plan, blocks: Iterable[Image], stretch: Stretch, at_
     """Does a pass of a step."""
     (step,), one = stretch.steps, stretch.one
     assert one is not None
-    planes = (prepared(gpu, block, step.traits, todo) for block in blocks)
+    planes = one.around(prepared(gpu, block, step.traits, todo) for block in blocks)
     most = _most(stretch, at_once)
     for rows, first, end in windows(planes, one.needs, stretch.wanted, most, PLANES, one.align):
         result = run(gpu, todo._replace(steps=(_making(step, one, first, end),)), rows)
@@ -186,9 +216,10 @@ def _most(stretch: Stretch, at_once: int) -> int:
     return rows if stretch.result == stretch.shape else max(1, at_once // max(1, row_bytes(stretch.result)))
 
 
-def _has_ends(todo: Plan, stretches: tuple[Stretch, ...]) -> bool:
-    """Says whether a plan is one step with a halo that reads and writes a file's pixels in its own launches."""
-    return len(todo.steps) == 1 and todo.steps[0].operation.ends is not None and len(stretches) == 2
+def _has_ends(todo: Plan, decoding: Decoding | None, target: Target | None) -> bool:
+    """Says whether a plan is one step that reads and writes a file's pixels in its own launches."""
+    ends = len(todo.steps) == 1 and todo.steps[0].operation.ends is not None
+    return ends and decoding is not None and target is not None
 
 
 def _from_pixels(
@@ -207,7 +238,7 @@ def _from_pixels(
     """
     one, lossless = stretch.one, True
     assert one is not None
-    most = _most(stretch, at_once)
+    most, blocks = _most(stretch, at_once), one.around(blocks)
     for rows, first, end in windows(blocks, one.needs, stretch.wanted, most, PIXELS, one.align):
         assert rows.part is not None
         at = slice(first - rows.part.first, end - rows.part.first)

@@ -67,7 +67,7 @@ def rows_of(image: Image, at: slice, row_axis: int = PLANES) -> Image:
     assert image.part is not None
     if at == slice(0, image.shape[row_axis]):
         return image
-    plane = _as_planes(image, row_axis)
+    plane = as_planes(image, row_axis)
     found = cut(plane, (at.start, 0), (at.stop - at.start, plane.shape[2]))
     return _like(found, image, Part(image.part.first + at.start, image.part.height), row_axis)
 
@@ -96,7 +96,7 @@ def _joined(images: list[Image], row_axis: int) -> Image:
     """Returns the rows of Images, one below the other."""
     if len(images) == 1:
         return images[0]
-    planes = [_as_planes(image, row_axis) for image in images]
+    planes = [as_planes(image, row_axis) for image in images]
     count, _, width = planes[0].shape
     result = planes[0].like((count, sum(one.shape[1] for one in planes), width))
     at = 0
@@ -107,7 +107,7 @@ def _joined(images: list[Image], row_axis: int) -> Image:
     return _like(result, images[-1], images[0].part, row_axis)
 
 
-def _as_planes(image: Image, row_axis: int) -> Image:
+def as_planes(image: Image, row_axis: int) -> Image:
     """Returns pixels (rows, columns, channels) as a plane, whose values are theirs; planes as they are."""
     if row_axis == PLANES:
         return image
@@ -116,7 +116,7 @@ def _as_planes(image: Image, row_axis: int) -> Image:
 
 
 def _like(planes: Image, image: Image, part: Part, row_axis: int) -> Image:
-    """Returns rows that :func:`_as_planes` has made planes of, with the attributes of an ``image``."""
+    """Returns rows that :func:`as_planes` has made planes of, with the attributes of an ``image``."""
     shape = planes.shape if row_axis == PLANES else (planes.shape[1], *image.shape[1:])
     found = Image(image.gpu, planes.buffer, shape, image.dtype, alpha=image.alpha, space=image.space)
     found.orientation, found.part, found.owned = image.orientation, part, True

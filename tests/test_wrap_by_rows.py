@@ -1,0 +1,266 @@
+"""Blurs and convolutions of pictures that wrap around, by rows: the same as numpy's and scipy's, and as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import ndimage
+
+from gpuops import Gpu, files
+from gpuops.chain import Chain
+from gpuops.files import Picture
+from gpuops.filters import coarse
+from gpuops.filters.coarse import Left
+from gpuops.image import Image, Part
+from gpuops.ops.blur import BlurParams
+from gpuops.ops.sharpen import SharpenParams
+from gpuops.plan import plan
+from gpuops.tiles import edges, flow
+from gpuops.tiles.window import PIXELS, PLANES
+
+from .conftest import Run
+
+Array = npt.NDArray[Any]
+
+KERNEL = np.outer([1, 2, 0, 5], [3, 1, 1]).astype(np.float32)
+# Steps, and what scipy makes of a plane.
+WAYS: dict[tuple[str, ...], Callable[[Array], Array]] = {
+    ("blur", "--sigma", "2", "--truncate", "3"): lambda x: ndimage.gaussian_filter(
+        x, 2, mode="wrap", truncate=3
+    ),
+    ("blur", "--sigma", "9"): lambda x: ndimage.gaussian_filter(x, 9, mode="wrap", truncate=8),
+    ("blur", "--sigma-x", "2", "--sigma-y", "70"): lambda x: ndimage.gaussian_filter(
+        x, (70, 2), mode="wrap", truncate=8
+    ),
+    ("blur", "--sigma-x", "30", "--sigma-y", "1"): lambda x: ndimage.gaussian_filter(
+        x, (1, 30), mode="wrap", truncate=8
+    ),
+    ("blur", "--kind", "box", "--radius", "12"): lambda x: ndimage.uniform_filter(x, 25, mode="wrap"),
+    ("blur", "--kind", "median", "--radius", "2"): lambda x: ndimage.median_filter(x, 5, mode="wrap"),
+    ("blur", "--kind", "motion", "--length", "7", "--angle", "90"): lambda x: ndimage.uniform_filter1d(
+        x, 7, axis=0, mode="wrap"
+    ),
+    ("convolve", "--kernel", "k.exr"): lambda x: ndimage.convolve(x, KERNEL / KERNEL.sum(), mode="wrap"),
+}
+# The values that differ: codes, and shares of the largest value. A coarse grid is within 5e-5 of a Gaussian's peak.
+TOLERANCE = {"uint8": 1.0, "uint16": 12.0, "float16": 1e-3, "float32": 2e-4}
+
+
+@pytest.fixture
+def by_rows(clpix: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
+    """Runs a command by rows, in small blocks, and makes sure that it is done so."""
+
+    def run(*command: object, times: int = 1) -> Run:
+        found: list[edges.Edges] = []
+        with monkeypatch.context() as patch:
+            patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+            patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
+            patch.setattr("gpuops.tiles.course._PER_HALO", 0.3)
+            known = edges.Edges.known
+            patch.setattr(
+                edges.Edges, "known", lambda self, *given: found.append(self) or known(self, *given)
+            )
+            done = clpix(*command)
+        assert done.code == 0, done.err
+        assert len(found) == times
+        return done
+
+    return run
+
+
+def samples(shape: tuple[int, int, int], dtype: str) -> Array:
+    """All codes, or light."""
+    rng = np.random.default_rng(sum(shape))
+    if np.dtype(dtype).kind == "u":
+        return rng.integers(0, np.iinfo(dtype).max + 1, shape).astype(dtype)
+    return rng.gamma(0.5, 1, shape).astype(dtype)
+
+
+def saved(path: Path, pixels: Array) -> Path:
+    light = pixels.dtype.kind == "f"
+    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=light), overwrite=True)
+    return path
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("suffix", "dtype", "shape"),
+    [
+        ("png", "uint8", (101, 29, 3)),
+        ("tif", "uint8", (53, 31, 1)),
+        ("png", "uint16", (37, 40, 3)),
+        ("exr", "float16", (41, 23, 3)),
+        ("exr", "float32", (67, 29, 1)),
+        ("tif", "float32", (5, 33, 3)),
+        ("tif", "float32", (1, 17, 1)),
+    ],
+)
+def test_is_scipys(
+    by_rows: Callable[..., Run],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    way: tuple[str, ...],
+    suffix: str,
+    dtype: str,
+    shape: tuple[int, int, int],
+) -> None:
+    """In double precision; also of pictures that are lower than what a pixel depends on, several times."""
+    monkeypatch.chdir(tmp_path)
+    files.write("k.exr", Picture(KERNEL[..., None], linear=True))
+    pixels = samples(shape, dtype)
+    out = f"out.{suffix}"
+    by_rows(
+        way[0],
+        saved(tmp_path / f"a.{suffix}", pixels),
+        *way[1:],
+        "--border",
+        "wrap",
+        "--space",
+        "encoded",
+        "-o",
+        out,
+    )
+    found = files.read(out).pixels
+    expected = np.stack([WAYS[way](plane) for plane in np.moveaxis(pixels.astype(float), 2, 0)], 2)
+    assert found.shape == shape and found.dtype == dtype
+    unit = 1.0 if found.dtype.kind == "u" else expected.max()
+    assert np.abs(found - expected).max() <= TOLERANCE[dtype] * unit
+
+
+# Chains with steps that wrap around at every place, and how many of these there are.
+CHAINS = [
+    ("blur --sigma 3 --border wrap then tonemap", 1),
+    ("tonemap --operator reinhard-extended then blur --sigma 7 --border wrap", 1),
+    ("sharpen then blur --kind median --radius 2 --border wrap then sharpen --sigma 3", 1),
+    ("blur --sigma 7 --border wrap then grade --exposure -0.5 then blur --sigma 2 --border wrap", 2),
+    ("blur --sigma 3 --border wrap then blur --kind disc --radius 4 --border wrap then blur --sigma 5 --border wrap",
+     3),
+    ("flip --axis vertical then blur --sigma 6 --border wrap", 1),
+    ("blur --sigma 6 --border wrap then rotate --angle 90", 1),
+    ("blur --sigma 2 --border wrap then rotate --angle 270 then blur --sigma 6 --border wrap then flip --axis both", 2),
+    ("crop --region 2,3,17,30 then blur --sigma 4 --border wrap then resize --scale 1.7", 1),
+    ("blur --sigma 9 --border wrap then crop --region 1,11,20,9", 1),
+    ("blur --sigma 3 --border wrap then write on.tif then bloom", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("suffix", "dtype", "channels"), [
+    ("png", "uint8", 4), ("tif", "uint16", 3), ("png", "uint16", 2), ("exr", "float16", 4), ("exr", "float32", 1),
+])  # fmt: skip
+@pytest.mark.parametrize(("chain", "times"), CHAINS)
+def test_chains_are_those_of_the_whole(
+    clpix: Callable[..., Run],
+    by_rows: Callable[..., Run],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    chain: str,
+    times: int,
+    suffix: str,
+    dtype: str,
+    channels: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(Path(f"a.{suffix}"), samples((43, 27, channels), dtype))
+    name, *rest = chain.split()
+    command = (
+        name,
+        f"a.{suffix}",
+        *rest,
+        "--dtype",
+        {"png": "uint16", "tif": "uint16", "exr": "float"}[suffix],
+    )
+    outs = [f"whole.{suffix}", f"rows.{suffix}"]
+    assert (run := clpix(*command, "-o", outs[0])).code == 0, run.err
+    by_rows(*command, "-o", outs[1], "--overwrite", times=times)
+    whole, rows = (files.read(out) for out in outs)
+    assert (rows.pixels.shape, rows.pixels.dtype) == (whole.pixels.shape, whole.pixels.dtype)
+    if whole.pixels.dtype.kind == "u":
+        assert np.abs(rows.pixels.astype(int) - whole.pixels).max() <= 1
+    else:
+        np.testing.assert_allclose(rows.pixels, whole.pixels, rtol=1e-4, atol=1e-5)
+
+
+def test_what_is_not_finite_goes_around(
+    clpix: Callable[..., Run], by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has an effect beyond the other edge, and is counted once."""
+    monkeypatch.chdir(tmp_path)
+    pixels = samples((60, 21, 3), "float32")
+    pixels[1, 3, 0], pixels[58, 15, 2] = np.nan, np.inf
+    saved(Path("a.exr"), pixels)
+    command = "blur", "a.exr", "--sigma", "2", "--border", "wrap", "-o"
+    whole, rows = clpix(*command, "whole.exr"), by_rows(*command, "rows.exr")
+    assert whole.code == 0 and rows.err == whole.err and rows.err.count("2 values are NaN or infinite") == 1
+    found = [files.read(name).pixels for name in ("whole.exr", "rows.exr")]
+    np.testing.assert_array_equal(*found)
+    assert np.isnan(found[1][-1, 3, 0]) and not np.isfinite(found[1][0, 15, 2])
+
+
+@pytest.mark.parametrize("row_axis", [PLANES, PIXELS])
+@pytest.mark.parametrize(
+    ("height", "halo"), [(1, 1), (1, 7), (2, 3), (5, 5), (9, 4), (9, 5), (40, 3), (13, 40)]
+)
+def test_rows_beyond_the_ends_are_numpys(gpu: Gpu, height: int, halo: int, row_axis: int) -> None:
+    rng = np.random.default_rng(height)
+    shape = (2, height, 3) if row_axis == PLANES else (height, 3, 2)
+    values = rng.integers(0, 256, shape).astype(np.float32 if row_axis == PLANES else np.uint8)
+
+    def blocks(wanted: tuple[int, int], rows: int) -> Iterator[Image]:
+        for first in range(wanted[0], wanted[1], rows):
+            at = slice(first, min(first + rows, wanted[1]))
+            image = gpu.array(np.ascontiguousarray(values[:, at] if row_axis == PLANES else values[at]))
+            image.part = Part(first, height)
+            yield image
+
+    widths = [(halo, halo) if axis == row_axis else (0, 0) for axis in range(3)]
+    expected = np.pad(values, widths, "wrap")
+    for rows in (1, 3, height):
+        beyond = edges.Edges(height, halo, row_axis)
+        for part in beyond.parts:
+            beyond.fill(blocks(part, rows))
+        found = list(beyond.around(blocks((0, height), rows)))
+        np.testing.assert_array_equal(np.concatenate([image.numpy() for image in found], row_axis), expected)
+        firsts = np.cumsum([-halo, *(image.shape[row_axis] for image in found)])[:-1]
+        assert [image.part for image in found] == [Part(first, height) for first in firsts]
+
+
+@pytest.mark.parametrize("n", [5, 16, 53, 300, 301])
+@pytest.mark.parametrize("sigma", [1.0, 4.2, 16.0, 200.0])
+def test_a_coarse_axis_repeats(n: int, sigma: float) -> None:
+    """Bases and weights are the same, bit for bit, in each period, and those of the picture alone."""
+    one = coarse.axis(n, Left(sigma), "wrap", coarse.step(n, sigma, "wrap"))
+    assert one.repeated is not None
+    five = one.repeated(5)
+    at = slice(2 * n - five.low, 3 * n - five.low)
+    for shift in (-n, n):
+        there = slice(at.start + shift, at.stop + shift)
+        np.testing.assert_array_equal(five.bases[there] - five.bases[at], np.sign(shift) * one.coarse)
+        if one.coarse > coarse.TAPS:
+            np.testing.assert_array_equal(five.down[there], five.down[at])
+    np.testing.assert_array_equal(five.up, np.tile(one.up, (5, 1)))
+    part, start = one.part(-n - 3, 2 * n + 7)
+    np.testing.assert_array_equal(part.up, five.up[n - 3 : 3 * n + 4])
+    np.testing.assert_array_equal(
+        part.bases[part.inside] + start, five.bases[five.inside][n - 3 : 3 * n + 4] - 2 * one.coarse
+    )
+
+
+def test_only_the_ends_are_fetched(gpu: Gpu) -> None:
+    """A sweep begins with the rows that it needs, and ends with them."""
+    todo = plan(Chain(SharpenParams(1.0), BlurParams((2.0, 2.0), border="wrap")))
+    asked, light = [], np.ones((1, 200, 9), np.float32)
+
+    def begin(_at_once: int, wanted: tuple[int, int]) -> Iterable[Image]:
+        asked.append(wanted)
+        image = gpu.array(light[:, slice(*wanted)])
+        image.part = Part(wanted[0], 200)
+        return [image]
+
+    flow.settled(gpu, todo, begin, None, light.shape)
+    blur, sharpen = 9, 5  # rows of halo
+    assert asked == [(0, blur + sharpen), (200 - blur - sharpen, 200)]
