@@ -138,6 +138,8 @@ def test_labels(clpix: Clpix, name: str, suffix: str, tmp_path: Path, rng: np.ra
     transfer, primaries = CALLED[name]
     if f"cannot say that its values are {transfer} of {primaries}" in run.err:
         assert suffix in ("exr", "dpx", "hdr")
+        taken = "sRGB" if suffix == "dpx" else f"linear {found.colour.primaries} light"
+        assert run.err.endswith(f"they are taken for {taken}\n")
         return
     assert (found.colour.transfer, found.colour.primaries) == (transfer, primaries)
 

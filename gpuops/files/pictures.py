@@ -222,7 +222,9 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
     if codes and "icc" not in holds:  # the codes say what the profile did
         return replace(metadata, icc=None)
     if not colours.can_say(fmt, colour, kind, gray=gray):
-        taken = "linear Rec. 709 light" if kind.kind == "f" else "sRGB"
+        # EXR says primaries, whatever the curve is.
+        light = f"linear {colour.primaries if fmt.name == 'EXR' else 'Rec. 709'} light"
+        taken = light if kind.kind == "f" else "sRGB"
         lost(
             f"{fmt} cannot say that its values are {colour.transfer} of {colour.primaries}; they are taken for {taken}"
         )
