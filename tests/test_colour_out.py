@@ -136,7 +136,7 @@ def test_labels(clpix: Clpix, name: str, suffix: str, tmp_path: Path, rng: np.ra
     assert run.code == 0
     found = files.read(out)
     transfer, primaries = CALLED[name]
-    if f"cannot say that its values are {transfer} of {primaries}" in run.err:
+    if f"cannot say what its values are ({transfer}, {primaries} primaries)" in run.err:
         assert suffix in ("exr", "dpx", "hdr")
         taken = "sRGB" if suffix == "dpx" else f"linear {found.colour.primaries} light"
         assert run.err.endswith(f"they are taken for {taken}\n")
