@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError, files
 from gpuops.batch.job import Options
-from gpuops.batch.side_by_side import Files
+from gpuops.batch.side_by_side import TwoFiles
 from gpuops.files import Picture, Strips
 from gpuops.files.abreast import abreast
 from gpuops.metrics.flip_tiles import tile_of
@@ -27,7 +27,7 @@ from gpuops.metrics.pixelmatch import pixelmatch
 from gpuops.metrics.rows.joined import part_of, whole_only
 from gpuops.metrics.rows.room import rows_at_a_time
 from gpuops.metrics.variance import Variance
-from gpuops.params.comparing import Comparing, Measured
+from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
@@ -81,9 +81,9 @@ def by_rows(
     rows: int,
     thresholds: Thresholds = Thresholds(),  # noqa: B008
     mask: Picture | None = None,
-) -> Measured:
+) -> MeasuredPair:
     given = Strips.of(mask) if mask is not None else None
-    files_ = Files(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
+    files_ = TwoFiles(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
     with ThreadPoolExecutor(2) as pool:
         pair = files_.pair(gpu, pool)
         pair.rows_of = lambda _parts: rows  # type: ignore[method-assign]
@@ -96,11 +96,11 @@ def as_whole(
     b: Picture,
     how: Comparing,
     thresholds: Thresholds = Thresholds(),  # noqa: B008
-) -> Measured:
+) -> MeasuredPair:
     return measure(Both(gpu, b, a, how, Variance(known(a))), thresholds)
 
 
-def check_same(found: Measured, whole: Measured) -> None:
+def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
     """Checks that all is alike, but for sums in another order."""
     assert list(found.figures) == list(whole.figures)
     for metric, value in whole.figures.items():

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from .moments import Strips, kernel_of, table_of
+from .moments import MomentGroups, kernel_of, table_of
 from .pairs import Operand, operands, same_shape
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _to_xyb(gpu: Gpu, pair: _Pair, pictures: Image, smaller: Image | None) -> No
 def _sums(gpu: Gpu, pictures: Image, height: int, width: int) -> Image:
     """Returns each group's sums of errors, with their rounding errors: (planes, groups, errors, 2)."""
     kernel = kernel_of(gpu, ("ssimulacra2",), "errors", len(_WINDOW))
-    strips = Strips.of(gpu, kernel, len(_WINDOW), 3, height, width)
+    strips = MomentGroups.of(gpu, kernel, len(_WINDOW), 3, height, width)
     partial = gpu.empty((3, math.prod(strips.groups), _ERRORS, 2))
     gpu.launch(
         kernel, strips.size, pictures, table_of(gpu, _WINDOW), partial, height, width, *strips.numbers,

@@ -9,8 +9,8 @@ from ...errors import ParameterError
 from ...whole import needing
 from ..measure import wanted
 from . import room
-from .means import Flip, Scales, Similarity, luminance
-from .parts import DensestWindow, Largest, Noise, Part, Pixelmatch, PuPsnr, Unlike, Whole
+from .means import FlipMean, Scales, Similarity, luminance
+from .parts import DensestWindow, FigurePart, Largest, Noise, PixelmatchCount, PuPsnr, Unlike, WholePair
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -46,7 +46,7 @@ def needing_both(
         parts, _ = parts_of(gpu, pictures, how, thresholds, 1)
         colours = pictures[0].channels - pictures[0].alpha
         names = (metric for metric in wanted(how, thresholds) if _needs_all(metric, how))
-        whole = [Whole(wants, floats / colours) for wants, floats in map(_WHOLE.__getitem__, names)]
+        whole = [WholePair(wants, floats / colours) for wants, floats in map(_WHOLE.__getitem__, names)]
         return room.whole_bytes(pictures, [*parts.values(), *whole])
 
     def words() -> str:
@@ -57,9 +57,9 @@ def needing_both(
 
 def parts_of(
     gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, thresholds: Thresholds, pixels: int
-) -> tuple[dict[str, Part], dict[str, ParameterError]]:
+) -> tuple[dict[str, FigurePart], dict[str, ParameterError]]:
     """Returns the parts of all figures that need no whole picture, as :func:`part_of` does, and why some have none."""
-    found: dict[str, Part] = {}
+    found: dict[str, FigurePart] = {}
     undefined: dict[str, ParameterError] = {}
     for metric in wanted(how, thresholds):
         if metric not in COUNTED and not _needs_all(metric, how):
@@ -70,7 +70,9 @@ def parts_of(
     return found, undefined
 
 
-def part_of(metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, pixels: int) -> Part:
+def part_of(
+    metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, pixels: int
+) -> FigurePart:
     """Returns the figure's part, for pictures, the reference first, of which so many ``pixels`` are compared.
 
     Raises ParameterError where it is not defined for these pictures.
@@ -81,7 +83,7 @@ def part_of(metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Compa
     if metric == "ms-ssim":
         return Scales(reference)
     if metric in ("flip", "hdr-flip"):
-        return Flip(gpu, reference, how, how.exposures if metric == "hdr-flip" else None)
+        return FlipMean(gpu, reference, how, how.exposures if metric == "hdr-flip" else None)
     if metric.startswith("de"):
         return Largest(metric)
     if metric == "pixelmatch-window":
@@ -92,4 +94,4 @@ def part_of(metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Compa
         return PuPsnr()
     if metric == "within-radius":
         return Unlike(reference, how)
-    return Noise(pixels) if metric == "z-test" else Pixelmatch(pictures)
+    return Noise(pixels) if metric == "z-test" else PixelmatchCount(pictures)

@@ -13,7 +13,7 @@ from ..flip import sum_of_rows
 from ..flip_tiles import reach, tile_of
 from ..pu21 import PEAK
 from ..ssim import SCALES, WINDOWS, check_scales, check_size, means, of_scales, scale_means, windows_of_scales
-from .parts import Part
+from .parts import FigurePart
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -37,7 +37,7 @@ def luminance(both: Both) -> tuple[Image, Image, float]:
     return *pu_values(both, luminance=True), PEAK
 
 
-class Similarity(Part):
+class Similarity(FigurePart):
     """The mean structural similarity: of windows that begin in the rows that count."""
 
     def __init__(self, picture: Picture, convention: str, values: Values = stored) -> None:
@@ -69,7 +69,7 @@ class Similarity(Part):
         return self._sum / self._count
 
 
-class Scales(Part):
+class Scales(FigurePart):
     """MS-SSIM: at each scale, the means of windows that begin in the rows that count."""
 
     unit = 1 << (SCALES - 1)  # a row of the coarsest scale
@@ -105,7 +105,7 @@ class Scales(Part):
         return of_scales(self._sums / self._windows[:, 0, None, None])
 
 
-class Flip(Part):
+class FlipMean(FigurePart):
     """The mean of FLIP's errors, with exposures those of HDR-FLIP."""
 
     wants = "light"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _DIFFERENT = 1
 
 
-class Part(ABC):
+class FigurePart(ABC):
     """A figure on its way.
 
     Attributes
@@ -55,14 +55,14 @@ class Part(ABC):
         """What has come of it."""
 
 
-class Whole(NamedTuple):
-    """What a figure needs of both pictures as a whole; the attributes are those of :class:`Part`."""
+class WholePair(NamedTuple):
+    """What a figure needs of both pictures as a whole; the attributes are those of :class:`FigurePart`."""
 
     wants: str
     floats: float
 
 
-class Largest(Part):
+class Largest(FigurePart):
     """The largest value that a figure of light has for any rows."""
 
     wants = "light"
@@ -79,7 +79,7 @@ class Largest(Part):
         return self._most
 
 
-class PuPsnr(Part):
+class PuPsnr(FigurePart):
     """The PSNR of PU21 values."""
 
     wants = "light"
@@ -103,7 +103,7 @@ class PuPsnr(Part):
         return psnr(self._squares / self._values, PEAK)
 
 
-class Noise(Part):
+class Noise(FigurePart):
     """The percentage of pixels, of ``pixels``, that a variance explains."""
 
     floats = 1.0
@@ -119,7 +119,7 @@ class Noise(Part):
         return 100 * (1 - self._failing / self._pixels)
 
 
-class Pixelmatch(Part):
+class PixelmatchCount(FigurePart):
     """The number of pixels that pixelmatch finds different: it looks at neighbours, and at their neighbours."""
 
     above = below = 2
@@ -140,17 +140,17 @@ class Pixelmatch(Part):
         return float(self._count)
 
 
-class DensestWindow(Part):
+class DensestWindow(FigurePart):
     """The most of these pixels in a window, which begins in the rows that count."""
 
     wants = "codes"
     floats = 2.0
 
     def __init__(self, pictures: tuple[Picture, Picture], how: Comparing) -> None:
-        Pixelmatch(pictures)
+        PixelmatchCount(pictures)
         height, width = pictures[0].height, pictures[0].width
         self._size = min(how.window, height, width)
-        self.above, self.below = Pixelmatch.above, self._size - 1 + Pixelmatch.below
+        self.above, self.below = PixelmatchCount.above, self._size - 1 + PixelmatchCount.below
         self._most = 0
 
     def take(self, both: Both, band: Band) -> None:
@@ -165,7 +165,7 @@ class DensestWindow(Part):
         return float(self._most)
 
 
-class Unlike(Part):
+class Unlike(FigurePart):
     """The number of pixels that have no like within a radius."""
 
     floats = 1.0
