@@ -31,7 +31,7 @@ def _section(found: Operation, summary: str) -> str:
         for name, kind in kinds(found.params).items()
         for option in kind.options(name, defaults[name])
     ]
-    table = "\n".join(["| option | values | default | |", "|---|---|---|---|", *rows])
+    table = "\n".join(["| option | values | default | meaning |", "|---|---|---|---|", *rows])
     shown = "\n".join(f"    {line}" for line in found.examples)
     call = f"gpu.run(Chain({found.params.__name__}(…)), image)"
     module = found.params.__module__

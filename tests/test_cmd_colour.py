@@ -98,7 +98,7 @@ def test_signals_are_written_labelled_and_read(
         usual = "linear" if dtype.startswith("float") else "srgb"
         says_linear = name == "a.dpx" and transfer == "linear"
         holds = transfer == usual or "icc" in fmt.holds or says_linear
-        told = f"cannot say that its values are {NAMES[transfer]} of Rec. 709; they are taken for"
+        told = f"cannot say what its values are ({NAMES[transfer]}, Rec. 709 primaries); they are taken for"
         assert (told in run.err) is not holds
         assert run.err.count("\n") == (not holds)
         if not holds:

@@ -34,8 +34,8 @@ CALLED = {
     "display-p3": ("sRGB", "Display P3"),
     "adobe-rgb": ("gamma 2.199", "Adobe RGB"),
     "prophoto-rgb": ("parametric curve", "ProPhoto RGB"),
-    "rec709": ("parametric curve", "Rec. 709"),
-    "rec2020": ("parametric curve", "Rec. 2020"),
+    "rec709": ("BT.709", "Rec. 709"),
+    "rec2020": ("BT.709", "Rec. 2020"),
     "rec2100-pq": ("PQ", "Rec. 2020"),
     "rec2100-hlg": ("HLG", "Rec. 2020"),
     "display-p3-pq": ("PQ", "Display P3"),
@@ -136,10 +136,27 @@ def test_labels(clpix: Clpix, name: str, suffix: str, tmp_path: Path, rng: np.ra
     assert run.code == 0
     found = files.read(out)
     transfer, primaries = CALLED[name]
-    if f"cannot say that its values are {transfer} of {primaries}" in run.err:
+    if f"cannot say what its values are ({transfer}, {primaries} primaries)" in run.err:
         assert suffix in ("exr", "dpx", "hdr")
+        taken = "sRGB" if suffix == "dpx" else f"linear {found.colour.primaries} light"
+        assert run.err.endswith(f"they are taken for {taken}\n")
         return
     assert (found.colour.transfer, found.colour.primaries) == (transfer, primaries)
+
+
+@pytest.mark.parametrize("dtype", ["float", "half"])
+@pytest.mark.parametrize("name", ["rec2100-pq", "rec2100-hlg", "display-p3-pq", "rec2020"])
+def test_light_beyond_the_primaries_comes_back(
+    clpix: Clpix, name: str, dtype: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Files of floats keep colours that the space cannot show: negative signals, which are negative light."""
+    light = rng.uniform(-1, 1, (40, 41, 3)).astype(np.float32)
+    files.write(tmp_path / "in.exr", files.Picture(light, linear=True))
+    signal, back = tmp_path / "signal.tif", tmp_path / "back.exr"
+    assert clpix("convert", tmp_path / "in.exr", "-o", signal, "--colour", name, "--dtype", dtype).code == 0
+    assert clpix("convert", signal, "-o", back, "--colour", "linear", "--dtype", "float").code == 0
+    error = np.abs(files.read(back).pixels - light)
+    assert error.max() < (2e-3 if dtype == "float" else 0.03)  # half floats have 11 bits
 
 
 @pytest.mark.parametrize("name", ["display-p3", "adobe-rgb", "prophoto-rgb", "rec2020", "linear-p3"])

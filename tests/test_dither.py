@@ -104,6 +104,9 @@ COMMANDS = [
         "--axis",
         "horizontal",
     ),
+    ("tonemap", "--exposure", "0", "--colour", "display-p3"),
+    ("tonemap", "--exposure", "0", "--working", "rec2020"),
+    ("tonemap", "--exposure", "0", "--transfer", "gamma:2.2", "--no-fuse"),
     ("convert", "--colour", "display-p3"),
     ("blur", "--sigma", "1", "--working", "rec2020"),
 ]

@@ -11,6 +11,15 @@ from .conftest import beside
 ROOT = Path(__file__).parent.parent
 
 
+def files_in(folder: Path) -> set[str]:
+    """The files below a folder, but for what Python makes of them."""
+    return {
+        file.relative_to(folder).as_posix()
+        for file in folder.rglob("*")
+        if file.is_file() and file.suffix != ".pyc"
+    }
+
+
 def test_the_installed_program_runs_outside_the_tree(tmp_path: Path) -> None:
     target = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
@@ -18,6 +27,8 @@ def test_the_installed_program_runs_outside_the_tree(tmp_path: Path) -> None:
     done = subprocess.run(install, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not (target / "cli").exists() and not (target / "tests").exists()
+    for source, installed in (("cli", "clpix"), ("gpuops", "gpuops"), ("clkernels", "clkernels")):
+        assert not files_in(ROOT / source) - files_in(target / installed), "pyproject.toml leaves out files"
 
     def run(*args: str) -> str:
         done = subprocess.run(

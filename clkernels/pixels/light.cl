@@ -11,6 +11,7 @@
 // -D SAMPLES=n     a curve has the light at n equal steps of 0 … 1: linear between them, constant beyond
 // -D POWERS=bits   curves whose bit is set have g, a, b, c, d, e, f: light is (a v + b)^g + e from v = d on, c v + f
 //                  below, and the light of −v is minus that of v. Without any of these three, values are light.
+// -D ODD=bits      of sampled curves whose bit is set the light of −v is minus that of v, too
 // -D CUBE=n        values then go through a table of n steps of red, of green and of blue, red's following each other: it
 //                  holds CIELAB's f of X, Y and Z relative to white, and 0. The matrix takes these.
 // -D MATRIX        multiplies light by the matrix m, whose rows follow one another
@@ -43,9 +44,12 @@ static inline float light_of_value(__global const PIXEL *pixel, __global const f
     }
 #endif
 #ifdef SAMPLES
-    float at = clamp(VALUE(pixel), 0.0f, 1.0f) * (SAMPLES - 1);  // undefined for NaN, which is treated below
+    int odd = ODD >> which & 1;
+    float value = VALUE(pixel);
+    float at = clamp(odd ? fabs(value) : value, 0.0f, 1.0f) * (SAMPLES - 1);  // undefined for NaN, treated below
     int i = min((int)at, SAMPLES - 2);
-    return isnan(VALUE(pixel)) ? NAN : mix(curve[i], curve[i + 1], at - i);
+    float sampled = mix(curve[i], curve[i + 1], at - i);
+    return isnan(value) ? NAN : odd && value < 0.0f ? -sampled : sampled;
 #else
     return VALUE(pixel);
 #endif

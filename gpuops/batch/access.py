@@ -65,7 +65,8 @@ class Access:
 
     def __init__(self, path: str, options: Options, *, among: int = 1) -> None:
         self.path = path
-        self._layer, self._memory, self._among = options.layer, options.memory, among
+        self.among = among
+        self._layer, self._memory = options.layer, options.memory
         self._kept = ExitStack()
         self._copy: str | None = None
 
@@ -84,7 +85,7 @@ class Access:
         if self.path == STREAM:
             return None
         check_source(self.path)
-        most = (self._memory or of_machine() // 2) // self._among
+        most = (self._memory or of_machine() // 2) // self.among
         with self._here() as path:
             try:
                 found = files.open_rows(path, self._layer, most)
@@ -117,15 +118,15 @@ class Access:
 
     def check_room(self, nbytes: int, what: str) -> None:
         """Raises FileError if ``what`` needs a whole picture of so many bytes, and they take more than allowed."""
-        if self._memory is not None and COPIES * nbytes > self._memory // self._among:
+        if self._memory is not None and COPIES * nbytes > self._memory // self.among:
             self._check_room(nbytes, f"{what} needs the whole picture")
 
     def _check_room(self, nbytes: int, reason: str) -> None:
         if self._memory is not None:
-            each = f" for each of {self._among} files" if self._among > 1 else ""
+            each = f" for each of {self.among} files" if self.among > 1 else ""
             raise FileError(
                 f"{self.path}: {reason}, which takes {megabytes(COPIES * nbytes)} MB of memory, and "
-                f"{self._memory / self._among / 1e6:.4g} MB are allowed{each}: raise --memory"
+                f"{self._memory / self.among / 1e6:.4g} MB are allowed{each}: raise --memory"
             )
 
     def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -65,6 +65,11 @@ class Item:
         """What is known of the input."""
         return self.output.origin
 
+    @property
+    def among(self) -> int:
+        """How many inputs share the memory that the options allow."""
+        return self._access.among
+
     def on_device(self, pixels: np.ndarray[Any, Any], how: FileReading, *, count: bool = False) -> Image:
         """upload: a file's pixels, or some rows of them, which work on light, or on stored values, is to read.
 

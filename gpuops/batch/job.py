@@ -155,6 +155,7 @@ class Job:
             fmt = self.options.format_of(self.target)
             if files.is_display_format(fmt) and "uint16" in fmt.dtypes:  # 8 bits are too few for PQ
                 object.__setattr__(self, "options", replace(self.options, dtype="uint16"))
+        self._dither_at_the_end()
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError("two outputs of a job have the same path")
         stored = (self.options.storage, *(step.storage for step in writes))
@@ -166,6 +167,21 @@ class Job:
                 fmt = replace(self.options, storage=storage).format_of(path)
                 self._check_dither(name, fmt)
                 storage.check(name, fmt.name)
+
+    def _dither_at_the_end(self) -> None:
+        """Leaves the noise of a last step to the output's encoding, where that makes the codes in its place."""
+        how = self.options
+        if self.chain is None or (how.colour == AUTO and how.working == WORKING[0] and how.fuse):
+            return
+        *before, last = self.chain
+        if getattr(last, "dither", None):
+            from ..chain import Chain
+
+            params = cast("Any", last)
+            object.__setattr__(self, "work", Chain(*before, replace(params, dither=None)))
+            object.__setattr__(
+                self, "options", replace(how, dither=how.dither or Dither(params.noise, params.seed))
+            )
 
     def _check_dither(self, name: str, fmt: Format) -> None:
         """Raises ParameterError if pixels are to be dithered in a format, or of a depth, that is not rounded."""

@@ -73,7 +73,7 @@ class MemoryPromise:
     goals : list of Goal
         The files that are written.
     as_whole : int, optional
-        Bytes of memory in which the work could be done on the whole picture. None: it could not.
+        The memory with which the work would be done on the whole picture. None: it could not.
     spools : list of Spooled
         What is kept behind each leg but the last.
     """
@@ -103,7 +103,9 @@ class MemoryPromise:
         fixed, rows = self._fixed + self._held(number), self._rows(number)
         least = fixed + _least(rows)
         if memory < least:
-            raise self._refused(f"needs {megabytes(least)} MB of memory", "raise --memory")
+            enough = min(least, self.as_whole or least)
+            hint = f"raise --memory to {-(-enough // 2**20)}M"
+            raise self._refused(f"needs {megabytes(enough)} MB of memory", hint)
         each = _AT_ONCE * sum(row / course.row_bytes(shape) for row, shape in rows)
         return min(found, int((memory - fixed) / each))
 

@@ -106,7 +106,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
     shape, orientation = shape_of(strips.picture, how), strips.picture.metadata.orientation
     goals = goals_of(item, todo, course.shapes(gpu, todo, shape, orientation), asides)
     too_large = _is_too_large_for_device(item, todo, strips.picture)
-    as_whole = None if too_large else _bytes_of_whole(item, todo, strips.picture)
+    as_whole = None if too_large else item.among * _bytes_of_whole(item, todo, strips.picture)
     way = ChainByRows.of(item, todo, strips, how, goals, as_whole)
     said: dict[str, None] = {}  # each block may say the same
     with (

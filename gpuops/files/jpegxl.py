@@ -116,7 +116,16 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         attributes["ICCProfile"] = (f"uint8[{len(metadata.icc)}]", np.frombuffer(metadata.icc, np.uint8))
     elif codes:
         attributes["CICP"] = ("int[4]", tuple(codes))
-    oiio.write_parts(path, [(picture.pixels, attributes)])
+    try:
+        oiio.write_parts(path, [(picture.pixels, attributes)])
+    except (
+        OSError
+    ) as error:  # libjxl 0.12, where floats have both signs: github.com/libjxl/libjxl/issues/4902
+        if kind == np.float32 and "Encoder" in str(error):
+            raise OSError(
+                "the encoder fails for some floats of both signs; use --dtype half, or .exr"
+            ) from None
+        raise
     own = ((b"Exif", b"\0\0\0\0" + metadata.exif if metadata.exif else b""), (b"xml ", metadata.xmp or b""))
     with open(path, "r+b") as file:
         kept = [box for box in boxes(file, 0, file.seek(0, 2)) if box[0] != b"brob"]

@@ -222,10 +222,11 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
     if codes and "icc" not in holds:  # the codes say what the profile did
         return replace(metadata, icc=None)
     if not colours.can_say(fmt, colour, kind, gray=gray):
-        taken = "linear Rec. 709 light" if kind.kind == "f" else "sRGB"
-        lost(
-            f"{fmt} cannot say that its values are {colour.transfer} of {colour.primaries}; they are taken for {taken}"
-        )
+        # EXR says primaries, whatever the curve is.
+        light = f"linear {colour.primaries if fmt.name == 'EXR' else 'Rec. 709'} light"
+        taken = light if kind.kind == "f" else "sRGB"
+        what = f"{colour.transfer}, {colour.primaries} primaries"
+        lost(f"{fmt} cannot say what its values are ({what}); they are taken for {taken}")
     elif "icc" in holds and fmt.name != "PNG" and not codes:  # PNG's writer makes its own chunks for that
         return replace(metadata, icc=colours.profile_for(colour, kind, gray=gray))
     return metadata

@@ -39,7 +39,8 @@ class Parametric:
     def name(self) -> str:
         if (self.a, self.b, self.e) == (1, 0, 0) and self.d <= 0:
             return "linear" if self.g == 1 else f"gamma {self.g:.4g}"
-        return "sRGB" if alike(self, SRGB_CURVE) else "parametric curve"
+        known = {"sRGB": SRGB_CURVE, "BT.709": BT709_CURVE}
+        return next((name for name, curve in known.items() if alike(self, curve)), "parametric curve")
 
     def light(self, values: Values) -> Values:
         v = np.abs(values)

@@ -11,7 +11,7 @@ from ..image import PIXEL_TYPES, Image
 from ..params.dither import Dither
 from .coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 from .colour import LINEAR, SRGB, Colour
-from .curves import LINEAR_CURVE, Cube
+from .curves import LINEAR_CURVE, Cube, Hlg, Pq
 from .pointwise import each
 from .primaries import D50_XYZ, IDENTITY, to_rec709
 from .targets import stage
@@ -56,6 +56,8 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
         else:
             curves = samples
             kinds["SAMPLES"] = curves.shape[1]
+            odd = (isinstance(curve, Pq | Hlg) and not colour.narrow for curve in colour.curves)
+            kinds["ODD"] = sum(1 << row for row, is_odd in enumerate(odd) if is_odd)
         for row, numbers in formulas.items():
             curves[row, :7] = numbers
         if formulas:

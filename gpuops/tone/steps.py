@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 def shown(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
     """Maps planes of light to a display's light, or to its signal if the transfer says one."""
     if params.dither:
-        raise ParameterError(
-            "noise is for the depth of a file: dither in the last step, without --no-fuse and --colour"
-        )
+        raise ParameterError("noise is for the depth of a file: dither in the last step")
     if params.preset is not None:
         result = d3d11.tonemap(gpu, image, params.method, with_bloom=params.bloom, blurred=params.blur)
         result.space = replace(image.space, display=True)
