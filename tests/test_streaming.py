@@ -26,7 +26,7 @@ from gpuops import FileError, Gpu, files, notes
 from gpuops.chain import Chain
 from gpuops.files import Picture, png, tiff
 from gpuops.files.strips import COPIES
-from gpuops.glow import mip_rows
+from gpuops.glow import gaussians, mip_rows
 from gpuops.image import Image, Part
 from gpuops.operation import Params, operation_of
 from gpuops.ops import STEPS, operation
@@ -65,6 +65,13 @@ BY_ROWS: list[Params] = [
     BloomParams(strength=0.4),
     BloomParams(threshold=0.8, strength=0.5, radius=0.3, blend="add", exposure=1.0),
     BloomParams(karis=False, radius=0.01, strength=1.0),
+    BloomParams(karis=False, border="wrap-x", strength=0.7, radius=0.15),
+    BloomParams(border="wrap-x", strength=0.7, threshold=0.9, exposure=0.5, blend="add"),
+    BloomParams(method="gaussians", strength=0.6, radius=0.5),
+    BloomParams(method="gaussians", threshold=0.8, radius=0.2, strength=0.5, blend="add", exposure=1.0),
+    BloomParams(method="gaussians", strength=1.0, radius=1.0, border="wrap-x", tonemap="agx", exposure=None),
+    BloomParams(method="gaussians", strength=1.0, radius=0.0),
+    BloomParams(strength=0.0, tonemap="agx"),
     BloomParams(tonemap="agx", exposure=None),
     BloomParams(tonemap="reinhard-extended", exposure=-1.0),
     TonemapParams(exposure=0.5),
@@ -165,6 +172,31 @@ def test_bloom_by_rows(gpu: Gpu, monkeypatch: pytest.MonkeyPatch, level: int, re
         said += of_rows
         np.testing.assert_allclose(found, whole, rtol=ROUNDINGS, atol=ROUNDINGS)
     assert len(said) == 4 and len(set(said)) == 1 and said[0].startswith("10 pixels were not finite")
+
+
+@pytest.mark.parametrize("border", ["reflect", "wrap-x"])
+@pytest.mark.parametrize(
+    "shape", [(3, 301, 43), (4, 263, 90), (1, 8, 200), (3, 1, 1), (1, 97, 1), (3, 64, 128)]
+)
+def test_gaussians_of_bloom_by_rows(planned: Gpu, border: str, shape: tuple[int, int, int]) -> None:
+    """They have the same bits as those of the whole, and pixels that are not finite are counted once.
+
+    Radii are such that no Gaussian is wide, or some are.
+    """
+    alpha, x = shape[0] == 4, picture(shape)
+    x[0, 0, 0], x[:, -1, -1] = np.nan, np.inf
+    for radius, wide in ((0.02, 0), (1.0, 5)):
+        params = BloomParams(method="gaussians", border=border, radius=radius, strength=0.8)
+        assert shape[1] != 301 or len(gaussians.wide(params, shape)) == wide
+        said: list[str] = []
+        with notes.to(said.append):
+            whole = as_whole(planned, Chain(params), x, alpha=alpha)
+        for rows in (1 if shape[1] < 100 else 41, 150):
+            of_rows: dict[str, None] = {}
+            with notes.to(of_rows.setdefault):
+                found = by_rows(planned, Chain(params), x, rows, alpha=alpha)
+            np.testing.assert_array_equal(found, whole)
+            assert list(of_rows) == said
 
 
 def test_what_bloom_says_of_a_picture_of_which_the_end_is_cut_off(
@@ -527,6 +559,11 @@ ALL_BY_ROWS = [
     ("ocio", "--config", "cg", "--to", "ACEScg"),
     ("bloom",),
     ("bloom", "--threshold", "1", "--radius", "0.02", "--tonemap", "agx"),
+    ("bloom", "--border", "wrap-x"),
+    ("bloom", "--method", "gaussians"),
+    ("bloom", "--method", "gaussians", "--radius", "0.5", "--border", "wrap-x", "--threshold", "1", "--tonemap", "agx"),
+    ("grade", "--exposure", "0.3", "then", "bloom", "--method", "gaussians", "then", "tonemap", "--operator",
+     "reinhard-local"),
     ("tonemap", "--operator", "agx"),
     ("tonemap", "--meter", "center"),
     ("tonemap", "--operator", "reinhard-local"),
