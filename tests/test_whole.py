@@ -38,7 +38,6 @@ STEPS = [
     (("blur", "--preset", "d3d11"), "blur --preset d3d11"),
     (("convolve", "--kernel", "k.exr", "--border", "wrap"), "convolve --border wrap"),
     (("bloom", "--method", "fft"), "bloom --method fft"),
-    (("bloom", "--kernel", "k.exr"), "bloom --method fft"),
     (("bloom", "--preset", "d3d11"), "bloom --preset d3d11"),
     (("bloom", "--preset", "d3d11", "then", "crop", "--region", "0,0,9,9"), "bloom --preset d3d11"),
     (("tonemap", "--preset", "d3d11"), "tonemap --preset d3d11"),

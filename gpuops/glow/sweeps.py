@@ -61,4 +61,8 @@ def _way(params: BloomParams) -> ModuleType | None:
         from . import gaussians_rows
 
         return gaussians_rows
+    if params.kernel is not None:
+        from . import kernel_rows
+
+        return kernel_rows
     return None
