@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -38,10 +39,10 @@ from .tolerance import COMPARE, DOUBLE
 Array = npt.NDArray[Any]
 Program = Callable[..., Run]
 
-WHOLE = ("ssimulacra2",)
 FLIPS = ("flip", "hdr-flip")
-BY_ROWS = tuple(metric for metric in METRICS if metric not in WHOLE)
-NEAR = tuple(metric for metric in BY_ROWS if metric not in FLIPS)
+BY_ROWS = tuple(METRICS)
+# Figures for which rows may come in any numbers.
+NEAR = tuple(metric for metric in BY_ROWS if metric not in (*FLIPS, "ssimulacra2"))
 # Means of float32 sums over groups, whose pixels are others by rows: each group's sum is compensated.
 SUMS = 1e-6
 # Figures that have the same bits: counts, and the largest errors.
@@ -174,6 +175,25 @@ def test_scales_of_rows(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int
         assert by_rows(gpu, a, b, how, rows).figures["ms-ssim"] == pytest.approx(whole, rel=SUMS)
 
 
+@pytest.mark.parametrize("size", [(61, 30), (97, 64), (250, 70), (401, 131)], ids=str)
+@pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)
+def test_ssimulacra2_of_rows(
+    planned: Gpu, rng: np.random.Generator, size: tuple[int, int], kind: tuple[str, int]
+) -> None:
+    """Odd heights at each scale, as many scales as the whole has, and rows that are equal."""
+    dtype, channels = kind
+    a, b = two(rng, (*size, channels), dtype)
+    how = Comparing(metrics=("ssimulacra2",), ignore=((2, 5, 4, 3),))
+    whole = as_whole(planned, a, b, how).figures["ssimulacra2"]
+    assert whole < 99
+    for rows in (32, 64, 224):
+        found = by_rows(planned, a, b, how, rows).figures["ssimulacra2"]
+        assert found == pytest.approx(whole, rel=SUMS)
+    if dtype.startswith("f"):
+        b.pixels[size[0] // 2, 3] = np.nan
+        assert math.isnan(by_rows(planned, a, b, how, 32).figures["ssimulacra2"])
+
+
 def test_scales_of_what_is_not_finite(gpu: Gpu, rng: np.random.Generator) -> None:
     """The same in both counts as equal, in whatever slab; anything else makes the figure NaN."""
     a, b = two(rng, (300, 190, 3), "float32")
@@ -286,7 +306,7 @@ def test_every_figure_comes_by_rows_or_says_that_it_cannot(gpu: Gpu, rng: np.ran
     a, b = two(rng, (180, 180, 3))
     for metric in METRICS:
         words = whole_only(Comparing(metrics=(metric,)), Thresholds())
-        assert (words is not None) == (metric in (*WHOLE, "hdr-flip"))
+        assert (words is not None) == (metric == "hdr-flip")
         if words is None and metric not in ("max", "mean", "rmse", "psnr"):
             assert part_of(metric, gpu, (a, b), Comparing(), 100).wants in ("stored", "light", "codes")
 
@@ -419,10 +439,9 @@ def test_limits_that_are_too_low_say_what_is_needed(
     paths = [save(tmp_path / name, one) for name, one in (("a.tif", a), ("b.tif", b))]
     for options, words in (
         (
-            ("--memory", "2M", "--metric", "ssimulacra2"),
-            "ssimulacra2 needs the whole picture, which takes 2.700 MB of memory, and 1.049 MB",
+            ("--memory", "2M", "--max-hdr-flip", "1"),
+            "hdr-flip without --exposures needs the whole picture, which takes 2.700 MB of memory, and 1.049 MB",
         ),
-        (("--memory", "2M", "--max-hdr-flip", "1"), "hdr-flip without --exposures needs the whole picture"),
         (("--memory", "2M"), r"MB of memory for this, and 2.097 MB are allowed: raise --memory"),
         (("--memory", "2M", "-o", tmp_path / "d.jpg"), "JPEG is written as a whole"),
         (("--device-memory", "64K"), "of the device's memory for this"),
@@ -452,3 +471,22 @@ def test_a_device_of_little_memory_is_enough(
     found = json.loads(run.out)
     for metric in ("max", "pixelmatch", "differing", "worst"):
         assert found[metric] == whole[metric]
+
+
+@pytest.mark.parametrize("metric", ["ssimulacra2", "ms-ssim"])
+def test_the_least_that_is_accepted_is_enough(
+    clpix: Program, tmp_path: Path, rng: np.random.Generator, metric: str
+) -> None:
+    """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""
+    for channels in (1, 4):
+        pair = two(rng, (900, 200, channels), "float32")
+        paths = [save(tmp_path / f"{channels}-{k}.exr", one) for k, one in enumerate(pair)]
+        options = ("--metric", metric, "--memory", "30M", "--json")
+        run = clpix("compare", *paths, *options, "--device-memory", "100K")
+        found = re.search(r"need ([\d.]+) MB of the device's memory for this", run.err)
+        assert run.code == 2 and found is not None, run.err
+        enough = round(float(found[1]) * 1e6)
+        run = clpix("compare", *paths, *options, "--device-memory", enough)
+        assert run.code == 1 and not run.err, run.err
+        whole = json.loads(clpix("compare", *paths, "--metric", metric, "--json").out)
+        assert json.loads(run.out)[metric] == pytest.approx(whole[metric], rel=SUMS)

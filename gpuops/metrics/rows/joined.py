@@ -9,7 +9,7 @@ from ...errors import ParameterError
 from ...whole import needing
 from ..measure import wanted
 from . import room
-from .means import Flip, Scales, Similarity, luminance
+from .means import Flip, Scales, Similarity, Ssimulacra2, luminance
 from .parts import DensestWindow, Largest, Noise, Part, Pixelmatch, PuPsnr, Unlike, Whole
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COUNTED = ("max", "mean", "rmse", "psnr")
 # The values that figures look at whose coarse levels, or exposures, are made of all rows, and the numbers of 32 bits
 # for each pixel that they need on the device beside these.
-_WHOLE = {"ssimulacra2": ("light", 8.1), "hdr-flip": ("light", 2.0)}
+_WHOLE = {"hdr-flip": ("light", 2.0)}
 
 
 def whole_only(how: Comparing, thresholds: Thresholds) -> str | None:
@@ -80,6 +80,8 @@ def part_of(metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Compa
         return Similarity(reference, "skimage" if metric == "ssim-skimage" else "wang")
     if metric == "ms-ssim":
         return Scales(reference)
+    if metric == "ssimulacra2":
+        return Ssimulacra2(reference)
     if metric in ("flip", "hdr-flip"):
         return Flip(gpu, reference, how, how.exposures if metric == "hdr-flip" else None)
     if metric.startswith("de"):

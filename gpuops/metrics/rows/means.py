@@ -1,4 +1,4 @@
-"""Means over all pixels that are joined from those of rows: structural similarity and FLIP."""
+"""Means over all pixels that are joined from those of rows: structural similarity, SSIMULACRA 2 and FLIP."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from .. import ssimulacra2
 from ..figures import blocks_of, ppd_of, pu_values
 from ..flip import sum_of_rows
 from ..flip_tiles import reach, tile_of
@@ -103,6 +104,30 @@ class Scales(Part):
     @property
     def figure(self) -> float:
         return of_scales(self._sums / self._windows[:, 0, None, None])
+
+
+class Ssimulacra2(Part):
+    """The score of SSIMULACRA 2.1: sums of errors at each scale, of the rows that count."""
+
+    unit = ssimulacra2.UNIT
+    above = below = ssimulacra2.BESIDE
+    wants = "light"
+
+    def __init__(self, picture: Picture) -> None:
+        colours = picture.channels - picture.alpha
+        ssimulacra2.check(colours, picture.height, picture.width)
+        self.floats = ssimulacra2.FLOATS / colours
+        self._size = picture.height, picture.width
+        self._sums: npt.NDArray[np.float64] | None = None
+
+    def take(self, both: Both, band: Band) -> None:
+        sums = ssimulacra2.sums_of_rows(both.gpu, *both.light, band.place.counted, self._size)
+        self._sums = sums if self._sums is None else self._sums + sums
+
+    @property
+    def figure(self) -> float:
+        assert self._sums is not None  # equal pictures have no figure to be asked for
+        return ssimulacra2.score(self._sums, self._size)
 
 
 class Flip(Part):
