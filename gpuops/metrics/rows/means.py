@@ -131,14 +131,14 @@ class Ssimulacra2(Part):
 
 
 class Flip(Part):
-    """The mean of FLIP's errors, with exposures those of HDR-FLIP."""
+    """The mean of FLIP's errors, with ``exposures`` those of HDR-FLIP."""
 
     wants = "light"
 
     def __init__(
         self, gpu: Gpu, picture: Picture, how: Comparing, exposures: tuple[float, float] | None = None
     ) -> None:
-        self._exposures = exposures
+        self.exposures = exposures
         self._pixels, self._sum = picture.width * picture.height, 0.0
         self.floats = 2.0 / (picture.channels - picture.alpha)  # two maps
         _, down = tile_of(gpu)
@@ -151,7 +151,7 @@ class Flip(Part):
             *both.light,
             band.place.counted,
             ppd=ppd_of(both.how),
-            exposures=self._exposures,
+            exposures=self.exposures,
             blocks=blocks_of(both),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..compare import mean_squared_error, psnr
 from ..figures import FUNCTIONS, beyond_noise, pu_values
@@ -53,13 +53,6 @@ class Part(ABC):
     @abstractmethod
     def figure(self) -> float:
         """What has come of it."""
-
-
-class Whole(NamedTuple):
-    """What a figure needs of both pictures as a whole; the attributes are those of :class:`Part`."""
-
-    wants: str
-    floats: float
 
 
 class Largest(Part):

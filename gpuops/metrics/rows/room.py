@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import DeviceError, ParameterError, megabytes
 from ...tiles.memory import MOST_PIXELS, ROUNDED
-from .parts import Part, Whole
+from .parts import Part
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -45,7 +45,7 @@ def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[Part]) -> bool:
     )
 
 
-def whole_bytes(pictures: Sequence[Picture], parts: Iterable[Part | Whole]) -> float:
+def whole_bytes(pictures: Sequence[Picture], parts: Iterable[Part]) -> float:
     """Returns how many bytes of the device's memory both pictures take as a whole, with what figures need of them."""
     values = max(picture.pixels.size for picture in pictures)
     planes = 4 * _floats(parts, "stored") * values
@@ -108,7 +108,7 @@ def rows_in_memory(
     return _whole_units(rows, unit, height)
 
 
-def _floats(parts: Iterable[Part | Whole], *kinds: str) -> float:
+def _floats(parts: Iterable[Part], *kinds: str) -> float:
     """Returns the numbers for each value of one picture that parts need together; they come one after the other.
 
     ``kinds``: values that are there anyway.
