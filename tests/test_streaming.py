@@ -32,6 +32,7 @@ from gpuops.operation import Params, operation_of
 from gpuops.ops import STEPS, operation
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
+from gpuops.ops.deconvolve import DeconvolveParams
 from gpuops.ops.grade import GradeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.ops.tonemap import TonemapParams
@@ -61,6 +62,9 @@ BY_ROWS: list[Params] = [
     BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3),
     SharpenParams(2.5, 0.7, 0.05),
     SharpenParams(9.0, 0.7),
+    DeconvolveParams("richardson-lucy", sigma=0.6, iterations=2),
+    DeconvolveParams("richardson-lucy", "disc", radius=1.5, iterations=3, filter_epsilon=0.3),
+    DeconvolveParams("richardson-lucy", "motion", length=5, angle=90, iterations=2),
     GradeParams(exposure=0.5),
     BloomParams(strength=0.4),
     BloomParams(threshold=0.8, strength=0.5, radius=0.3, blend="add", exposure=1.0),
@@ -214,6 +218,24 @@ def test_what_bloom_says_of_a_picture_of_which_the_end_is_cut_off(
     np.testing.assert_allclose(*results, rtol=ROUNDINGS, atol=ROUNDINGS)
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        DeconvolveParams("richardson-lucy", sigma=6.0, iterations=2),  # on a coarse grid
+        DeconvolveParams("richardson-lucy", sigma=1.5, iterations=10),
+        DeconvolveParams("richardson-lucy", "disc", radius=3.5, iterations=4),
+    ],
+    ids=str,
+)
+def test_richardson_and_lucy_by_rows(planned: Gpu, params: DeconvolveParams) -> None:
+    """Their result has the same bits as that of the whole; wide blurs, and many iterations, need many rows."""
+    x = picture((4, 437, 40))
+    x[3] = np.clip(x[3] / 2, 0, 1)
+    whole = as_whole(planned, Chain(params), x, alpha=True)
+    for rows in (31, 200):
+        np.testing.assert_array_equal(by_rows(planned, Chain(params), x, rows, alpha=True), whole)
+
+
 def test_the_level_that_bloom_holds() -> None:
     """It is the finest one that leaves room for rows, with the coarser ones."""
     for memory, level in ((64 << 30, 1), (2 << 30, 3), (1 << 30, 4), (64 << 20, 6)):
@@ -231,6 +253,8 @@ def test_chains_by_rows(gpu: Gpu, data: st.DataObject) -> None:
     shape = 3, data.draw(st.integers(1, 70)), data.draw(st.integers(1, 40))
     if any(getattr(step, "meter_region", None) for step in steps):
         shape = 3, max(30, shape[1]), max(25, shape[2])
+    if any(isinstance(step, DeconvolveParams) for step in steps):  # fewer rows are all needed
+        shape = 3, max(40, shape[1]), shape[2]
     x, chain = picture(shape), Chain(*steps)
     found = by_rows(gpu, chain, x, data.draw(st.integers(1, 75)))
     np.testing.assert_allclose(found, as_whole(gpu, chain, x), rtol=1e-4, atol=1e-4)
@@ -261,6 +285,8 @@ def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
         (BlurParams((4.0, 4.0), method="recursive"), "blur --method recursive"),
         (BlurParams((4.0, 4.0), method="fft"), "blur --method fft"),
         (BlurParams(preset="d3d11"), "blur --preset d3d11"),
+        (DeconvolveParams(sigma=1.0), "deconvolve --method wiener"),
+        (DeconvolveParams("richardson-lucy", sigma=2.0), "deconvolve"),
         (TonemapParams(preset="d3d11"), "tonemap --preset d3d11"),
     ):
         assert course.obstacle(gpu, plan(Chain(step)), shape) == words
@@ -556,6 +582,9 @@ ALL_BY_ROWS = [
     ("convolve", "--kernel", "large.exr"),
     ("convolve", "--kernel", "huge.exr"),
     ("grade", "--exposure", "0.3"),
+    ("deconvolve", "--method", "richardson-lucy", "--sigma", "0.7", "--iterations", "3"),
+    ("deconvolve", "--method", "richardson-lucy", "--kind", "disc", "--radius", "2", "--iterations", "4", "then",
+     "tonemap"),
     ("ocio", "--config", "cg", "--to", "ACEScg"),
     ("bloom",),
     ("bloom", "--threshold", "1", "--radius", "0.02", "--tonemap", "agx"),

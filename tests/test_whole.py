@@ -41,7 +41,7 @@ STEPS = [
     (("bloom", "--preset", "d3d11"), "bloom --preset d3d11"),
     (("bloom", "--preset", "d3d11", "then", "crop", "--region", "0,0,9,9"), "bloom --preset d3d11"),
     (("tonemap", "--preset", "d3d11"), "tonemap --preset d3d11"),
-    (("deconvolve", "--sigma", "2"), "deconvolve"),
+    (("deconvolve", "--sigma", "2"), "deconvolve --method wiener"),
     (("deconvolve", "--sigma", "2", "--method", "richardson-lucy"), "deconvolve"),
     (
         (
@@ -121,7 +121,7 @@ def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
     """Inputs that are too large, and results: the step is named, and the line says what is enough."""
     files.write(folder / "a.tif", Picture(np.zeros((800, 1000, 3), np.uint8)))
     for command, words in (
-        (("deconvolve", "--sigma", "1"), "deconvolve"),
+        (("deconvolve", "--sigma", "1"), "deconvolve --method wiener"),
         (("grade", "--exposure", "1", "then", "rotate", "--angle", "7", "--no-expand"), "rotate"),
         (("bloom", "--method", "fft", "then", "tonemap"), "bloom --method fft"),
         (("dwt",), "dwt"),
@@ -136,7 +136,10 @@ def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
         os.remove(name)
     grown = ("deconvolve", "a.tif", "--sigma", "1", "then", "resize", "--scale", "4", "-o", "out.tif")
     run = clpix(*grown, "--memory", "20M")
-    assert run.code == 1 and needed(run.err, "a.tif: deconvolve needs the whole picture") == 115_200_000
+    assert (
+        run.code == 1
+        and needed(run.err, "a.tif: deconvolve --method wiener needs the whole picture") == 115_200_000
+    )
     assert not os.path.exists("out.tif")
 
 
