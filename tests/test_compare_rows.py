@@ -528,7 +528,7 @@ def test_a_device_of_little_memory_is_enough(
         assert found[metric] == whole[metric]
 
 
-@pytest.mark.parametrize("metric", ["ssimulacra2", "ms-ssim"])
+@pytest.mark.parametrize("metric", ["ssimulacra2", "ms-ssim", "flip", "hdr-flip"])
 def test_the_least_that_is_accepted_is_enough(
     clpix: Program, tmp_path: Path, rng: np.random.Generator, metric: str
 ) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .. import ssimulacra2
 from ..figures import blocks_of, ppd_of, pu_values
 from ..flip import sum_of_rows
-from ..flip_tiles import reach, tile_of
+from ..flip_tiles import reach, scratch_bytes, tile_of
 from ..pu21 import PEAK
 from ..ssim import SCALES, WINDOWS, check_scales, check_size, means, of_scales, scale_means, windows_of_scales
 from .parts import Part
@@ -141,6 +141,7 @@ class Flip(Part):
         self.exposures = exposures
         self._pixels, self._sum = picture.width * picture.height, 0.0
         self.floats = 2.0 / (picture.channels - picture.alpha)  # two maps
+        self.fixed = scratch_bytes(gpu, ppd_of(how), (picture.height, picture.width))
         _, down = tile_of(gpu)
         self.unit = down
         self.above = self.below = -(-reach(ppd_of(how)) // down) * down

@@ -34,6 +34,8 @@ class Part(ABC):
         The values that it looks at: ``stored``, ``light`` or ``codes``.
     floats : float
         Numbers of 32 bits for each value of one picture that it needs on the device beside these.
+    fixed : float
+        Bytes of the device's memory beside that, whatever the number of rows.
     """
 
     above = 0
@@ -41,6 +43,7 @@ class Part(ABC):
     unit = 1
     wants = "stored"
     floats = 0.0
+    fixed = 0.0
 
     @abstractmethod
     def take(self, both: Both, band: Band) -> None:

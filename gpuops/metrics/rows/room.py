@@ -74,12 +74,13 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
         with_halo = [part for part in parts if (part.above, part.below) == halo]
         counted = ("stored",) if halo == (0, 0) else ()
         each = (pixels + (_floats(with_halo, *counted) + _SPARE) * row) / _SHARE
-        rows = int(min(limits.global_bytes / each, limits.max_alloc_bytes / row)) - sum(halo)
+        fixed = max((part.fixed for part in with_halo), default=0.0) / _SHARE
+        rows = int(min((limits.global_bytes - fixed) / each, limits.max_alloc_bytes / row)) - sum(halo)
         if rows < least:
+            needed = megabytes(fixed + (least + sum(halo)) * each)
             raise DeviceError(
-                f"{least + sum(halo)} rows of {width} pixels need {megabytes((least + sum(halo)) * each)} MB of the "
-                f"device's memory for this, of {limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another "
-                f"device"
+                f"{least + sum(halo)} rows of {width} pixels need {needed} MB of the device's memory for this, of "
+                f"{limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
             )
         most = min(most, rows)
     wanted = max(_ENOUGH // row, 2 * sum(halos(parts, height)), _BAND)
