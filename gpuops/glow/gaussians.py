@@ -17,7 +17,7 @@ from ..filters.decimate import decimated
 from ..filters.interpolate import interpolated
 from ..image import Image
 from ..ops.blur import BlurParams
-from ..tiles.planes import planewise
+from ..tiles.planes import in_turn, planewise
 from ..tiles.rectangles import cut
 from .octaves import octaves
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # The σ from which on the coarse grid has the largest step, whatever σ is.
 WIDE = coarse.LEAST * coarse.LARGEST
+# Coarse images go plane by plane from an eighth of the size on, as they have to stay when other rows come.
+_LARGER = 8
 
 
 def narrow(params: BloomParams, shape: tuple[int, ...]) -> Octaves:
@@ -73,7 +75,12 @@ def total(gpu: Gpu, small: Image, shape: tuple[int, ...], params: BloomParams) -
             _add(gpu, glow, multirate.coarsely(gpu, planes, grids), share)
         return glow
 
-    return planewise(small.shape[0], small.nbytes, of_planes, into=small)
+    return planewise(small.shape[0], small.nbytes * _LARGER, of_planes, into=small)
+
+
+def planes_at_once(planes: int, nbytes: int) -> int:
+    """Returns how many planes of a coarse image of so many bytes :func:`total` takes at a time."""
+    return 1 if len(in_turn(planes, nbytes * _LARGER)) > 1 else planes
 
 
 def summed(gpu: Gpu, light: Image, small: Image | None, params: BloomParams) -> Image:

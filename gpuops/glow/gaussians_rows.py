@@ -15,7 +15,6 @@ from ..filters import coarse
 from ..filters.blur import reach
 from ..filters.decimate import decimated
 from ..ops.blur import BlurParams
-from ..tiles.planes import in_turn
 from ..tiles.rectangles import copy
 from . import gaussians
 from .bloom import composite, light_of
@@ -45,8 +44,7 @@ def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
     """Returns the bytes that the coarse image takes on the device, with what its sum takes once."""
     planes, height, width = _shape_of(gpu, shape, params)
     nbytes = 4 * planes * height * width
-    at_once: int = in_turn(planes, nbytes)[0].stop
-    return nbytes + _OF_TOTAL * at_once * (nbytes / planes)
+    return nbytes + _OF_TOTAL * gaussians.planes_at_once(planes, nbytes) * (nbytes / planes)
 
 
 def coarse_of(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse:
