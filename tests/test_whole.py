@@ -42,7 +42,6 @@ STEPS = [
     (("bloom", "--preset", "d3d11", "then", "crop", "--region", "0,0,9,9"), "bloom --preset d3d11"),
     (("tonemap", "--preset", "d3d11"), "tonemap --preset d3d11"),
     (("deconvolve", "--sigma", "2"), "deconvolve --method wiener"),
-    (("deconvolve", "--sigma", "2", "--method", "richardson-lucy"), "deconvolve"),
     (
         (
             "crop",

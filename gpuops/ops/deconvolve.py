@@ -218,14 +218,12 @@ def _reach(gpu: Gpu, shape: tuple[int, ...], params: DeconvolveParams) -> float:
 
 
 def _halo(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> float:
-    """Returns the rows above and below; all of them if the estimates' would be half of the picture."""
     if params.method == "wiener":
         return inf
     from ..filters.blur import halo
 
     # Also the blur of flat light may be rounded otherwise where a part of the picture ends.
-    rows = 2 * int(params.iterations) * halo(gpu, shape, _summed(gpu, params))
-    return rows if 2 * rows < shape[1] else inf
+    return 2 * int(params.iterations) * halo(gpu, shape, _summed(gpu, params))
 
 
 def _traits(params: DeconvolveParams) -> Traits:
