@@ -11,7 +11,7 @@ import click
 
 from gpuops.errors import ParameterError
 
-from .comparing import Given
+from .comparing import GivenOptions
 from .main import visible
 from .suites import Device, Telling, how_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpuops.regress.manifest import Case, Suite
 
 
-def across(telling: Telling, given: Given, suite: Suite, cases: list[Case], out: Path) -> None:
+def across(telling: Telling, given: GivenOptions, suite: Suite, cases: list[Case], out: Path) -> None:
     """Runs cases on every device, tells who agrees with whom, and exits."""
     from gpuops.device import list_devices
     from gpuops.regress import across as devices

@@ -10,7 +10,7 @@ import click
 from gpuops.errors import ParameterError
 
 from . import options
-from .comparing import Given, comparing
+from .comparing import GivenOptions, comparing
 from .main import visible
 from .suites import GROUPS, Device, Telling, how_of, with_telling
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing
 @with_telling
-def audit(telling: Telling, given: Given, target: str, names: tuple[str, ...]) -> None:
+def audit(telling: Telling, given: GivenOptions, target: str, names: tuple[str, ...]) -> None:
     """Change every reference in ways that must fail, and list the changes that pass.
 
     The changes are: another reference, black, a shift by a pixel, a level more or less, red and blue swapped, mirrored,
@@ -56,7 +56,7 @@ def audit(telling: Telling, given: Given, target: str, names: tuple[str, ...]) -
 
 
 def _references_of(
-    target: str, names: tuple[str, ...], given: Given, device: Device
+    target: str, names: tuple[str, ...], given: GivenOptions, device: Device
 ) -> tuple[dict[str, str], dict[str, Variance], Callable[[str], Thresholds]]:
     """Returns the files of references and the variances by name, and thresholds: of a suite, or of a folder."""
     from fnmatch import fnmatchcase

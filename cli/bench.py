@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group(
-    cls=commands.Group,
+    cls=commands.CommandGroup,
     short_help="Measure this device",
     no_args_is_help=False,
     examples=(
@@ -31,7 +31,7 @@ def command() -> None:
     """Measure what this device can do."""
 
 
-class Size(types.SizeType):
+class BenchSize(types.SizeType):
     """A size, written as N or WIDTHxHEIGHT."""
 
     name = "size"
@@ -78,7 +78,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print the table as
 
 def _sizes(help: str) -> Callable[[F], F]:
     """The option --size; ``help`` tells what the sizes are."""
-    return click.option("--size", "sizes", type=Size(), multiple=True, metavar="N|WxH", help=help)
+    return click.option("--size", "sizes", type=BenchSize(), multiple=True, metavar="N|WxH", help=help)
 
 
 @command.command(

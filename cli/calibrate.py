@@ -10,7 +10,7 @@ import click
 from gpuops.errors import FileError
 
 from . import options
-from .comparing import Given, comparing
+from .comparing import GivenOptions, comparing
 from .suites import GROUPS, STATE, Device, Telling, how_of, is_ci, with_telling
 
 
@@ -53,7 +53,7 @@ from .suites import GROUPS, STATE, Device, Telling, how_of, is_ci, with_telling
 @with_telling
 def calibrate(
     telling: Telling,
-    given: Given,
+    given: GivenOptions,
     suite: str,
     names: tuple[str, ...],
     runs: int,

@@ -112,7 +112,7 @@ class Command(Strict):
         return begun(super().invoke, ctx)
 
 
-class Group(Strict, click.Group):
+class CommandGroup(Strict, click.Group):
     """A group of such commands."""
 
     command_class = Command

@@ -11,12 +11,12 @@ import click
 from gpuops.params.metrics import METRICS
 
 from . import options
-from .comparing import GROUPS, Given, comparing
+from .comparing import GROUPS, GivenOptions, comparing
 from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
-    from gpuops.params.comparing import Measured
+    from gpuops.params.comparing import MeasuredPair
 
 # The exit code for images that are alike.
 ALIKE = 0
@@ -54,7 +54,7 @@ _DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, 
 @options.memory
 @options.device_memory
 @options.shared
-def command(shared: Shared, given: Given, first: str, second: str, as_json: bool) -> None:
+def command(shared: Shared, given: GivenOptions, first: str, second: str, as_json: bool) -> None:
     """Compare images A and B. The exit code is the verdict. If it matters which one is the reference, it is A.
 
     0: they are alike within the thresholds, or equal if there are none. 1: they differ. 2: they could not be compared.
@@ -142,7 +142,7 @@ def command(shared: Shared, given: Given, first: str, second: str, as_json: bool
     click.get_current_context().exit(DIFFER if measured.missed else ALIKE)
 
 
-def _as_text(measured: Measured, given: Given) -> list[str]:
+def _as_text(measured: MeasuredPair, given: GivenOptions) -> list[str]:
     width = max((len(metric) for metric in _told(measured, given)), default=0)
     lines = [f"{metric:<{max(width, 5)}} {_figure(metric, measured)}" for metric in _told(measured, given)]
     lines += [measured.note] if measured.note else []
@@ -160,13 +160,13 @@ def _as_text(measured: Measured, given: Given) -> list[str]:
     return lines
 
 
-def _told(measured: Measured, given: Given) -> list[str]:
+def _told(measured: MeasuredPair, given: GivenOptions) -> list[str]:
     """Returns the metrics that were asked for, and those of thresholds."""
     wanted = {*(given.metrics or _FIGURES), *given.thresholds.limits}
     return [metric for metric in METRICS if metric in wanted]
 
 
-def _figure(metric: str, measured: Measured) -> str:
+def _figure(metric: str, measured: MeasuredPair) -> str:
     if metric in measured.undefined:
         return measured.undefined[metric]
     value = measured.figures[metric]
@@ -176,7 +176,7 @@ def _figure(metric: str, measured: Measured) -> str:
     return text + _UNITS.get(metric, "")
 
 
-def _as_json(measured: Measured, given: Given) -> dict[str, Any]:
+def _as_json(measured: MeasuredPair, given: GivenOptions) -> dict[str, Any]:
     """Returns figures as plain values; numbers that JSON lacks become "inf", "-inf" or "nan"."""
 
     def plain(value: float | None) -> float | str | None:

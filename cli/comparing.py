@@ -76,7 +76,7 @@ class _Exposures(_ExposuresType):
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenOptions:
     """The values of these options."""
 
     how: Comparing
@@ -85,7 +85,7 @@ class Given:
 
 
 def comparing(command: Command) -> Command:
-    """Adds the options; the command receives them as one ``given`` argument, a :class:`Given`."""
+    """Adds the options; the command receives them as one ``given`` argument, a :class:`GivenOptions`."""
 
     def with_one(**values: Any) -> Any:
         table = {
@@ -113,7 +113,7 @@ def comparing(command: Command) -> Command:
                 raise ParameterError(f"{option_of(next(iter(thresholds.limits)))} is no threshold of idiff")
         except ParameterError as error:
             raise click.UsageError(f"--{error}") from None
-        return command(given=Given(how, thresholds, metrics), **values)
+        return command(given=GivenOptions(how, thresholds, metrics), **values)
 
     with_one.__name__, with_one.__doc__ = command.__name__, command.__doc__
     wrapped: Any = with_one
@@ -141,7 +141,7 @@ def _options() -> list[Callable[[Any], Any]]:
         click.option(
             "--metric",
             "metrics",
-            type=types.Choice(METRICS),
+            type=types.ChoiceType(METRICS),
             multiple=True,
             help="A figure to print; may be repeated.",
         ),

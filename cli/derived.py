@@ -234,7 +234,7 @@ def _option(option: Option) -> Any:
     if option.default is not None:
         given |= {"default": option.default, "show_default": True}
     if isinstance(option.type, tuple):
-        return click.option(spelling, option.name, type=types.Choice(option.type), **given)
+        return click.option(spelling, option.name, type=types.ChoiceType(option.type), **given)
     return click.option(
         spelling, option.name, type=option.type, metavar=option.metavar, multiple=option.multiple, **given
     )

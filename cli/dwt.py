@@ -28,7 +28,7 @@ from . import options, types
 from .shared import Shared
 
 if TYPE_CHECKING:
-    from gpuops.batch.coefficients import Told
+    from gpuops.batch.coefficients import Approximation
     from gpuops.batch.job import Job
 
 
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--method",
-    type=types.Choice(METHODS),
+    type=types.ChoiceType(METHODS),
     default="auto",
     show_default=True,
     help="The kernels that compute the transform.",
@@ -100,13 +100,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--shrink",
-    type=types.Choice(SHRINKS),
+    type=types.ChoiceType(SHRINKS),
     help="How to shrink: soft (default), hard, garrote. visu and bayes estimate the threshold, times --threshold "
     "(default 1).",
 )
 @click.option(
     "--denoise-space",
-    type=types.Choice(DENOISE_SPACES),
+    type=types.ChoiceType(DENOISE_SPACES),
     help="The space in which colours are shrunk: opponent (default; their sum and two differences, which have less "
     "detail), ycbcr (as in JPEG) or rgb (each by itself).",
 )
@@ -183,7 +183,7 @@ def command(
     process(shared, "dwt", work, check=check, tell=partial(_tell, as_json=as_json))
 
 
-def _tell(job: Job, told: Told | None, *, as_json: bool) -> None:
+def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
     """Prints what was kept, if a part was."""
     import json
     import math

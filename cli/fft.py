@@ -25,12 +25,12 @@ def ways(command: options.Command) -> options.Command:
         choices.FftParams,
         click.option(
             "--method",
-            type=types.Choice(choices.METHODS),
+            type=types.ChoiceType(choices.METHODS),
             help="The kernels that compute the transform.",
             **given,
         ),
-        click.option("--radix", type=types.Choice(choices.RADICES), help="The largest radix.", **given),
-        click.option("--twiddle", type=types.Choice(choices.TWIDDLES), **given),
+        click.option("--radix", type=types.ChoiceType(choices.RADICES), help="The largest radix.", **given),
+        click.option("--twiddle", type=types.ChoiceType(choices.TWIDDLES), **given),
     )(command)
 
 
@@ -72,7 +72,7 @@ def ways(command: options.Command) -> options.Command:
 @options.batch
 @click.option(
     "--norm",
-    type=types.Choice(choices.NORMS),
+    type=types.ChoiceType(choices.NORMS),
     default="ortho",
     show_default=True,
     help="The scaling, as in scipy.fft.",
@@ -83,7 +83,7 @@ def ways(command: options.Command) -> options.Command:
 @click.option(
     "--shift/--no-shift", default=None, help="Put frequency 0 in the middle (default for pictures)."
 )
-@click.option("--window", type=types.Choice(choices.WINDOWS), default="none", show_default=True)
+@click.option("--window", type=types.ChoiceType(choices.WINDOWS), default="none", show_default=True)
 @click.option(
     "--pad",
     type=types.Word(),
@@ -94,7 +94,7 @@ def ways(command: options.Command) -> options.Command:
 )
 @click.option(
     "--view",
-    type=types.Choice(choices.VIEWS),
+    type=types.ChoiceType(choices.VIEWS),
     help="Make this picture of the spectrum [default: log-magnitude].",
 )
 @click.option(
@@ -105,7 +105,7 @@ def ways(command: options.Command) -> options.Command:
 )
 @click.option("--axes", is_flag=True, help="Draw axes in a picture, in cycles per pixel.")
 @click.option(
-    "--filter", "kind", type=types.Choice(choices.FILTERS), help="Multiply the spectrum by a filter."
+    "--filter", "kind", type=types.ChoiceType(choices.FILTERS), help="Multiply the spectrum by a filter."
 )
 @click.option(
     "--cutoff",
@@ -116,7 +116,7 @@ def ways(command: options.Command) -> options.Command:
 )
 @click.option(
     "--filter-shape",
-    type=types.Choice(choices.SHAPES),
+    type=types.ChoiceType(choices.SHAPES),
     default="gaussian",
     show_default=True,
     help="The shape of the filter's edge.",
@@ -130,7 +130,7 @@ def ways(command: options.Command) -> options.Command:
 @ways
 @click.option(
     "--precision",
-    type=types.Choice(choices.PRECISIONS),
+    type=types.ChoiceType(choices.PRECISIONS),
     default="single",
     show_default=True,
     help="The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",

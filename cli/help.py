@@ -57,9 +57,9 @@ def _found(ctx: click.Context, words: tuple[str, ...]) -> click.Context:
     """Returns a context of the command that words call."""
     for word in words:
         group = ctx.command
-        if not isinstance(group, commands.Group):
+        if not isinstance(group, commands.CommandGroup):
             ctx.fail(f"{ctx.command_path} has no subcommands: leave out {word!r}")
-        _, command, _ = commands.Group.resolve_command(group, ctx, [word])
+        _, command, _ = commands.CommandGroup.resolve_command(group, ctx, [word])
         assert command is not None
         ctx = click.Context(command, ctx, word)
     return ctx

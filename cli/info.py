@@ -12,7 +12,7 @@ from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Options
-    from gpuops.files import Format, Numbers, Picture, Strips
+    from gpuops.files import Format, NamedArrays, Picture, Strips
     from gpuops.gpu import Gpu
     from gpuops.metrics.contents import Measured
 
@@ -105,7 +105,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
         click.get_current_context().exit(FAILURE)
 
 
-def _read(path: str, job: Options) -> tuple[Format, Picture | Numbers | Strips]:
+def _read(path: str, job: Options) -> tuple[Format, Picture | NamedArrays | Strips]:
     """Reads the contents of a file, or of standard input."""
     import sys
 
@@ -120,15 +120,17 @@ def _read(path: str, job: Options) -> tuple[Format, Picture | Numbers | Strips]:
     return contents.read(path, job)
 
 
-def _measured(gpu: Gpu, path: str, content: Picture | Numbers | Strips, job: Options) -> dict[str, Measured]:
+def _measured(
+    gpu: Gpu, path: str, content: Picture | NamedArrays | Strips, job: Options
+) -> dict[str, Measured]:
     """Returns statistics by arrays' names; those of a picture are under ""."""
     from gpuops.batch import contents
-    from gpuops.files import Numbers
+    from gpuops.files import NamedArrays
     from gpuops.metrics.contents import numbers
 
     with gpu.phase("compute"):
         for _ in range(job.repeat):
-            if isinstance(content, Numbers):
+            if isinstance(content, NamedArrays):
                 found = numbers(gpu, path, content)
             else:
                 found = {"": contents.measured(gpu, path, content, job)}

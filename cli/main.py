@@ -20,7 +20,7 @@ from gpuops.errors import DeviceError, GpuopsError, ParameterError
 from gpuops.ops import OPERATIONS
 from gpuops.process import heap, signals
 
-from .commands import Group
+from .commands import CommandGroup
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -46,7 +46,7 @@ COMMANDS = {
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """Lists commands without importing them: `--help` must not wait for numpy or OpenCL."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

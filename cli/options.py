@@ -154,7 +154,7 @@ storage = (
     ),
     click.option(
         "--subsampling",
-        type=types.Choice(SUBSAMPLINGS),
+        type=types.ChoiceType(SUBSAMPLINGS),
         help="Resolution of colours in JPEG, AVIF and HEIC (4:4:4).",
     ),
     click.option(
@@ -193,7 +193,7 @@ def dithering(command: Command) -> Command:
         click.option(
             "--noise",
             "output_noise",
-            type=types.Choice(NOISES),
+            type=types.ChoiceType(NOISES),
             default="blue",
             help="The noise of --dither: white, or seen less.",
         ),
@@ -275,31 +275,31 @@ def shared(command: Command) -> Command:
     """Adds the options of every image command, which receives them as one ``shared`` argument."""
     options = (
         device,
-        click.option("--dtype", type=types.Choice(DTYPES), default="auto", help="Depth of the output."),
+        click.option("--dtype", type=types.ChoiceType(DTYPES), default="auto", help="Depth of the output."),
         click.option(
             "--colour",
             "--color",
             "colour",
-            type=types.Choice(NAMES),
+            type=types.ChoiceType(NAMES),
             default=AUTO,
             help="The colour space of the output. 'input' is that of each input.",
         ),
         click.option(
             "--working",
-            type=types.Choice(WORKING),
+            type=types.ChoiceType(WORKING),
             default=WORKING[0],
             help="Primaries of the light that steps work on.",
         ),
         *storage,
         click.option(
             "--space",
-            type=types.Choice(["auto", "linear", "encoded"]),
+            type=types.ChoiceType(["auto", "linear", "encoded"]),
             default="auto",
             help="Work on linear light or on the stored values.",
         ),
         click.option(
             "--alpha",
-            type=types.Choice(["keep", "drop"]),
+            type=types.ChoiceType(["keep", "drop"]),
             default="keep",
             help="Keep alpha, or leave it out.",
         ),

@@ -85,7 +85,7 @@ def process(
             for path, output, how in zip(shared.inputs, outputs, hows, strict=True)
         ]
         levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
-        sequence = sequences.Measured.of(shared, report, jobs)
+        sequence = sequences.MeasuredSequence.of(shared, report, jobs)
         if shared.shard is not None:
             jobs = batches.shard(jobs, shared.shard)
         batches.look_at(jobs)

@@ -82,7 +82,7 @@ class _Session:
             self._gpu.close()
 
 
-class Regress:
+class RegressFixture:
     """What the fixture gives: ``check`` compares a picture with its reference."""
 
     def __init__(self, request: pytest.FixtureRequest, session: _Session) -> None:
@@ -205,9 +205,9 @@ def _clpix_session(pytestconfig: pytest.Config) -> Iterator[_Session]:
 
 
 @pytest.fixture
-def clpix_regress(request: pytest.FixtureRequest, _clpix_session: _Session) -> Regress:
+def clpix_regress(request: pytest.FixtureRequest, _clpix_session: _Session) -> RegressFixture:
     """Compares pictures with their references: ``clpix_regress.check(picture)``."""
-    return Regress(request, _clpix_session)
+    return RegressFixture(request, _clpix_session)
 
 
 def pytest_testnodedown(node: Any, error: object) -> None:

@@ -14,7 +14,7 @@ from . import commands
 from .across import across
 from .audit import audit
 from .calibrate import calibrate
-from .comparing import Given, comparing
+from .comparing import GivenOptions, comparing
 from .suites import GROUPS, LAST, STATE, Device, Telling, finish, how_of, is_ci, last, with_telling
 
 # Threads that read files, if nobody says how many.
@@ -23,7 +23,7 @@ _READERS = 4
 _FOLDERS = "two folders"
 
 
-class Regress(commands.Group):
+class RegressGroup(commands.CommandGroup):
     """Takes two folders where no subcommand is named."""
 
     def resolve_command(
@@ -52,7 +52,7 @@ class Regress(commands.Group):
 
 
 @click.group(
-    cls=Regress,
+    cls=RegressGroup,
     short_help="Image regression suites",
     no_args_is_help=True,
     examples=(
@@ -83,7 +83,7 @@ def command() -> None:
 @click.argument("references")
 @comparing
 @with_telling
-def folders(telling: Telling, given: Given, results: str, references: str) -> None:
+def folders(telling: Telling, given: GivenOptions, results: str, references: str) -> None:
     """Compare the pictures in RESULTS with those of the same names in REFERENCES, folders included.
 
     The exit code is 0 if all are alike within the thresholds, or equal if there are none. It is 1 if some differ, and 2
@@ -135,7 +135,7 @@ def folders(telling: Telling, given: Given, results: str, references: str) -> No
 @with_telling
 def run(
     telling: Telling,
-    given: Given,
+    given: GivenOptions,
     suite: str,
     names: tuple[str, ...],
     tags: tuple[str, ...],

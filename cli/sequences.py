@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Run = Callable[[Sequence[Job], Callable[[Job], None]], Iterable[Done]]
 
 
-class Measured:
+class MeasuredSequence:
     """A sequence of inputs, which are measured when it is first asked for.
 
     ``jobs`` are those of all inputs, whether their work is to be done here or not.
@@ -35,7 +35,7 @@ class Measured:
         self._known: dict[str, Job] | None = None
 
     @classmethod
-    def of(cls, shared: Shared, report: Report | None, jobs: Sequence[Job]) -> Measured | None:
+    def of(cls, shared: Shared, report: Report | None, jobs: Sequence[Job]) -> MeasuredSequence | None:
         """Returns the sequence, or None if each input is worked on by itself."""
         if not jobs or jobs[0].chain is None:
             return None

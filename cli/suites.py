@@ -15,7 +15,7 @@ import click
 from gpuops.errors import FileError, ParameterError
 
 from . import comparing, options, types
-from .comparing import Given
+from .comparing import GivenOptions
 from .main import visible
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many to do at the same time."),
         options.device,
         click.option(
-            "--space", type=types.Choice(["auto", "linear", "encoded"]), default="auto",
+            "--space", type=types.ChoiceType(["auto", "linear", "encoded"]), default="auto",
             help="Compare linear light or the stored values.",
         ),
-        click.option("--alpha", type=types.Choice(["keep", "drop"]), default="keep", help="Compare alpha, or leave "
+        click.option("--alpha", type=types.ChoiceType(["keep", "drop"]), default="keep", help="Compare alpha, or leave "
         "it out."),
         click.option("--layer", metavar="NAME", help="The layer to read from files of several."),
         click.option("-q", "--quiet", is_flag=True, help="Print only the totals."),
@@ -123,7 +123,7 @@ class Device:
         return {"device": info.name, "platform": info.platform, "driver": info.driver}
 
 
-def how_of(telling: Telling, given: Given) -> Comparing:
+def how_of(telling: Telling, given: GivenOptions) -> Comparing:
     return replace(given.how, space=telling.space, alpha=telling.alpha == "keep", layer=telling.layer)
 
 

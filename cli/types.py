@@ -20,7 +20,7 @@ else:
     TextType = BytesType = SizeType = click.ParamType
 
 
-class Choice(_OneOf):
+class ChoiceType(_OneOf):
     """A parameter type for one of several names, in upper or lower case."""
 
     def __init__(self, choices: Iterable[str]) -> None:

@@ -35,7 +35,7 @@ class Local:
 
 
 class Later:
-    """``LATER``: stands for an Image that each call of a :class:`Step` gives as the kernel argument."""
+    """``LATER``: stands for an Image that each call of a :class:`BoundLaunch` gives as the kernel argument."""
 
 
 LATER = Later()
@@ -106,7 +106,7 @@ def _value(argument: Argument) -> Any:
     return argument
 
 
-class Step:
+class BoundLaunch:
     """A launch with its arguments set once; calling it enqueues it again in a few microseconds.
 
     A call gives the Images for the places that were bound as :data:`LATER`, in their order. Any thread may call it.

@@ -17,20 +17,20 @@ import pyopencl as cl
 import pyopencl.tools
 
 from .device.limits import Limits
-from .enqueue import LATER, Argument, Later, Local, Scalar, Step, set_argument
+from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument
 from .errors import DeviceError, DeviceMemoryError, ParameterError, megabytes
 from .image import Image
 from .kept import Plans
 from .process import signals
-from .programs import Define, Kernel, Programs, Source, Sources
+from .programs import Define, GeneratedSource, Kernel, Programs, Sources
 
 if TYPE_CHECKING:
     from .chain import Chain
     from .profile import Report
 
 __all__ = [
-    "LATER", "Argument", "Define", "Gpu", "Kernel", "Later", "Limits", "Local", "Scalar", "Source", "Sources",
-    "Step",
+    "LATER", "Argument", "BoundLaunch", "Define", "GeneratedSource", "Gpu", "Kernel", "Later", "Limits", "Local",
+    "Scalar", "Sources",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -308,8 +308,8 @@ class Gpu:
         local: Sequence[int] | None = None,
         label: str | None = None,
         traffic: int = 0,
-    ) -> Step:
-        """Returns a :class:`Step`: the launch prepared once, for plans that run repeatedly; as for :meth:`launch`.
+    ) -> BoundLaunch:
+        """Returns the launch prepared once, for plans that run repeatedly; as for :meth:`launch`.
 
         ``LATER`` among ``args`` stands for an Image that each call of the step is given.
         """
@@ -349,7 +349,7 @@ class Gpu:
         local: Sequence[int] | None,
         label: str | None,
         traffic: int,
-    ) -> Step:
+    ) -> BoundLaunch:
         if len(args) != kernel.num_args:
             raise TypeError(f"the kernel {of.name} takes {kernel.num_args} arguments, not {len(args)}")
         for place, value in enumerate(args):
@@ -362,7 +362,7 @@ class Gpu:
         else:
             rounded = tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True))
             local = tuple(int(m) for m in local)
-        return Step(self, of, kernel, rounded, local, label or of.name, int(traffic), args)
+        return BoundLaunch(self, of, kernel, rounded, local, label or of.name, int(traffic), args)
 
     def check_own(self, image: Image) -> None:
         """Raises ParameterError for an Image in the memory of another Gpu, on which some drivers crash."""

@@ -147,7 +147,7 @@ def launches(todo: Plan) -> list[tuple[Step, ...]]:
     return [*groups, waiting] if waiting else groups
 
 
-class Source(NamedTuple):
+class LaunchInput(NamedTuple):
     """What the next launch reads: planes, or with a decoding a file's pixels, and the stages that they go through.
 
     ``space`` is that of the values behind the stages, and ``orientation`` is the picture's.
@@ -160,7 +160,7 @@ class Source(NamedTuple):
     stages: tuple[Stage, ...] = ()
 
     @classmethod
-    def of(cls, image: Image) -> Source:
+    def of(cls, image: Image) -> LaunchInput:
         """Returns planes as they are."""
         return cls(image, None, image.space, image.orientation)
 
@@ -174,11 +174,11 @@ class Source(NamedTuple):
         """The number of channels, alpha among them."""
         return self.image.shape[0 if self.decoding is None else 2]
 
-    def through(self, stage: Stage, space: Space) -> Source:
+    def through(self, stage: Stage, space: Space) -> LaunchInput:
         """Returns the same with one more stage, behind which values are in ``space``."""
         return self._replace(stages=(*self.stages, stage), space=space)
 
-    def as_light(self) -> Source:
+    def as_light(self) -> LaunchInput:
         """Returns the same for a step that makes light of it. Raises ParameterError where nobody can."""
         if self.space.unknown:
             raise ParameterError(
@@ -241,7 +241,7 @@ def run(
     -------
     Planes, or what the last step has stored for the target.
     """
-    at, part = Source(source, decoding, source.space, source.orientation), source.part
+    at, part = LaunchInput(source, decoding, source.space, source.orientation), source.part
     waiting: list[str] = []  # the steps that the next launch does as it reads
     for step in todo.steps:
         operation, last = step.operation, step is todo.steps[-1]
@@ -257,7 +257,7 @@ def run(
         joins = fuse and at.stages and operation.joins(step.params) and (ends or at.decoding is None)
         if not joins and (at.stages or not ends):
             with _named(gpu, waiting or [step.name], todo):
-                at, waiting = Source.of(at.read(gpu)), []
+                at, waiting = LaunchInput.of(at.read(gpu)), []
         with _named(gpu, [*waiting, step.name], todo):
             more = {"stages": at.stages} if joins else {}
             image = at.image
@@ -275,7 +275,7 @@ def run(
                 result.space = image.space
             result.owned = True
             result.orientation = result.orientation or at.orientation
-        at, waiting = Source.of(result), []
+        at, waiting = LaunchInput.of(result), []
         seen(step.params, result)
     with _named(gpu, waiting, todo):
         if at.stages and target is not None and not at.space.as_is:
@@ -296,12 +296,12 @@ def planes(pixels: Image, decoding: Decoding) -> Image:
 
 def prepared(gpu: Gpu, image: Image, wants: Traits, todo: Plan) -> Image:
     """Returns planes in the space that a step of a plan wants."""
-    found = _prepared(gpu, Source.of(image), wants, todo).read(gpu)
+    found = _prepared(gpu, LaunchInput.of(image), wants, todo).read(gpu)
     found.part = image.part
     return found
 
 
-def _prepared(gpu: Gpu, at: Source, wants: Traits, todo: Plan) -> Source:
+def _prepared(gpu: Gpu, at: LaunchInput, wants: Traits, todo: Plan) -> LaunchInput:
     """Returns the source in the space that a step wants."""
     as_it_is = wants.space != "light" or todo.space == "encoded"
     colour = at.space.colour if as_it_is else LINEAR if wants.rec709 else todo.light
@@ -312,7 +312,7 @@ def _prepared(gpu: Gpu, at: Source, wants: Traits, todo: Plan) -> Source:
         image = at.read(gpu)
         result = converted(image, colour, premultiplied=premultiplied)
         result.owned, result.orientation = True, at.orientation
-        return Source.of(result)
+        return LaunchInput.of(result)
     stage, after = conversion(at.space, colour, alpha=at.alpha, premultiplied=premultiplied)
     return at if stage is None else at.through(stage, after)
 

@@ -32,7 +32,7 @@ MOST_LASTING, MOST_ONCE = 256, 16
 
 
 @dataclass(frozen=True)
-class Source:
+class GeneratedSource:
     """Generated OpenCL C: ``name`` is for messages, ``text`` is the code; ``once``: it suits one size only; ``long``:
     compilers take long for it."""
 
@@ -42,14 +42,14 @@ class Source:
     long: bool = False
 
 
-Sources = str | Source | tuple[str | Source, ...]
+Sources = str | GeneratedSource | tuple[str | GeneratedSource, ...]
 Define = bool | int | float | str | None
 _Key = tuple[Sources, str, str]  # sources, the kernel's name, options
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program's source and build options, its label, and what :class:`Source` says of its parts."""
+    """A program's source and build options, its label, and what :class:`GeneratedSource` says of its parts."""
 
     text: str
     options: str
@@ -61,17 +61,19 @@ class Program:
     def of(cls, source: Sources, options: str) -> Program:
         """The program of joined sources."""
         text = "".join(
-            f'#line 1 "{part.name}.cl"\n{part.text}\n' if isinstance(part, Source) else clkernels.source(part)
+            f'#line 1 "{part.name}.cl"\n{part.text}\n'
+            if isinstance(part, GeneratedSource)
+            else clkernels.source(part)
             for part in _parts(source)
         )
-        label = "+".join(part.name if isinstance(part, Source) else part for part in _parts(source))
-        parts = [part for part in _parts(source) if isinstance(part, Source)]
+        label = "+".join(part.name if isinstance(part, GeneratedSource) else part for part in _parts(source))
+        parts = [part for part in _parts(source) if isinstance(part, GeneratedSource)]
         return cls(text, options, label, any(part.once for part in parts), any(part.long for part in parts))
 
 
 class Kernel:
     """A built kernel. ``work_group`` is the largest group that this kernel can run in on this device; ``once`` is as in
-    :class:`Source`."""
+    :class:`GeneratedSource`."""
 
     def __init__(self, gpu: Gpu, program: cl.Program, name: str, once: bool = False) -> None:
         self.gpu = gpu
@@ -229,7 +231,7 @@ class Programs:
         return "\0".join((*parts, cl.VERSION_TEXT, cpu_identity() if self.gpu.limits.is_cpu else ""))
 
 
-class _Filters:
+class _WarningFilters:
     """Python's warning filters, which all threads share: the first thread that builds sets one, the last removes it."""
 
     lock = Lock()
@@ -240,22 +242,22 @@ class _Filters:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Silences drivers' messages, of which pyopencl makes warnings; a failure is still raised."""
-    with _Filters.lock:
-        if not _Filters.users:
-            _Filters.saved = warnings.catch_warnings()
-            _Filters.saved.__enter__()
+    with _WarningFilters.lock:
+        if not _WarningFilters.users:
+            _WarningFilters.saved = warnings.catch_warnings()
+            _WarningFilters.saved.__enter__()
             warnings.simplefilter("ignore", cl.CompilerWarning)
-        _Filters.users += 1
+        _WarningFilters.users += 1
     try:
         yield
     finally:
-        with _Filters.lock:
-            _Filters.users -= 1
-            if not _Filters.users:
-                _Filters.saved.__exit__(None, None, None)
+        with _WarningFilters.lock:
+            _WarningFilters.users -= 1
+            if not _WarningFilters.users:
+                _WarningFilters.saved.__exit__(None, None, None)
 
 
-def _parts(source: Sources) -> tuple[str | Source, ...]:
+def _parts(source: Sources) -> tuple[str | GeneratedSource, ...]:
     return source if isinstance(source, tuple) else (source,)
 
 

@@ -15,7 +15,7 @@ from gpuops.metrics.changed import changed
 from gpuops.metrics.flip import flip
 from gpuops.metrics.flip_tiles import BLOCK
 from gpuops.metrics.measure import Both, measure
-from gpuops.params.comparing import Comparing, Measured
+from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.thresholds import Thresholds
 
 FIGURES = ("max", "mean", "rmse", "psnr", "flip", "ssim", "de2000")
@@ -65,7 +65,7 @@ def test_pictures_of_two_kinds_are_not_taken_apart(rng: np.random.Generator) -> 
 
 def both_ways(
     gpu: Gpu, monkeypatch: pytest.MonkeyPatch, a: Picture, b: Picture, how: Comparing, thresholds: Thresholds
-) -> tuple[Measured, Measured]:
+) -> tuple[MeasuredPair, MeasuredPair]:
     """Measures two pictures where they differ, and as a whole."""
     apart = Both(gpu, b, a, how)
     assert apart.changed is not None

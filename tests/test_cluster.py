@@ -151,14 +151,14 @@ def test_tasks_grow(here: Path, pair: Cluster, monkeypatch: pytest.MonkeyPatch) 
     jobs = jobs_of(here, count=60)
     sizes: list[int] = []
     under_way: list[int] = []
-    whole = clusters._Run._send
+    whole = clusters._ClusterRun._send
 
     def noting(self: Any, todo: list[Any]) -> None:
         sizes.append(len(todo))
         whole(self, todo)
         under_way.append(len(self._flying))
 
-    monkeypatch.setattr(clusters._Run, "_send", noting)
+    monkeypatch.setattr(clusters._ClusterRun, "_send", noting)
     with connected(str(pair.file)) as cluster:
         found, said = run_at(cluster, jobs)
     assert not errors(found) and not said
@@ -215,9 +215,9 @@ def test_the_last_worker_dies(here: Path, tmp_path_factory: pytest.TempPathFacto
 
 def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker that has done a task dies before its answer is fetched: the task is done again."""
-    hear, killed = clusters._Run._hear, []
+    hear, killed = clusters._ClusterRun._hear, []
 
-    def hear_late(run: clusters._Run) -> None:
+    def hear_late(run: clusters._ClusterRun) -> None:
         if not killed:
             while run._ended.empty():
                 time.sleep(0.01)
@@ -231,7 +231,7 @@ def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch: pytest.Monke
         hear(run)
 
     alone.add()
-    monkeypatch.setattr(clusters._Run, "_hear", hear_late)
+    monkeypatch.setattr(clusters._ClusterRun, "_hear", hear_late)
     jobs = jobs_of(here)
     with connected(str(alone.file)) as cluster:
         found, _ = run_at(cluster, jobs)

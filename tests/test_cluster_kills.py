@@ -152,7 +152,7 @@ def test_a_result_dies_with_its_worker(
     """A task has ended, and before that is heard its worker dies: the scheduler lets it be done once more."""
     place, log = Place(here), here / "log"
     jobs = [Job(path, Logs(str(log)), f"{place.out}/{Path(path).name}") for path in place.put()[:12]]
-    whole = clusters._Run._hear
+    whole = clusters._ClusterRun._hear
     killed: list[int] = []
 
     def late(self: Any) -> None:
@@ -168,7 +168,7 @@ def test_a_result_dies_with_its_worker(
         self._ended.put(future)
         whole(self)
 
-    monkeypatch.setattr(clusters._Run, "_hear", late)
+    monkeypatch.setattr(clusters._ClusterRun, "_hear", late)
     with Cluster(tmp_path_factory.mktemp("two")) as cluster:
         cluster.add()
         cluster.add()

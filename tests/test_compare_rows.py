@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError, files
 from gpuops.batch.job import Options
-from gpuops.batch.side_by_side import Files
+from gpuops.batch.side_by_side import TwoFiles
 from gpuops.files import Picture, Strips
-from gpuops.files.abreast import Place, abreast
+from gpuops.files.abreast import RowPlace, abreast
 from gpuops.metrics.flip import exposures_of
 from gpuops.metrics.flip_tiles import tile_of
 from gpuops.metrics.measure import Both, SizeError, measure
@@ -31,7 +31,7 @@ from gpuops.metrics.rows.exposures import Luminances
 from gpuops.metrics.rows.joined import part_of
 from gpuops.metrics.rows.room import rows_at_a_time
 from gpuops.metrics.variance import Variance
-from gpuops.params.comparing import Comparing, Measured
+from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
@@ -85,9 +85,9 @@ def by_rows(
     rows: int,
     thresholds: Thresholds = Thresholds(),  # noqa: B008
     mask: Picture | None = None,
-) -> Measured:
+) -> MeasuredPair:
     given = Strips.of(mask) if mask is not None else None
-    files_ = Files(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
+    files_ = TwoFiles(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
     with ThreadPoolExecutor(2) as pool:
         pair = files_.pair(gpu, pool)
         pair.rows_of = lambda _parts: rows  # type: ignore[method-assign]
@@ -100,11 +100,11 @@ def as_whole(
     b: Picture,
     how: Comparing,
     thresholds: Thresholds = Thresholds(),  # noqa: B008
-) -> Measured:
+) -> MeasuredPair:
     return measure(Both(gpu, b, a, how, Variance(known(a))), thresholds)
 
 
-def check_same(found: Measured, whole: Measured) -> None:
+def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
     """Checks that all is alike, but for sums in another order."""
     assert list(found.figures) == list(whole.figures)
     for metric, value in whole.figures.items():
@@ -338,7 +338,7 @@ def test_exposures_are_those_of_the_whole(
 
     def look() -> None:
         for start in range(0, height, 13):
-            place = Place(start, start, min(height, start + 13), height)
+            place = RowPlace(start, start, min(height, start + 13), height)
             one, other = (replace(each, pixels=each.pixels[start : start + 13]) for each in (a, b))
             looked.take(Both(gpu, other, one, Comparing()), Band(place, one, other))
 
@@ -355,13 +355,13 @@ def test_hdr_flip_looks_at_pictures_that_differ(
     """Equal ones are read once, others for the median in two steps, and for the figure."""
     a, b = two(rng)
     sweeps: list[int] = []
-    bands = Files._bands
+    bands = TwoFiles._bands
 
     def counted(*args: Any) -> Any:
         sweeps.append(1)
         return bands(*args)
 
-    monkeypatch.setattr(Files, "_bands", counted)
+    monkeypatch.setattr(TwoFiles, "_bands", counted)
     _, down = tile_of(gpu)
     for other, times in ((a, 1), (b, 4)):
         found = by_rows(gpu, a, other, Comparing(metrics=("hdr-flip",)), down).figures["hdr-flip"]

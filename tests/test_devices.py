@@ -25,7 +25,7 @@ from gpuops.batch import devices as crews
 from gpuops.batch.devices import run_jobs_on
 from gpuops.batch.job import Job, Options
 from gpuops.batch.pipeline import Done, run_jobs
-from gpuops.batch.worker import Told, Unexpected
+from gpuops.batch.worker import JobNews, Unexpected
 from gpuops.device import DeviceInfo, list_devices, rank, select_all
 from gpuops.files import Picture, threads
 from gpuops.params.files import FileOperand
@@ -412,7 +412,7 @@ class Simulated:
         assert able or timeout == 0, "all wait for each other"
         return [worker for worker in able if next(Simulated.nature) % 2] or able[: timeout != 0]
 
-    def hear(self) -> Told | DeviceError | None:
+    def hear(self) -> JobNews | DeviceError | None:
         able = self._can()
         if able[next(self.nature) % len(able)] == "ask":
             self._asked = True
@@ -425,7 +425,7 @@ class Simulated:
         job = self._jobs.pop(0)
         Simulated.finished += 1
         self._drains = self._drains and bool(self._jobs)
-        return Told(job.source, None, [], 1, 1.0)
+        return JobNews(job.source, None, [], 1, 1.0)
 
     def answer(self, job: Job | None) -> None:
         assert self._asked

@@ -461,7 +461,7 @@ def test_plans_respect_the_limits(
         gpu.limits, work_group=group, work_item_sizes=(group,) * 3, local_bytes=kilobytes * 1024, is_cpu=cpu
     )
     at = planner.Sequences((1, 1, rows), (0, 0, n, 1), (0, 0, n, 1), n, n)
-    passes = planner.Planner(limits, FftParams(method)).passes(n, at, planner.Ends())
+    passes = planner.Planner(limits, FftParams(method)).passes(n, at, planner.PassEnds())
     assert not passes[-1].temporary and all(p.temporary for p in passes[:-1])
     for p in passes:
         s = p.schedule

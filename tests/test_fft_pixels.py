@@ -277,7 +277,7 @@ def test_primes_of_their_own(gpu: Gpu) -> None:
             gpu.limits, is_cpu=cpu, local_bytes=1 << 16, work_group=1024, work_item_sizes=(1024,) * 3
         )
         at = planner.Sequences((1, 1, 64), (0, 0, n, 1), (0, 0, n, 1), n, n)
-        found = planner.Planner(limits, FftParams(method), itemsize).passes(n, at, planner.Ends())
+        found = planner.Planner(limits, FftParams(method), itemsize).passes(n, at, planner.PassEnds())
         return any(p.convolved or p.schedule.length for p in found)
 
     for cpu, method, itemsize, last, following in (

@@ -18,7 +18,7 @@ from PIL.MpoImagePlugin import MpoImageFile
 
 from gpuops import files
 from gpuops.errors import FileError, GpuopsWarning, ParameterError
-from gpuops.files import Metadata, Picture, Whole, read, strips, write
+from gpuops.files import Metadata, NeedsWholeFile, Picture, read, strips, write
 from gpuops.files.xmp_packets import without_gain_map
 from gpuops.params.storage import Storage
 from gpuops.pixels.colour import of_primaries
@@ -311,7 +311,7 @@ def test_apples_own_kind_is_named(tmp_path: Path) -> None:
 def test_large_ones_are_read_as_a_whole(tmp_path: Path) -> None:
     path = str(tmp_path / "a.jpg")
     Path(path).write_bytes(made(xmp=False, gray=False))
-    with pytest.raises(Whole, match="is read with its gain map") as caught:
+    with pytest.raises(NeedsWholeFile, match="is read with its gain map") as caught:
         strips.open_rows(path, "hdr", 3 * 40 * 56 * 3)
     assert caught.value.nbytes == 40 * 56 * 3 * 2
     assert strips.open_rows(path, "hdr", 3 * 40 * 56 * 3 * 2) is None

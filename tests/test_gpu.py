@@ -12,9 +12,9 @@ import clkernels
 from gpuops import DeviceError, Gpu, ParameterError, Report
 from gpuops import fourier as fft
 from gpuops.filters import blur
-from gpuops.gpu import LATER, Local, Source
+from gpuops.gpu import LATER, GeneratedSource, Local
 
-SCALE = Source(
+SCALE = GeneratedSource(
     "scale",
     """
 __kernel void scale(__global const float *in, __global float *out, int n, float factor) {
@@ -120,7 +120,7 @@ def test_a_launch_takes_all_arguments(gpu: Gpu) -> None:
 
 def test_kernels_are_cached(gpu: Gpu) -> None:
     assert gpu.kernel(SCALE, "scale") is gpu.kernel(SCALE, "scale")
-    assert gpu.kernel(Source(SCALE.name, SCALE.text), "scale") is gpu.kernel(SCALE, "scale")
+    assert gpu.kernel(GeneratedSource(SCALE.name, SCALE.text), "scale") is gpu.kernel(SCALE, "scale")
     # Compilers see different defines, although some of these values are equal in Python.
     variants = [{"FLAG": True, "VALUE": value} for value in (1, 1.0, True, 0.0, -0.0)]
     kernels = [gpu.kernel(SCALE, "defined", **variant) for variant in variants]
@@ -138,7 +138,7 @@ def test_fit_halves_the_largest_dimension(gpu: Gpu) -> None:
 
 
 def test_built_kernels_are_kept_between_processes(empty_cache: Path) -> None:
-    source = Source("kept", "__kernel void kept(__global float *x) { x[0] = 7; }")
+    source = GeneratedSource("kept", "__kernel void kept(__global float *x) { x[0] = 7; }")
     for hits, misses in ((0, 1), (1, 0)):
         report = Report()
         gpu = Gpu(report=report)
@@ -169,7 +169,9 @@ def test_dump_writes_the_source(tmp_path) -> None:
 
 def test_a_build_failure_names_the_file_and_the_line(gpu: Gpu) -> None:
     with pytest.raises(DeviceError, match="broken") as error:
-        gpu.kernel(Source("broken", "__kernel void broken(__global float *x) { x[0] = nothing; }"), "broken")
+        gpu.kernel(
+            GeneratedSource("broken", "__kernel void broken(__global float *x) { x[0] = nothing; }"), "broken"
+        )
     assert "\n" not in str(error.value)
 
 

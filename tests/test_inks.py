@@ -445,7 +445,7 @@ def test_large_files_come_by_rows(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cut off or damaged"):
         list(strips.rows(33))
     Image.fromarray(inks[..., :4].copy(), "CMYK").save(tmp_path / "a.jpg", icc_profile=PRESS)
-    with pytest.raises(files.Whole, match="is a JPEG of inks"):
+    with pytest.raises(files.NeedsWholeFile, match="is a JPEG of inks"):
         files.open_rows(str(tmp_path / "a.jpg"), None, 100)
     Image.fromarray(inks[..., :4].copy(), "CMYK").save(tmp_path / "a.jpg")
     assert files.open_rows(str(tmp_path / "a.jpg"), None, 100) is not None

@@ -58,13 +58,13 @@ def test_options_say_how_files_are_read_and_written(gpu: Gpu, picture: Path, tmp
 
 
 def test_work_that_is_no_chain_tells_what_it_found(gpu: Gpu, picture: Path, tmp_path: Path) -> None:
-    from gpuops.batch.coefficients import OfCoefficients, ToCoefficients, Told
+    from gpuops.batch.coefficients import Approximation, OfCoefficients, ToCoefficients
     from gpuops.params.dwt import DwtParams, KeepParams
 
     there, back = str(tmp_path / "there.npz"), str(tmp_path / "back.png")
     work = ToCoefficients(DwtParams("haar", "periodization", 1), keeping=KeepParams(100.0))
     told = run_job(gpu, Job(str(picture), work, there))
-    assert isinstance(told, Told) and told.kept.kept <= told.kept.coefficients
+    assert isinstance(told, Approximation) and told.kept.kept <= told.kept.coefficients
     assert told.psnr > 100
     run_job(gpu, Job(there, OfCoefficients(), back))
     np.testing.assert_allclose(read(back).pixels.astype(int), read(picture).pixels, atol=1)

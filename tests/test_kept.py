@@ -28,7 +28,7 @@ from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.fft import FftParams
-from gpuops.programs import Source
+from gpuops.programs import GeneratedSource
 from gpuops.tone.tonemap import tonemap
 
 from .reference.fourier import error
@@ -37,12 +37,12 @@ from .tolerance import FFT
 Array = npt.NDArray[Any]
 
 
-def once(number: int) -> Source:
+def once(number: int) -> GeneratedSource:
     """A program for one size."""
-    return Source("fill", f"__kernel void fill(__global float *x) {{ x[0] = {number}; }}", once=True)
+    return GeneratedSource("fill", f"__kernel void fill(__global float *x) {{ x[0] = {number}; }}", once=True)
 
 
-def filled(gpu: Gpu, source: Source) -> float:
+def filled(gpu: Gpu, source: GeneratedSource) -> float:
     image = gpu.zeros((1,))
     gpu.launch(gpu.kernel(source, "fill"), (1,), image)
     return float(image.numpy()[0])
@@ -73,7 +73,7 @@ def test_programs_for_any_size_are_bounded(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(programs, "MOST_LASTING", 3)
     gpu = Gpu()
     for number in range(6):
-        assert filled(gpu, Source("fill", once(number).text)) == number
+        assert filled(gpu, GeneratedSource("fill", once(number).text)) == number
         gc.collect()
         assert len(gpu.programs) <= 3
 

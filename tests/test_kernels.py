@@ -45,7 +45,7 @@ from gpuops.fourier.engine import planner
 from gpuops.glow import d3d11, mip_rows, starburst
 from gpuops.glow import mip_local as bloom_mip
 from gpuops.glow.bloom import bloom, bloom_pixels
-from gpuops.gpu import Kernel, Limits, Source
+from gpuops.gpu import GeneratedSource, Kernel, Limits
 from gpuops.image import COMPLEX_HALF
 from gpuops.metrics import flip_tiles, reduction
 from gpuops.metrics.compare import difference, mean_squared_error
@@ -223,12 +223,12 @@ class Recorder(Gpu):
         parts = source if isinstance(source, tuple) else (source,)
         values = {key: value for key, value in defines.items() if value not in (None, False)}
         for part in parts:
-            if isinstance(part, Source):  # its defines hold for the sources that follow
+            if isinstance(part, GeneratedSource):  # its defines hold for the sources that follow
                 for undef, key, value in re.findall(r"^#(undef|define) (\w+)(.*)$", part.text, re.MULTILINE):
                     values = {k: v for k, v in values.items() if k != key}
                     if undef == "define":
                         values[key] = value.strip() or True
-            self.launched["generated" if isinstance(part, Source) else part, name].append(values)
+            self.launched["generated" if isinstance(part, GeneratedSource) else part, name].append(values)
 
 
 PROFILES: dict[str, dict[str, int]] = {

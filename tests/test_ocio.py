@@ -13,7 +13,7 @@ import pytest
 
 from gpuops import Gpu, ParameterError, files
 from gpuops.chain import Chain
-from gpuops.gpu import Source
+from gpuops.gpu import GeneratedSource
 from gpuops.ocio import config
 from gpuops.ocio.shader import Texture, buffer, opencl
 from gpuops.ops.blur import BlurParams
@@ -395,7 +395,7 @@ def check_shader(gpu: Gpu, rng: np.random.Generator) -> None:
     ]
     x = rng.uniform(-0.2, 1.2, (4, 11, 13)).astype(np.float32)
     x[:3, 0, 0] = 0
-    source = Source("transform", opencl(SHADER, textures).replace(" F(", " ocio_transform("))
+    source = GeneratedSource("transform", opencl(SHADER, textures).replace(" F(", " ocio_transform("))
     kernel = gpu.kernel(("ocio_luts", source, "ocio"), "ocio_planes", COLOURS=3, ALPHA=True)
     image = gpu.array(x)
     result = gpu.empty(x.shape)

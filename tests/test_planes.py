@@ -92,7 +92,7 @@ def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params:
     image = gpu.array(x)
     image.alpha = True
     pixels = np.moveaxis(np.round(x * 255).astype(np.uint8), 0, -1)
-    about = stored.Stored(params, image.shape, "uint8", alpha=True, linear=False)
+    about = stored.StoredBands(params, image.shape, "uint8", alpha=True, linear=False)
 
     def coefficients() -> dict[str, np.ndarray]:
         source = stored.source_of(gpu, pixels, Decoding(alpha=True), about)

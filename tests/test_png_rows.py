@@ -173,7 +173,7 @@ def test_threads_wait_for_a_device(undo: png_rows.Undo, tmp_path: Path, there: b
     pixels = np.random.default_rng(1).integers(0, 256, (33, 21, 3)).astype(np.uint8)
     path, asked = tmp_path / "a.png", Event()
     png_filters.write(path, pixels, [4] * 33)
-    later, calls = png_rows.Later(asked.set), []
+    later, calls = png_rows.DeferredUnfilter(asked.set), []
 
     def counted(*args: Any) -> Any:
         calls.append(args)

@@ -14,7 +14,7 @@ import pytest
 from gpuops.errors import FileError
 from gpuops.regress.github import SUMMARY_BYTES, annotated, summary
 from gpuops.regress.junit import to_junit
-from gpuops.regress.outcome import STATUSES, Limit, Outcome, Picture, Run, Worst
+from gpuops.regress.outcome import STATUSES, Limit, Outcome, PairedPicture, Run, WorstPixel
 from gpuops.regress.report import from_json, schema, to_json
 
 # Names that try to leave where they stand: markup, commands, controls, halves of surrogates, marks of direction.
@@ -31,7 +31,7 @@ EVIL = [
 
 def outcome(name: str = "glass.png", status: str = "failed", **more: Any) -> Outcome:
     """An outcome in which every field says something."""
-    picture = Picture(f"out/{name}", name, "ab" * 32, "base", 640, 480, "RGB", "float16")
+    picture = PairedPicture(f"out/{name}", name, "ab" * 32, "base", 640, 480, "RGB", "float16")
     full = Outcome(
         name,
         status,
@@ -41,7 +41,7 @@ def outcome(name: str = "glass.png", status: str = "failed", **more: Any) -> Out
         {"max": 0.1, "psnr": math.inf},
         (Limit("max", math.inf, 0.1),),
         (Limit("psnr", 0.3, 40.0),),
-        Worst(3, 4, (0.1, math.nan, 1e-30), (0.5, -math.inf, 1.0)),
+        WorstPixel(3, 4, (0.1, math.nan, 1e-30), (0.5, -math.inf, 1.0)),
         f"could not: {name}",
         ("slow", "a<b"),
         f"render {name}",

@@ -406,7 +406,7 @@ def test_what_has_to_be_read_as_a_whole_says_why(tmp_path: Path, kind: str) -> N
         PIL.Image.fromarray(pixels).save(path, progressive=True)
     else:
         tifffile.imwrite(path, np.moveaxis(pixels, 2, 0), photometric="rgb", planarconfig="separate")
-    with pytest.raises(files.Whole, match=r"is interlaced|holds doubles"):
+    with pytest.raises(files.NeedsWholeFile, match=r"is interlaced|holds doubles"):
         files.open_rows(path, None, 0)
 
 

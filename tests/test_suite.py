@@ -19,8 +19,8 @@ from gpuops.batch.shards import shard
 from gpuops.params.thresholds import Thresholds
 from gpuops.regress import accepting, manifest
 from gpuops.regress.cases import run_cases
-from gpuops.regress.folders import Pair, pairs
-from gpuops.regress.outcome import Outcome, Picture, Run
+from gpuops.regress.folders import FilePair, pairs
+from gpuops.regress.outcome import Outcome, PairedPicture, Run
 from gpuops.regress.references import Folder, Index, make_index, places_of, references, sha256_of
 
 SUITE = """schema = 1
@@ -179,7 +179,7 @@ def test_the_nearest_reference_wins_and_is_named(tmp_path: Path) -> None:
     picture(refs / "@linux" / "c.png", 2)
     picture(refs / "@nvidia-h200" / "c.png", 3)
     found = list(pairs(out, Folder(str(refs)), ("nvidia-h200", "linux")))
-    assert [one.of for one in found if isinstance(one, Pair)] == ["base", "linux", "nvidia-h200"]
+    assert [one.of for one in found if isinstance(one, FilePair)] == ["base", "linux", "nvidia-h200"]
 
 
 def test_names_of_places() -> None:
@@ -263,7 +263,7 @@ def a_run(tmp_path: Path) -> Run:
     outcomes = []
     for name, status in (("a.png", "failed"), ("b.png", "equal"), ("c.png", "new")):
         path = picture(out / name, len(outcomes))
-        outcomes.append(Outcome(name, status, Picture(str(path), name, sha256_of(path))))
+        outcomes.append(Outcome(name, status, PairedPicture(str(path), name, sha256_of(path))))
     return Run([*outcomes, Outcome("d.png", "missing")], {})
 
 

@@ -27,7 +27,7 @@ from gpuops.ops.blur import BlurParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.region import Region
 from gpuops.pixels import regions
-from gpuops.programs import Source
+from gpuops.programs import GeneratedSource
 from gpuops.tiles.transfers import Transfers
 from gpuops.tone.tonemap import tonemap
 
@@ -172,7 +172,7 @@ def test_a_kernel_is_built_once_for_all_threads() -> None:
 
     def filled(text: str) -> Array:
         image = gpu.zeros((16,))
-        gpu.launch(gpu.kernel(Source("fill", text), "fill"), (16,), image)
+        gpu.launch(gpu.kernel(GeneratedSource("fill", text), "fill"), (16,), image)
         return image.numpy()
 
     results = at_once([partial(filled, text) for text in texts * 3])
@@ -195,7 +195,7 @@ def test_a_plan_is_made_once_for_all_threads(gpu: Gpu) -> None:
 
 def test_builds_in_threads_leave_the_filters_of_warnings_alone() -> None:
     before = list(warnings.filters)
-    source = Source("quiet", "__kernel void quiet(__global float *x) { x[0] = 1; }")
+    source = GeneratedSource("quiet", "__kernel void quiet(__global float *x) { x[0] = 1; }")
     at_once([lambda: Gpu().kernel(source, "quiet")] * 4)
     assert list(warnings.filters) == before
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 from gpuops import Gpu, ParameterError
-from gpuops.metrics.tolerant import Window, densest_window, within_radius
+from gpuops.metrics.tolerant import WorstWindow, densest_window, within_radius
 
 Array = npt.NDArray[Any]
 
@@ -18,11 +18,11 @@ Array = npt.NDArray[Any]
 SHAPES = [(1, 1), (1, 9), (7, 1), (5, 7), (64, 8), (65, 63), (131, 97), (40, 257)]
 
 
-def densest(mask: Array, n: int) -> Window:
+def densest(mask: Array, n: int) -> WorstWindow:
     n = min(n, *mask.shape)
     counts = sliding_window_view(mask & 1, (n, n)).sum((2, 3), dtype=int)
     row, column = np.unravel_index(counts.argmax(), counts.shape)
-    return Window(int(counts.max()), int(row), int(column), n)
+    return WorstWindow(int(counts.max()), int(row), int(column), n)
 
 
 def lonely(a: Array, b: Array, radius: int, tolerance: float) -> Array:
@@ -76,10 +76,10 @@ def test_densest_window(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, in
 def test_first_of_equal_windows(gpu: Gpu) -> None:
     mask = np.zeros((200, 300), bool)
     mask[150, 20] = mask[70, 290] = mask[70, 100] = True
-    assert densest_window(gpu, mask, 5) == Window(1, 66, 96, 5)
-    assert densest_window(gpu, np.zeros_like(mask), 5) == Window(0, 0, 0, 5)
+    assert densest_window(gpu, mask, 5) == WorstWindow(1, 66, 96, 5)
+    assert densest_window(gpu, np.zeros_like(mask), 5) == WorstWindow(0, 0, 0, 5)
     mask[150, 22] = True
-    assert densest_window(gpu, mask, 5) == Window(2, 146, 18, 5)
+    assert densest_window(gpu, mask, 5) == WorstWindow(2, 146, 18, 5)
 
 
 @pytest.mark.parametrize("channels", [1, 3])

@@ -20,7 +20,7 @@ from gpuops.ops.bloom import BloomParams, _bloom
 from gpuops.params.comparing import Comparing
 from gpuops.params.thresholds import Thresholds
 from gpuops.profile import Report
-from gpuops.regress.folders import Pair
+from gpuops.regress.folders import FilePair
 from gpuops.regress.judge import judge
 
 from .conftest import Run
@@ -159,7 +159,7 @@ def test_previews(clpix: Program, folder: Path) -> None:
 @pytest.mark.parametrize("metric", ["ssimulacra2", "hdr-flip"])
 def test_pictures_of_a_suite(opened: Callable[..., Gpu], folder: Path, metric: str) -> None:
     """A picture without room could not be compared; with the memory that its line asks for, it can."""
-    how, pair = Comparing(metrics=(metric,)), Pair("x/a.exr", "a.exr", "b.exr", "")
+    how, pair = Comparing(metrics=(metric,)), FilePair("x/a.exr", "a.exr", "b.exr", "")
     (outcome,) = judge([pair], how, lambda _name: Thresholds(), lambda: opened(memory=1 << 20))
     assert (outcome.status, outcome.figures) == ("error", {})
     most = needed(f"{outcome.message}\n", "^this comparison needs both pictures as a whole")

@@ -88,7 +88,7 @@ class Access:
         with self._here() as path:
             try:
                 found = files.open_rows(path, self._layer, most)
-            except files.Whole as reason:
+            except files.NeedsWholeFile as reason:
                 self._check_room(reason.nbytes, str(reason))
                 return None
             return found if found is None or path == self.path else self._named(found, path)
@@ -105,7 +105,7 @@ class Access:
         """Returns the rows of a picture of which all was read, if it can be read so too."""
         if self.path == STREAM:
             return None
-        with self._here() as path, notes.to(lambda _text: None), suppress(files.Whole):
+        with self._here() as path, notes.to(lambda _text: None), suppress(files.NeedsWholeFile):
             found = files.open_rows(path, self._layer, 0)
             return found if found is None or path == self.path else self._named(found, path)
         return None

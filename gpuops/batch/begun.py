@@ -8,7 +8,7 @@ from ..errors import GpuopsError
 from ..files import places
 from .job import Job
 from .pipeline import Done
-from .worker import Told
+from .worker import JobNews
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Begun:
             asides=tuple(map(places.absolute, job.asides)),
         )
 
-    def done(self, told: Told) -> Done:
+    def done(self, told: JobNews) -> Done:
         """Returns what became of it, with the names that it has here."""
         names = {places.absolute(path): path for path in (self.job.source, *self.job.outputs)}
 

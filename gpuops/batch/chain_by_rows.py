@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..space import Stored, Target
     from ..tiles.course import Shape
     from ..tiles.flow import Seen
-    from .item import How, Item
+    from .item import FileReading, Item
     from .row_writer import Goal
 
     Done = Generator[Image | Stored, None, None]
@@ -35,7 +35,7 @@ class FileSweeps:
 
     item: Item
     strips: files.Strips
-    how: How
+    how: FileReading
     pool: ThreadPoolExecutor
 
     @property
@@ -86,7 +86,7 @@ class ChainByRows:
     item: Item
     todo: Plan
     strips: files.Strips
-    how: How
+    how: FileReading
     promise: MemoryPromise
 
     @classmethod
@@ -95,7 +95,7 @@ class ChainByRows:
         item: Item,
         todo: Plan,
         strips: files.Strips,
-        how: How,
+        how: FileReading,
         goals: list[Goal],
         as_whole: int | None = None,
     ) -> ChainByRows:
@@ -178,7 +178,7 @@ class ChainByRows:
             )
 
 
-def shape_of(picture: files.Picture, how: How | None = None) -> Shape:
+def shape_of(picture: files.Picture, how: FileReading | None = None) -> Shape:
     """Returns (planes, height, width)."""
     dropped = how is not None and how.drops_alpha
     return picture.channels - dropped, picture.height, picture.width

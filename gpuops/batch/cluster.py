@@ -50,7 +50,7 @@ _ALONE = 5.0
 _GPU = "GPU"
 
 # The batches that this process has on clusters.
-_runs: set[_Run] = set()
+_runs: set[_ClusterRun] = set()
 
 
 def run_jobs_at(
@@ -78,7 +78,7 @@ def run_jobs_at(
     """
     if cluster.local:
         memory = max(1, (memory or usual_memory()) // cluster.local)
-    run = _Run(
+    run = _ClusterRun(
         cluster, jobs, tasks.Task((), (), device, device_memory, memory, version("clpix")), retries, begin
     )
     _runs.add(run)
@@ -98,7 +98,7 @@ def end_all() -> None:
         tasks.sweep(run.folders())
 
 
-class _Run:
+class _ClusterRun:
     """The jobs that are left, the tasks that are under way, and what became of others."""
 
     def __init__(

@@ -13,13 +13,13 @@ from ..tiles.ends import Anywhere, DeviceImage
 from ..tiles.pixels import PixelSink
 from ..wavelets import denoise, keep, multilevel, pyramid, shrink, stored, transform
 from ..wavelets.denoise import Original
-from ..wavelets.stored import Stored
+from ..wavelets.stored import StoredBands
 from ..wavelets.wavelets import WAVELETS
 from .item import Item
 
 
 @dataclass(frozen=True)
-class Told:
+class Approximation:
     """What was kept of an image, and how near in dB that comes to it."""
 
     kept: keep.Kept
@@ -35,7 +35,7 @@ class ToCoefficients:
     params : DwtParams
         ``levels`` None: :data:`~gpuops.params.dwt.DEFAULT_LEVELS`, fewer for small images.
     shrinking, keeping : optional
-        How coefficients are changed: at most one of these. With ``keeping`` a :class:`Told` is returned.
+        How coefficients are changed: at most one of these. With ``keeping`` an :class:`Approximation` is returned.
     reconstruct : bool
         Whether the image is written that the changed coefficients give.
     spins : int
@@ -48,14 +48,14 @@ class ToCoefficients:
     reconstruct: bool = False
     spins: int = 1
 
-    def __call__(self, item: Item) -> Told | None:
+    def __call__(self, item: Item) -> Approximation | None:
         pixels, decoding = item.read_pixels(linear=False, what="dwt")
         height, width, planes = pixels.shape
         if self.params.integer and pixels.dtype.kind != "u":
             raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {pixels.dtype}")
         params, origin = self._with_levels(item, (height, width)), item.origin
         assert origin.dtype is not None
-        about = Stored(params, (planes, height, width), origin.dtype.name, decoding.alpha, origin.linear)
+        about = StoredBands(params, (planes, height, width), origin.dtype.name, decoding.alpha, origin.linear)
         plain = item.output.writes_data and not (self.reconstruct or self.shrinking or self.keeping)
         copies = stored.copies(params, overwrite=plain and item.once, more=not plain)
         source = stored.source_of(item.gpu, pixels, decoding, about)
@@ -104,7 +104,7 @@ class _Work:
 
     item: Item
     source: Original | None
-    about: Stored
+    about: StoredBands
 
     def transform(self, shrinking: ShrinkParams | None) -> None:
         """Writes the coefficients, or a picture of them."""
@@ -129,7 +129,7 @@ class _Work:
 
         self.save(self.item.run(clean))
 
-    def keep(self, keeping: KeepParams, pixels: Any, is_light: bool, *, reconstruct: bool) -> Told:
+    def keep(self, keeping: KeepParams, pixels: Any, is_light: bool, *, reconstruct: bool) -> Approximation:
         """Writes what is kept of the image of ``pixels``, which are light or not."""
         item, about = self.item, self.about
         depth = keep.depth_of(pixels.dtype, linear=about.linear)
@@ -148,7 +148,7 @@ class _Work:
             item.output.save_data(stored.named(found, about), about.attributes(), compress=True)
         else:
             self._save_picture(item.run(self._painted, found))
-        return Told(kept, psnr)
+        return Approximation(kept, psnr)
 
     @property
     def _original(self) -> Original:

@@ -16,11 +16,11 @@ from ..metrics.rows.joined import needing_both, parts_of
 from ..metrics.rows.pair import ByRows
 from ..metrics.rows.room import fits
 from ..metrics.variance import SUFFIX, beside
-from .side_by_side import TOGETHER, Files
+from .side_by_side import TOGETHER, TwoFiles
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..params.comparing import Comparing, Measured
+    from ..params.comparing import Comparing, MeasuredPair
     from ..params.thresholds import Thresholds
     from .access import Access
     from .job import Options
@@ -45,9 +45,9 @@ class Comparison:
     pair: Pair
     reference: files.Picture
     result: files.Picture
-    _files: Files | None = None
+    _files: TwoFiles | None = None
 
-    def measured(self, thresholds: Thresholds) -> Measured:
+    def measured(self, thresholds: Thresholds) -> MeasuredPair:
         """Returns the figures and the verdict."""
         with self._needing(thresholds):
             return measure(self.pair, thresholds)
@@ -96,7 +96,7 @@ def opened(
             both = Both(gpu, result, reference, how, beside(accesses[0].path, how.layer))
             return Comparison(gpu, both, reference, result)
     variance = accesses[0].path + SUFFIX if "z-test" in wanted(how, thresholds) else ""
-    rows = Files.of(found, how, options, variance, output)
+    rows = TwoFiles.of(found, how, options, variance, output)
     return Comparison(gpu, rows.pair(gpu, pool), *rows.pictures, rows)
 
 

@@ -27,7 +27,9 @@ _ROWS = 256
 _AT_ONCE = 3
 
 
-def read(path: str, options: Options) -> tuple[files.Format, files.Picture | files.Numbers | files.Strips]:
+def read(
+    path: str, options: Options
+) -> tuple[files.Format, files.Picture | files.NamedArrays | files.Strips]:
     """Returns a file's format and what it holds: rows, if that takes more memory than the options allow.
 
     Raises FileError for what cannot be read.

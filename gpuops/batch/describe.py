@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..bench.report_formats import columns
-from ..files import Format, Metadata, Numbers, Picture, exif, icc
+from ..files import Format, Metadata, NamedArrays, Picture, exif, icc
 from ..files.streams import printable
 from ..metrics.contents import CHANNELS, Measured
 from ..metrics.reduction import BINS_PER_STOP, LOWEST_STOP
@@ -41,7 +41,7 @@ _LONGEST = 100
 def as_json(
     path: str,
     fmt: Format,
-    content: Picture | Numbers,
+    content: Picture | NamedArrays,
     measured: Mapping[str, Measured],
     *,
     histogram: bool = False,
@@ -49,7 +49,7 @@ def as_json(
     """Returns the whole description; ``measured`` is keyed by arrays' names, a picture's by ""."""
     head = {"path": printable(path), "format": str(fmt)}
     metadata = _metadata(content.metadata, _profile(content))
-    if isinstance(content, Numbers):
+    if isinstance(content, NamedArrays):
         arrays = {
             name: {"shape": array.shape, "dtype": array.dtype.name}
             | ({"statistics": _measured(measured[name], histogram)} if name in measured else {})
@@ -100,7 +100,7 @@ def _coloured(colour: Colour, *, gray: bool) -> str:
     return f"{transfer}{primaries}{', narrow range' if colour.narrow else ''}"
 
 
-def _profile(content: Picture | Numbers) -> bytes | None:
+def _profile(content: Picture | NamedArrays) -> bytes | None:
     """Returns a file's profile, which is not the picture's where the file holds inks."""
     of_inks = content.inks if isinstance(content, Picture) else None
     return of_inks.profile if of_inks else content.metadata.icc
@@ -124,9 +124,9 @@ def _value(attribute: Any) -> Any:
     return attribute[1] if typed else attribute
 
 
-def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]:
+def as_text(path: str, fmt: Format, content: Picture | NamedArrays) -> Iterator[str]:
     """Returns lines that describe a file."""
-    if isinstance(content, Numbers):
+    if isinstance(content, NamedArrays):
         yield f"{path}: {fmt}, {_kind(content)}"
         rows = [
             (name, " × ".join(map(str, array.shape)) or "one value", array.dtype.name)
@@ -170,7 +170,7 @@ def _meaning(content: Picture) -> str:
     return _coloured(content.colour, gray=content.channels < 3)
 
 
-def _kind(content: Numbers) -> str:
+def _kind(content: NamedArrays) -> str:
     if content.attributes.get("kind") == "spectrum":
         return "a spectrum"
     return "wavelet coefficients" if content.attributes.get("transform") == "dwt" else "numbers"

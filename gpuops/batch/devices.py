@@ -17,7 +17,7 @@ from ..files import drafts, places, threads
 from ..notes import note
 from .job import Job
 from .pipeline import Done, usual_memory
-from .worker import How, Told, Worker
+from .worker import JobNews, Worker, WorkerSettings
 
 if TYPE_CHECKING:
     from ..device import DeviceInfo
@@ -55,10 +55,10 @@ def run_jobs_on(
     at_once = min(at_once or processors, len(jobs))
     memory = memory or usual_memory()
 
-    def how(place: int) -> How:
+    def how(place: int) -> WorkerSettings:
         number = str(devices[place].index)
         shares = (_share(total, count, place) for total in (processors, at_once, memory))
-        return How(open_gpu, number, *shares)
+        return WorkerSettings(open_gpu, number, *shares)
 
     crew = _Crew(devices, jobs, begin, how)
     _crews.add(crew)
@@ -104,7 +104,7 @@ class _Device:
     """
 
     info: DeviceInfo
-    how: How
+    how: WorkerSettings
     worker: Worker = field(init=False)
     tasks: deque[_Task] = field(default_factory=deque)
     asks: bool = False
@@ -139,7 +139,7 @@ class _Crew:
         devices: Sequence[DeviceInfo],
         jobs: Sequence[Job],
         begin: Callable[[Job], None],
-        how: Callable[[int], How],
+        how: Callable[[int], WorkerSettings],
     ) -> None:
         self._count = len(jobs)
         self._rest = deque(enumerate(jobs))
@@ -223,7 +223,7 @@ class _Crew:
 
     # -- what became of it ------------------------------------------------------------------------------------
 
-    def _told(self, device: _Device, said: Told) -> None:
+    def _told(self, device: _Device, said: JobNews) -> None:
         task = device.tasks.popleft()
         self._done[task.number] = Done(task.job, *said)
         device.works = device.worked = self._worked = True

@@ -27,7 +27,7 @@ from .output import Output
 Result = TypeVar("Result")
 
 
-class How(NamedTuple):
+class FileReading(NamedTuple):
     """How a file's pixels are to be read: once they are light, if there is a ``colour``, which is their space."""
 
     decoding: Decoding
@@ -65,7 +65,7 @@ class Item:
         """What is known of the input."""
         return self.output.origin
 
-    def on_device(self, pixels: np.ndarray[Any, Any], how: How, *, count: bool = False) -> Image:
+    def on_device(self, pixels: np.ndarray[Any, Any], how: FileReading, *, count: bool = False) -> Image:
         """upload: a file's pixels, or some rows of them, which work on light, or on stored values, is to read.
 
         ``count``: how many of them are not finite, for :meth:`warn_of_spread`.
@@ -111,7 +111,7 @@ class Item:
         linear: bool,
         premultiply: bool,
         what: str = "this work",
-    ) -> tuple[files.Picture, How]:
+    ) -> tuple[files.Picture, FileReading]:
         """decode: the picture as a whole, which may have been opened before, and how its pixels are to be read.
 
         Raises FileError if there is no room for all of it, which ``what`` needs.
@@ -126,7 +126,7 @@ class Item:
         """Raises FileError if ``what`` needs a whole picture of so many bytes, and they take more than allowed."""
         self._access.check_room(nbytes, what)
 
-    def how(self, picture: files.Picture, *, linear: bool, premultiply: bool) -> How:
+    def how(self, picture: files.Picture, *, linear: bool, premultiply: bool) -> FileReading:
         """Returns how a picture's pixels are to be read; the output knows the input from now on."""
         if self.options.space != "auto":
             linear = self.options.space == "linear"
@@ -134,7 +134,7 @@ class Item:
         origin = Origin.of_picture(picture, alpha=self.options.alpha, linear=linear, light=light)
         self.output = self.output.of(origin)
         decoding, colour = decoding_of(picture, origin, premultiply=premultiply)
-        return How(decoding, colour, drops_alpha=origin.alpha != picture.alpha)
+        return FileReading(decoding, colour, drops_alpha=origin.alpha != picture.alpha)
 
     def load_data(self, *, by_rows: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
         """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result.

@@ -25,7 +25,7 @@ _START = b'{"event": "'
 
 
 @dataclass(frozen=True)
-class Record:
+class JournalEntry:
     """What a journal knows of an output: of which state of which input it was made, and by which recipe."""
 
     source: str
@@ -35,7 +35,7 @@ class Record:
     done: bool
 
     @classmethod
-    def of(cls, job: Job, *, done: bool) -> Record:
+    def of(cls, job: Job, *, done: bool) -> JournalEntry:
         """Returns the record of a job on its input as that is now. Raises OSError."""
         size, mtime_ns = places.status(job.source)
         return cls(places.absolute(job.source), size, mtime_ns, job.recipe, done)
@@ -74,7 +74,7 @@ class Journal:
         self._sync()
         self._file.close()
 
-    def knows(self, output: str) -> Record | None:
+    def knows(self, output: str) -> JournalEntry | None:
         """Returns the last record of an output."""
         return self._known.get(places.absolute(output))
 
@@ -84,7 +84,7 @@ class Journal:
         if known is None or not known.done or not places.exists(job.target):
             return False
         try:
-            return known == Record.of(job, done=True)
+            return known == JournalEntry.of(job, done=True)
         except OSError:
             return False
 
@@ -107,7 +107,7 @@ class Journal:
     def _about(self, job: Job) -> dict[str, Any]:
         about: dict[str, Any] = {"output": places.absolute(job.target), "input": places.absolute(job.source)}
         try:
-            record = Record.of(job, done=False)
+            record = JournalEntry.of(job, done=False)
         except (OSError, FileError):  # it has vanished, or cannot be asked; reading it will say
             return about | {"size": 0, "mtime_ns": 0, "recipe": job.recipe}
         return about | {"size": record.size, "mtime_ns": record.mtime_ns, "recipe": record.recipe}
@@ -125,17 +125,17 @@ class Journal:
         except OSError as error:
             raise FileError(f"{self.path}: the journal cannot be written ({error.strerror})") from None
 
-    def _read(self) -> dict[str, Record]:
+    def _read(self) -> dict[str, JournalEntry]:
         """Reads the lines so far. The last one may have been cut off by a loss of power, and is removed then."""
         self._file.seek(0)
         text = self._file.read()
         whole, _, rest = text.rpartition(b"\n")
-        known: dict[str, Record] = {}
+        known: dict[str, JournalEntry] = {}
         lines = whole.splitlines()
         for number, line in enumerate([*lines, rest] if rest and not rest.startswith(_START) else lines, 1):
             try:
                 event = json.loads(line)
-                record = Record(
+                record = JournalEntry(
                     str(event["input"]),
                     int(event["size"]),
                     int(event["mtime_ns"]),

@@ -29,7 +29,7 @@ Array = npt.NDArray[Any]
 def write_image(
     item: Item,
     arrays: Mapping[str, files.RowsOfArray],
-    about: record.Record,
+    about: record.SpectrumRecord,
     params: SpectrumParams,
     *,
     alpha: bool,
@@ -76,7 +76,7 @@ def write_image(
 def _fill(
     item: Item,
     arrays: Mapping[str, files.RowsOfArray],
-    about: record.Record,
+    about: record.SpectrumRecord,
     spool: Spool,
     pool: ThreadPoolExecutor,
     count: int,
@@ -101,7 +101,7 @@ def _fill(
 
 
 def _joined(
-    path: str, arrays: Mapping[str, files.RowsOfArray], about: record.Record, count: int
+    path: str, arrays: Mapping[str, files.RowsOfArray], about: record.SpectrumRecord, count: int
 ) -> Iterator[Array]:
     """Gives the rows of a spectrum file, whose real and imaginary parts may be apart. Raises FileError for values that
     are not finite."""

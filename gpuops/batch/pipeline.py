@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import notes
 from ..errors import GpuopsError
 from ..files import threads
-from ..files.png_rows import Later
+from ..files.png_rows import DeferredUnfilter
 from ..process import signals
 from ..process.memory import of_machine
 from .access import Threaded
@@ -146,7 +146,7 @@ class _Line:
         )  # flights on either side of the device: each thread's next one is there when it asks
         self._memory = memory
         self._largest = 0
-        self._undo = Later()
+        self._undo = DeferredUnfilter()
         self._ahead: deque[_Flight] = deque()
         self._behind: deque[_Flight] = deque()
 

@@ -20,7 +20,7 @@ from ..metrics.compare import difference
 from ..metrics.left_out import Mask, add_rectangles, black, check_mask, check_rectangles, nothing_left
 from ..metrics.rows.band import Band
 from ..metrics.rows.pair import ByRows
-from ..metrics.rows.parts import Part
+from ..metrics.rows.parts import FigurePart
 from ..metrics.rows.room import rows_in_memory
 from .access import Access
 from .job import Options
@@ -40,7 +40,7 @@ TOGETHER = 2
 
 
 @dataclass(frozen=True)
-class Files:
+class TwoFiles:
     """Two files by rows, and what goes with them.
 
     Attributes
@@ -75,7 +75,7 @@ class Files:
         options: Options,
         beside: str = "",
         output: Output | None = None,
-    ) -> Files:
+    ) -> TwoFiles:
         """Returns pictures that were opened, the reference first; ``beside``: where a variance may be.
 
         Raises FileError for an output that is written as a whole if memory is limited.
@@ -177,7 +177,7 @@ class Files:
             raise nothing_left()
         return missing
 
-    def _in_memory(self, parts: list[Part]) -> int:
+    def _in_memory(self, parts: list[FigurePart]) -> int:
         """Returns how many rows the host's memory has room for."""
         height = self.reference.picture.height
         if self.options.memory is None:

@@ -12,9 +12,9 @@ from ..params.fft import FftParams, SpectrumParams
 if TYPE_CHECKING:
     from .. import files
     from ..fourier.peaks import Peak
-    from ..fourier.record import Record
+    from ..fourier.record import SpectrumRecord
     from ..image import Image
-    from .item import How, Item
+    from .item import FileReading, Item
 
 
 # A picture that takes so large a share of the memory, one in this number, is read once more, by rows.
@@ -114,7 +114,7 @@ class ToSpectrum:
         else:
             to_spectrum.write_picture(item, rows, how, self.picture, shown, shade, held)
 
-    def _is_too_large(self, item: Item, picture: files.Picture, how: How, *, data: bool) -> bool:
+    def _is_too_large(self, item: Item, picture: files.Picture, how: FileReading, *, data: bool) -> bool:
         """Whether the device, or memory, has no room for the transform as a whole."""
         from ..fourier import axes, room
         from ..fourier.spectrum import of_picture
@@ -127,7 +127,7 @@ class ToSpectrum:
         kept = picture.pixels.nbytes + made if data else 2 * picture.pixels.nbytes
         return kept > allowed(item) or not room.fits(item.gpu, shape, picture.pixels.nbytes, params)
 
-    def _save(self, item: Item, pixels: Image, header: files.Picture, how: How) -> None:
+    def _save(self, item: Item, pixels: Image, header: files.Picture, how: FileReading) -> None:
         from ..fourier import spectrum
 
         about = self._about(item, header, how)
@@ -138,14 +138,14 @@ class ToSpectrum:
             raise FileError(f"{item.path}: {error}") from None
         item.output.save_data(arrays, about.attributes(_program()))
 
-    def _about(self, item: Item, picture: files.Picture, how: How) -> Record:
+    def _about(self, item: Item, picture: files.Picture, how: FileReading) -> SpectrumRecord:
         """Returns what a file says of the spectrum, and says what ifft will not restore."""
         from ..fourier import record, spectrum
 
         params, depth = self.numbers, picture.depth.name
         channels = picture.channels - how.drops_alpha
         size = picture.height, picture.width
-        about = record.Record(params, size, channels, depth, how.decoding.alpha, item.origin.linear)
+        about = record.SpectrumRecord(params, size, channels, depth, how.decoding.alpha, item.origin.linear)
         lost = spectrum.lost_pixels(params.window, size)
         if lost:
             item.note(
@@ -206,7 +206,7 @@ class OfSpectrum:
         item.output.save_host(pixels.numpy(), losses(lost), about.dtype, linear=about.linear, alpha=alpha)
 
     def _is_too_large(
-        self, item: Item, about: Record, params: SpectrumParams, arrays: Mapping[str, Any]
+        self, item: Item, about: SpectrumRecord, params: SpectrumParams, arrays: Mapping[str, Any]
     ) -> bool:
         """Whether the device, or memory, has no room for the transform as a whole."""
         import numpy as np

@@ -20,7 +20,7 @@ from ..process import heap
 from ..process.memory import of_machine
 from .job import Job
 from .pipeline import run_jobs
-from .worker import Told
+from .worker import JobNews
 
 # The share of a worker's memory that pictures on their way may take.
 _SHARE = 4
@@ -59,7 +59,7 @@ class Call:
 class Answer(NamedTuple):
     """What became of jobs, and the seconds that they took beside the opening of the device."""
 
-    told: tuple[Told, ...]
+    told: tuple[JobNews, ...]
     seconds: float
 
 
@@ -83,7 +83,7 @@ def do(task: Task) -> Answer | Refusal:
         memory = task.memory or (worker.memory_manager.memory_limit or of_machine()) // _SHARE
         with threads.limited(worker.state.nthreads):
             told = tuple(
-                Told(done.told, done.error, done.notes, done.pixels, done.seconds)
+                JobNews(done.told, done.error, done.notes, done.pixels, done.seconds)
                 for done in run_jobs(lambda: gpu, _jobs_of(task), memory=memory)
             )
         return Answer(told, time.perf_counter() - begun)

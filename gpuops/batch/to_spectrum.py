@@ -24,13 +24,13 @@ from .row_writer import RowWriter
 from .spectra_by_rows import Sweeps
 
 if TYPE_CHECKING:
-    from .item import How, Item
+    from .item import FileReading, Item
 
 Array = npt.NDArray[Any]
 
 
 def write_numbers(
-    item: Item, strips: files.Strips, how: How, about: record.Record, program: str, held: int
+    item: Item, strips: files.Strips, how: FileReading, about: record.SpectrumRecord, program: str, held: int
 ) -> None:
     """Writes the spectrum of a picture as numbers. ``held``: bytes of the picture that are in memory all the time."""
     params, gpu = about.params, item.gpu
@@ -52,7 +52,13 @@ def write_numbers(
 
 
 def write_picture(
-    item: Item, strips: files.Strips, how: How, params: SpectrumParams, view: str, depth: str, held: int
+    item: Item,
+    strips: files.Strips,
+    how: FileReading,
+    params: SpectrumParams,
+    view: str,
+    depth: str,
+    held: int,
 ) -> None:
     """Writes a picture of the spectrum of a picture's colours, in the ``depth``; ``held`` is as before."""
     half, gpu = spectrum.of_picture(params), item.gpu
@@ -91,7 +97,7 @@ def write_picture(
 
 
 def _sweeps(
-    item: Item, strips: files.Strips, how: How, params: SpectrumParams, planes: int, held: int
+    item: Item, strips: files.Strips, how: FileReading, params: SpectrumParams, planes: int, held: int
 ) -> Sweeps:
     found = strips.picture
     beside = 2 if how.colour is not None else 0
@@ -102,7 +108,7 @@ def _sweeps(
 
 
 def _planes(
-    item: Item, strips: files.Strips, how: How, rows: int, pool: ThreadPoolExecutor
+    item: Item, strips: files.Strips, how: FileReading, rows: int, pool: ThreadPoolExecutor
 ) -> Iterator[Image]:
     """Gives the planes of a picture, some rows at a time."""
     first = 0
@@ -115,7 +121,7 @@ def _planes(
             del image
 
 
-def _rows(path: str, spool: Spool, about: record.Record, name: str) -> files.RowsOfArray:
+def _rows(path: str, spool: Spool, about: record.SpectrumRecord, name: str) -> files.RowsOfArray:
     """Returns the rows of an array of a spectrum file: those of the spool, perhaps shifted, or their parts."""
     _, rows, columns = spool.shape
     shift = about.params.shift

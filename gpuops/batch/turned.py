@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .. import files
     from ..operation import Turn
     from ..tiles.course import Shape
-    from .item import How, Item
+    from .item import FileReading, Item
     from .memory_promise import Spooled
 
 Array = npt.NDArray[Any]
@@ -69,7 +69,7 @@ class Turned:
     turn: Turn
     shape: Shape
     pool: ThreadPoolExecutor
-    how: How | None = None
+    how: FileReading | None = None
     _alpha: bool = False
     _space: Space = LIGHT
     _orientation: int | None = None

@@ -34,7 +34,7 @@ _ENDING = 5.0
 
 
 @dataclass(frozen=True)
-class How:
+class WorkerSettings:
     """How a process works: on which device, with how many processors and how much memory.
 
     ``at_once`` and ``memory`` are as for :func:`gpuops.batch.pipeline.run_jobs`.
@@ -47,7 +47,7 @@ class How:
     memory: int
 
 
-class Told(NamedTuple):
+class JobNews(NamedTuple):
     """The news of a job that is done: the fields of :class:`gpuops.batch.pipeline.Done` without the job."""
 
     told: Any
@@ -64,7 +64,7 @@ class Unexpected(RuntimeError):
 class Worker:
     """A process for one device, seen from the process that has started it and gives it jobs."""
 
-    def __init__(self, how: How) -> None:
+    def __init__(self, how: WorkerSettings) -> None:
         # Otherwise it would be started with the first process, and let signals through to that.
         resource_tracker.ensure_running()
         context = multiprocessing.get_context("spawn")
@@ -78,13 +78,13 @@ class Worker:
         with suppress(OSError):
             self._parent.send(job)
 
-    def hear(self) -> Told | GpuopsError | None:
+    def hear(self) -> JobNews | GpuopsError | None:
         """Returns what the process says: what became of a job, why it cannot open its device, or None, for a question.
 
         Raises EOFError if it has died.
         """
         try:
-            said: Told | Unexpected | GpuopsError | None = self._parent.recv()
+            said: JobNews | Unexpected | GpuopsError | None = self._parent.recv()
         except OSError:  # it died in the middle of a message
             raise EOFError from None
         if isinstance(said, Unexpected):
@@ -105,7 +105,7 @@ class Worker:
         return [pipes[pipe] for pipe in connection.wait(pipes, timeout)]
 
 
-def _serve(parent: Connection, how: How) -> None:
+def _serve(parent: Connection, how: WorkerSettings) -> None:
     """Does jobs until the other process ends this one."""
     signals.leave_to_others()
     ahead.begin()
@@ -117,7 +117,7 @@ def _serve(parent: Connection, how: How) -> None:
         with notes.to(lambda _text: None), threads.limited(how.processors):
             while True:
                 for done in run_jobs(open_gpu, _given(parent), at_once=how.at_once, memory=how.memory):
-                    _say(parent, Told(done.told, done.error, done.notes, done.pixels, done.seconds))
+                    _say(parent, JobNews(done.told, done.error, done.notes, done.pixels, done.seconds))
     except GpuopsError as error:  # a job's errors are told with it
         _say(parent, error)
     except Exception:

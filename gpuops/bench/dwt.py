@@ -79,7 +79,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Part(bench.Timed):
+class StepTimes(bench.Timed):
     """All launches of one of a method's steps in a transform, or of the whole transform.
 
     Attributes
@@ -100,7 +100,7 @@ class Part(bench.Timed):
 
 
 @dataclass(frozen=True)
-class Row:
+class DwtRow:
     """The measurements of one variant at one size, on a plane of float32.
 
     Attributes
@@ -132,7 +132,7 @@ class Row:
     height: int
     peak_bytes: int
     table_bytes: int
-    parts: tuple[Part, ...]
+    parts: tuple[StepTimes, ...]
     wall_ms: dict[str, tuple[float, ...]]
     room_bytes: int
     split: bool
@@ -145,7 +145,7 @@ class Row:
         return 4 * self.width * self.height
 
     @property
-    def whole(self) -> Part:
+    def whole(self) -> StepTimes:
         return self.parts[-1]
 
     @property
@@ -154,7 +154,7 @@ class Row:
         spent = self.whole.median_ms * self.copy_gbps
         return 2 * self.image_bytes / 1e6 / spent if spent > 0 else None
 
-    def efficiency(self, part: Part) -> float | None:
+    def efficiency(self, part: StepTimes) -> float | None:
         """The source's E = M / T / P; None where the device's clock cannot tell."""
         return part.gbps / self.copy_gbps if part.gbps and self.copy_gbps > 0 else None
 
@@ -166,7 +166,7 @@ def measure(
     levels: int = 1,
     *,
     memory: int | None = None,
-) -> Iterator[Row]:
+) -> Iterator[DwtRow]:
     """Measures all :data:`VARIANTS` at ``sizes`` (width, height), in the mode mirror; their results are compared first.
 
     Parameters
@@ -213,7 +213,7 @@ def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
     return tuple((n, n) for n in (first, *(n for n in others if 4 * n * n <= most)))
 
 
-def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], room: int) -> Iterator[Row]:
+def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], room: int) -> Iterator[DwtRow]:
     host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
     ways = {
         name: partial(_transform, params=params, table=name != NO_TABLE) for name, params in variants.items()
@@ -242,7 +242,7 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], ro
         if name != NO_TABLE and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS:
             slabs = _slabs(gpu, host, params)
         parts = _times(gpu, call, predicted(gpu, host.shape, params, levels))
-        yield Row(
+        yield DwtRow(
             name, params.wavelet, levels, *size, memory[name] + table, table, parts, walls, room, split_it, slabs,
             copy_ms, copy_gbps,
         )  # fmt: skip
@@ -313,7 +313,7 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
     return {**steps, WHOLE: sum(steps.values())}
 
 
-def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -> tuple[Part, ...]:
+def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -> tuple[StepTimes, ...]:
     """Returns the launches of each step in each run, and then all launches together."""
     runs: list[dict[str, list[tuple[float, int]]]] = []
 
@@ -333,7 +333,7 @@ def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -
     count = len(bench.repeat(run))
     counted = runs[-count:]  # not those of the warm-up
     return tuple(
-        Part(
+        StepTimes(
             step,
             len(launches),
             sum(moved for _, moved in launches),

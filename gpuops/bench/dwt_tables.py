@@ -9,22 +9,22 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from . import copies as bench
-from .dwt import IN_TURN, OVERLAPPED, Part, Row
+from .dwt import IN_TURN, OVERLAPPED, DwtRow, StepTimes
 from .report_formats import columns
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
 
-def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
+def to_json(gpu: Gpu, rows: Sequence[DwtRow]) -> dict[str, Any]:
     """Returns the rows, with the device and versions of the measurement, as plain values."""
 
-    def part(row: Row, part: Part) -> dict[str, Any]:
+    def part(row: DwtRow, part: StepTimes) -> dict[str, Any]:
         return {
             **asdict(part), "median_ms": part.median_ms, "gbps": part.gbps, "efficiency": row.efficiency(part),
         }  # fmt: skip
 
-    def plain(row: Row) -> dict[str, Any]:
+    def plain(row: DwtRow) -> dict[str, Any]:
         return {
             **asdict(row),
             "image_bytes": row.image_bytes,
@@ -37,7 +37,7 @@ def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
     return bench.document(gpu, [plain(row) for row in rows])
 
 
-def table(gpu: Gpu, rows: Sequence[Row]) -> str:
+def table(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
     """Returns the rows as text for a person: memory, efficiency, times."""
     first = rows[0]
     split = any(row.split for row in rows)
@@ -60,18 +60,18 @@ def table(gpu: Gpu, rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _size(row: Row) -> str:
+def _size(row: DwtRow) -> str:
     return f"{row.width}×{row.height}"
 
 
-def _by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _by_size(rows: Sequence[DwtRow]) -> dict[str, list[DwtRow]]:
+    found: dict[str, list[DwtRow]] = {}
     for row in rows:
         found.setdefault(_size(row), []).append(row)
     return found
 
 
-def _memory_table(rows: Sequence[Row]) -> list[str]:
+def _memory_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figures 4 and 5, with a line for each size."""
     cells = [
         (
@@ -86,7 +86,7 @@ def _memory_table(rows: Sequence[Row]) -> list[str]:
     return columns(("memory, × image", "image MB", *names, "table B"), cells)
 
 
-def _largest(gpu: Gpu, rows: Sequence[Row]) -> str:
+def _largest(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
     """Returns a line on the largest square that fits in the given memory, by the ratio of the last measured image."""
     of = list(_by_size(rows).values())[-1]
     room = {row.variant: row.room_bytes * row.image_bytes / row.peak_bytes for row in of}
@@ -95,7 +95,7 @@ def _largest(gpu: Gpu, rows: Sequence[Row]) -> str:
     return f"At most, in {given} with one buffer for an image: {'; '.join(sizes)} squared."
 
 
-def _efficiency_table(rows: Sequence[Row]) -> list[str]:
+def _efficiency_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of table 2, with a line for each step."""
     cells = []
     for row in rows:
@@ -127,7 +127,7 @@ def _efficiency_table(rows: Sequence[Row]) -> list[str]:
     return columns(header, cells)
 
 
-def _wall_table(rows: Sequence[Row]) -> list[str]:
+def _wall_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figure 6, with a line for each variant."""
     ways = list(rows[0].wall_ms)
     cells = [
@@ -142,7 +142,7 @@ def _wall_table(rows: Sequence[Row]) -> list[str]:
     return columns(("ms", "size", "kernels", *ways), cells)
 
 
-def _slabs_table(rows: Sequence[Row]) -> list[str]:
+def _slabs_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figure 7, with a line for each variant at each size that is large enough."""
     cells = []
     for row in rows:

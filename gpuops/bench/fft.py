@@ -99,7 +99,7 @@ def _powers(radices: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True)
-class Row(bench.Timed):
+class FftRow(bench.Timed):
     """One variant at one size: a forward and an inverse transform of ``channels`` channels.
 
     Attributes
@@ -171,7 +171,7 @@ def check_size(gpu: Gpu, width: int, height: int, channels: int) -> None:
     bench.check_memory(gpu, (width, height), channels, ITEM, images=7)
 
 
-def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 4) -> Iterator[Row]:
+def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 4) -> Iterator[FftRow]:
     """Measures "empty", "read-write only" and all variants at ``sizes`` (width, height), with ``channels`` channels.
 
     Raises
@@ -189,7 +189,7 @@ def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 
         yield from _measure(gpu, *size, channels)
 
 
-def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[Row]:
+def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[FftRow]:
     noise = np.random.default_rng(1).standard_normal((channels, height, 2 * width), np.float32)
     values = noise.view(np.complex64)
     floors = _floors(gpu, gpu.array(values))
@@ -239,7 +239,7 @@ def _row(
     size: tuple[int, int, int],
     call: Callable[[], object],
     copies: bool = True,
-) -> Row:
+) -> FftRow:
     """Measures ``call``. Without a variant nothing is transformed: all data is copied, or nothing at all."""
     width, height, channels = size
     kernels, ms = bench.times(gpu, call)
@@ -252,7 +252,7 @@ def _row(
         return predicted_bytes(params, width, height, radices, planes * item, share)
 
     half = variant is not None and variant.half
-    return Row(
+    return FftRow(
         name, params, width, height, channels, radices, half, variant.form if variant else "",
         variant.dtype if variant else "", sum(len(k.ms) for k in kernels), predicted(2 if half else 4), predicted(2),
         sum(k.traffic * len(k.ms) for k in kernels), ms,

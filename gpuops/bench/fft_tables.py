@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..files import charts
 from . import copies as bench
-from .fft import Row
+from .fft import FftRow
 from .report_formats import columns
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
 
-def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
+def to_json(gpu: Gpu, rows: Sequence[FftRow]) -> dict[str, Any]:
     """Returns the rows, with the device and versions of the measurement, as plain values."""
     more = ("median_ms", "floors", "predicted_ms", "channel_ms", "gbps")
     return bench.document(
@@ -24,7 +24,7 @@ def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
     )
 
 
-def table(gpu: Gpu, rows: Sequence[Row]) -> str:
+def table(gpu: Gpu, rows: Sequence[FftRow]) -> str:
     """Returns the rows as text for a person."""
     header = (
         "forward and inverse", "size", "radices", "launches", "min ms", "median", "formula ms", "µs/channel",
@@ -56,7 +56,7 @@ def table(gpu: Gpu, rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def chart(gpu: Gpu, rows: Sequence[Row], path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def chart(gpu: Gpu, rows: Sequence[FftRow], path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Writes the rows as bars, a panel for each size, to a PNG or SVG; errors as :func:`gpuops.files.charts.check`."""
     charts.check(path, overwrite=overwrite)
     from matplotlib.figure import Figure

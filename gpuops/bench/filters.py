@@ -96,7 +96,7 @@ VARIANTS = {"blur": BLURS, "bloom": BLOOMS, "tonemap": TONEMAPS}
 
 
 @dataclass(frozen=True)
-class Row(bench.Timed):
+class FilterRow(bench.Timed):
     """The measurements of one variant at one size, from float32 planes to float32 planes, on the device.
 
     Attributes
@@ -134,7 +134,7 @@ class Row(bench.Timed):
 
 def measure(
     gpu: Gpu, operation: str, sizes: Sequence[tuple[int, int]] = (), channels: int = 3
-) -> Iterator[Row]:
+) -> Iterator[FilterRow]:
     """Measures a copy and all variants of an operation at ``sizes`` (width, height).
 
     With 2 or 4 channels the last one is alpha.
@@ -167,21 +167,21 @@ def measure(
         yield from _measure(gpu, operation, *size, channels)
 
 
-def _measure(gpu: Gpu, operation: str, width: int, height: int, channels: int) -> Iterator[Row]:
+def _measure(gpu: Gpu, operation: str, width: int, height: int, channels: int) -> Iterator[FilterRow]:
     planes = np.random.default_rng(1).random((channels, height, width), np.float32)
     image = gpu.array(planes)
     image.alpha = channels in (2, 4)
-    first: Row | None = None
+    first: FilterRow | None = None
     for variant, apply in {COPY: bench.copy_image, **VARIANTS[operation]}.items():
         kernels, ms = bench.times(gpu, partial(apply, gpu, image))
         labels = tuple(kernel.label for kernel in kernels for _ in kernel.ms)
         moved = sum(kernel.traffic * len(kernel.ms) for kernel in kernels)
-        row = Row(variant, width, height, channels, labels, moved, ms)
+        row = FilterRow(variant, width, height, channels, labels, moved, ms)
         first = first or row
         yield replace(row, copy_ms=first.median_ms, copy_gbps=first.gbps or 0.0)
 
 
-def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
+def to_json(gpu: Gpu, rows: Sequence[FilterRow]) -> dict[str, Any]:
     """Returns the rows, with the device and versions of the measurement, as plain values."""
     more = ("median_ms", "copies", "gbps", "copy_share")
     return bench.document(
@@ -189,7 +189,7 @@ def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
     )
 
 
-def table(gpu: Gpu, rows: Sequence[Row], operation: str) -> str:
+def table(gpu: Gpu, rows: Sequence[FilterRow], operation: str) -> str:
     """Returns the rows as text for a person."""
     header = (
         operation, "size", "launches", "min ms", "median", "× copy", "model MB", "GB/s", "% of copy",

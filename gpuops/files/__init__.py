@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .colours import can_say, is_understood
-    from .contents import Numbers, is_numbers, read_contents
+    from .contents import NamedArrays, is_numbers, read_contents
     from .data import (
         is_data_format,
         read_data,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .output import Identities, check_output, check_place
     from .picture import CHROMATICITIES, Inks, Metadata, Picture, stripped, unread, upright
     from .pictures import format_in, read, read_stream, write, write_stream, writing
-    from .strips import Strips, Whole, open_rows
+    from .strips import NeedsWholeFile, Strips, open_rows
 
 __all__ = [
     "CHROMATICITIES",
@@ -47,11 +47,11 @@ __all__ = [
     "Identities",
     "Inks",
     "Metadata",
-    "Numbers",
+    "NamedArrays",
+    "NeedsWholeFile",
     "Picture",
     "RowsOfArray",
     "Strips",
-    "Whole",
     "can_say",
     "check_output",
     "check_place",
@@ -85,7 +85,7 @@ __all__ = [
 # The names of each module, which is imported on their first use: no run needs all of them, and many want to start soon.
 _MODULES = {
     "colours": "can_say is_understood",
-    "contents": "Numbers is_numbers read_contents",
+    "contents": "NamedArrays is_numbers read_contents",
     "data": "is_data_format read_data read_data_stream write_data write_data_stream",
     "data_opened": "open_data",
     "data_rows": "RowsOfArray write_data_rows",
@@ -94,7 +94,7 @@ _MODULES = {
     "output": "Identities check_output check_place",
     "picture": "CHROMATICITIES Inks Metadata Picture stripped unread upright",
     "pictures": "format_in read read_stream write write_stream writing",
-    "strips": "Strips Whole open_rows",
+    "strips": "NeedsWholeFile Strips open_rows",
 }
 _LAZY = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -10,7 +10,7 @@ import numpy as np
 from .picture import Pixels
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """Where rows are in a picture: those from ``start`` to ``stop`` count, and further ones are there beside them.
 
     ``first`` is the row that an array of them begins with, and ``height`` the picture's.
@@ -33,14 +33,14 @@ class Place(NamedTuple):
 
 def abreast(
     sources: Sequence[Iterator[Pixels]], height: int, rows: int, above: int = 0, below: int = 0
-) -> Iterator[tuple[Place, tuple[Pixels, ...]]]:
+) -> Iterator[tuple[RowPlace, tuple[Pixels, ...]]]:
     """Gives ``rows`` rows at a time of each source, with so many above and below as far as there are any.
 
     A source gives arrays of any numbers of rows, altogether ``height``.
     """
     windows = [_Window(source) for source in sources]
     for start in range(0, height, rows):
-        place = Place(start, start, min(height, start + rows), height)
+        place = RowPlace(start, start, min(height, start + rows), height)
         first, end = place.span(above, below)
         yield place._replace(first=first), tuple(window.rows(first, end) for window in windows)
 

@@ -18,7 +18,7 @@ from ..pixels.targets import is_hdr
 from . import by_pillow, colours, frames, threads
 from .depth import full_range
 from .formats import Format
-from .heif import Header, read_header
+from .heif import PrimaryItem, read_header
 from .picture import Metadata, Picture, Pixels
 from .reading import parsing
 
@@ -46,7 +46,9 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return replace(picture, layer=str(index) if names else "", layers=names)
 
 
-def described(path: str, pixels: Pixels, header: Header, info: dict[str, Any], *, turned: bool) -> Picture:
+def described(
+    path: str, pixels: Pixels, header: PrimaryItem, info: dict[str, Any], *, turned: bool
+) -> Picture:
     """The picture of samples, with what a decoder has found beside them: ICC profile, EXIF and XMP.
 
     ``turned``: the decoder has turned it upright.
@@ -73,7 +75,7 @@ def described(path: str, pixels: Pixels, header: Header, info: dict[str, Any], *
     return Picture(pixels, alpha=not pixels.shape[2] % 2, linear=colour.linear, metadata=metadata).upright()
 
 
-def _deep(path: str, header: Header, index: int) -> Pixels:
+def _deep(path: str, header: PrimaryItem, index: int) -> Pixels:
     import imagecodecs
 
     with open(path, "rb") as file:

@@ -22,7 +22,7 @@ _MOST_CHANNELS = 16
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NamedArrays:
     """Named arrays of a file that is no picture: a spectrum, wavelet coefficients, or any others.
 
     described: by clpix itself, with `attributes`, the `metadata` of the picture they come from, and planes first.
@@ -56,7 +56,7 @@ def is_numbers(path: str | os.PathLike[str]) -> bool:
 
 def read_contents(
     path: str | os.PathLike[str], *, layer: str | None = None
-) -> tuple[Format, Picture | Numbers]:
+) -> tuple[Format, Picture | NamedArrays]:
     """A file's format, told by its content, and what is in it; damage is found, since all of it is read.
 
     A picture is whatever :func:`read` takes for one without choosing among arrays. ``layer`` is a layer of a picture
@@ -74,22 +74,22 @@ def read_contents(
             return fmt, read(name, layer=layer)
         except arrays.NoPictureError:
             pass
-    return fmt, _chosen(name, Numbers(arrays.read_arrays(name)), layer)
+    return fmt, _chosen(name, NamedArrays(arrays.read_arrays(name)), layer)
 
 
-def _described(path: str) -> Numbers:
+def _described(path: str) -> NamedArrays:
     values, attributes = data.read_data(path)
     try:
         metadata = Metadata.from_json(attributes.pop("metadata", None) or {})
     except (ValueError, TypeError, KeyError, AttributeError):
         metadata = Metadata()
         note(f"{path}: the picture's metadata in it is damaged and left out")
-    return Numbers(values, True, attributes, metadata)
+    return NamedArrays(values, True, attributes, metadata)
 
 
-def _chosen(path: str, numbers: Numbers, name: str | None) -> Numbers:
+def _chosen(path: str, numbers: NamedArrays, name: str | None) -> NamedArrays:
     if name is None:
         return numbers
     if name not in numbers.arrays:
         raise FileError(f"{path}: has no array {name!r}; it has {', '.join(numbers.arrays)}")
-    return Numbers({name: numbers.arrays[name]}, numbers.described, numbers.attributes, numbers.metadata)
+    return NamedArrays({name: numbers.arrays[name]}, numbers.described, numbers.attributes, numbers.metadata)

@@ -22,7 +22,7 @@ from .colours import Found, of_chromaticities
 from .formats import Format
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .raster_page import resolution, resolution_attributes
-from .strips import COPIES, RowsOf, Whole
+from .strips import COPIES, NeedsWholeFile, RowsOf
 
 #: Header attributes that describe this file's storage and making, not the picture.
 _STORAGE = frozenset({
@@ -107,7 +107,7 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
         if spec.image_bytes(True) * COPIES <= most:
             return None
         if spec.deep:
-            raise Whole("holds deep data", spec.image_bytes(True))
+            raise NeedsWholeFile("holds deep data", spec.image_bytes(True))
         file.check_plausible(spec)
         dtype, first, last, finished = _how_to_read(path, spec, chosen)
         kind = np.dtype(np.float32 if dtype == "uint32" else dtype)

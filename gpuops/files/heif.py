@@ -18,7 +18,7 @@ _LONGEST = 1 << 26
 
 
 @dataclass(frozen=True)
-class Header:
+class PrimaryItem:
     """The primary item's bits a sample, whether it is gray, and its code points of primaries and transfer."""
 
     bits: int = 8
@@ -26,7 +26,7 @@ class Header:
     codes: tuple[int, int] | None = None
 
 
-def read_header(path: str) -> Header:
+def read_header(path: str) -> PrimaryItem:
     """What a file says of its primary picture; a FileError where it says nothing that makes sense."""
     with open(path, "rb") as file:
         found = {kind: (start, size) for kind, start, size in boxes(file, 0, file.seek(0, 2))}
@@ -46,14 +46,14 @@ def _within(data: bytes) -> dict[bytes, bytes]:
     return {kind: data[start : start + size] for kind, start, size in boxes(BytesIO(data), 0, len(data))}
 
 
-def _header(meta: dict[bytes, bytes]) -> Header:
+def _header(meta: dict[bytes, bytes]) -> PrimaryItem:
     primary = int.from_bytes(meta[b"pitm"][4:8] if meta[b"pitm"][0] else meta[b"pitm"][4:6], "big")
     properties = _within(meta[b"iprp"])
     shared = properties[b"ipco"]
     all_of_them = [
         (kind, shared[start : start + size]) for kind, start, size in boxes(BytesIO(shared), 0, len(shared))
     ]
-    header = Header()
+    header = PrimaryItem()
     bits, gray, codes = header.bits, header.gray, header.codes
     for index in _of_item(BytesIO(properties[b"ipma"]), primary):
         if not 1 <= index <= len(all_of_them):
@@ -68,7 +68,7 @@ def _header(meta: dict[bytes, bytes]) -> Header:
             )
         elif kind == b"colr" and data[:4] == b"nclx":
             codes = struct.unpack_from(">HH", data, 4)
-    return Header(bits, gray, codes)
+    return PrimaryItem(bits, gray, codes)
 
 
 def _of_item(file: BinaryIO, item: int) -> list[int]:

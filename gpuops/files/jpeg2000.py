@@ -50,7 +50,7 @@ class Component:
 
 
 @dataclass(frozen=True)
-class Header:
+class CodestreamHeader:
     """size and offset place the picture on its grid. colours is EnumCS, 0 where unknown. profile is the ICC
     profile. channels has the kind and the colour of each channel, as far as the file says."""
 
@@ -122,7 +122,7 @@ class Header:
         return -1, False, False
 
 
-def read_header(path: str) -> Header:
+def read_header(path: str) -> CodestreamHeader:
     """The header of a file; a FileError where it is damaged, or of a kind that is not decoded rightly."""
     with open(path, "rb") as file:
         header = _header(file)
@@ -133,7 +133,7 @@ def read_header(path: str) -> Header:
     return header
 
 
-def _header(file: BinaryIO) -> Header | None:
+def _header(file: BinaryIO) -> CodestreamHeader | None:
     try:
         end = file.seek(0, 2)
         file.seek(0)
@@ -165,7 +165,7 @@ def _jp2_box(kind: bytes, data: bytes, found: dict[str, object]) -> None:
         found["palette"] = True
 
 
-def _codestream(file: BinaryIO, start: int, found: dict[str, object]) -> Header | None:
+def _codestream(file: BinaryIO, start: int, found: dict[str, object]) -> CodestreamHeader | None:
     """The main header: segments of marker, length and data up to the first tile."""
     file.seek(start + 2)
     size: tuple[int, ...] = ()
@@ -188,7 +188,7 @@ def _codestream(file: BinaryIO, start: int, found: dict[str, object]) -> Header 
     if not size or not components:
         return None
     width, height, left, top = size
-    return Header(
+    return CodestreamHeader(
         (width - left, height - top),
         (left, top),
         tuple(components),

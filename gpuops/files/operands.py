@@ -16,7 +16,7 @@ from ..notes import note
 from ..params.files import FileOperand
 from .lut import read_lut
 from .pictures import read, read_stream
-from .strips import Strips, Whole, open_rows
+from .strips import NeedsWholeFile, Strips, open_rows
 
 if TYPE_CHECKING:
     from ..image import Image
@@ -156,7 +156,7 @@ def _large(operand: FileOperand) -> Strips | None:
     if operand.is_stream:
         return None
     operand.content()
-    with suppress(Whole):
+    with suppress(NeedsWholeFile):
         return open_rows(operand.path, None, _SMALL)
     return None
 

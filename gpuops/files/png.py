@@ -63,7 +63,7 @@ def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterat
         file.write(SIGNATURE)
         _chunk(file, b"IHDR", header)
         _ancillary(file, picture)
-        yield _Rows(file, picture.height, _coder(storage.method(fmt.name))).put
+        yield _PngRows(file, picture.height, _coder(storage.method(fmt.name))).put
         _chunk(file, b"IEND", b"")
 
 
@@ -101,7 +101,7 @@ def _coder(method: Method | None) -> Coder:
     return lambda: zlib.compressobj(level, zlib.DEFLATED, -15)
 
 
-class _Rows:
+class _PngRows:
     """The rows of a picture of this height on their way to a file."""
 
     def __init__(self, file: BinaryIO, height: int, coder: Coder) -> None:

@@ -36,7 +36,7 @@ Undo = Callable[[Rows, tuple[int, int, int], np.dtype[Any]], Pixels | None]
 _undo: ContextVar[Undo | None] = ContextVar("undo", default=None)
 
 
-class Later:
+class DeferredUnfilter:
     """What undoes filters once there is a device. Threads that have inflated a file wait for it.
 
     Attributes
@@ -87,7 +87,7 @@ def undone_by(undo: Undo | None) -> Iterator[None]:
 def read(path: str) -> Pixels | None:
     """Returns the pixels (height, width, channels) of a file whose checksums are right, or None if others shall."""
     undo = _undo.get()
-    if undo is None or (isinstance(undo, Later) and undo.refused):
+    if undo is None or (isinstance(undo, DeferredUnfilter) and undo.refused):
         return None
     found = _inflated(path)
     return None if found is None else undo(*found)

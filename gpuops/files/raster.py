@@ -19,7 +19,7 @@ from .containers import is_progressive
 from .formats import Format
 from .picture import Metadata, Picture, Pixels
 from .raster_page import MIN_IS_BLACK, PHOTOMETRIC, SEPARATED, Page, icc_of, is_of_inks
-from .strips import COPIES, RowsOf, Whole
+from .strips import COPIES, NeedsWholeFile, RowsOf
 
 if TYPE_CHECKING:
     from . import jpeg2000
@@ -106,22 +106,22 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
             nbytes = spec.image_pixels() * 3 * np.float16().itemsize
             if nbytes * COPIES <= most:
                 return None
-            raise Whole("is read with its gain map", nbytes)
+            raise NeedsWholeFile("is read with its gain map", nbytes)
         page = _open(path, file, fmt, layer, _extras(path, fmt), None)
         spec, nbytes = page.spec, page.nbytes
         if nbytes * COPIES <= most:
             return None
         file.check_plausible(spec)
         if page.extras.orientation > 1:
-            raise Whole("is stored turned or mirrored", nbytes)
+            raise NeedsWholeFile("is stored turned or mirrored", nbytes)
         if page.has_gain_map:
-            raise Whole("has a gain map", nbytes)
+            raise NeedsWholeFile("has a gain map", nbytes)
         if page.is_for_pillow:
-            raise Whole("is a JPEG of inks", nbytes)
+            raise NeedsWholeFile("is a JPEG of inks", nbytes)
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
-            raise Whole("holds doubles, or its channels one after the other", nbytes)
+            raise NeedsWholeFile("holds doubles, or its channels one after the other", nbytes)
         if (fmt.name == "PNG" and _is_interlaced(path)) or (fmt.name == "JPEG" and is_progressive(path)):
-            raise Whole("is interlaced or progressive", nbytes)
+            raise NeedsWholeFile("is interlaced or progressive", nbytes)
         convert = _check_samples(path, file, page)
         kind = np.dtype(oiio.DTYPES[str(spec.format)])
         picture, finished = page.described((spec.height, spec.width, spec.nchannels), kind)
@@ -157,7 +157,7 @@ def _open(
     fmt: Format,
     layer: str | int | None,
     extras: containers.Extras,
-    header: jpeg2000.Header | None,
+    header: jpeg2000.CodestreamHeader | None,
 ) -> Page:
     names = extras.layers or tuple(map(str, range(file.count() if fmt.name == "TIFF" else 1)))
     index = _page(path, layer, names)

@@ -43,7 +43,7 @@ class Page:
     names: tuple[str, ...]
     index: int
     first: bool
-    header: jpeg2000.Header | None
+    header: jpeg2000.CodestreamHeader | None
 
     @property
     def has_gain_map(self) -> bool:
@@ -140,7 +140,7 @@ class Page:
 
 
 def _alpha(
-    path: str, fmt: Format, spec: Any, header: jpeg2000.Header | None, page: int, channels: int
+    path: str, fmt: Format, spec: Any, header: jpeg2000.CodestreamHeader | None, page: int, channels: int
 ) -> tuple[int, int, bool]:
     """Returns the number of colours, the index of alpha (-1: none), and whether colours are multiplied by it."""
     if header is not None:

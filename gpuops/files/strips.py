@@ -29,7 +29,7 @@ Rows = Callable[[int], Iterator[Pixels]]
 RowsOf = Callable[[str, int], Iterator[Pixels]]
 
 
-class Whole(Exception):
+class NeedsWholeFile(Exception):
     """A large file has to be read as a whole, of ``nbytes``; the text says what it is: "is interlaced"."""
 
     def __init__(self, reason: str, nbytes: int) -> None:

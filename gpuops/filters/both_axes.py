@@ -15,7 +15,7 @@ from ..tiles.planes import in_turn
 from .layout import FOUR, LANES, WIDTH, Layout
 
 if TYPE_CHECKING:
-    from ..gpu import Define, Gpu, Kernel, Later, Step
+    from ..gpu import BoundLaunch, Define, Gpu, Kernel, Later
     from ..pixels.coding import Decoding, Encoding
     from .separable import Taps
 
@@ -91,10 +91,12 @@ def convolved(
     return _to_part(image, launch, overwrite_input=overwrite_input) if launch else None
 
 
-def prepared(gpu: Gpu, like: Image, taps: Taps, weights: dict[int, Image], *, direct: bool) -> Step | None:
+def prepared(
+    gpu: Gpu, like: Image, taps: Taps, weights: dict[int, Image], *, direct: bool
+) -> BoundLaunch | None:
     """Returns the launch that convolves an Image like ``like``, for the Image and its result; None as above."""
     launch = _of_planes(gpu, like, taps, weights, direct=direct)
-    step: Step | None = launch(gpu.bind, LATER, LATER, like.shape[0], 0) if launch else None
+    step: BoundLaunch | None = launch(gpu.bind, LATER, LATER, like.shape[0], 0) if launch else None
     return step
 
 

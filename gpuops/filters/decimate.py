@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..gpu import Local, Source
+from ..gpu import GeneratedSource, Local
 from ..image import Image
 from ..pixels.coding import Decoding, unpack
 from . import coarse
@@ -98,7 +98,7 @@ def _by_cells(
     defines |= reading
     if table and table.shape[0] <= _COPIED:
         defines |= {"CODES": table.shape[0], "SPACE": "__local"}
-    sources: tuple[str | Source, ...] = (*_sources(reading), "fours", weights, "decimate_cells")
+    sources: tuple[str | GeneratedSource, ...] = (*_sources(reading), "fours", weights, "decimate_cells")
     items = items_of(gpu, grids, layout, _ITEMS_OF_CELLS * max(2, layout.channels))
     across, before = x.whole * layout.channels, x.whole // 2 * layout.channels % FOUR
     while True:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..gpu import Source
+from ..gpu import GeneratedSource
 from ..image import Image
 from ..params.border import by_axis, define
 from . import coarse
@@ -64,7 +64,7 @@ class Grids:
         """Whether both axes consist of cells that are all alike."""
         return self.y.whole > 0 and self.x.whole > 0
 
-    def cells(self) -> tuple[Source, dict[str, Define]]:
+    def cells(self) -> tuple[GeneratedSource, dict[str, Define]]:
         """The cells' weights, and defines, for decimate_cells.cl and interpolate_cells.cl."""
         steps: dict[str, Define] = {"TAPS": coarse.TAPS, "STEP_Y": self.y.whole, "STEP_X": self.x.whole}
         return _weights(self.y.whole, self.x.whole), steps | {**define(self.border), "ALIGNED": True}
@@ -152,14 +152,14 @@ def segment(x: Axis, tile: int, channels: int) -> int:
 
 
 @lru_cache(4)
-def _weights(step_y: int, step_x: int) -> Source:
+def _weights(step_y: int, step_x: int) -> GeneratedSource:
     """The weights of cells, as constants in OpenCL C."""
     text = "".join(
         f"__constant float {way}_{name}[{len(v)}] = {{{', '.join(f'{w:.9e}f' for w in v)}}};\n"
         for name, step in (("Y", step_y), ("X", step_x))
         for way, v in zip(("DOWN", "UP"), coarse.cell(step), strict=True)
     )
-    return Source("weights", text)
+    return GeneratedSource("weights", text)
 
 
 def _everywhere(y: Axis) -> npt.NDArray[np.float32]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..gpu import Local, Source
+from ..gpu import GeneratedSource, Local
 from ..image import Image
 from ..pixels.coding import Encoding, pack
 from . import coarse
@@ -102,7 +102,7 @@ def _by_cells(
     table = encoding.codes(gpu) if encoding else None
     if encoding:
         defines |= {"CODES": table.shape[0] if table else None, "CODES_SPACE": "__local"}
-    sources: tuple[str | Source, ...] = (
+    sources: tuple[str | GeneratedSource, ...] = (
         *_sources(encoding, "fours", "encode_four"),
         weights,
         "interpolate_cells",

@@ -131,7 +131,7 @@ def median(
         (height, width, channels), planes = image.shape, 1
     else:
         (planes, height, width), channels = image.shape, 1
-    run = _Run(gpu, image, image.like(), (planes, height, width * channels), outside)
+    run = _MedianRun(gpu, image, image.like(), (planes, height, width * channels), outside)
     kind, size = _TYPES[image.dtype.name], image.dtype.itemsize
     clang = gpu.limits.is_cpu and gpu.device.platform.name in CLANG
     lanes = 1
@@ -160,7 +160,7 @@ def median(
 
 
 @dataclass(frozen=True)
-class _Run:
+class _MedianRun:
     """The image to filter and its result; ``shape`` is (planes, height, elements of a row)."""
 
     gpu: Gpu
@@ -204,7 +204,7 @@ class _Run:
         return strips, -(-height // band), band
 
 
-def _straight(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
+def _straight(run: _MedianRun, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
     gpu, code, items = run.gpu, network(rows, columns), run.most_items
     vectors = max(1, min(_VECTORS, _HELD // (_BYTES * code.held_values))) if run.by_vectors else 1
     defines = {**defines, **code.defines, "VECTORS": vectors}
@@ -222,7 +222,7 @@ def _straight(run: _Run, rows: int, columns: int, defines: dict[str, str | int |
     )  # fmt: skip
 
 
-def _by_histograms(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
+def _by_histograms(run: _MedianRun, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
     bits, channels = 8 * run.image.dtype.itemsize, int(defines["CHANNELS"] or 1)
     names = ("TYPE", "NAN_BITS", "INFINITE_BITS", "MOST_BITS", "HEIGHT", "WIDTH", "CHANNELS")
     defines = {key: value for key, value in defines.items() if key in names or key.startswith("BORDER_")}
@@ -238,7 +238,7 @@ def _by_histograms(run: _Run, rows: int, columns: int, defines: dict[str, str | 
     )  # fmt: skip
 
 
-def _merged(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
+def _merged(run: _MedianRun, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
     gpu, code = run.gpu, merges(rows, columns)
     defines = {**defines, **code.defines, "VECTORS": 1, "ITEMS": 1}
     kernel = gpu.kernel((*_SOURCES, sorting(columns)), "median_merges", **defines)

@@ -24,7 +24,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..gpu import Source
+from ..gpu import GeneratedSource
 
 # Windows that are taken together, at most.
 LARGEST_TILE = 8
@@ -234,13 +234,13 @@ class Network(_Values):
         """The defines that median.cl is built with."""
         return {"TILE": self._windows.tile, "BLOCKS": self._windows.blocks, "HELD": self.held_values}
 
-    def source(self) -> Source:
+    def source(self) -> GeneratedSource:
         """median.cl's function ``step``."""
         lines = ["static inline void step(const __local TYPE *lines, V *held, V *medians) {"]
         lines += self.lines([*self._medians.values(), *self._next])
         lines += [f"    medians[{window}] = v{value};" for window, value in self._medians.items()]
         lines += [f"    held[{place}] = v{value};" for place, value in enumerate(self._next)]
-        return Source("median_step", "\n".join([*lines, "}"]), once=True)
+        return GeneratedSource("median_step", "\n".join([*lines, "}"]), once=True)
 
     def held(self, first: int, rows: int, low: int, length: int) -> list[int]:
         """A group of earlier rows, whose values get their places once all groups are known."""
@@ -271,7 +271,7 @@ def network(height: int, width: int) -> Network:
 
 
 @dataclass
-class _Place:
+class _ListPlace:
     """A list in memory: in the block with the number ``block``, counted from the oldest, or _HERE."""
 
     block: int
@@ -293,11 +293,11 @@ class Merges:
         self._commands: list[list[int]] = []
         self._offsets: dict[tuple[int, int], int] = {}
         self._scratch = 0
-        self.windows: Windows[_Place]
+        self.windows: Windows[_ListPlace]
         self._tile = tile_of(height)
         self._blocks = (self._tile + height - 1) // self._tile
         self.block = self._tile * width  # values of a block
-        windows: Windows[_Place] = Windows(height, width, self)
+        windows: Windows[_ListPlace] = Windows(height, width, self)
         assert (windows.tile, windows.blocks) == (self._tile, self._blocks)
 
     @property
@@ -325,31 +325,31 @@ class Merges:
 
     # -- the methods of a Maker
 
-    def held(self, first: int, rows: int, low: int, length: int) -> _Place:
-        return _Place(first // self._tile, self._offset(first, rows) + low, length)
+    def held(self, first: int, rows: int, low: int, length: int) -> _ListPlace:
+        return _ListPlace(first // self._tile, self._offset(first, rows) + low, length)
 
-    def sorted_row(self, row: int) -> _Place:
-        return _Place(self._blocks, row * self.width, self.width)
+    def sorted_row(self, row: int) -> _ListPlace:
+        return _ListPlace(self._blocks, row * self.width, self.width)
 
-    def merge(self, a: _Place, b: _Place, group: tuple[int, int] | None) -> _Place:
+    def merge(self, a: _ListPlace, b: _ListPlace, group: tuple[int, int] | None) -> _ListPlace:
         if group is not None:
-            result = _Place(self._blocks, self._offset(*group), a.length + b.length)
+            result = _ListPlace(self._blocks, self._offset(*group), a.length + b.length)
         else:
-            result = _Place(_HERE, self._scratch, a.length + b.length)
+            result = _ListPlace(_HERE, self._scratch, a.length + b.length)
             self._scratch += result.length
         self._command(a, b, result, 0, result.length)
         return result
 
-    def _command(self, a: _Place, b: _Place, to: _Place, first: int, end: int) -> None:
+    def _command(self, a: _ListPlace, b: _ListPlace, to: _ListPlace, first: int, end: int) -> None:
         places = (a.block, a.offset, a.length, b.block, b.offset, b.length, to.block, to.offset)
         self._commands.append([*places, first, end])
 
-    def cut(self, values: _Place, first: int, end: int) -> _Place:
+    def cut(self, values: _ListPlace, first: int, end: int) -> _ListPlace:
         self._commands[-1][-2:] = first, end
-        return _Place(values.block, values.offset + first, end - first)
+        return _ListPlace(values.block, values.offset + first, end - first)
 
-    def select(self, a: _Place, b: _Place, rank: int, window: int) -> None:
-        self._command(a, b, _Place(_MEDIAN, window, 0), rank, 0)
+    def select(self, a: _ListPlace, b: _ListPlace, rank: int, window: int) -> None:
+        self._command(a, b, _ListPlace(_MEDIAN, window, 0), rank, 0)
 
 
 @cache
@@ -359,10 +359,10 @@ def merges(height: int, width: int) -> Merges:
 
 
 @cache
-def sorting(count: int) -> Source:
+def sorting(count: int) -> GeneratedSource:
     """The function ``sort_values`` of median.cl and median_histograms.cl."""
     values = _Values()
     results = values.sort([values.value(f"UNSORTED({k})") for k in range(count)])
     lines = ["static inline void sort_values(SORT_ARGUMENTS) {", *values.lines(results)]
     lines += [f"    SORTED({k}) = v{value};" for k, value in enumerate(results)]
-    return Source("sort_values", "\n".join([*lines, "}"]), once=True)
+    return GeneratedSource("sort_values", "\n".join([*lines, "}"]), once=True)

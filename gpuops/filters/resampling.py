@@ -23,7 +23,7 @@ _KEPT = 8
 
 
 @dataclass(frozen=True)
-class Axis:
+class ResampledAxis:
     """``size`` samples become ``result`` results, each ``num / den`` samples wide, about the same middle."""
 
     size: int
@@ -32,7 +32,7 @@ class Axis:
     den: int
 
     @classmethod
-    def of(cls, size: int, result: int, num: int = 0, den: int = 0) -> Axis:
+    def of(cls, size: int, result: int, num: int = 0, den: int = 0) -> ResampledAxis:
         """The axis with its step in lowest terms; without a step all samples are covered."""
         num, den = (num, den) if den else (size, result)
         common = gcd(num, den)
@@ -105,7 +105,7 @@ FILTERS = (*KERNELS, "area", "nearest")
 
 
 @lru_cache(_KEPT)
-def weights(axis: Axis, filter: str) -> Weights:
+def weights(axis: ResampledAxis, filter: str) -> Weights:
     """The weights of an axis by one of :data:`FILTERS`.
 
     ``area``: a result is the mean of the input over what it covers. ``nearest``: the sample that its centre is in.
@@ -141,7 +141,7 @@ def _rounded(exact: Array) -> npt.NDArray[np.float32]:
     return rounded
 
 
-def reach(axis: Axis, filter: str) -> int:
+def reach(axis: ResampledAxis, filter: str) -> int:
     """How many samples away a sample has an effect, at most, counted in samples."""
     if axis.stays or filter == "nearest":
         return 0

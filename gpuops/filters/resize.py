@@ -9,7 +9,7 @@ import numpy as np
 
 from ..gpu import Local
 from ..tiles.planes import in_turn
-from .resampling import Axis, Weights, weights
+from .resampling import ResampledAxis, Weights, weights
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -47,14 +47,18 @@ class _Table:
         return cls(gpu.array(spans), gpu.array(found.weights.T if by_tap else found.weights), found.most)
 
     @classmethod
-    def kept(cls, gpu: Gpu, axis: Axis, filter: str) -> _Table:
+    def kept(cls, gpu: Gpu, axis: ResampledAxis, filter: str) -> _Table:
         """The table of a whole axis, which is kept."""
         key = "resize", axis, filter, _by_vectors(gpu)
         return gpu.kept(key, lambda: cls.of(gpu, weights(axis, filter)))
 
 
 def resized(
-    gpu: Gpu, image: Image, axes: tuple[Axis, Axis], filter: str, rows: tuple[int, int] | None = None
+    gpu: Gpu,
+    image: Image,
+    axes: tuple[ResampledAxis, ResampledAxis],
+    filter: str,
+    rows: tuple[int, int] | None = None,
 ) -> Image:
     """Resamples both axes (y, x) of a planar float32 Image; it is the result itself where both stay as they are.
 
@@ -80,13 +84,13 @@ def resized(
         _in_vectors(gpu, image, tables, result)
     else:
         between = image.like((*image.shape[:2], axes[_X].result))
-        same = [_Table.kept(gpu, Axis.of(n, n), filter) for n in between.shape[1:]]
+        same = [_Table.kept(gpu, ResampledAxis.of(n, n), filter) for n in between.shape[1:]]
         _in_vectors(gpu, image, (same[_Y], columns), between)
         _in_vectors(gpu, between, (down, same[_X]), result)
     return result
 
 
-def across_first(gpu: Gpu, axes: tuple[Axis, Axis], filter: str) -> bool:
+def across_first(gpu: Gpu, axes: tuple[ResampledAxis, ResampledAxis], filter: str) -> bool:
     """Says whether rows are resampled first, and then columns: where that takes fewer sums."""
     most = [weights(axis, filter).most for axis in axes]
     sums = [_sums(axes, most, first) for first in (_Y, _X)]
@@ -103,7 +107,7 @@ def _by_vectors(gpu: Gpu) -> bool:
     return gpu.limits.vectors and _widest(gpu) > 0
 
 
-def _sums(axes: tuple[Axis, Axis], most: list[int], first: int) -> int:
+def _sums(axes: tuple[ResampledAxis, ResampledAxis], most: list[int], first: int) -> int:
     """How many weights meet a sample if an axis is taken ``first``."""
     then = 1 - first
     between = axes[first].result * (axes[then].size * most[first])
@@ -133,7 +137,7 @@ def _in_vectors(gpu: Gpu, image: Image, tables: tuple[_Table, _Table], result: I
 def _in_groups(
     gpu: Gpu,
     image: Image,
-    axes: tuple[Axis, Axis],
+    axes: tuple[ResampledAxis, ResampledAxis],
     tables: tuple[_Table, _Table],
     result: Image,
     *,

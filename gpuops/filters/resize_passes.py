@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..operation import Pass
 from ..tiles.window import rows_of
-from .resampling import Axis, weights
+from .resampling import ResampledAxis, weights
 from .resize import across_first, aligned, resized
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _SHARE, _MOST = 1 / 64, 1 << 23
 
 
-def passes(gpu: Gpu, shape: Shape, axes: tuple[Axis, Axis], filter: str) -> tuple[Pass, ...]:
+def passes(
+    gpu: Gpu, shape: Shape, axes: tuple[ResampledAxis, ResampledAxis], filter: str
+) -> tuple[Pass, ...]:
     """Returns the passes that resample both axes (y, x) of a picture of this shape (planes, height, width).
 
     Sums are taken in the order of :func:`gpuops.filters.resize.resized`, unless a row of the result needs many rows of
@@ -37,22 +39,22 @@ def passes(gpu: Gpu, shape: Shape, axes: tuple[Axis, Axis], filter: str) -> tupl
     if not crowded and not across_first(gpu, axes, filter):
         return (both,)
     across = _across(shape, x, filter)
-    return across, _down(gpu, across.shape, (y, Axis.of(x.result, x.result)), filter)
+    return across, _down(gpu, across.shape, (y, ResampledAxis.of(x.result, x.result)), filter)
 
 
-def _across(shape: Shape, x: Axis, filter: str) -> Pass:
+def _across(shape: Shape, x: ResampledAxis, filter: str) -> Pass:
     """Resamples each row."""
     planes, height, _ = shape
 
     def make(gpu: Gpu, image: Image, first: int, end: int) -> Image:
         assert image.part is not None
         rows = rows_of(image, slice(first - image.part.first, end - image.part.first))
-        return resized(gpu, rows, (Axis.of(end - first, end - first), x), filter)
+        return resized(gpu, rows, (ResampledAxis.of(end - first, end - first), x), filter)
 
     return Pass((planes, height, x.result), lambda first, end: (first, end), make, copies=2.0)
 
 
-def _down(gpu: Gpu, shape: Shape, axes: tuple[Axis, Axis], filter: str) -> Pass:
+def _down(gpu: Gpu, shape: Shape, axes: tuple[ResampledAxis, ResampledAxis], filter: str) -> Pass:
     """Resamples columns, and then rows if they do not stay."""
     y, x = axes
     found, align = weights(y, filter), aligned(gpu)

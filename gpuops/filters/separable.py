@@ -17,7 +17,7 @@ from ..tiles.planes import in_turn
 from . import both_axes
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu, Step
+    from ..gpu import BoundLaunch, Gpu
 
 # The radius along rows alone from which a CPU's kernel for both axes is faster (measured).
 _LONG = 12
@@ -73,7 +73,7 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
     return result
 
 
-def prepared(gpu: Gpu, like: Image, taps: Taps) -> Step | None:
+def prepared(gpu: Gpu, like: Image, taps: Taps) -> BoundLaunch | None:
     """Returns the launch that convolves an Image like ``like``, for the Image and its result; None if it takes more."""
     if not _at_once(gpu, taps):
         return None

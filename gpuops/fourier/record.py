@@ -18,7 +18,7 @@ from .spectrum import padded
 Array = npt.NDArray[Any]
 
 
-class Kind(Protocol):
+class ArrayKind(Protocol):
     """What has the shape and the type of an array."""
 
     @property
@@ -28,7 +28,7 @@ class Kind(Protocol):
 
 
 @dataclass(frozen=True)
-class Record:
+class SpectrumRecord:
     """A spectrum file's description of the spectrum and of its image.
 
     Attributes
@@ -117,7 +117,9 @@ def check_finite(path: str, part: Array) -> None:
         raise FileError(f"{path}: the spectrum has values that are NaN or infinite")
 
 
-def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Record, Array]:
+def parse(
+    path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any]
+) -> tuple[SpectrumRecord, Array]:
     """Returns the record and the values of a spectrum file. Raises FileError for parts that are missing or contradict
     each other."""
     record = described(path, arrays, attributes)
@@ -130,7 +132,7 @@ def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any])
     return record, values
 
 
-def described(path: str, arrays: Mapping[str, Kind], attributes: Mapping[str, Any]) -> Record:
+def described(path: str, arrays: Mapping[str, ArrayKind], attributes: Mapping[str, Any]) -> SpectrumRecord:
     """Returns the record of a spectrum file, whose arrays need not be read yet. Raises FileError as :func:`parse`."""
     if attributes.get("kind") != "spectrum":
         hint = " (clpix idwt reads these)" if "wavelet" in attributes else ""
@@ -149,7 +151,7 @@ def described(path: str, arrays: Mapping[str, Kind], attributes: Mapping[str, An
             precision=attributes["precision"],
         )
         rows, columns = (_count(n) for n in attributes["size"])
-        record = Record(
+        record = SpectrumRecord(
             params,
             (rows, columns),
             _count(attributes["planes"]),

@@ -16,7 +16,7 @@ from ..operation import operation_of
 from ..ops.bloom import BloomParams
 from ..params.contact_sheet import GlowSheetParams
 from ..pixels.coding import Encoding, pack
-from ..tone.contact_sheet import Pixels, Tile, compose, signed, tile, tile_size
+from ..tone.contact_sheet import Pixels, SheetTile, compose, signed, tile, tile_size
 from ..tone.tonemap import stops
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def contact_sheet(
     size = tile_size((image.shape[1], image.shape[2]), sheet.tile_width, turned=orientation in (5, 6, 7, 8))
     exposed = f"EV {signed(params.exposure, '.2f')}"
 
-    def glow(strength: float, radius: float) -> Tile:
+    def glow(strength: float, radius: float) -> SheetTile:
         first = (strength, radius) == (sheet.strengths[0], sheet.radii[0])
         with nullcontext() if first else notes.to(lambda _text: None):  # of repairs, which all need
             shown = bloom(gpu, image, replace(params, strength=strength, radius=radius))
@@ -52,6 +52,8 @@ def contact_sheet(
         label = (
             f"strength {strength:.4g}" if params.kernel else f"strength {strength:.4g}  radius {radius:.4g}"
         )
-        return Tile(upright(codes.numpy(), orientation), label, exposed if radius == sheet.radii[0] else "")
+        return SheetTile(
+            upright(codes.numpy(), orientation), label, exposed if radius == sheet.radii[0] else ""
+        )
 
     return compose([[glow(strength, radius) for radius in sheet.radii] for strength in sheet.strengths])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DeviceError
-from ..gpu import Local, Source
+from ..gpu import GeneratedSource, Local
 from ..image import Image
 from ..params.border import define
 from ..pixels.coding import Decoding, Encoding
@@ -254,7 +254,7 @@ def _reads_and_writes(
         "CODES": codes.shape[0] if codes else None,
         "CODES_SPACE": "__local",
     }
-    sources: tuple[str | Source, ...] = (
+    sources: tuple[str | GeneratedSource, ...] = (
         "reflected", "lanes", "colour", defined("reading", own_of(reading)), "decode", "layout",
         defined("writing", own_of(writing), own_of(reading)), "encode",
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ParameterError
-from ..params.comparing import Comparing, Worst
+from ..params.comparing import Comparing, WorstPixel
 from ..params.thresholds import Thresholds
 from ..pixels.coding import Encoding, on_device, pack, unpack
 from ..pixels.light import readable
@@ -161,7 +161,7 @@ class Both:
         # What is left out was made equal before, and counts as nothing.
         return counts(self.gpu, *self.compared, limits, among=self.pixels)
 
-    def worst(self, found: Counts) -> Worst | None:
+    def worst(self, found: Counts) -> WorstPixel | None:
         """Returns the pixel with the largest error in both pictures."""
         if (at := found.worst) is None:
             return None
@@ -171,7 +171,7 @@ class Both:
         row, column = divmod(
             place if self.changed is None else int(self.changed.places[place]), self.reference.width
         )
-        return Worst(column, row, *pixel)
+        return WorstPixel(column, row, *pixel)
 
 
 def _codes(gpu: Gpu, picture: Picture) -> Image:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import DeviceError, megabytes
-from ..files import Numbers, Picture
+from ..files import NamedArrays, Picture
 from ..gpu import Gpu
 from ..notes import note
 from ..pixels.coding import Decoding
@@ -120,7 +120,7 @@ def _rows(gpu: Gpu, content: Picture) -> int:
     )
 
 
-def numbers(gpu: Gpu, path: str, content: Numbers) -> dict[str, Measured]:
+def numbers(gpu: Gpu, path: str, content: NamedArrays) -> dict[str, Measured]:
     """Returns statistics of each array's planes, as they are stored; arrays without any numbers are left out."""
     result = {}
     for name, array in content.arrays.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..params.comparing import Worst
+from ..params.comparing import WorstPixel
 from .counts import Counts
 
 
@@ -21,12 +21,12 @@ class Counted:
     differing: int
     bad: int
     warning: int
-    worst: Worst | None
+    worst: WorstPixel | None
     not_finite: int
     idiff: tuple[float, int, int]
 
     @classmethod
-    def of(cls, found: Counts, worst: Worst | None, scale: float) -> Counted:
+    def of(cls, found: Counts, worst: WorstPixel | None, scale: float) -> Counted:
         """Returns the figures of what was counted for ``fail`` and ``warn``; ``scale``: the unit of the values."""
         rmse = found.rms / scale
         figures = {

@@ -48,7 +48,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Worst:
+class WorstValue:
     """The value with the largest error, the first in reading order of equal ones, in both pictures."""
 
     row: int
@@ -93,7 +93,7 @@ class Counts:
     values: int
     differing: int
     max: float
-    worst: Worst | None
+    worst: WorstValue | None
     mean: float
     rms: float
     bad: tuple[int, ...]
@@ -260,11 +260,11 @@ def _sums(bits: npt.NDArray[Any]) -> tuple[float, float]:
     )
 
 
-def _worst(bits: npt.NDArray[Any], largest: float, place: int, width: int) -> Worst:
+def _worst(bits: npt.NDArray[Any], largest: float, place: int, width: int) -> WorstValue:
     """Returns the worst value, as the group that found it wrote it down."""
     of = bits[(bits[:, _WORST].view(np.float32) == largest) & (bits[:, _PLACE] == place)][0]
     true, test = (float(v) for v in of[_VALUES : _VALUES + 2].view(np.float32))
-    return Worst(place // width, place % width, int(of[_CHANNEL]), true, test)
+    return WorstValue(place // width, place % width, int(of[_CHANNEL]), true, test)
 
 
 def _mask(

@@ -52,7 +52,7 @@ class Tone:
 
 
 @dataclass(frozen=True)
-class _Filters:
+class _FlipFilters:
     """The filters for a number of pixels per degree, from the centre outwards, and their radii."""
 
     few: int
@@ -67,7 +67,7 @@ class _Filters:
 
 
 @lru_cache(16)
-def _filters(ppd: float) -> _Filters:
+def _filters(ppd: float) -> _FlipFilters:
     many = math.ceil(3 * math.sqrt(_BLUE_YELLOW[0][1] / (2 * math.pi**2)) * ppd)
     d = np.arange(-many, many + 1) / ppd
 
@@ -95,7 +95,7 @@ def _filters(ppd: float) -> _Filters:
         edge / edge.sum(),
         np.where(point > 0, point / positive, point / -negative),
     ]
-    return _Filters(few, many, feature, np.concatenate(halves))
+    return _FlipFilters(few, many, feature, np.concatenate(halves))
 
 
 def _rounded(half: Weights) -> Weights:
@@ -174,7 +174,7 @@ def _scratch(gpu: Gpu, ppd: float, size: tuple[int, int]) -> tuple[int, int]:
     return groups, _PLANES * across * (down + 2 * _filters(ppd).reach)
 
 
-def _turns(filters: _Filters, tile: tuple[int, int], items: int) -> int:
+def _turns(filters: _FlipFilters, tile: tuple[int, int], items: int) -> int:
     """Returns how often a group may compute a tile in a launch."""
     across, down = tile
     taps = 2 * (2 * filters.few + 2 * filters.many + 3 * filters.feature)
@@ -182,7 +182,7 @@ def _turns(filters: _Filters, tile: tuple[int, int], items: int) -> int:
     return max(1, _ROUNDS // (results * (taps + 8)))
 
 
-def _kernel(gpu: Gpu, filters: _Filters, tile: tuple[int, int], tone: Tone | None) -> tuple[Kernel, int]:
+def _kernel(gpu: Gpu, filters: _FlipFilters, tile: tuple[int, int], tone: Tone | None) -> tuple[Kernel, int]:
     """Returns the kernel and the work-items of its groups."""
     lanes = gpu.limits.lanes
     alone = lanes > 1

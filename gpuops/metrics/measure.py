@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from ..params.comparing import Comparing, Measured
+from ..params.comparing import Comparing, MeasuredPair
 from ..params.metrics import METRICS
 from ..params.thresholds import NOT_FINITE, Limit, Thresholds
 from ..pixels.coding import unpack
@@ -61,7 +61,7 @@ def wanted(how: Comparing, thresholds: Thresholds) -> tuple[str, ...]:
     return tuple(metric for metric in METRICS if metric in named)
 
 
-def measure(both: Pair, thresholds: Thresholds) -> Measured:
+def measure(both: Pair, thresholds: Thresholds) -> MeasuredPair:
     """Measures the figures that were asked for and those that the thresholds need, and judges.
 
     Raises ParameterError for thresholds that could not fail these pictures whatever they hold, and where one needs a
@@ -95,7 +95,7 @@ def measure(both: Pair, thresholds: Thresholds) -> Measured:
         if counted.not_finite:
             missed = (Limit(NOT_FINITE, counted.not_finite, 0), *missed)
         warned = thresholds.warned(figures, counted.warning, both.pixels)
-    return Measured(
+    return MeasuredPair(
         {metric: figures[metric] for metric in METRICS if metric in figures},
         both.pixels * both.compared[0].shape[0],
         counted.differing,

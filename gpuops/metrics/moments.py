@@ -36,7 +36,7 @@ def table_of(gpu: Gpu, weights: Sequence[float]) -> Image:
 
 
 @dataclass(frozen=True)
-class Strips:
+class MomentGroups:
     """How groups share ``rows`` × ``columns`` results of each plane.
 
     Attributes
@@ -58,7 +58,7 @@ class Strips:
     memory: tuple[Local, Local, Local]
 
     @classmethod
-    def of(cls, gpu: Gpu, kernel: Kernel, taps: int, planes: int, rows: int, columns: int) -> Strips:
+    def of(cls, gpu: Gpu, kernel: Kernel, taps: int, planes: int, rows: int, columns: int) -> MomentGroups:
         """A CPU's groups have one work-item, whose vectors take the whole strip; others have one for each column."""
         lanes = gpu.limits.lanes
         items = kernel.fit(_STRIP)[0] if lanes == 1 else 1

@@ -18,7 +18,7 @@ from ..pixels.pointwise import Stage, reading
 from ..pixels.primaries import REC709_LUMINANCE
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu, Step
+    from ..gpu import BoundLaunch, Gpu
 
 # The histogram of log2: BINS bins of 1/BINS_PER_STOP, the first from LOWEST_STOP on (as in reduce.cl). What lies
 # below or above counts in the first or last bin.
@@ -77,7 +77,7 @@ class Sums(NamedTuple):
     histogram: npt.NDArray[np.uint32]
 
 
-class How(NamedTuple):
+class ReductionOptions(NamedTuple):
     """The options of a reading pass. ``every``: of each channel, and of luminance beside them if there are colours;
     ``mip``: the pass also makes the first level of a mip chain; ``tiled``: it goes by tiles; ``stages``: what light
     goes through first."""
@@ -91,7 +91,7 @@ class How(NamedTuple):
     stages: tuple[Stage, ...] = ()
 
 
-def prepared(gpu: Gpu, like: Image, decoding: Decoding | None, how: How) -> Reduction:
+def prepared(gpu: Gpu, like: Image, decoding: Decoding | None, how: ReductionOptions) -> Reduction:
     """The prepared pass for Images like this one, which is kept."""
     key = ("reduction", like.shape, like.dtype, like.alpha, decoding, how)
     return gpu.kept(key, lambda: Reduction(gpu, like, decoding, how))
@@ -100,7 +100,7 @@ def prepared(gpu: Gpu, like: Image, decoding: Decoding | None, how: How) -> Redu
 class Reduction:
     """A reading pass over Images of one shape, prepared: a call takes a few microseconds until the device begins."""
 
-    def __init__(self, gpu: Gpu, like: Image, decoding: Decoding | None, how: How) -> None:
+    def __init__(self, gpu: Gpu, like: Image, decoding: Decoding | None, how: ReductionOptions) -> None:
         lanes = 1 if how.tiled else None
         ways = reading(
             gpu, like, decoding, stages=how.stages, colours_only=not how.every, lanes=lanes, rows=how.mip
@@ -156,7 +156,7 @@ class Reduction:
             label=f"reduce {name}", traffic=ways.nbytes + mip_bytes,
         )  # fmt: skip
         # Launches that join records, and how many there are then.
-        self._joins: list[tuple[Step, int]] = []
+        self._joins: list[tuple[BoundLaunch, int]] = []
         while groups > (1 if how.tiled else _ON_HOST):
             kernel = gpu.kernel((*ways.sources, "reduce"), "reduce_groups", **ways.defines)
             (items,) = kernel.fit(_JOINED)

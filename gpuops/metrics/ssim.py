@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..image import Image
 from ..ops.blur import BlurParams
-from .moments import Strips, kernel_of, table_of
+from .moments import MomentGroups, kernel_of, table_of
 from .pairs import Operand, data_range_of, operands, same_shape
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Window:
+class SsimWindow:
     """The weights of a window along each axis, and by what the variance in it is multiplied."""
 
     weights: tuple[float, ...]
@@ -36,8 +36,8 @@ class Window:
 
 #: A Gaussian cut at 3.5 σ, which gives 11 taps, and skimage's default: 7 × 7 pixels as a sample of a population.
 WINDOWS = {
-    "wang": Window(tuple(BlurParams(sigma=(1.5, 1.5), truncate=3.5).weights(0))),
-    "skimage": Window((1 / 7,) * 7, 49 / 48),
+    "wang": SsimWindow(tuple(BlurParams(sigma=(1.5, 1.5), truncate=3.5).weights(0))),
+    "skimage": SsimWindow((1 / 7,) * 7, 49 / 48),
 }
 # Pixels of the smaller side at which the picture is seen as in the authors' experiments (Wang's ssim.m).
 _SEEN = 256
@@ -172,7 +172,7 @@ def of_scales(found: npt.NDArray[np.float64]) -> float:
     return float(powers.prod(0).mean())
 
 
-def means(gpu: Gpu, a: Image, b: Image, data_range: float, window: Window) -> npt.NDArray[np.float64]:
+def means(gpu: Gpu, a: Image, b: Image, data_range: float, window: SsimWindow) -> npt.NDArray[np.float64]:
     """Returns each plane's mean similarity and mean contrast term.
 
     Raises ParameterError for different shapes, and images smaller than the window.
@@ -183,7 +183,7 @@ def means(gpu: Gpu, a: Image, b: Image, data_range: float, window: Window) -> np
     return found
 
 
-def check_size(height: int, width: int, window: Window) -> None:
+def check_size(height: int, width: int, window: SsimWindow) -> None:
     """Raises ParameterError for images that are smaller than the window."""
     size = window.size
     if min(height, width) < size:
@@ -237,13 +237,13 @@ _Sums = tuple[Image, int]  # groups' sums, and how many results of a plane there
 
 
 def _launch(
-    gpu: Gpu, a: Image, b: Image, data_range: float, window: Window, rows: int | None = None
+    gpu: Gpu, a: Image, b: Image, data_range: float, window: SsimWindow, rows: int | None = None
 ) -> _Sums:
     """Enqueues the sums of all windows inside the images, or of the first ``rows`` of them."""
     planes, height, width = a.shape
     rows, columns = height - window.size + 1 if rows is None else rows, width - window.size + 1
     kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size)
-    strips = Strips.of(gpu, kernel, window.size, planes, rows, columns)
+    strips = MomentGroups.of(gpu, kernel, window.size, planes, rows, columns)
     partial = gpu.empty((planes, math.prod(strips.groups), 4))
     gpu.launch(
         kernel, strips.size, a, b, table_of(gpu, window.weights), partial, height, width, rows, columns, 0,
@@ -253,11 +253,11 @@ def _launch(
     return partial, rows * columns
 
 
-def _map(gpu: Gpu, a: Image, b: Image, data_range: float, window: Window) -> Image:
+def _map(gpu: Gpu, a: Image, b: Image, data_range: float, window: SsimWindow) -> Image:
     """Returns the similarity of each pixel, from windows about it."""
     planes, height, width = a.shape
     kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, MAP=True)
-    strips = Strips.of(gpu, kernel, window.size, planes, height, width)
+    strips = MomentGroups.of(gpu, kernel, window.size, planes, height, width)
     result = gpu.empty(a.shape)
     gpu.launch(
         kernel, strips.size, a, b, table_of(gpu, window.weights), result, height, width, height, width,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from .moments import Strips, kernel_of, table_of
+from .moments import MomentGroups, kernel_of, table_of
 from .pairs import Operand, operands, same_shape
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def _to_xyb(gpu: Gpu, pair: _Pair, pictures: Image, smaller: Image | None) -> No
 def _sums(gpu: Gpu, pictures: Image, height: int, width: int, first: int, end: int) -> Image:
     """Returns each group's sums of errors in some rows, with their rounding errors: (planes, groups, errors, 2)."""
     kernel = kernel_of(gpu, ("ssimulacra2",), "errors", len(_WINDOW))
-    strips = Strips.of(gpu, kernel, len(_WINDOW), 3, end - first, width)
+    strips = MomentGroups.of(gpu, kernel, len(_WINDOW), 3, end - first, width)
     partial = gpu.empty((3, math.prod(strips.groups), _ERRORS, 2))
     gpu.launch(
         kernel, strips.size, pictures, table_of(gpu, _WINDOW), partial, height, width, first, end, *strips.numbers,

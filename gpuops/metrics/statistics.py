@@ -17,7 +17,7 @@ from ..pixels import coding as pixels
 from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage
 from ..pixels.primaries import REC709_LUMINANCE
-from .reduction import BINS, BINS_PER_STOP, LOWEST_STOP, How, Reduction, prepared
+from .reduction import BINS, BINS_PER_STOP, LOWEST_STOP, Reduction, ReductionOptions, prepared
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -162,7 +162,7 @@ def statistics(
     """
     _check_method(method)
     operand = _operand(gpu, image, decoding)
-    how = How((*weights,), histogram, centre, tiled=method == "tiles", stages=(*stages,))
+    how = ReductionOptions((*weights,), histogram, centre, tiled=method == "tiles", stages=(*stages,))
     return _found(prepared(gpu, operand, decoding, how), operand)[0]
 
 
@@ -182,7 +182,7 @@ def statistics_and_mip(
     any sum.
     """
     operand = _operand(gpu, image, decoding)
-    reduction = prepared(gpu, operand, decoding, How((*weights,), histogram, centre, mip=True))
+    reduction = prepared(gpu, operand, decoding, ReductionOptions((*weights,), histogram, centre, mip=True))
     height, width = reduction.shape
     mip = gpu.empty((reduction.colours, (height + 1) // 2, (width + 1) // 2))
     mip.linear = operand.linear if decoding is None else decoding.linearise  # as pixels.unpack has it
@@ -208,7 +208,9 @@ def all_statistics(
         operand, decoding = pixels.unpack(operand, decoding), None
     if decoding is None and operand.shape[0] > _CHANNELS:
         return None, channel_statistics(gpu, operand, histogram=histogram)
-    reduction = prepared(gpu, operand, decoding, How((*weights,), histogram, every=True, stages=(*stages,)))
+    reduction = prepared(
+        gpu, operand, decoding, ReductionOptions((*weights,), histogram, every=True, stages=(*stages,))
+    )
     found, channels, colours = _found(reduction, operand), reduction.channels, reduction.colours
     luminance = found[-1] if colours == 3 else found[0] if colours == 1 else None
     return luminance, found[:channels]
@@ -222,7 +224,9 @@ def channel_statistics(
     operand = on_device(gpu, image)
     planes, height, width = operand.shape
     first = Image(gpu, operand.buffer, (1, height, width), operand.dtype)
-    reduction = prepared(gpu, first, None, How(histogram=histogram, every=True, tiled=method == "tiles"))
+    reduction = prepared(
+        gpu, first, None, ReductionOptions(histogram=histogram, every=True, tiled=method == "tiles")
+    )
     return tuple(_found(reduction, operand, plane=plane)[0] for plane in range(planes))
 
 

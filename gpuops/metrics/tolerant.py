@@ -29,7 +29,7 @@ _MOST = 65535
 
 
 @dataclass(frozen=True)
-class Window:
+class WorstWindow:
     """A square of ``size`` pixels a side, with ``count`` of them different, and the place of its first pixel."""
 
     count: int
@@ -38,7 +38,7 @@ class Window:
     size: int
 
 
-def densest_window(gpu: Gpu, mask: Operand, n: int) -> Window:
+def densest_window(gpu: Gpu, mask: Operand, n: int) -> WorstWindow:
     """Returns the window of n × n pixels that has the most different ones; of equal windows the first.
 
     Parameters
@@ -75,7 +75,7 @@ def densest_window(gpu: Gpu, mask: Operand, n: int) -> Window:
     counts, places = partial.numpy().T
     count = int(counts.max())
     row, column = divmod(int(places[counts == count].min()), columns)
-    return Window(count, row, column, n)
+    return WorstWindow(count, row, column, n)
 
 
 @overload

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..gpu import Source
+from ..gpu import GeneratedSource
 from ..pixels.colour import LINEAR, SRGB, Colour
 from . import config
 from .labels import colour_of
@@ -23,30 +23,30 @@ FUNCTION = "ocio_transform"
 
 
 @dataclass(frozen=True, eq=False)
-class Transform:
+class ColourTransform:
     """A transform that is ready for a device.
 
     source: its function. luts: its tables, float32. name: the colour space of what it gives. colour: that space where
     it is known, else None.
     """
 
-    source: Source
+    source: GeneratedSource
     luts: Image
     name: str
     colour: Colour | None
 
 
-def transform_of(gpu: Gpu, params: OcioParams) -> Transform:
+def transform_of(gpu: Gpu, params: OcioParams) -> ColourTransform:
     """Returns the transform of parameters, which the device keeps. Raises ParameterError."""
     return gpu.kept(("ocio", params), lambda: _made(gpu, params))
 
 
-def _made(gpu: Gpu, params: OcioParams) -> Transform:
+def _made(gpu: Gpu, params: OcioParams) -> ColourTransform:
     shader = config.shader_of(params, FUNCTION)
     textures = _textures(shader)
-    source = Source("transform", opencl(shader.getShaderText(), textures), long=True)
+    source = GeneratedSource("transform", opencl(shader.getShaderText(), textures), long=True)
     name, colour = _result(params)
-    return Transform(source, gpu.array(buffer(textures)), name, colour)
+    return ColourTransform(source, gpu.array(buffer(textures)), name, colour)
 
 
 def _textures(shader: Any) -> list[Texture]:
@@ -87,7 +87,7 @@ def _result(params: OcioParams) -> tuple[str, Colour | None]:
     return name, colour_of(name for name in names if name)
 
 
-def applied(gpu: Gpu, image: Image, transform: Transform) -> Image:
+def applied(gpu: Gpu, image: Image, transform: ColourTransform) -> Image:
     """Returns planes (gray or RGB, with or without alpha) after a transform; alpha is copied."""
     from ..operands import check_colours
 

@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from ..operation import Choice, Numbers, Operation, Params, Pass, Size, Traits, parameter
 
 if TYPE_CHECKING:
-    from ..filters.resampling import Axis
+    from ..filters.resampling import ResampledAxis
     from ..gpu import Gpu
     from ..image import Image
 
@@ -84,22 +84,22 @@ def _passes(gpu: Gpu, shape: tuple[int, int, int], params: ResizeParams) -> tupl
     return passes(gpu, shape, axes(params, *shape[1:]), params.filter)
 
 
-def axes(params: ResizeParams, height: int, width: int) -> tuple[Axis, Axis]:
+def axes(params: ResizeParams, height: int, width: int) -> tuple[ResampledAxis, ResampledAxis]:
     """Returns which results both axes (y, x) of an image of this size get, and what these cover.
 
     Raises ParameterError where a side would have more than :data:`MOST` pixels.
     """
-    from ..filters.resampling import Axis
+    from ..filters.resampling import ResampledAxis
 
     cut = params.fit == "cover" and params.size is not None and None not in params.size
     columns, rows = _target(params, height, width)
     if max(rows, columns) > MOST:
         raise ParameterError(f"the result would be {columns} × {rows} pixels: a side has at most {MOST}")
     if not cut:
-        return Axis.of(height, rows), Axis.of(width, columns)
+        return ResampledAxis.of(height, rows), ResampledAxis.of(width, columns)
     # The axis that is enlarged most, or shrunk least, is covered as a whole; the other has the same scale.
     step = (width, columns) if width * rows <= height * columns else (height, rows)
-    return Axis.of(height, rows, *step), Axis.of(width, columns, *step)
+    return ResampledAxis.of(height, rows, *step), ResampledAxis.of(width, columns, *step)
 
 
 def _target(params: ResizeParams, height: int, width: int) -> tuple[int, int]:

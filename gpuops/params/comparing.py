@@ -89,7 +89,7 @@ class Comparing:
             raise ParameterError(f"white must be above 0 and at most 10000 cd/m², not {self.white:g}")
 
 
-class Worst(NamedTuple):
+class WorstPixel(NamedTuple):
     """The pixel with the largest error: its place, and the values of both pictures there."""
 
     x: int
@@ -99,7 +99,7 @@ class Worst(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredPair:
     """The result of comparing two pictures.
 
     Attributes
@@ -132,7 +132,7 @@ class Measured:
     data_range: float
     missed: tuple[Limit, ...]
     warned: tuple[Limit, ...]
-    worst: Worst | None
+    worst: WorstPixel | None
     space: str
     note: str = ""
     undefined: dict[str, str] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..gpu import Source
+from ..gpu import GeneratedSource
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu
@@ -67,7 +67,7 @@ class Stage:
 class Reading:
     """The sources of a kernel that reads pixels, its build's defines, those of reading alone, and its arguments."""
 
-    sources: tuple[str | Source, ...]
+    sources: tuple[str | GeneratedSource, ...]
     defines: dict[str, Define]
     own: dict[str, Define]
     arguments: tuple[Argument, ...]
@@ -136,7 +136,7 @@ def reading(
         by_value = len(numbers) <= _BY_VALUE and not any(stage.indexed for stage in stages)
         if not by_value:
             numbers = gpu.array(numbers)
-    before: tuple[str | Source, ...] = (
+    before: tuple[str | GeneratedSource, ...] = (
         "lanes",
         "colour",
         defined("reading", own),
@@ -153,14 +153,14 @@ def reading(
     return Reading(sources, shared, own, (table, scale, numbers), lanes, nbytes, exact)
 
 
-def _joined(stages: Sequence[Stage], by_value: bool) -> tuple[str | Source, ...]:
+def _joined(stages: Sequence[Stage], by_value: bool) -> tuple[str | GeneratedSource, ...]:
     """Returns the sources of the stages, and ``staged``, the function that does one after the other.
 
     ``Numbers`` is what a kernel is given for them: a buffer in constant memory, or ``by_value`` the numbers themselves,
     which GPUs use without loading them first.
     """
     if not stages:
-        return (Source("numbers", "typedef __constant const float *Numbers;"),)
+        return (GeneratedSource("numbers", "typedef __constant const float *Numbers;"),)
     calls, place = [], 0
     at = "numbers.of + " if by_value else "numbers + "
     for stage in stages:
@@ -169,15 +169,17 @@ def _joined(stages: Sequence[Stage], by_value: bool) -> tuple[str | Source, ...]
     kind = f"struct {{ float of[{max(place, 1)}]; }}" if by_value else "__constant const float *"
     text = "\n".join(["static inline void staged(FLOAT v[CHANNELS], Numbers numbers) {", *calls, "}"])
     return (
-        Source("numbers", f"typedef {kind} Numbers;\n#define NUMBERS {'' if by_value else '__constant'}"),
+        GeneratedSource(
+            "numbers", f"typedef {kind} Numbers;\n#define NUMBERS {'' if by_value else '__constant'}"
+        ),
         *dict.fromkeys(stage.source for stage in stages),
-        Source("stages", text),
+        GeneratedSource("stages", text),
     )
 
 
 def writing(
     gpu: Gpu, size: int, after: Reading, encoding: Encoding | None, *, alpha: bool
-) -> tuple[tuple[str | Source, ...], dict[str, Define], Image | None]:
+) -> tuple[tuple[str | GeneratedSource, ...], dict[str, Define], Image | None]:
     """Returns how to write a result of ``size`` pixels after a ``Reading``.
 
     These are the sources that follow, more defines of the build, and the table of sRGB codes if there is one.
@@ -196,7 +198,7 @@ def writing(
         "CODES": codes.shape[0] if codes is not None and local else None,
         "CODES_SPACE": "__local" if local else None,
     }
-    sources: tuple[str | Source, ...] = (defined("writing", own, after.own), "encode")
+    sources: tuple[str | GeneratedSource, ...] = (defined("writing", own, after.own), "encode")
     return (*sources, *(("interleaved",) if after.lanes > 1 else ()), way), shared, codes
 
 
@@ -205,7 +207,9 @@ def own_of(defines: dict[str, Define]) -> dict[str, Define]:
     return {key: value for key, value in defines.items() if key not in _SHARED}
 
 
-def defined(name: str, defines: dict[str, Define], before: dict[str, Define] | None = None) -> Source:
+def defined(
+    name: str, defines: dict[str, Define], before: dict[str, Define] | None = None
+) -> GeneratedSource:
     """A source that replaces the defines ``before``: those of decode.cl and encode.cl have the same names."""
     gone = [f"#undef {key}" for key in before or {}]
     now = [
@@ -213,7 +217,7 @@ def defined(name: str, defines: dict[str, Define], before: dict[str, Define] | N
         for key, value in defines.items()
         if value not in (None, False)
     ]
-    return Source(name, "\n".join([*gone, *now]))
+    return GeneratedSource(name, "\n".join([*gone, *now]))
 
 
 def each(

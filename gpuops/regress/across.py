@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import files
 from ..errors import GpuopsError
-from ..params.comparing import Comparing, Measured
+from ..params.comparing import Comparing, MeasuredPair
 from ..params.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def agreement(
     groups = [{device} for device in pictures]
     for a, b in combinations(pictures, 2):
         try:
-            measured: Measured | None = measure(Both(gpu, pictures[b], pictures[a], how), thresholds)
+            measured: MeasuredPair | None = measure(Both(gpu, pictures[b], pictures[a], how), thresholds)
         except GpuopsError as error:
             measured = None
             failed.setdefault(b, f"beside {a}: {error}")

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .outcome import Outcome, Picture
+from .outcome import Outcome, PairedPicture
 from .references import References, pictures_in, sha256_of
 
 
 @dataclass(frozen=True)
-class Pair:
+class FilePair:
     """The files of a result and of its reference; ``of`` says which reference that is.
 
     ``variance``: the file of the reference's variance, empty if there is none.
@@ -26,7 +26,7 @@ class Pair:
 
 def pairs(
     results: str | Path, references: References, places: Sequence[str], wanted: Collection[str] | None = None
-) -> Iterator[Pair | Outcome]:
+) -> Iterator[FilePair | Outcome]:
     """Gives the pairs of a folder's pictures, and the verdict on those that have no other half, in the order of names.
 
     ``places``: see :meth:`References.nearest`. ``wanted``: the only names that count. A new picture that has the bytes
@@ -54,20 +54,24 @@ def pairs(
             yield Outcome(
                 name,
                 "renamed",
-                Picture(path, name, sha256_of(path)),
-                Picture(at[0], before, sha256_of(at[0]), at[1]),
+                PairedPicture(path, name, sha256_of(path)),
+                PairedPicture(at[0], before, sha256_of(at[0]), at[1]),
                 message=f"it has the bytes of the reference {before}, of which there is no result",
             )
         elif name not in there:
             if name not in renamed.values():
                 other = (
-                    Picture(reference[0], name, sha256_of(reference[0]), reference[1]) if reference else None
+                    PairedPicture(reference[0], name, sha256_of(reference[0]), reference[1])
+                    if reference
+                    else None
                 )
                 yield Outcome(name, "missing", None, other, message="there is a reference and no result")
         elif reference is None:
-            yield Outcome(name, "new", Picture(path, name, sha256_of(path)), message="there is no reference")
+            yield Outcome(
+                name, "new", PairedPicture(path, name, sha256_of(path)), message="there is no reference"
+            )
         else:
-            yield Pair(name, path, *reference, references.variance_of(name, reference[1]))
+            yield FilePair(name, path, *reference, references.variance_of(name, reference[1]))
 
 
 def _existing(results: str | Path, names: Collection[str]) -> set[str]:

@@ -21,13 +21,13 @@ from ..params.comparing import Comparing
 from ..params.metrics import METRICS
 from ..params.thresholds import Limit, Thresholds
 from ..process import signals
-from .folders import Pair
-from .outcome import Outcome, Picture
+from .folders import FilePair
+from .outcome import Outcome, PairedPicture
 from .references import equal_bytes, sha256_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..params.comparing import Measured
+    from ..params.comparing import MeasuredPair
 
 # Pairs that are decoded ahead of the one that is measured, for each thread.
 _AHEAD = 2
@@ -47,7 +47,7 @@ class _Decoded:
 
 
 def judge(
-    pairs: Iterable[Pair | Outcome],
+    pairs: Iterable[FilePair | Outcome],
     how: Comparing,
     thresholds_of: Callable[[str], Thresholds],
     open_gpu: Callable[[], Gpu],
@@ -60,7 +60,7 @@ def judge(
     read files meanwhile; a few pairs are in memory at a time.
     """
     wake = Event()  # a file waits for the device, or has been read
-    undo = png_rows.Later(wake.set)
+    undo = png_rows.DeferredUnfilter(wake.set)
 
     def opened() -> Gpu:
         from ..pixels.unfilter import undoing
@@ -69,7 +69,7 @@ def judge(
         undo.give(undoing(gpu))
         return gpu
 
-    def read(pair: Pair) -> _Decoded:
+    def read(pair: FilePair) -> _Decoded:
         with png_rows.undone_by(undo):
             return _read(pair, how)
 
@@ -83,12 +83,12 @@ def judge(
         return future.result()
 
     with ThreadPoolExecutor(max(1, jobs), initializer=signals.leave_to_others) as pool:
-        waiting: deque[tuple[Pair | Outcome, Future[_Decoded] | None]] = deque()
+        waiting: deque[tuple[FilePair | Outcome, Future[_Decoded] | None]] = deque()
         rest = iter(pairs)
 
         def take(count: int) -> None:
             for pair in islice(rest, count):
-                waiting.append((pair, pool.submit(read, pair) if isinstance(pair, Pair) else None))
+                waiting.append((pair, pool.submit(read, pair) if isinstance(pair, FilePair) else None))
 
         try:
             take(_AHEAD * max(1, jobs))
@@ -104,7 +104,7 @@ def judge(
             undo.give(None)  # nobody waits any more
 
 
-def _read(pair: Pair, how: Comparing) -> _Decoded:
+def _read(pair: FilePair, how: Comparing) -> _Decoded:
     begun = time.perf_counter()
     found = _Decoded()
     try:
@@ -120,7 +120,7 @@ def _read(pair: Pair, how: Comparing) -> _Decoded:
     return found
 
 
-def _variances(pair: Pair, layer: str | None, found: _Decoded) -> dict[str, Variance]:
+def _variances(pair: FilePair, layer: str | None, found: _Decoded) -> dict[str, Variance]:
     """Reads the variance of each layer, or none if it belongs to another reference, which is said."""
     if not pair.variance:
         return {}
@@ -133,7 +133,9 @@ def _variances(pair: Pair, layer: str | None, found: _Decoded) -> dict[str, Vari
     return read
 
 
-def _layers(pair: Pair, layer: str | None, said: list[str]) -> dict[str, tuple[files.Picture, files.Picture]]:
+def _layers(
+    pair: FilePair, layer: str | None, said: list[str]
+) -> dict[str, tuple[files.Picture, files.Picture]]:
     """Reads the layer of that name, or all layers if there is none; ``said`` receives notes about the files."""
 
     def read(name: str | None, said: list[str]) -> tuple[files.Picture, files.Picture]:
@@ -152,12 +154,12 @@ def _layers(pair: Pair, layer: str | None, said: list[str]) -> dict[str, tuple[f
 
 
 def _verdict(
-    pair: Pair, found: _Decoded, how: Comparing, thresholds: Thresholds, open_gpu: Callable[[], Gpu]
+    pair: FilePair, found: _Decoded, how: Comparing, thresholds: Thresholds, open_gpu: Callable[[], Gpu]
 ) -> Outcome:
     """Returns the outcome of a pair that was read."""
     begun = time.perf_counter()
-    result = Picture(pair.result, pair.name, found.digests[0])
-    reference = Picture(pair.reference, pair.name, found.digests[1], pair.of)
+    result = PairedPicture(pair.result, pair.name, found.digests[0])
+    reference = PairedPicture(pair.reference, pair.name, found.digests[1], pair.of)
     table = thresholds.table
     if found.equal:
         return Outcome(pair.name, "equal", result, reference, thresholds=table, seconds=found.seconds)
@@ -176,7 +178,7 @@ def _verdict(
         for file, picture in zip((result, reference), next(iter(found.layers.values())), strict=True)
     )
 
-    def outcome(status: str, message: str = "", measured: Measured | None = None) -> Outcome:
+    def outcome(status: str, message: str = "", measured: MeasuredPair | None = None) -> Outcome:
         return Outcome(
             pair.name,
             status,
@@ -194,7 +196,7 @@ def _verdict(
     from ..metrics.measure import Both, SizeError, measure
     from ..metrics.rows.joined import needing_both
 
-    of_layers: dict[str, Measured] = {}
+    of_layers: dict[str, MeasuredPair] = {}
     try:
         with notes.to(found.said.append):
             for name, pictures in found.layers.items():
@@ -213,7 +215,7 @@ def _verdict(
     return outcome(status, _note(measured), measured)
 
 
-def _described(file: Picture, picture: files.Picture) -> Picture:
+def _described(file: PairedPicture, picture: files.Picture) -> PairedPicture:
     names = {1: "gray", 2: "gray and alpha", 3: "RGB", 4: "RGBA"}
     return file._replace(
         width=picture.width,
@@ -223,7 +225,7 @@ def _described(file: Picture, picture: files.Picture) -> Picture:
     )
 
 
-def _joined(layers: dict[str, Measured]) -> Measured:
+def _joined(layers: dict[str, MeasuredPair]) -> MeasuredPair:
     """Returns the worst of all layers; limits that are missed name their layer."""
     if len(layers) == 1:
         return next(iter(layers.values()))
@@ -247,7 +249,7 @@ def _joined(layers: dict[str, Measured]) -> Measured:
     )
 
 
-def _note(measured: Measured) -> str:
+def _note(measured: MeasuredPair) -> str:
     """Returns what people should know of a comparison."""
     notes = [measured.note] if measured.note else []
     notes += [f"{metric}: {why}" for metric, why in measured.undefined.items()]

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..params.comparing import Worst
+from ..params.comparing import WorstPixel
 from ..params.thresholds import Limit
 
-__all__ = ["DIFFERENT", "STATUSES", "UNCOMPARED", "Limit", "Outcome", "Picture", "Run", "Worst"]
+__all__ = ["DIFFERENT", "STATUSES", "UNCOMPARED", "Limit", "Outcome", "PairedPicture", "Run", "WorstPixel"]
 
 # The verdicts, the worst first, and what each says.
 STATUSES = {
@@ -33,7 +33,7 @@ STATUSES = {
 DIFFERENT, UNCOMPARED = ("failed", "size"), ("error", "missing", "new", "renamed")
 
 
-class Picture(NamedTuple):
+class PairedPicture(NamedTuple):
     """One of the two files of a pair.
 
     ``path`` is where it was read, ``name`` its name within the results or references, ``sha256`` of its bytes.
@@ -82,13 +82,13 @@ class Outcome:
 
     name: str
     status: str
-    result: Picture | None = None
-    reference: Picture | None = None
+    result: PairedPicture | None = None
+    reference: PairedPicture | None = None
     figures: dict[str, float] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
     missed: tuple[Limit, ...] = ()
     warned: tuple[Limit, ...] = ()
-    worst: Worst | None = None
+    worst: WorstPixel | None = None
     message: str = ""
     tags: tuple[str, ...] = ()
     command: str = ""

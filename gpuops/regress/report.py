@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..errors import FileError
-from .outcome import Limit, Outcome, Picture, Run, Worst
+from .outcome import Limit, Outcome, PairedPicture, Run, WorstPixel
 
 # The version of the format: it changes when what a key means does.
 SCHEMA = 1
@@ -79,14 +79,14 @@ def _to_outcome(value: dict[str, Any]) -> Outcome:
         known[name] = {key: float(number) for key, number in known[name].items()}
     for name in ("result", "reference"):
         picture = known[name]
-        known[name] = picture and Picture(**{key: picture[key] for key in Picture._fields})
+        known[name] = picture and PairedPicture(**{key: picture[key] for key in PairedPicture._fields})
     for name in ("missed", "warned"):
         known[name] = tuple(
             Limit(limit["name"], float(limit["value"]), float(limit["limit"])) for limit in known[name]
         )
     if worst := known["worst"]:
         pixels = (tuple(map(float, worst[which])) for which in ("result", "reference"))
-        known["worst"] = Worst(worst["x"], worst["y"], *pixels)
+        known["worst"] = WorstPixel(worst["x"], worst["y"], *pixels)
     return Outcome(**known | {"tags": tuple(known["tags"]), "seconds": float(known["seconds"])})
 
 

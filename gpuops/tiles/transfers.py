@@ -165,7 +165,7 @@ class Transfers:
 
 
 @dataclass
-class _Place:
+class _InletTurn:
     """One of an inlet's turns: ``sent`` is when its staging memory, ``used`` when its buffer may be filled anew."""
 
     buffer: Image
@@ -182,7 +182,7 @@ class Inlet:
         gpu = transfers.gpu
         # Kernels that are still under way may use what the pool gives.
         self._places = [
-            _Place(gpu.empty((nbytes,), np.uint8), transfers.staging(max(1, nbytes)), _marker(gpu))
+            _InletTurn(gpu.empty((nbytes,), np.uint8), transfers.staging(max(1, nbytes)), _marker(gpu))
             for _ in range(TURNS)
         ]
         self._turn = -1

@@ -41,7 +41,7 @@ _LETTERS_IN_TILE = 22
 
 
 @dataclass(frozen=True)
-class Tile:
+class SheetTile:
     """One picture of a sheet: codes (height, width, 1 or 3) of sRGB, and the labels below it."""
 
     codes: Pixels
@@ -71,11 +71,11 @@ def contact_sheet(
     light = metered(gpu, image, replace(params, transfer="linear", dither=None), sheet.operators)
     size = tile_size((image.shape[1], image.shape[2]), sheet.tile_width, turned=orientation in (5, 6, 7, 8))
 
-    def look(operator: str | LutParams, stops: float) -> Tile:
+    def look(operator: str | LutParams, stops: float) -> SheetTile:
         exact = light.look(operator, stops)
         assert exact.exposure is not None
         codes, _ = pack(tile(tonemap(gpu, image, exact), *size), Encoding(np.dtype(np.uint8), encode=True))
-        return Tile(
+        return SheetTile(
             upright(codes.numpy(), orientation),
             f"{operator}  {signed(stops)}",
             f"EV {signed(exact.exposure, '.2f')}",
@@ -84,7 +84,7 @@ def contact_sheet(
     return compose([[look(operator, stops) for stops in sheet.stops] for operator in sheet.operators])
 
 
-def compose(rows: Sequence[Sequence[Tile]]) -> Pixels:
+def compose(rows: Sequence[Sequence[SheetTile]]) -> Pixels:
     """Lays out tiles of one size row by row, with their labels. A label wider than a tile makes all columns wider."""
     first = rows[0][0].codes
     height, width, channels = first.shape

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..gpu import Source
+from ..gpu import GeneratedSource
 from .wavelets import Wavelet
 
 # The constants of kernels whose filters are data: the longest has 102 taps (coif17), in 52 pairs under
 # periodization.
-CONSTANTS = Source(
+CONSTANTS = GeneratedSource(
     "dwt_filters", "#define LEFT 0\n#define RIGHT 51\n#define LOW_SCALE 1\n#define HIGH_SCALE 1"
 )
 

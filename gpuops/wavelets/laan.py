@@ -140,7 +140,7 @@ class _Axis:
         )
         return self.dtype.itemsize * self.shape[0] * self.across * (reads + sum(self.counts))
 
-    def rows(self) -> _Rows:
+    def rows(self) -> _RowGroups:
         """The division of rows among groups."""
         limits, plan, lows, wide = self.gpu.limits, self.plan, self.counts[0], self.lanes
         room = min(_LOCAL, limits.local_bytes) // (2 * self.dtype.itemsize)
@@ -158,7 +158,7 @@ class _Axis:
         several = together // items if run <= _SHORT else 1
         while several > 1 and several * pitch > room:
             several //= 2
-        return _Rows(kernel, items, several, run, ceil(lows / run), pitch)
+        return _RowGroups(kernel, items, several, run, ceil(lows / run), pitch)
 
     def columns(self) -> _Columns:
         """The division of columns among groups."""
@@ -213,7 +213,7 @@ class _Axis:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _RowGroups:
     """Groups of ``items`` that take ``several`` rows, or one of ``segments`` of ``run`` pairs of each.
 
     ``pitch``: samples in local memory from the even ones to the odd ones.

@@ -13,7 +13,7 @@ from math import ceil, prod
 import numpy as np
 
 from ..errors import DeviceError
-from ..gpu import LATER, Argument, Define, Gpu, Kernel, Source, Step
+from ..gpu import LATER, Argument, BoundLaunch, Define, GeneratedSource, Gpu, Kernel
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import axis, extension
@@ -42,7 +42,7 @@ Four = tuple[Image, Image, Image, Image]  # cA, cH, cV, cD
 
 
 @dataclass(frozen=True)
-class Layout:
+class LevelLayout:
     """The places of an image and its coefficients in one buffer, by strips: see dwt_layout.cl.
 
     ``strip`` and ``run`` are binary logarithms; ``pitch`` is the samples from a row to the next, ``plane`` those from a
@@ -94,7 +94,7 @@ class Level:
     planes: int
     image: Shape
     inverse: bool
-    layout: Layout | None = None
+    layout: LevelLayout | None = None
     room: int = 0  # in place: bytes that may be put aside
     # In place: bytes that may be put aside if most of the device would otherwise have nothing to do.
     more_room: int = 0
@@ -142,7 +142,7 @@ class Level:
         return (n, low_y, low_x), (n, high_y, low_x), (n, low_y, high_x), (n, high_y, high_x)
 
     @cached_property
-    def _whole(self) -> Step | None:
+    def _whole(self) -> BoundLaunch | None:
         """The launch that does all, for an image and its four bands; None where samples go aside first."""
         if self.layout is not None:
             return None
@@ -153,7 +153,7 @@ class Level:
             return self._tiled()
         return None
 
-    def _tiled(self) -> Step | None:
+    def _tiled(self) -> BoundLaunch | None:
         """The launch in which each work-group takes a tile; None if no tile fits the device."""
         found = tile.fitting(
             self.gpu, self.lifting, self.steps, self.pairs, self.planes, self.dtype.itemsize,
@@ -167,7 +167,7 @@ class Level:
             across, local=(found.items, 1), label=self.label("level"), traffic=self._traffic,
         )  # fmt: skip
 
-    def _wide(self) -> Step:
+    def _wide(self) -> BoundLaunch:
         """The launch in which each work-item takes a tile."""
         sources = ("border", "dwt_layout", "dwt_beyond", self.steps, "dwt_level_wide")
         wide = _NARROW if self.pairs[1] <= _NARROW else _WIDE
@@ -183,7 +183,7 @@ class Level:
         )  # fmt: skip
 
     @cached_property
-    def _groups(self) -> tuple[Step, Step, Shape3, Shape3]:
+    def _groups(self) -> tuple[BoundLaunch, BoundLaunch, Shape3, Shape3]:
         """Two launches in which work-groups take tiles, and the shapes of the columns and of the rows put aside.
 
         The first launch puts samples aside and takes what is read; the second does the rest and takes the image, and
@@ -277,7 +277,7 @@ class Level:
         return lifting(self._wavelet, inverse=self.inverse)
 
     @property
-    def steps(self) -> Source:
+    def steps(self) -> GeneratedSource:
         """The steps, for the kernels."""
         return macro(self.lifting, SAMPLES[self.dtype.name])
 

@@ -8,8 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from ..gpu import Source
-from .wavelets import Step, Wavelet
+from ..gpu import GeneratedSource
+from .wavelets import LiftingStep, Wavelet
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Lifting:
 
     wavelet: Wavelet
     inverse: bool
-    steps: tuple[Step, ...]
+    steps: tuple[LiftingStep, ...]
     spans: tuple[tuple[int, int], ...]
     left: int
     right: int
@@ -46,9 +46,11 @@ class Lifting:
         found = zip(self.steps, self.spans, strict=True)
         return any((after if step.odd == odd else after + step.first) < at for step, (_, after) in found)
 
-    def _source(self, form: str, *lines: str) -> Source:
+    def _source(self, form: str, *lines: str) -> GeneratedSource:
         reach = f"#define LEFT {self.left}", f"#define RIGHT {self.right}", f"#define KEPT {self.kept}"
-        return Source(f"dwt_{self.wavelet.name.replace('/', '_')}_{form}", "\n".join((*reach, *lines)))
+        return GeneratedSource(
+            f"dwt_{self.wavelet.name.replace('/', '_')}_{form}", "\n".join((*reach, *lines))
+        )
 
 
 @cache
@@ -60,7 +62,7 @@ def lifting(wavelet: Wavelet, *, inverse: bool, held: bool = False) -> Lifting:
     """
     steps = tuple(step.undone for step in reversed(wavelet.steps)) if inverse else wavelet.steps
     need = {False: (int(held), 0), True: (int(held), 0)}  # for even and for odd samples
-    later: list[tuple[Step, int]] = []
+    later: list[tuple[LiftingStep, int]] = []
     spans = []
     for step in reversed(steps):
         ahead, after = need[step.odd]
@@ -78,7 +80,7 @@ def lifting(wavelet: Wavelet, *, inverse: bool, held: bool = False) -> Lifting:
 
 
 @cache
-def macro(plan: Lifting, sample: str) -> Source:
+def macro(plan: Lifting, sample: str) -> GeneratedSource:
     """The steps as a macro, for compilers to unroll: clkernels/wavelets/dwt_level.cl and its like, for floats.
 
     STEPS(TAKE) calls the macro TAKE(target, other, first, taps, before, after, again, weights…) for each step:
@@ -99,7 +101,7 @@ def macro(plan: Lifting, sample: str) -> Source:
 
 
 @cache
-def tables(plan: Lifting, sample: str) -> Source:
+def tables(plan: Lifting, sample: str) -> GeneratedSource:
     """The steps as arrays, for loops over them: clkernels/wavelets/dwt_steps.cl, for floats and for ``int``."""
     steps, most = plan.steps, max(len(step.taps) for step in plan.steps)
 
@@ -137,12 +139,12 @@ def tables(plan: Lifting, sample: str) -> Source:
     return plan._source("tables", *lines)
 
 
-def rows(*pairs: int) -> tuple[str | Source, ...]:
+def rows(*pairs: int) -> tuple[str | GeneratedSource, ...]:
     """The sources of the steps on rows of n pairs, for each n in ``pairs``: clkernels/wavelets/dwt_lift.cl."""
     return tuple(
         part
         for n in pairs
-        for part in (Source(f"dwt_rows_of_{n}_pairs", f"#undef N\n#define N {n}"), "dwt_lift")
+        for part in (GeneratedSource(f"dwt_rows_of_{n}_pairs", f"#undef N\n#define N {n}"), "dwt_lift")
     )
 
 

@@ -58,7 +58,7 @@ def paint(found: Sequence[Anywhere], sink: Sink, white: float = 1.0) -> None:
             if top < bottom:
                 # Where its place is larger than the band there are no rows of it.
                 rows = slice(*(min(at - place.top, band.shape[1]) for at in (top, bottom)))
-                there = Place(top - slab.start, place.left, bottom - top, place.width)
+                there = BandPlace(top - slab.start, place.left, bottom - top, place.width)
                 _paint(end_of(band).rows(rows), result, there, look)
         return [result]
 
@@ -66,7 +66,7 @@ def paint(found: Sequence[Anywhere], sink: Sink, white: float = 1.0) -> None:
     stream(gpu, [], [(sink, 1)], slabs, strip)
 
 
-class Place(NamedTuple):
+class BandPlace(NamedTuple):
     """The place of a band in the picture."""
 
     top: int
@@ -82,22 +82,22 @@ class Look(NamedTuple):
     knee: float
 
 
-def layout(shapes: Sequence[tuple[int, ...]]) -> tuple[list[Place], tuple[int, int]]:
+def layout(shapes: Sequence[tuple[int, ...]]) -> tuple[list[BandPlace], tuple[int, int]]:
     """A place for each band, by their (height, width), and the picture's size.
 
     The coarser bands may need more room than the bands beside them.
     """
     (top, left), details = shapes[0], [shapes[i : i + 3] for i in range(1, len(shapes), 3)]
     gap = 2 if details and 2 * max(details[-1][2]) > _THIN else 1
-    places = [Place(0, 0, top, left)]
+    places = [BandPlace(0, 0, top, left)]
     for horizontal, vertical, diagonal in details:
         height, width = top, left
         top, left = top + gap, left + gap
         below, beside = max(horizontal[0], diagonal[0]), max(vertical[1], diagonal[1])
         places += [
-            Place(top, 0, below, width),
-            Place(0, left, height, beside),
-            Place(top, left, below, beside),
+            BandPlace(top, 0, below, width),
+            BandPlace(0, left, height, beside),
+            BandPlace(top, left, below, beside),
         ]
         top, left = top + below, left + beside
     return places, (top, left)
@@ -125,7 +125,7 @@ def _knee(band: Anywhere, colours: int) -> float:
     return value
 
 
-def _paint(band: Image, result: Image, place: Place, look: Look) -> None:
+def _paint(band: Image, result: Image, place: BandPlace, look: Look) -> None:
     if not place.height or not place.width:
         return
     kernel = bands.kernel(band.gpu, "paint", encode=band.linear)

@@ -7,7 +7,7 @@ from math import sqrt
 
 from ..image import Image
 from .lifting import lifting
-from .wavelets import Step, Wavelet
+from .wavelets import LiftingStep, Wavelet
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def run(line: Line, image: Image) -> None:
         stored = (stored[0], result) if step.odd else (result, stored[1])
 
 
-def _launch(line: Line, image: Image, step: Step, own: float, other: float, result: float) -> None:
+def _launch(line: Line, image: Image, step: LiftingStep, own: float, other: float, result: float) -> None:
     """Takes one step. ``own``, ``other``: scales of the changed and the other half before it; ``result``: scale of the
     changed half after it."""
     gpu, planes = image.gpu, image.shape[0]

@@ -27,7 +27,7 @@ WHITE = {"uint8": 255, "uint16": 65535}  # the levels of the integer transform
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredBands:
     """A file's description of its bands: the parameters that made them, and the image's shape and kind."""
 
     params: DwtParams
@@ -50,7 +50,7 @@ class Stored:
         """The names of all bands, those without coefficients too."""
         return [name for name, _ in band_shapes(self.params, self.shape[1:], self.params.levels or 0)]
 
-    def without_alpha(self) -> Stored:
+    def without_alpha(self) -> StoredBands:
         """The description of the colours' bands alone."""
         return replace(self, shape=(self.shape[0] - self.alpha, *self.shape[1:]), alpha=False)
 
@@ -80,13 +80,13 @@ def copies(params: DwtParams, *, overwrite: bool = False, more: bool = False) ->
     return multilevel.COPIES * (2 if more else 1)
 
 
-def source_of(gpu: Gpu, pixels: Array, decoding: Decoding, about: Stored) -> PixelSource:
+def source_of(gpu: Gpu, pixels: Array, decoding: Decoding, about: StoredBands) -> PixelSource:
     """A file's pixels (height, width, channels) as the source of what is transformed."""
     convert = partial(bands.to_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
     return PixelSource(gpu, pixels, decoding, linear=about.linear, convert=convert, dtype=about.sample)
 
 
-def sink_of(about: Stored, encoding: Encoding) -> PixelSink:
+def sink_of(about: StoredBands, encoding: Encoding) -> PixelSink:
     """The sink of what is transformed back."""
     convert = partial(bands.from_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
     return PixelSink(about.shape, encoding, alpha=about.alpha, convert=convert)
@@ -100,7 +100,7 @@ def coefficients(source: Source, params: DwtParams) -> list[Anywhere]:
     return found
 
 
-def overwritten(image: Image, about: Stored) -> dict[str, Array]:
+def overwritten(image: Image, about: StoredBands) -> dict[str, Array]:
     """The arrays of a file by a method that works in place, in the memory of the image: little is needed beside it.
 
     Large images are transformed plane by plane. Raises ParameterError as :func:`coefficients`.
@@ -118,12 +118,12 @@ def overwritten(image: Image, about: Stored) -> dict[str, Array]:
     return arrays
 
 
-def named(found: Sequence[Anywhere], about: Stored) -> dict[str, Array]:
+def named(found: Sequence[Anywhere], about: StoredBands) -> dict[str, Array]:
     """The arrays of a file: bands without coefficients are not stored."""
     return {name: band.numpy() for name, band in zip(about.names(), found, strict=True) if band.nbytes}
 
 
-def found_in(gpu: Gpu, arrays: Mapping[str, Array], about: Stored) -> list[HostImage]:
+def found_in(gpu: Gpu, arrays: Mapping[str, Array], about: StoredBands) -> list[HostImage]:
     """All bands of a file; ``about`` may be without the file's alpha."""
     planes = about.shape[0]
     return [
@@ -137,7 +137,7 @@ def _check_finite(approximation: Array) -> None:
         raise ParameterError("holds NaN or infinite pixels, which would spread over all coefficients")
 
 
-def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored:
+def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> StoredBands:
     """The description of a file's bands; the bands are exactly those that it describes, and finite.
 
     Otherwise raises FileError, which names the band or attribute that is wrong.
@@ -163,7 +163,7 @@ def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored
         )
     except ParameterError as error:
         raise FileError(f"the attributes make no sense: {error!s:.200}") from None
-    stored = Stored(params, shape, attributes["dtype"], attributes["alpha"], attributes["linear"])
+    stored = StoredBands(params, shape, attributes["dtype"], attributes["alpha"], attributes["linear"])
     expected = stored.bands()
     for name, size in expected.items():
         if name not in arrays:

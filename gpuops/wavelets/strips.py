@@ -18,7 +18,7 @@ from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
 from ..tiles.rectangles import cut
-from .level import MOST, SAMPLES, Layout, Level
+from .level import MOST, SAMPLES, Level, LevelLayout
 
 _STRIP = 10  # binary logarithm of a strip's columns, if groups have as many
 _RUN = 3  # binary logarithm of the columns of the shortest run, which one work-item has
@@ -77,21 +77,21 @@ def joined(bands: Sequence[Image], params: DwtParams, shape: Shape) -> Image:
 class BandInStrips:
     """The place of a band in the strips of a level of ``width`` columns: in ``odd`` rows, in ``high`` halves."""
 
-    layout: Layout
+    layout: LevelLayout
     width: int
     size: Shape
     odd: int
     high: int
 
 
-def _places(levels: Sequence[tuple[Layout, Shape]]) -> Iterator[BandInStrips]:
+def _places(levels: Sequence[tuple[LevelLayout, Shape]]) -> Iterator[BandInStrips]:
     """The places of all bands: cA, the coarsest cH, cV, cD, and so on."""
     for number, (layout, (height, width)) in enumerate(reversed(levels)):
         for odd, high in ((0, 0), (1, 0), (0, 1), (1, 1))[number > 0 :]:
             yield BandInStrips(layout, width, ((height + 1 - odd) // 2, (width + 1 - high) // 2), odd, high)
 
 
-def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, Shape]]:
+def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[LevelLayout, Shape]]:
     """For each level, the layout of its image, and its height and width."""
     _, height, width = image.shape
     if image.dtype.name not in SAMPLES:
@@ -110,7 +110,7 @@ def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, 
                 f"the method strip under periodization needs even lengths on every level, not {shape[0]}×{shape[1]}: "
                 "use mirror, or the method lifting"
             )
-        found.append((Layout(strip, strip - level, width << level, height * width), shape))
+        found.append((LevelLayout(strip, strip - level, width << level, height * width), shape))
     return found
 
 
@@ -118,7 +118,7 @@ def _strip(image: Image, params: DwtParams) -> int:
     """The binary logarithm of a strip's columns: as many as the smaller one of the transform's and the inverse's groups
     has."""
     planes, height, width = image.shape
-    wanted = Layout(_STRIP, _STRIP, width, height * width)
+    wanted = LevelLayout(_STRIP, _STRIP, width, height * width)
     strip = _STRIP
     for inverse in (False, True):
         group = (
@@ -132,7 +132,7 @@ def _strip(image: Image, params: DwtParams) -> int:
     return strip
 
 
-def _level(image: Image, params: DwtParams, layout: Layout, shape: Shape, *, inverse: bool) -> Level:
+def _level(image: Image, params: DwtParams, layout: LevelLayout, shape: Shape, *, inverse: bool) -> Level:
     """A level that overwrites an image of ``shape``, which lies in the buffer of ``image`` by ``layout``."""
     room, more = int(_ASIDE * image.nbytes), int(_MORE_ASIDE * image.nbytes)
     level = Level(image.gpu, params, image.dtype, image.shape[0], shape, inverse, layout, room, more)

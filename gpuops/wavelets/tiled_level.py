@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from ..gpu import Define, Gpu, Kernel, Source
+from ..gpu import Define, GeneratedSource, Gpu, Kernel
 from .lifting import Lifting
 
 # Bytes of a small image: larger ones take the time that memory takes.
@@ -36,7 +36,7 @@ def pays(nbytes: int, *, inverse: bool, words: bool) -> bool:
 def fitting(
     gpu: Gpu,
     plan: Lifting,
-    steps: Source,
+    steps: GeneratedSource,
     pairs: tuple[int, int],
     planes: int,
     itemsize: int,

@@ -13,7 +13,7 @@ from math import ceil, prod
 
 import numpy as np
 
-from ..gpu import LATER, Argument, Define, Gpu, Kernel, Step
+from ..gpu import LATER, Argument, BoundLaunch, Define, Gpu, Kernel
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import axis
@@ -69,7 +69,7 @@ class TwoLevels:
         return self.fine.aside(0 if self.fine.inverse else None), self.coarse.aside()
 
     @cached_property
-    def _steps(self) -> tuple[Step, Step]:
+    def _steps(self) -> tuple[BoundLaunch, BoundLaunch]:
         """The launch that puts samples aside, and the one that makes the rest."""
         assert self.kernel is not None
         fine, coarse = self.fine, self.coarse
@@ -90,7 +90,7 @@ class TwoLevels:
         )  # fmt: skip
         return self._margins(), levels
 
-    def _margins(self) -> Step:
+    def _margins(self) -> BoundLaunch:
         """The launch that puts aside samples that one level reads, and approximations that the other level reads."""
         levels, asides = (self.fine, self.coarse), self._asides
         (read, other), (aside, other_aside) = (

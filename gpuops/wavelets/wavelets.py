@@ -18,7 +18,7 @@ Filters = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 @dataclass(frozen=True)
-class Step:
+class LiftingStep:
     """One lifting step: odd or even samples ± floor((Σ taps[j] other[t + first + j] + rounding) / 2^shift).
 
     The floor and the rounding belong to the integer transform; the float transform leaves them out.
@@ -38,7 +38,7 @@ class Step:
         return tuple(factor * tap for tap in self.taps)
 
     @property
-    def undone(self) -> Step:
+    def undone(self) -> LiftingStep:
         """The step that takes this one back."""
         return replace(self, subtract=not self.subtract)
 
@@ -52,7 +52,7 @@ class Wavelet:
     """
 
     name: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LiftingStep, ...] = ()
     filters: Filters | None = None  # dec_lo, dec_hi of a wavelet without steps
     rows_first: bool = False
     accuracy: int = 0
@@ -120,12 +120,12 @@ class Wavelet:
         return any(len(step.taps) > 1 for step in self.steps)
 
 
-def _predict(first: int, taps: tuple[float, ...], shift: int = 0, rounding: int = 0) -> Step:
-    return Step(True, True, first, taps, shift, rounding)
+def _predict(first: int, taps: tuple[float, ...], shift: int = 0, rounding: int = 0) -> LiftingStep:
+    return LiftingStep(True, True, first, taps, shift, rounding)
 
 
-def _update(first: int, taps: tuple[float, ...], shift: int = 0, rounding: int = 0) -> Step:
-    return Step(False, False, first, taps, shift, rounding)
+def _update(first: int, taps: tuple[float, ...], shift: int = 0, rounding: int = 0) -> LiftingStep:
+    return LiftingStep(False, False, first, taps, shift, rounding)
 
 
 _DD = (-1, 9, 9, -1)  # interpolates cubics at the middle: Deslauriers and Dubuc (1989)
@@ -177,7 +177,7 @@ def _vc2(name: str) -> Wavelet:
     accuracy, stages = _VC2[name]
     steps = tuple(
         # D counts from A[2n − 1] for even samples, pair n − 1, and from A[2n] for odd ones, pair n.
-        Step(kind > 2, kind in (1, 3), d - (kind <= 2), taps, s, (1 << s) >> 1)
+        LiftingStep(kind > 2, kind in (1, 3), d - (kind <= 2), taps, s, (1 << s) >> 1)
         for kind, s, d, taps in reversed(stages)
     )
     return Wavelet(name, steps, rows_first=True, accuracy=accuracy)

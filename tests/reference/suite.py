@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuops import files
-from gpuops.regress.outcome import Limit, Outcome, Picture, Run, Worst
+from gpuops.regress.outcome import Limit, Outcome, PairedPicture, Run, WorstPixel
 
 Pixels = NDArray[np.generic]
 
@@ -34,13 +34,13 @@ class Suite:
     folder: Path
     pictures: dict[str, tuple[Pixels, Pixels]]
 
-    def write(self, name: str, pixels: Pixels, *, linear: bool = False) -> Picture:
+    def write(self, name: str, pixels: Pixels, *, linear: bool = False) -> PairedPicture:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         alpha = pixels.shape[2] in (2, 4)
         files.write(path, files.Picture(np.ascontiguousarray(pixels), alpha, linear), overwrite=True)
         channels = {1: "Y", 2: "YA", 3: "RGB", 4: "RGBA"}[pixels.shape[2]]
-        return Picture(
+        return PairedPicture(
             str(path), name, "0" * 64, "base", pixels.shape[1], pixels.shape[0], channels, pixels.dtype.name
         )
 
@@ -64,7 +64,7 @@ class Suite:
             {"max": 0.01},
             limits if status == "failed" else (),
             limits if status == "warned" else (),
-            Worst(
+            WorstPixel(
                 int(column), int(row),
                 tuple(map(float, result[row, column])), tuple(map(float, reference[row, column])),
             ),

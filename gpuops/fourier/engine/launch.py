@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyopencl as cl
 
-from ...gpu import Define, Local, Source
+from ...gpu import Define, GeneratedSource, Local
 from ...pixels.coding import Encoding
 from . import butterflies, local_kernel, tables, wide_kernel
-from .planner import Pass
+from .planner import AxisPass
 from .problem import Problem
 from .schedule import LARGEST_UNROLLED, SHARED
 
 if TYPE_CHECKING:
-    from ...gpu import Argument, Gpu, Kernel, Step
+    from ...gpu import Argument, BoundLaunch, Gpu, Kernel
     from ...image import Image
 
 LOST = 12  # the number of the kernel's argument that counts values lost in pixels
@@ -27,7 +27,7 @@ GROUP = 256
 ON_A_STACK = 4096
 
 
-def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
+def steps(gpu: Gpu, problem: Problem, passes: Sequence[AxisPass]) -> list[BoundLaunch]:
     """Returns the launches of passes. Their arguments 0, 2 and 4 are input, factors and output; argument :data:`LOST`
     counts values that do not fit into pixels that are written."""
     requests = [(_sources(problem, p), f"fft_{p.kind}", _defines(gpu, problem, p)) for p in passes]
@@ -37,7 +37,9 @@ def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
     ]
 
 
-def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[Hashable, Image]) -> Step:
+def _bind(
+    gpu: Gpu, problem: Problem, p: AxisPass, kernel: Kernel, cache: dict[Hashable, Image]
+) -> BoundLaunch:
     """Returns the launch of a pass; ``cache`` keeps tables."""
     schedule, at, ends = p.schedule, p.at, p.ends
     outer = at.counts[0] // schedule.channels
@@ -68,7 +70,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[Hasha
     )  # fmt: skip
 
 
-def _sources(problem: Problem, p: Pass) -> tuple[str | Source, ...]:
+def _sources(problem: Problem, p: AxisPass) -> tuple[str | GeneratedSource, ...]:
     """The parts of a pass's program: what it reads and writes, its butterflies, and its kernel."""
     real, schedule = "double" if problem.double else "float", p.schedule
     own = [r for i, r in enumerate(schedule.radices) if not (schedule.share and i == SHARED)]
@@ -88,16 +90,16 @@ def _sources(problem: Problem, p: Pass) -> tuple[str | Source, ...]:
     if p.kind == "local":
         rader, pairs = ("fft_rader",) * bool(schedule.share), ("fft_pairs",) * bool(schedule.pairs)
         behind = ("fft_stages", *rader, *pairs, "fft_local")
-    generated = Source("fft_generated", text, once=p.kind != "wide", long=True)
+    generated = GeneratedSource("fft_generated", text, once=p.kind != "wide", long=True)
     return (*before, "fft", "fft_take", "fft_give", *loops, generated, *behind)
 
 
-def _written(problem: Problem, p: Pass) -> Encoding | None:
+def _written(problem: Problem, p: AxisPass) -> Encoding | None:
     """The encoding of the pixels that a pass writes; None if it writes none."""
     return problem.written.encoding if problem.written and p.real_out else None
 
 
-def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
+def _defines(gpu: Gpu, problem: Problem, p: AxisPass) -> dict[str, Define]:
     """The definitions that the head of fft.cl lists."""
     schedule, at, ends, fixed = p.schedule, p.at, p.ends, p.kind != "wide"
     # The number of elements that a kernel is compiled for; −2: any number.
@@ -155,13 +157,13 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     return defines
 
 
-def _lengths(p: Pass) -> tuple[int, int, int, int]:
+def _lengths(p: AxisPass) -> tuple[int, int, int, int]:
     """What fft.cl calls LENGTH, FACTORS, GAP and PITCH."""
     factors = p.schedule.length or (p.n if p.ends.factor == "filter" else p.convolved)
     return p.convolved or p.n, factors, p.gap if p.split else 1, p.schedule.points + 1
 
 
-def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
+def _edge(problem: Problem, p: AxisPass) -> tuple[int, int, int, int]:
     """The member ``edge`` of fft.cl's Shape. For an image it is height, width and origin. For other inputs it is the
     number of rows of a plane's transfer function (0: one for all planes) or the first plane's channel of pixels, and
     then the distance of opposites.
@@ -177,7 +179,7 @@ def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
 
 
 def _tables(
-    gpu: Gpu, problem: Problem, p: Pass, cache: dict[Hashable, Image]
+    gpu: Gpu, problem: Problem, p: AxisPass, cache: dict[Hashable, Image]
 ) -> tuple[Image, Image | None, Image | None]:
     """Three tables: the twiddles and the constants behind them; Bluestein's factors; the turns of halves or of joined
     sequences."""
@@ -205,7 +207,7 @@ def _tables(
     return constants, factors, roots
 
 
-def _traffic(p: Pass, problem: Problem) -> int:
+def _traffic(p: AxisPass, problem: Problem) -> int:
     """The bytes of the samples that exist and of the results that are wanted."""
     at, schedule, stored = p.at, p.schedule, problem.stored.itemsize // 2
     opposites = schedule.pairs and not schedule.own_mirror

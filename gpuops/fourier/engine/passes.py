@@ -7,11 +7,11 @@ from math import prod
 
 from ...errors import ParameterError, TooLongError
 from ...gpu import Limits
-from .planner import ROWS, Ends, Four, Pass, Planner, Sequences
+from .planner import ROWS, AxisPass, Four, PassEnds, Planner, Sequences
 from .problem import Problem, row_steps
 
 
-def passes(limits: Limits, problem: Problem) -> list[Pass]:
+def passes(limits: Limits, problem: Problem) -> list[AxisPass]:
     """The passes of a transform, in order.
 
     Raises ParameterError beyond what addresses of type int reach, and TooLongError for rows that need several passes if
@@ -40,7 +40,7 @@ def passes(limits: Limits, problem: Problem) -> list[Pass]:
     return found
 
 
-def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
+def _rows_and_columns(planner: Planner, problem: Problem) -> list[AxisPass]:
     """Rows, then columns; columns, then rows where the result is real. Or rows alone."""
     planes, in_rows, in_columns = problem.in_shape
     _, out_rows, out_columns = problem.out_shape
@@ -57,12 +57,12 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
         rows = Sequences(counts, between, out_steps, wide, out_columns)
         share = planner.part(problem.scale, rows_n, problem.size) if two else 1.0
         last = planner.passes(
-            columns_n, rows, Ends("hermitian", "samples", True, True, problem.scale / share)
+            columns_n, rows, PassEnds("hermitian", "samples", True, True, problem.scale / share)
         )
         if not two:
             return last
         columns = Sequences((planes, 1, wide), _turned(in_steps), _turned(between), in_rows, out_rows)
-        first = planner.passes(rows_n, columns, Ends(swap_in=True, swap_out=True, scale=share))
+        first = planner.passes(rows_n, columns, PassEnds(swap_in=True, swap_out=True, scale=share))
         return [*first[:-1], replace(first[-1], temporary=planes * wide * high), *last]
     load, store = ("samples" if real else "complex" for real in (problem.real_in, problem.real_out))
     present = min(in_rows, rows_n)  # rows beyond the transform are unneeded, beyond the input zero
@@ -72,33 +72,33 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
     if present == in_rows == out_rows and not problem.pixels:  # no plane has a gap behind it
         rows = replace(rows, counts=(1, 1, planes * present))
     share = planner.part(problem.scale, columns_n, problem.size) if two else problem.scale
-    first = planner.passes(columns_n, rows, Ends(load, "complex" if two else store, swap, swap, share))
+    first = planner.passes(columns_n, rows, PassEnds(load, "complex" if two else store, swap, swap, share))
     if not two:
         return first
     if problem.real_out:
         first[-1] = replace(first[-1], temporary=planes * present * out_columns)
     columns = Sequences((planes, 1, out_columns), _turned(between), _turned(out_steps), present, out_rows)
-    rest = Ends("complex", store, swap, swap, problem.scale / share)
+    rest = PassEnds("complex", store, swap, swap, problem.scale / share)
     return first + planner.passes(rows_n, columns, rest)
 
 
-def _columns(planner: Planner, problem: Problem) -> list[Pass]:
+def _columns(planner: Planner, problem: Problem) -> list[AxisPass]:
     """Columns alone."""
     planes, rows, columns = problem.in_shape
     steps = _turned(problem.in_steps), _turned(problem.out_steps)
     at = Sequences((planes, 1, columns), *steps, min(rows, problem.n[0]), problem.out_shape[1])
     swap = problem.inverse
-    return planner.passes(problem.n[0], at, Ends(swap_in=swap, swap_out=swap, scale=problem.scale))
+    return planner.passes(problem.n[0], at, PassEnds(swap_in=swap, swap_out=swap, scale=problem.scale))
 
 
-def _interleaved(planner: Planner, problem: Problem) -> list[Pass]:
+def _interleaved(planner: Planner, problem: Problem) -> list[AxisPass]:
     """Rows, then columns in place, of (rows, columns, planes), in which the values of a pixel are neighbours."""
     planes, n_rows, n_columns = problem.in_shape
     row, share = n_columns * planes, planner.part(problem.scale, n_columns, problem.size)
     along, across = (row, 0, 1, planes), (0, 0, 1, row)
     rows = Sequences((n_rows, 1, planes), along, along, n_columns, n_columns)
     columns = Sequences((1, 1, row), across, across, n_rows, n_rows)
-    ends = Ends(swap_in=problem.inverse, swap_out=problem.inverse, scale=share)
+    ends = PassEnds(swap_in=problem.inverse, swap_out=problem.inverse, scale=share)
     # A group that takes all planes of a row reads whole lines of memory, however few planes there are.
     single = planner.single(n_columns, rows, ends) if planner.params.method != "global" else None
     whole = single and single.schedule.columns * single.lanes >= planes
@@ -106,7 +106,7 @@ def _interleaved(planner: Planner, problem: Problem) -> list[Pass]:
     return first + planner.passes(n_rows, columns, replace(ends, scale=problem.scale / share))
 
 
-def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
+def _packed_rows(planner: Planner, problem: Problem) -> AxisPass | None:
     """The pass over real rows of even length, two neighbours of which are one complex value; None for other rows, and
     for those that do not fit local memory."""
     real, spectrum, n = problem.in_shape, problem.out_shape, problem.n[1]
@@ -115,9 +115,9 @@ def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
     if problem.kind == "c2c" or n % 2 or spectrum[2] == n != 2 or (problem.kind == "r2c") == problem.inverse:
         return None
     half, present = n // 2, min(real[2], n)
-    ends, steps = Ends(), (0, 0, real[2] // 2, 1)
+    ends, steps = PassEnds(), (0, 0, real[2] // 2, 1)
     if real[2] % 2 or present % 2:
-        ends, steps = Ends("samples", "samples", pixel=1, pixels=present), (0, 0, real[2], 2)
+        ends, steps = PassEnds("samples", "samples", pixel=1, pixels=present), (0, 0, real[2], 2)
     counts, beyond = (1, 1, real[0] * real[1]), (0, 0, spectrum[2], 1)
     if problem.kind == "r2c":
         rows = Sequences(counts, steps, beyond, -(-present // 2), half + 1)
@@ -133,7 +133,7 @@ def _turned(rows: Four) -> Four:
     return rows[0], rows[2], rows[3], rows[2]
 
 
-def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
+def _columns_and_rows(planner: Planner, problem: Problem) -> list[AxisPass] | None:
     """Columns of N / joined points, then rows: every pass writes whole lines of memory, whatever the width.
 
     T_j[k] is the transform of rows j, j + joined, …; row k + p·N/joined of the result is the transform along the row
@@ -176,19 +176,19 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     share = planner.part(problem.scale, short, problem.size)
     if columns_last and not problem.half:
         share = problem.scale
-    found: list[Pass] = []
+    found: list[AxisPass] = []
 
-    def columns_of(rows: Four, pixels: int) -> tuple[Four, Ends, int]:
+    def columns_of(rows: Four, pixels: int) -> tuple[Four, PassEnds, int]:
         """For an image whose rows have the steps ``rows``: the steps of its columns, or of pairs of real columns; their
         ends; their number."""
         plane, _, row, pixel = rows
         if not real:
-            ends = Ends("samples" if problem.real_in else "complex")
+            ends = PassEnds("samples" if problem.real_in else "complex")
             return (plane, row, pixel, joined * row), ends, pixels
         if problem.pixels or row % 2 or pixels % 2:
-            ends = Ends("samples", "samples", pixel=pixel, pixels=pixels, channels=channels)
+            ends = PassEnds("samples", "samples", pixel=pixel, pixels=pixels, channels=channels)
             return (plane, row, 2 * pixel, joined * row), ends, -(-pixels // 2)
-        return (plane // 2, row // 2, 1, joined * row // 2), Ends(), pixels // 2
+        return (plane // 2, row // 2, 1, joined * row // 2), PassEnds(), pixels // 2
 
     if kind != "c2r":
         steps, ends, count = columns_of(image_in, present)
@@ -196,7 +196,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         if problem.around:
             after = problem.around.after
             steps, count = (image_in[0], in_columns, 2, joined * in_columns), wide
-            ends, in_n = Ends("image", pixels=in_columns + after[1]), in_rows + after[0]
+            ends, in_n = PassEnds("image", pixels=in_columns + after[1]), in_rows + after[0]
         columns = Sequences((planes, joined, count), steps, between_columns, in_n, short)
         scale = 1.0 if columns_last else share
         ends = replace(ends, store="complex", swap_in=swap, swap_out=swap, scale=scale)
@@ -208,7 +208,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     sequences = (planes, 1, short // 2 + 1 if real else short)
     partner = (short * rows_in[2], short * rows_out[2])
     rows = Sequences(sequences, rows_in, rows_out, in_n, out_n, joined, partner)
-    ends = Ends(
+    ends = PassEnds(
         store="samples" if problem.real_out and not real else "complex",
         swap_in=swap or kind == "c2r",
         swap_out=swap,

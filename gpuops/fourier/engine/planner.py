@@ -42,7 +42,7 @@ class Sequences:
 
 
 @dataclass(frozen=True)
-class Ends:
+class PassEnds:
     """The values that the first of an axis' passes reads and the last one writes.
 
     Attributes
@@ -71,19 +71,19 @@ class Ends:
     factor: str = ""
     channels: int = 1
 
-    def before(self, scale: float) -> Ends:
+    def before(self, scale: float) -> PassEnds:
         """The ends of a pass that is followed by others: it writes complex numbers, in order, and takes ``scale``."""
         chirp = self.factor * (self.factor == "chirp")
         return replace(self, store="complex", swap_out=False, scale=scale, factor=chirp)
 
-    def behind(self, scale: float) -> Ends:
+    def behind(self, scale: float) -> PassEnds:
         """The ends of a pass that follows others."""
         rest = self.factor * (self.factor != "chirp")
         return replace(self, load="complex", swap_in=False, scale=scale, factor=rest)
 
 
 @dataclass(frozen=True)
-class Pass:
+class AxisPass:
     """One launch: all that its kernel is generated from and called with.
 
     Attributes
@@ -108,7 +108,7 @@ class Pass:
     n: int
     schedule: Schedule
     at: Sequences
-    ends: Ends
+    ends: PassEnds
     lanes: int = 1
     split: int = 0
     beside: bool = False
@@ -134,7 +134,7 @@ class Planner(Groups):
     def _kind(self) -> str:
         return "wide" if self.vectors else "local"
 
-    def passes(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:
+    def passes(self, n: int, at: Sequences, ends: PassEnds) -> list[AxisPass]:
         """The passes of a transform of ``n`` points along one axis."""
         if self.params.method != "global":
             single = self.single(n, at, ends)
@@ -151,7 +151,7 @@ class Planner(Groups):
         """The number of rows of ``points`` to transform across each other, so that columns are short.
 
         A group must take several neighbours of the ``wide`` columns, or memory is read and written in small pieces. The
-        result divides ``divided``, the number of rows that exist or are wanted; ``channels`` is that of :class:`Ends`.
+        result divides ``divided``, the number of rows that exist or are wanted; ``channels`` is :class:`PassEnds`'s.
         """
         costs = {}
         # A convolution has no registers left for four. (With two, Intel's compiler for CPUs makes errors.)
@@ -166,14 +166,14 @@ class Planner(Groups):
                 costs[joined] = self.cost(rows[0]) + cost
         return min(costs, key=costs.__getitem__, default=1)
 
-    def single(self, n: int, at: Sequences, ends: Ends, form: Schedule = ROWS) -> Pass | None:
+    def single(self, n: int, at: Sequences, ends: PassEnds, form: Schedule = ROWS) -> AxisPass | None:
         """The pass that does all in one dispatch, None if local memory is too small; ``form`` says what else it
         does."""
         form = replace(form, along=at.along, joined=at.joined, channels=ends.channels)
         found = self.schedule(n, at.counts[2], form)
-        return Pass(self._kind, n, found[0], at, ends, found[1]) if found else None
+        return AxisPass(self._kind, n, found[0], at, ends, found[1]) if found else None
 
-    def _halves(self, n: int, at: Sequences, ends: Ends) -> list[Pass] | None:
+    def _halves(self, n: int, at: Sequences, ends: PassEnds) -> list[AxisPass] | None:
         """Two dispatches over n = n1·n2 (four-step). With sample j = j1·n2 + j2 and frequency k = k2·n1 + k1:
 
         X[k] = Σ_j2 w_n2^(j2·k2) · w_n^(j2·k1) · Σ_j1 w_n1^(j1·k1) · x[j].
@@ -210,8 +210,8 @@ class Planner(Groups):
         part = self.part(ends.scale, n1, n)
         start, end = ends.before(part), ends.behind(ends.scale / part)
         return [
-            Pass(self._kind, n, schedule1, first, start, lanes1, 1, at.along, n2, temporary=outer * size),
-            Pass(self._kind, n, schedule2, second, end, lanes2, 2, at.along, n1),
+            AxisPass(self._kind, n, schedule1, first, start, lanes1, 1, at.along, n2, temporary=outer * size),
+            AxisPass(self._kind, n, schedule2, second, end, lanes2, 2, at.along, n1),
         ]
 
     def part(self, scale: float, points: int, n: int) -> float:
@@ -219,7 +219,7 @@ class Planner(Groups):
         range. In other precisions the last pass takes all of it."""
         return float(scale ** (log(points) / log(n))) if self.spread and n > 1 else 1.0
 
-    def _stages(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:
+    def _stages(self, n: int, at: Sequences, ends: PassEnds) -> list[AxisPass]:
         """One dispatch for each stage, ping-pong through global memory."""
         factors = self.factors(n) or (1,)
         dense = _dense(n, at)
@@ -235,11 +235,13 @@ class Planner(Groups):
             computed = self.params.twiddle == "compute"
             schedule = Schedule((radix,), 1, along=dense[3] == 1, computed=computed)
             temporary = n * at.total if index < len(factors) - 1 else 0
-            result.append(Pass("global", n, schedule, here, what, lanes, stride=stride, temporary=temporary))
+            result.append(
+                AxisPass("global", n, schedule, here, what, lanes, stride=stride, temporary=temporary)
+            )
             stride *= radix
         return result
 
-    def _convolved(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:
+    def _convolved(self, n: int, at: Sequences, ends: PassEnds) -> list[AxisPass]:
         """Bluestein's convolution through global memory: chirp, transform, filter, transform back, chirp."""
         points = next_fast_len(2 * n - 1)
         dense = _dense(points, at)

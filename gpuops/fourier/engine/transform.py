@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...image import Image
 
 
-class Plan:
+class TransformPlan:
     """Bound launches of a :class:`Problem`; a call of the plan costs a few microseconds of Python for each launch."""
 
     def __init__(self, gpu: Gpu, problem: Problem) -> None:
@@ -58,10 +58,10 @@ class Plan:
         return result
 
 
-def plan(gpu: Gpu, problem: Problem) -> Plan:
+def plan(gpu: Gpu, problem: Problem) -> TransformPlan:
     """The plan for a problem, kept on the Gpu. Raises DeviceError for double precision if the device has none."""
     if problem.double and not gpu.limits.double:
         raise DeviceError(
             f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
         )
-    return gpu.kept(problem, lambda: Plan(gpu, problem))
+    return gpu.kept(problem, lambda: TransformPlan(gpu, problem))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...files.abreast import Place
+from ...files.abreast import RowPlace
 from ..both import Both
 from ..left_out import Mask
 from ..variance import Variance
@@ -34,7 +34,7 @@ class Band:
         The variance of these rows.
     """
 
-    place: Place
+    place: RowPlace
     reference: Picture
     result: Picture
     without: Mask | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..flip import exposures_of, luminance_of
-from .parts import Part
+from .parts import FigurePart
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _HIGH, _LOW = 15, 16
 
 
-class Luminances(Part):
+class Luminances(FigurePart):
     """The luminance of the reference, on which two looks are taken: numbers at least 0 rise with their bits.
 
     The first look counts them by the upper bits. The second one counts those by the lower bits whose upper ones are

@@ -9,8 +9,8 @@ from ...errors import ParameterError
 from ...whole import needing
 from ..measure import wanted
 from . import room
-from .means import Flip, Scales, Similarity, Ssimulacra2, luminance
-from .parts import DensestWindow, Largest, Noise, Part, Pixelmatch, PuPsnr, Unlike
+from .means import FlipMean, Scales, Similarity, Ssimulacra2, luminance
+from .parts import DensestWindow, FigurePart, Largest, Noise, PixelmatchCount, PuPsnr, Unlike
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -41,9 +41,9 @@ def needing_both(
 
 def parts_of(
     gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, thresholds: Thresholds, pixels: int
-) -> tuple[dict[str, Part], dict[str, ParameterError]]:
+) -> tuple[dict[str, FigurePart], dict[str, ParameterError]]:
     """Returns the parts of all figures, as :func:`part_of` does, and why some have none."""
-    found: dict[str, Part] = {}
+    found: dict[str, FigurePart] = {}
     undefined: dict[str, ParameterError] = {}
     for metric in wanted(how, thresholds):
         if metric not in COUNTED:
@@ -54,7 +54,9 @@ def parts_of(
     return found, undefined
 
 
-def part_of(metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, pixels: int) -> Part:
+def part_of(
+    metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, pixels: int
+) -> FigurePart:
     """Returns the figure's part, for pictures, the reference first, of which so many ``pixels`` are compared.
 
     Raises ParameterError where it is not defined for these pictures.
@@ -67,7 +69,7 @@ def part_of(metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Compa
     if metric == "ssimulacra2":
         return Ssimulacra2(reference)
     if metric in ("flip", "hdr-flip"):
-        return Flip(gpu, reference, how, how.exposures if metric == "hdr-flip" else None)
+        return FlipMean(gpu, reference, how, how.exposures if metric == "hdr-flip" else None)
     if metric.startswith("de"):
         return Largest(metric)
     if metric == "pixelmatch-window":
@@ -78,4 +80,4 @@ def part_of(metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Compa
         return PuPsnr()
     if metric == "within-radius":
         return Unlike(reference, how)
-    return Noise(pixels) if metric == "z-test" else Pixelmatch(pictures)
+    return Noise(pixels) if metric == "z-test" else PixelmatchCount(pictures)

@@ -14,7 +14,7 @@ from ..flip import sum_of_rows
 from ..flip_tiles import reach, scratch_bytes, tile_of
 from ..pu21 import PEAK
 from ..ssim import SCALES, WINDOWS, check_scales, check_size, means, of_scales, scale_means, windows_of_scales
-from .parts import Part
+from .parts import FigurePart
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -38,7 +38,7 @@ def luminance(both: Both) -> tuple[Image, Image, float]:
     return *pu_values(both, luminance=True), PEAK
 
 
-class Similarity(Part):
+class Similarity(FigurePart):
     """The mean structural similarity: of windows that begin in the rows that count."""
 
     def __init__(self, picture: Picture, convention: str, values: Values = stored) -> None:
@@ -70,7 +70,7 @@ class Similarity(Part):
         return self._sum / self._count
 
 
-class Scales(Part):
+class Scales(FigurePart):
     """MS-SSIM: at each scale, the means of windows that begin in the rows that count."""
 
     unit = 1 << (SCALES - 1)  # a row of the coarsest scale
@@ -106,7 +106,7 @@ class Scales(Part):
         return of_scales(self._sums / self._windows[:, 0, None, None])
 
 
-class Ssimulacra2(Part):
+class Ssimulacra2(FigurePart):
     """The score of SSIMULACRA 2.1: sums of errors at each scale, of the rows that count."""
 
     unit = ssimulacra2.UNIT
@@ -130,7 +130,7 @@ class Ssimulacra2(Part):
         return ssimulacra2.score(self._sums, self._size)
 
 
-class Flip(Part):
+class FlipMean(FigurePart):
     """The mean of FLIP's errors, with ``exposures`` those of HDR-FLIP."""
 
     wants = "light"

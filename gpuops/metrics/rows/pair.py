@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ParameterError
-from ...params.comparing import Worst
+from ...params.comparing import WorstPixel
 from ..both import note_of, same_size
 from ..compare import pair
 from ..counted import Counted
@@ -17,8 +17,8 @@ from ..counts import Counts
 from .band import Band
 from .exposures import Luminances
 from .joined import in_the_end, parts_of
-from .means import Flip
-from .parts import Part
+from .means import FlipMean
+from .parts import FigurePart
 from .room import halos, rows_at_a_time
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ByRows:
         sweep: Sweep,
         *,
         missing: int = 0,
-        most: Callable[[list[Part]], int] = lambda _parts: 2**31,
+        most: Callable[[list[FigurePart]], int] = lambda _parts: 2**31,
     ) -> None:
         reference, result = pictures
         same_size(reference, result, how.alpha)
@@ -73,8 +73,8 @@ class ByRows:
             gpu, _dot(reference), _dot(result), space=how.space, alpha=how.alpha
         )
         self.compared = first, second
-        self._parts: dict[str, Part] = {}
-        self._later: dict[str, Part] = {}
+        self._parts: dict[str, FigurePart] = {}
+        self._later: dict[str, FigurePart] = {}
         self._undefined: dict[str, ParameterError] = {}
 
     def figure(self, metric: str) -> float:
@@ -82,7 +82,7 @@ class ByRows:
         if metric in self._undefined:
             raise self._undefined[metric]
         if (part := self._later.pop(metric, None)) is not None:
-            assert isinstance(part, Flip)
+            assert isinstance(part, FlipMean)
             part.exposures = self._exposures()
             self._look(part)
             self._parts[metric] = part
@@ -96,13 +96,13 @@ class ByRows:
         self._look(luminances)
         return luminances.exposures
 
-    def _look(self, part: Part) -> None:
+    def _look(self, part: FigurePart) -> None:
         """Gives all rows to a part."""
         height = self.pictures[0].height
         for band in self._sweep(self.rows_of([part]), *halos([part], height)):
             part.take(band.both(self.gpu, self.how), band)
 
-    def rows_of(self, parts: list[Part]) -> int:
+    def rows_of(self, parts: list[FigurePart]) -> int:
         """Returns how many rows are measured at a time for these parts."""
         return min(rows_at_a_time(self.gpu, self.pictures, parts), self._most(parts))
 
@@ -129,14 +129,14 @@ class ByRows:
             found += here
         return Counted.of(found, worst, self.data_range)
 
-    def _measured(self, band: Band, thresholds: Thresholds) -> tuple[Counts, Worst | None]:
+    def _measured(self, band: Band, thresholds: Thresholds) -> tuple[Counts, WorstPixel | None]:
         """Gives rows that differ to all parts. Returns what is counted of them, and the worst pixel."""
         found = self._counted(band.cut(0, 0), thresholds)
         for above, below in sorted({(part.above, part.below) for part in self._parts.values()}):
             self._take(band.cut(above, below), (above, below))
         return found
 
-    def _counted(self, band: Band, thresholds: Thresholds) -> tuple[Counts, Worst | None]:
+    def _counted(self, band: Band, thresholds: Thresholds) -> tuple[Counts, WorstPixel | None]:
         both = band.both(self.gpu, self.how)
         found = both.counted(thresholds)
         worst = both.worst(found)

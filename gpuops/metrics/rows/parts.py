@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _DIFFERENT = 1
 
 
-class Part(ABC):
+class FigurePart(ABC):
     """A figure on its way.
 
     Attributes
@@ -58,7 +58,7 @@ class Part(ABC):
         """What has come of it."""
 
 
-class Largest(Part):
+class Largest(FigurePart):
     """The largest value that a figure of light has for any rows."""
 
     wants = "light"
@@ -75,7 +75,7 @@ class Largest(Part):
         return self._most
 
 
-class PuPsnr(Part):
+class PuPsnr(FigurePart):
     """The PSNR of PU21 values."""
 
     wants = "light"
@@ -99,7 +99,7 @@ class PuPsnr(Part):
         return psnr(self._squares / self._values, PEAK)
 
 
-class Noise(Part):
+class Noise(FigurePart):
     """The percentage of pixels, of ``pixels``, that a variance explains."""
 
     floats = 1.0
@@ -115,7 +115,7 @@ class Noise(Part):
         return 100 * (1 - self._failing / self._pixels)
 
 
-class Pixelmatch(Part):
+class PixelmatchCount(FigurePart):
     """The number of pixels that pixelmatch finds different: it looks at neighbours, and at their neighbours."""
 
     above = below = 2
@@ -136,17 +136,17 @@ class Pixelmatch(Part):
         return float(self._count)
 
 
-class DensestWindow(Part):
+class DensestWindow(FigurePart):
     """The most of these pixels in a window, which begins in the rows that count."""
 
     wants = "codes"
     floats = 2.0
 
     def __init__(self, pictures: tuple[Picture, Picture], how: Comparing) -> None:
-        Pixelmatch(pictures)
+        PixelmatchCount(pictures)
         height, width = pictures[0].height, pictures[0].width
         self._size = min(how.window, height, width)
-        self.above, self.below = Pixelmatch.above, self._size - 1 + Pixelmatch.below
+        self.above, self.below = PixelmatchCount.above, self._size - 1 + PixelmatchCount.below
         self._most = 0
 
     def take(self, both: Both, band: Band) -> None:
@@ -161,7 +161,7 @@ class DensestWindow(Part):
         return float(self._most)
 
 
-class Unlike(Part):
+class Unlike(FigurePart):
     """The number of pixels that have no like within a radius."""
 
     floats = 1.0

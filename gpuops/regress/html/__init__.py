@@ -7,7 +7,7 @@ write_folder("report", run)          # for Jenkins, which blocks scripts, styles
 from __future__ import annotations
 
 from .folder import attachments, write_folder
-from .page import Written, write_page
+from .page import ReportFile, write_page
 from .pairs import Settings
 
-__all__ = ["Settings", "Written", "attachments", "write_folder", "write_page"]
+__all__ = ["ReportFile", "Settings", "attachments", "write_folder", "write_page"]

@@ -16,7 +16,7 @@ from ...errors import FileError
 from ...files.output import atomic
 from ..outcome import Outcome, Run
 from . import encode, fragments
-from .page import Path_, Written, budget, ordered
+from .page import Path_, ReportFile, budget, ordered
 from .pairs import PICTURED, Settings, View, view
 
 # Cases that need attention on a page, and rows of the others.
@@ -29,7 +29,7 @@ _OURS = re.compile(
 
 def write_folder(
     folder: Path_, run: Run, settings: Settings | None = None, *, overwrite: bool = False
-) -> list[Written]:
+) -> list[ReportFile]:
     """Writes the report as ``index.html``, further pages, ``style.css`` and ``pictures/*.png``; returns all files.
 
     Floats are shown as a screen shows them. ``overwrite``: an earlier report in the folder is replaced, and its files
@@ -56,7 +56,7 @@ def write_folder(
     def write(path: Path, data: bytes) -> None:
         with atomic(path, overwrite=overwrite) as temporary:
             Path(temporary).write_bytes(data)
-        written.append(Written(str(path), len(data)))
+        written.append(ReportFile(str(path), len(data)))
 
     write(place / "style.css", files(__package__).joinpath("page.css").read_bytes())
     outcomes = ordered(run)

@@ -45,7 +45,7 @@ _POLICY = (
 )
 
 
-class Written(NamedTuple):
+class ReportFile(NamedTuple):
     """A file of a report, and its size in bytes."""
 
     path: str
@@ -69,7 +69,7 @@ class _Part:
 
 def write_page(
     path: Path_, run: Run, settings: Settings | None = None, *, overwrite: bool = False
-) -> list[Written]:
+) -> list[ReportFile]:
     """Writes the report as a self-contained HTML file, and more (``report-2.html``) where it would exceed the cap.
 
     What needs attention comes first. Only one outcome's pictures are in memory at a time.
@@ -89,7 +89,7 @@ def write_page(
         for number, output in enumerate(outputs):
             _assemble(output, number, parts, names, run, settings)
         sizes = [os.path.getsize(output) for output in outputs]
-    return [Written(str(name), size) for name, size in zip(names, sizes, strict=True)]
+    return [ReportFile(str(name), size) for name, size in zip(names, sizes, strict=True)]
 
 
 def ordered(run: Run) -> list[Outcome]:
