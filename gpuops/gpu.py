@@ -178,6 +178,7 @@ class Gpu:
         """Frees what the pool holds, and what is kept, if need be; raises MemoryError if that is not enough."""
         pool, most = self._pool, (self.memory or 0) - self._rounded(nbytes)
         if int(pool.managed_bytes) > most:
+            self.queue.finish()  # drivers keep what is freed as long as commands wait that use it
             pool.free_held()
         while int(pool.managed_bytes) > most:
             if not self.plans.drop_one_with_memory():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,11 +21,14 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.batch.job import Options
 from gpuops.batch.side_by_side import TwoFiles
 from gpuops.files import Picture, Strips
-from gpuops.files.abreast import abreast
+from gpuops.files.abreast import RowPlace, abreast
+from gpuops.metrics.flip import exposures_of
 from gpuops.metrics.flip_tiles import tile_of
 from gpuops.metrics.measure import Both, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch
-from gpuops.metrics.rows.joined import part_of, whole_only
+from gpuops.metrics.rows.band import Band
+from gpuops.metrics.rows.exposures import Luminances
+from gpuops.metrics.rows.joined import part_of
 from gpuops.metrics.rows.room import rows_at_a_time
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
@@ -38,10 +42,10 @@ from .tolerance import COMPARE, DOUBLE
 Array = npt.NDArray[Any]
 Program = Callable[..., Run]
 
-WHOLE = ("ssimulacra2",)
 FLIPS = ("flip", "hdr-flip")
-BY_ROWS = tuple(metric for metric in METRICS if metric not in WHOLE)
-NEAR = tuple(metric for metric in BY_ROWS if metric not in FLIPS)
+BY_ROWS = tuple(METRICS)
+# Figures for which rows may come in any numbers.
+NEAR = tuple(metric for metric in BY_ROWS if metric not in (*FLIPS, "ssimulacra2"))
 # Means of float32 sums over groups, whose pixels are others by rows: each group's sum is compensated.
 SUMS = 1e-6
 # Figures that have the same bits: counts, and the largest errors.
@@ -174,6 +178,25 @@ def test_scales_of_rows(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int
         assert by_rows(gpu, a, b, how, rows).figures["ms-ssim"] == pytest.approx(whole, rel=SUMS)
 
 
+@pytest.mark.parametrize("size", [(61, 30), (97, 64), (250, 70), (401, 131)], ids=str)
+@pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)
+def test_ssimulacra2_of_rows(
+    planned: Gpu, rng: np.random.Generator, size: tuple[int, int], kind: tuple[str, int]
+) -> None:
+    """Odd heights at each scale, as many scales as the whole has, and rows that are equal."""
+    dtype, channels = kind
+    a, b = two(rng, (*size, channels), dtype)
+    how = Comparing(metrics=("ssimulacra2",), ignore=((2, 5, 4, 3),))
+    whole = as_whole(planned, a, b, how).figures["ssimulacra2"]
+    assert whole < 99
+    for rows in (32, 64, 224):
+        found = by_rows(planned, a, b, how, rows).figures["ssimulacra2"]
+        assert found == pytest.approx(whole, rel=SUMS)
+    if dtype.startswith("f"):
+        b.pixels[size[0] // 2, 3] = np.nan
+        assert math.isnan(by_rows(planned, a, b, how, 32).figures["ssimulacra2"])
+
+
 def test_scales_of_what_is_not_finite(gpu: Gpu, rng: np.random.Generator) -> None:
     """The same in both counts as equal, in whatever slab; anything else makes the figure NaN."""
     a, b = two(rng, (300, 190, 3), "float32")
@@ -282,13 +305,68 @@ def test_what_cannot_be_compared(gpu: Gpu, rng: np.random.Generator) -> None:
         by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
 
 
-def test_every_figure_comes_by_rows_or_says_that_it_cannot(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_every_figure_comes_by_rows(gpu: Gpu, rng: np.random.Generator) -> None:
     a, b = two(rng, (180, 180, 3))
     for metric in METRICS:
-        words = whole_only(Comparing(metrics=(metric,)), Thresholds())
-        assert (words is not None) == (metric in (*WHOLE, "hdr-flip"))
-        if words is None and metric not in ("max", "mean", "rmse", "psnr"):
+        if metric not in ("max", "mean", "rmse", "psnr"):
             assert part_of(metric, gpu, (a, b), Comparing(), 100).wants in ("stored", "light", "codes")
+
+
+@pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)
+@pytest.mark.parametrize("height", [61, 210])
+def test_exposures_are_those_of_the_whole(
+    gpu: Gpu, rng: np.random.Generator, kind: tuple[str, int], height: int
+) -> None:
+    """HDR-FLIP chooses exposures by the largest luminance and the median: even and odd numbers of pixels."""
+    a, b = two(rng, (height, 75, kind[1]), kind[0])
+    if kind[0].startswith("f"):
+        a.pixels[:] = np.exp(6 * a.pixels.astype(np.float32) - 3)
+        a.pixels[5, 7], a.pixels[9, 9], a.pixels[50, 1] = np.nan, -1.0, np.inf
+        b.pixels[:] = a.pixels
+        b.pixels[30:40, 3:60] *= np.asarray(1.5, b.pixels.dtype)
+    colours = kind[1] - a.alpha
+    shades = (np.array((0.2126, 0.7152, 0.0722)) if colours == 3 else np.ones(1)).astype(np.float32)
+    how = Comparing(metrics=("hdr-flip",), ignore=((2, 5, 4, 3),))
+    whole, (_, down) = as_whole(gpu, a, b, how), tile_of(gpu)
+    for rows in (down, 2 * down, height):
+        found = by_rows(gpu, a, b, how, rows)
+        assert found.figures["hdr-flip"] == pytest.approx(whole.figures["hdr-flip"], rel=DOUBLE) != 0
+    light = Both(gpu, b, a, Comparing()).light[0].numpy()
+    clean = np.where(np.isfinite(light), np.maximum(light, 0), 0)
+    luminance = np.sort(np.tensordot(shades, clean, 1).ravel())
+    looked = Luminances(a)
+
+    def look() -> None:
+        for start in range(0, height, 13):
+            place = RowPlace(start, start, min(height, start + 13), height)
+            one, other = (replace(each, pixels=each.pixels[start : start + 13]) for each in (a, b))
+            looked.take(Both(gpu, other, one, Comparing()), Band(place, one, other))
+
+    look()
+    looked.look_closer()
+    look()
+    exact = exposures_of(float(luminance[-1]), float(luminance[luminance.size // 2]))
+    assert looked.exposures == pytest.approx(exact, abs=1e-5)
+
+
+def test_hdr_flip_looks_at_pictures_that_differ(
+    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal ones are read once, others for the median in two steps, and for the figure."""
+    a, b = two(rng)
+    sweeps: list[int] = []
+    bands = TwoFiles._bands
+
+    def counted(*args: Any) -> Any:
+        sweeps.append(1)
+        return bands(*args)
+
+    monkeypatch.setattr(TwoFiles, "_bands", counted)
+    _, down = tile_of(gpu)
+    for other, times in ((a, 1), (b, 4)):
+        found = by_rows(gpu, a, other, Comparing(metrics=("hdr-flip",)), down).figures["hdr-flip"]
+        assert len(sweeps) == times and (found > 0) == (other is b)
+        sweeps.clear()
 
 
 def test_rows_are_whole_tiles_where_that_counts(opened: Callable[..., Gpu], rng: np.random.Generator) -> None:
@@ -351,14 +429,14 @@ METRIC = [word for metric in BY_ROWS for word in ("--metric", metric)]
 
 
 @pytest.mark.parametrize(
-    ("names", "dtype", "channels"),
+    ("names", "dtype", "channels", "exposures"),
     [
-        (("a.png", "b.png"), "uint8", 3),
-        (("a.tif", "b.png"), "uint8", 3),
-        (("a.png", "b.png"), "uint16", 4),
-        (("a.exr", "b.exr"), "float16", 4),
-        (("a.exr", "b.tif"), "float32", 3),
-        (("a.png", "b.png"), "uint8", 2),
+        (("a.png", "b.png"), "uint8", 3, ("--exposures", "-1,2")),
+        (("a.tif", "b.png"), "uint8", 3, ()),
+        (("a.png", "b.png"), "uint16", 4, ("--exposures", "-1,2")),
+        (("a.exr", "b.exr"), "float16", 4, ()),
+        (("a.exr", "b.tif"), "float32", 3, ("--exposures", "-1,2")),
+        (("a.png", "b.png"), "uint8", 2, ()),
     ],
 )
 def test_the_command_tells_the_same(
@@ -369,6 +447,7 @@ def test_the_command_tells_the_same(
     names: tuple[str, str],
     dtype: str,
     channels: int,
+    exposures: tuple[str, ...],
 ) -> None:
     """Figures, words, the verdict and the difference picture, of tiled files and of others."""
     pair = two(rng, (200, 181, channels), dtype)
@@ -378,7 +457,7 @@ def test_the_command_tells_the_same(
     ]
     mask = save(tmp_path / "mask.png", Picture((rng.random((200, 181, 1)) < 0.9).astype(np.uint8)))
     files.write(f"{paths[0]}.variance.exr", known(pair[0]))
-    options = (*METRIC, "--exposures", "-1,2", "--mask", mask, "--ignore", "5,5,20,50", "--fail", "0.01")
+    options = (*METRIC, *exposures, "--mask", mask, "--ignore", "5,5,20,50", "--fail", "0.01")
     runs = []
     for way in ("whole", "rows"):
         if way == "rows":
@@ -418,11 +497,6 @@ def test_limits_that_are_too_low_say_what_is_needed(
     a, b = two(rng, (600, 500, 3))
     paths = [save(tmp_path / name, one) for name, one in (("a.tif", a), ("b.tif", b))]
     for options, words in (
-        (
-            ("--memory", "2M", "--metric", "ssimulacra2"),
-            "ssimulacra2 needs the whole picture, which takes 2.700 MB of memory, and 1.049 MB",
-        ),
-        (("--memory", "2M", "--max-hdr-flip", "1"), "hdr-flip without --exposures needs the whole picture"),
         (("--memory", "2M"), r"MB of memory for this, and 2.097 MB are allowed: raise --memory"),
         (("--memory", "2M", "-o", tmp_path / "d.jpg"), "JPEG is written as a whole"),
         (("--device-memory", "64K"), "of the device's memory for this"),
@@ -452,3 +526,22 @@ def test_a_device_of_little_memory_is_enough(
     found = json.loads(run.out)
     for metric in ("max", "pixelmatch", "differing", "worst"):
         assert found[metric] == whole[metric]
+
+
+@pytest.mark.parametrize("metric", ["ssimulacra2", "ms-ssim", "flip", "hdr-flip"])
+def test_the_least_that_is_accepted_is_enough(
+    clpix: Program, tmp_path: Path, rng: np.random.Generator, metric: str
+) -> None:
+    """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""
+    for channels in (1, 4):
+        pair = two(rng, (900, 200, channels), "float32")
+        paths = [save(tmp_path / f"{channels}-{k}.exr", one) for k, one in enumerate(pair)]
+        options = ("--metric", metric, "--memory", "30M", "--json")
+        run = clpix("compare", *paths, *options, "--device-memory", "100K")
+        found = re.search(r"need ([\d.]+) MB of the device's memory for this", run.err)
+        assert run.code == 2 and found is not None, run.err
+        enough = round(float(found[1]) * 1e6)
+        run = clpix("compare", *paths, *options, "--device-memory", enough)
+        assert run.code == 1 and not run.err, run.err
+        whole = json.loads(clpix("compare", *paths, "--metric", metric, "--json").out)
+        assert json.loads(run.out)[metric] == pytest.approx(whole[metric], rel=SUMS)

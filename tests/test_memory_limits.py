@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -75,11 +76,28 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     [
         ("a", ("blur", "--sigma", "10", "-o", "OUT", "--overwrite"), 0),
         ("a", ("blur", "--sigma", "10", "--border", "wrap", "-o", "OUT", "--overwrite"), 0),
+        ("a", ("bloom", "--method", "gaussians", "-o", "OUT", "--overwrite"), 0),
+        (
+            "a",
+            (
+                "deconvolve",
+                "--method",
+                "richardson-lucy",
+                "--sigma",
+                "1",
+                "--iterations",
+                "3",
+                "-o",
+                "OUT",
+                "--overwrite",
+            ),
+            0,
+        ),
         ("a b", ("compare",), 1),
         ("a b", ("compare", "--metric", "pixelmatch", "--metric", "de2000", "-o", "OUT", "--overwrite"), 1),
         ("a", ("info", "--stats"), 0),
     ],
-    ids=["blur", "blur around", "compare", "figures of light and codes", "info"],
+    ids=["blur", "blur around", "bloom", "deconvolve", "compare", "figures of light and codes", "info"],
 )
 def test_a_limit_of_the_address_space_is_kept(
     pictures: Path, tmp_path: Path, names: str, command: tuple[str, ...], code: int
@@ -107,3 +125,25 @@ def test_a_limit_of_the_address_space_is_kept(
     assert done.returncode == 0, done.stderr
     mapped, used = map(int, done.stdout.split("\n")[-2].split())
     assert mapped <= PROMISE and used <= PROMISE
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told")
+@pytest.mark.parametrize("kept", [True, False])
+def test_freed_memory_is_kept_unless_it_is_limited(kept: bool) -> None:
+    """A batch keeps it for its next picture. Where memory is limited it goes back to the system."""
+    code = f"""
+import numpy as np
+from gpuops.process import heap
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+heap.keep_freed()
+if not {kept}:
+    heap.give_back()
+before = resident()
+for size in (8, 12, 10):
+    block = np.ones(size << 20)
+    del block
+print(resident() - before)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (int(run.stdout) > 60e6) == kept

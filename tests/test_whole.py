@@ -36,14 +36,11 @@ STEPS = [
     (("sharpen", "then", "blur", "--sigma", "3", "--method", "recursive"), "blur --method recursive"),
     (("blur", "--preset", "d3d11"), "blur --preset d3d11"),
     (("blur", "--sigma", "3", "--border", "wrap", "--method", "fft"), "blur --method fft"),
-    (("bloom", "--method", "gaussians"), "bloom --method gaussians"),
     (("bloom", "--method", "fft"), "bloom --method fft"),
-    (("bloom", "--kernel", "k.exr"), "bloom --method fft"),
     (("bloom", "--preset", "d3d11"), "bloom --preset d3d11"),
-    (("bloom", "--border", "wrap-x", "then", "crop", "--region", "0,0,9,9"), "bloom --border wrap-x"),
+    (("bloom", "--preset", "d3d11", "then", "crop", "--region", "0,0,9,9"), "bloom --preset d3d11"),
     (("tonemap", "--preset", "d3d11"), "tonemap --preset d3d11"),
-    (("deconvolve", "--sigma", "2"), "deconvolve"),
-    (("deconvolve", "--sigma", "2", "--method", "richardson-lucy"), "deconvolve"),
+    (("deconvolve", "--sigma", "2"), "deconvolve --method wiener"),
     (
         (
             "crop",
@@ -60,12 +57,6 @@ STEPS = [
         ),
         "rotate",
     ),
-]
-# Figures, and how each is called.
-FIGURES = [
-    (("--metric", "flip", "--min-ssimulacra2", "0"), "ssimulacra2"),
-    (("--metric", "hdr-flip"), "hdr-flip without --exposures"),
-    (("--metric", "ssimulacra2", "--metric", "ssim", "-o", "d.png"), "ssimulacra2"),
 ]
 
 
@@ -140,9 +131,9 @@ def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
     """Inputs that are too large, and results: the step is named, and the line says what is enough."""
     files.write(folder / "a.tif", Picture(np.zeros((800, 1000, 3), np.uint8)))
     for command, words in (
-        (("deconvolve", "--sigma", "1"), "deconvolve"),
+        (("deconvolve", "--sigma", "1"), "deconvolve --method wiener"),
         (("grade", "--exposure", "1", "then", "rotate", "--angle", "7", "--no-expand"), "rotate"),
-        (("bloom", "--method", "gaussians", "then", "tonemap"), "bloom --method gaussians"),
+        (("bloom", "--method", "fft", "then", "tonemap"), "bloom --method fft"),
         (("dwt",), "dwt"),
         (("tonemap", "--contact-sheet"), "--contact-sheet"),
     ):
@@ -155,7 +146,10 @@ def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
         os.remove(name)
     grown = ("deconvolve", "a.tif", "--sigma", "1", "then", "resize", "--scale", "4", "-o", "out.tif")
     run = clpix(*grown, "--memory", "20M")
-    assert run.code == 1 and needed(run.err, "a.tif: deconvolve needs the whole picture") == 115_200_000
+    assert (
+        run.code == 1
+        and needed(run.err, "a.tif: deconvolve --method wiener needs the whole picture") == 115_200_000
+    )
     assert not os.path.exists("out.tif")
 
 
@@ -173,33 +167,15 @@ def test_previews(clpix: Program, folder: Path) -> None:
     raise AssertionError(run.err)
 
 
-@pytest.mark.parametrize(("options", "words"), FIGURES, ids=[words for _, words in FIGURES])
-@pytest.mark.parametrize("limit", ["--device-memory", "--memory"])
-def test_a_figure_that_there_is_no_room_for(
-    clpix: Program, folder: Path, options: tuple[str, ...], words: str, limit: str
-) -> None:
-    run = clpix("compare", "a.exr", "b.exr", *options, limit, "1M")
-    if limit == "--memory":  # of which each file has its half
-        most = 2 * needed(run.err, f"exr: {words} needs the whole picture")
-    else:
-        most = needed(run.err, f"a.exr and b.exr: {words} needs both pictures as a whole")
-    assert (run.code, run.out) == (2, "") and f": raise {limit}" in run.err
-    assert not os.path.exists("d.png")
-    run = clpix("compare", "a.exr", "b.exr", *options, limit, most)
-    assert run.code in (0, 1) and words.split()[0] in run.out, run.err
-
-
-@pytest.mark.parametrize(("options", "words"), FIGURES[:2], ids=[words for _, words in FIGURES[:2]])
-def test_pictures_of_a_suite(
-    opened: Callable[..., Gpu], folder: Path, options: tuple[str, ...], words: str
-) -> None:
+@pytest.mark.parametrize("metric", ["ssimulacra2", "hdr-flip"])
+def test_pictures_of_a_suite(opened: Callable[..., Gpu], folder: Path, metric: str) -> None:
     """A picture without room could not be compared; with the memory that its line asks for, it can."""
-    how, pair = Comparing(metrics=(words.split()[0],)), FilePair("x/a.exr", "a.exr", "b.exr", "")
+    how, pair = Comparing(metrics=(metric,)), FilePair("x/a.exr", "a.exr", "b.exr", "")
     (outcome,) = judge([pair], how, lambda _name: Thresholds(), lambda: opened(memory=1 << 20))
     assert (outcome.status, outcome.figures) == ("error", {})
-    most = needed(f"{outcome.message}\n", f"^{words} needs both pictures as a whole")
+    most = needed(f"{outcome.message}\n", "^this comparison needs both pictures as a whole")
     (outcome,) = judge([pair], how, lambda _name: Thresholds(), lambda: opened(memory=most))
-    assert outcome.status == "failed" and words.split()[0] in outcome.figures
+    assert outcome.status == "failed" and metric in outcome.figures
 
 
 def test_the_command_regress(clpix: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +190,7 @@ def test_the_command_regress(clpix: Program, folder: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Limits, "of", small)
     run = clpix("regress", "results", "references", "--min-ssimulacra2", "0")
     assert run.code == 2
-    needed(run.out.splitlines()[0] + "\n", "^error +a.exr: ssimulacra2 needs both pictures as a whole")
+    needed(run.out.splitlines()[0] + "\n", "^error +a.exr: this comparison needs both pictures as a whole")
     assert "has 0.5243 MB for one buffer: use a smaller picture or another device\n" in run.out
     assert run.out.endswith("2 pictures: 1 error, 1 passed\n")
 

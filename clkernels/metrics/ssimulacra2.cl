@@ -104,13 +104,13 @@ static inline FLOAT fourth(FLOAT x) {
     return x * x * (x * x);
 }
 
-// partial: for each group, the ERRORS sums with their rounding errors. Groups and local memory are as in ssim.cl;
-// dimension 2 counts X, Y and B. pictures: the planes of `xyb`.
+// partial: for each group, the ERRORS sums of the rows first … end − 1, with their rounding errors. Groups and local
+// memory are as in ssim.cl; dimension 2 counts X, Y and B. pictures: the planes of `xyb`.
 __kernel void errors(__global const float *pictures, __global const float *weights, __global float2 *partial,
-                     int height, int width, int strip, int length, int band, __local float *lines,
-                     __local float *ring, __local float2 *sums) {
+                     int height, int width, int first, int end, int strip, int length, int band,
+                     __local float *lines, __local float *ring, __local float2 *sums) {
     int item = get_local_id(0) * WIDTH, step = get_local_size(0) * WIDTH, channel = get_group_id(2);
-    int x0 = get_group_id(0) * strip, y0 = get_group_id(1) * band, y1 = min(y0 + band, height);
+    int x0 = get_group_id(0) * strip, y0 = first + get_group_id(1) * band, y1 = min(y0 + band, end);
     int wide = min(strip, width - x0);
     float outside = channel == 0 ? -0.42f : channel == 1 ? -Y_OFFSET : -0.55f;
     __global const float *a = pictures + (size_t)channel * height * width, *b = a + 3 * (size_t)height * width;

@@ -12,7 +12,7 @@ from .. import files
 from ..metrics.both import Both
 from ..metrics.compare import difference
 from ..metrics.measure import Pair, measure, wanted
-from ..metrics.rows.joined import needing_both, parts_of, whole_only
+from ..metrics.rows.joined import needing_both, parts_of
 from ..metrics.rows.pair import ByRows
 from ..metrics.rows.room import fits
 from ..metrics.variance import SUFFIX, beside
@@ -89,9 +89,8 @@ def opened(
     with gpu.phase("decode"):
         found = [access.opened() for access in accesses]
         if not _by_rows(gpu, found, how, thresholds):
-            what = whole_only(how, thresholds) or "this comparison"
             reference, result = (
-                access.whole(one, what) if isinstance(one, files.Strips) else one
+                access.whole(one, "this comparison") if isinstance(one, files.Strips) else one
                 for access, one in zip(accesses, found, strict=True)
             )
             both = Both(gpu, result, reference, how, beside(accesses[0].path, how.layer))
@@ -108,8 +107,6 @@ def _by_rows(
     thresholds: Thresholds,
 ) -> bool:
     """Says whether pictures that were opened are compared by rows."""
-    if whole_only(how, thresholds) is not None:
-        return False
     if any(isinstance(one, files.Strips) for one in found):
         return True
     reference, result = (one for one in found if isinstance(one, files.Picture))

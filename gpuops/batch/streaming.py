@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .. import files, notes
 from ..files.strips import COPIES
 from ..image import Image
+from ..process import heap
 from ..process.memory import of_machine
 from ..tiles import course
 from ..tiles.memory import MOST_PIXELS, ROUNDED
@@ -97,6 +98,8 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
     ``asides`` are the paths of the steps that write on the way.
     """
     gpu = item.gpu
+    if item.options.memory is not None or gpu.memory is not None:
+        heap.give_back()
     for text in strips.said:
         notes.note(text)
     how = item.how(strips.picture, linear=todo.linear, premultiply=todo.premultiplied)

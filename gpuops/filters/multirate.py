@@ -48,10 +48,10 @@ def gaussian_of_pixels(
     """
     height, width, _ = pixels.shape
     left = Left(sigma[0]), Left(sigma[1])
-    grids, part = _grids(gpu, pixels.part, (height, width), left, border, cval)
+    grids, part = grids_of(gpu, pixels.part, (height, width), left, border, cval)
     small = decimated(gpu, pixels, grids, decoding)
     small.part = part
-    return interpolated_pixels(gpu, _coarsely(gpu, small, grids), grids, encoding)
+    return interpolated_pixels(gpu, coarsely(gpu, small, grids, into=small), grids, encoding)
 
 
 def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
@@ -75,14 +75,14 @@ def _filtered(
     gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None
 ) -> Image:
     _, height, width = image.shape
-    grids, part = _grids(gpu, image.part, (height, width), left, border, cval)
+    grids, part = grids_of(gpu, image.part, (height, width), left, border, cval)
     small = decimated(gpu, image, grids)
     small.part = part
-    small = _coarsely(gpu, small, grids)
+    small = coarsely(gpu, small, grids, into=small)
     return interpolated(gpu, small, image.like() if into is None else into, grids)
 
 
-def _grids(
+def grids_of(
     gpu: Gpu, part: Part | None, size: tuple[int, int], left: tuple[Left, Left], border: str, cval: float
 ) -> tuple[Grids, Part | None]:
     """Returns the grids of an image of ``size``, and which coarse rows it has if it is a part of a picture."""
@@ -95,11 +95,14 @@ def _grids(
     return grids, Part(first, whole.y.coarse)
 
 
-def _coarsely(gpu: Gpu, small: Image, grids: Grids) -> Image:
-    """Applies the filter that is still to be done, on the coarse grid or on a still coarser one."""
+def coarsely(gpu: Gpu, small: Image, grids: Grids, into: Image | None = None) -> Image:
+    """Applies the filter that is still to be done, on the coarse grid or on a still coarser one.
+
+    ``into``: memory that the result may take, which may be the input's.
+    """
     left, border, cval = (grids.y.left, grids.x.left), grids.border, grids.cval
     if _again(small.of_whole[1:], left, border):
-        return _filtered(gpu, small, left, border, cval, small)
+        return _filtered(gpu, small, left, border, cval, into)
     return convolve_axes(
         gpu, small, Taps((left[0].weights(), left[1].weights()), border, cval, name="gaussian")
     )

@@ -9,20 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from ..filters.blur import blur
 from ..filters.convolve import Weights, convolve, kernel_for
 from ..image import Image
 from ..notes import note
 from ..operands import check_colours
 from ..ops.bloom import BloomParams
-from ..ops.blur import BlurParams
 from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tone import operators, tonemap
 from . import mip as bloom_mip
 from .mip_ends import Display, knee
-from .octaves import columns, octaves
+from .octaves import columns
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -73,14 +71,14 @@ def bloom(
     if params.method == "mip" and columns(params, *image.shape[1:]) == image.shape[2]:
         bloom_mip.over(gpu, image, result, params, not_finite)
     else:
-        light, stays = _light(gpu, image, params), 0.0
+        light, stays = light_of(gpu, image, params), 0.0
         if kernel is not None:
             glow = convolve(gpu, light, kernel, mode=params.border)
         elif params.method == "mip":
             glow, stays = _around(gpu, light, params)
         else:
             glow = (_starbursts if params.method == "fft" else _gaussians)(gpu, light, params)
-        _composite(gpu, image, glow, result, params, not_finite, stays)
+        composite(gpu, image, glow, result, params, not_finite, stays)
     warn_of(int(not_finite.numpy()[0]))
     return result
 
@@ -158,7 +156,8 @@ def warn_of(not_finite: int) -> None:
 # -- any glow as large as the image -----------------------------------------------------------------------------
 
 
-def _light(gpu: Gpu, image: Image, params: BloomParams) -> Image:
+def light_of(gpu: Gpu, image: Image, params: BloomParams) -> Image:
+    """Returns the part of a planar Image that glows."""
     light = image.like()
     kernel = gpu.kernel("bloom", "light", **_defines(image))
     size = image.shape[1] * image.shape[2]
@@ -170,16 +169,9 @@ def _light(gpu: Gpu, image: Image, params: BloomParams) -> Image:
 
 
 def _gaussians(gpu: Gpu, light: Image, params: BloomParams) -> Image:
-    glow = gpu.zeros(light.shape)
-    size = int(np.prod(glow.shape, dtype=np.int64))
-    kernel = gpu.kernel("bloom", "accumulate", CHANNELS=1, COLOURS=1)
-    for sigma, share in octaves(params, light.shape[1]):
-        blurred = blur(gpu, light, BlurParams(sigma=(sigma, sigma), border=params.border))
-        gpu.launch(
-            kernel, (size,), blurred, glow, np.uint64(size), share, local=kernel.fit(256), label="bloom sum",
-            traffic=blurred.nbytes + glow.nbytes * 2,
-        )  # fmt: skip
-    return glow
+    from . import gaussians
+
+    return gaussians.glow_of(gpu, light, params)
 
 
 def _starbursts(gpu: Gpu, light: Image, params: BloomParams) -> Image:
@@ -193,24 +185,25 @@ def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
 
     The width does not halve without a rest: the light is stretched to one that does, and the glow is stretched back.
     """
-    planes, height, width = light.shape
-    samples = columns(params, height, width)
-    kernel = gpu.kernel("bloom_ring", "ring")
-
-    def stretched(image: Image, to: int) -> Image:
-        made = image.like((planes, height, to))
-        gpu.launch(
-            kernel, (to, planes * height), image, made, planes * height, image.shape[2], to, local=kernel.fit(64, 1),
-            label="bloom ring", traffic=image.nbytes + made.nbytes,
-        )  # fmt: skip
-        return made
-
-    glow = stretched(light, samples)
+    _, height, width = light.shape
+    glow = stretched(gpu, light, columns(params, height, width))
     stays = bloom_mip.glow_of(gpu, glow, params)
-    return stretched(glow, width), stays
+    return stretched(gpu, glow, width), stays
 
 
-def _composite(
+def stretched(gpu: Gpu, image: Image, to: int) -> Image:
+    """Returns a planar Image whose rows, which go round, are resampled to so many samples."""
+    planes, height, width = image.shape
+    made = image.like((planes, height, to))
+    kernel = gpu.kernel("bloom_ring", "ring")
+    gpu.launch(
+        kernel, (to, planes * height), image, made, planes * height, width, to, local=kernel.fit(64, 1),
+        label="bloom ring", traffic=image.nbytes + made.nbytes,
+    )  # fmt: skip
+    return made
+
+
+def composite(
     gpu: Gpu,
     image: Image,
     glow: Image,

@@ -309,7 +309,15 @@ def _operands(gpu: Gpu, image_true: Operand, image_test: Operand, ppd: float) ->
 
 
 def _automatic(gpu: Gpu, reference: Image, tone: Tone) -> tuple[float, float]:
-    """Returns the exposures that bring the largest and the median luminance of the reference to 0.85 of white."""
+    """Returns the exposures that suit the reference."""
+    luminance, size = luminance_of(gpu, reference), reference.shape[1] * reference.shape[2]
+    # The element of number size // 2 in rising order, as the authors' code takes it.
+    most, median = (largest([luminance], 1, rank)[0] for rank in (1, size - size // 2))
+    return exposures_of(most, median, tone)
+
+
+def luminance_of(gpu: Gpu, reference: Image) -> Image:
+    """Returns the luminance (1, height, width) of a picture's light, at least 0, of which exposures depend."""
     planes, height, width = reference.shape
     size = height * width
     luminance = gpu.empty((1, height, width))
@@ -318,8 +326,11 @@ def _automatic(gpu: Gpu, reference: Image, tone: Tone) -> tuple[float, float]:
         kernel, (size,), reference, luminance, size, np.uint64(size if planes > 1 else 0), local=kernel.fit(256),
         traffic=reference.nbytes + luminance.nbytes,
     )  # fmt: skip
-    # The element of number size // 2 in rising order, as the authors' code takes it.
-    most, median = (largest([luminance], 1, rank)[0] for rank in (1, size - size // 2))
+    return luminance
+
+
+def exposures_of(most: float, median: float, tone: Tone = TONE_MAPS["aces"]) -> tuple[float, float]:
+    """Returns the exposures that bring the largest and the median luminance to 0.85 of white."""
     k0, k1, k2, k3, k4, k5 = tone.k
     white = float(np.roots([k0 - _SHARE * k3, k1 - _SHARE * k4, k2 - _SHARE * k5]).real.max())
     start, stop = (max(math.log2(white / max(v, _LEAST_LUMINANCE)), -_MOST_STOPS) for v in (most, median))

@@ -141,8 +141,8 @@ def error_map(
     best = gpu.zeros((1, height, width)) if tone else gpu.empty((1,))
     kernel, items = _kernel(gpu, filters, (across, down), tone)
     factors = gpu.array(np.exp2(np.array(exposures)).astype(np.float32))
-    groups = min(tiles, gpu.limits.compute_units * _GROUPS)
-    scratch = gpu.empty((groups, _PLANES * across * (down + 2 * filters.reach)))
+    groups, values = _scratch(gpu, ppd, (height, width))
+    scratch = gpu.empty((groups, values))
     most = tiles * len(exposures) if gpu.limits.lanes > 1 else _turns(filters, (across, down), items)
     at_once = min(len(exposures), most)
     rounds = most // at_once
@@ -159,6 +159,19 @@ def error_map(
     found = np.empty(records.shape, np.float32)
     records.numpy(out=found)
     return found, errors, best
+
+
+def scratch_bytes(gpu: Gpu, ppd: float, size: tuple[int, int]) -> int:
+    """Returns the bytes that :func:`error_map` takes beside maps of this (height, width)."""
+    return 4 * math.prod(_scratch(gpu, ppd, size))
+
+
+def _scratch(gpu: Gpu, ppd: float, size: tuple[int, int]) -> tuple[int, int]:
+    """Returns the number of groups, and of values that each of them keeps for itself."""
+    (height, width), (across, down) = size, tile_of(gpu)
+    tiles = -(-width // across) * -(-height // down)
+    groups = min(tiles, gpu.limits.compute_units * _GROUPS)
+    return groups, _PLANES * across * (down + 2 * _filters(ppd).reach)
 
 
 def _turns(filters: _FlipFilters, tile: tuple[int, int], items: int) -> int:

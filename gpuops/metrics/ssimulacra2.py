@@ -34,6 +34,12 @@ _HALF = (
     0.00941436780965374,
 )
 _WINDOW = (*_HALF[:0:-1], *_HALF)
+#: Rows of the pictures that one of the coarsest scale has.
+UNIT = 1 << (_SCALES - 1)
+#: Rows above and below on which a row's errors depend, at most.
+BESIDE = (len(_HALF) - 1) * UNIT
+#: Numbers of 32 bits for each pixel on the device, beside both pictures' light: XYB, and smaller scales of light.
+FLOATS = 8.1
 # The weights of cloudinary/ssimulacra2, src/ssimulacra2.cc (Jon Sneyers, BSD-3-Clause): for X, Y and B, and for each
 # scale, the finest first, two lines. They are of the means, and of the fourth roots of the mean fourth powers, of
 # structure, ringing and blur.
@@ -112,6 +118,12 @@ def ssimulacra2(gpu: Gpu, image_true: Operand, image_test: Operand) -> float:
             )
     same_shape(a, b)
     planes, height, width = a.shape
+    check(planes, height, width)
+    return score(sums_of_rows(gpu, a, b, slice(0, height), (height, width)), (height, width))
+
+
+def check(planes: int, height: int, width: int) -> None:
+    """Raises ParameterError for pictures that have no score."""
     if planes not in (1, 3):
         raise ParameterError(f"SSIMULACRA 2 needs gray or RGB pictures, not {planes} planes: leave alpha out")
     if min(height, width) < _LEAST:
@@ -119,7 +131,50 @@ def ssimulacra2(gpu: Gpu, image_true: Operand, image_test: Operand) -> float:
             f"SSIMULACRA 2 needs pictures of {_LEAST}×{_LEAST} pixels or more, not {width}×{height}:"
             " use another metric"
         )
-    return _score(_norms(gpu, a, b))
+
+
+def sums_of_rows(gpu: Gpu, a: Image, b: Image, rows: slice, size: tuple[int, int]) -> npt.NDArray[np.float64]:
+    """Returns the sums of errors, and of their fourth powers, in some rows of pictures, by plane, scale and error.
+
+    Parameters
+    ----------
+    a, b : Image
+        The pictures, or a part of them: it begins with a multiple of :data:`UNIT` rows, and has :data:`BESIDE` rows
+        above and below those that count, as far as the pictures have them.
+    rows : slice
+        The rows of the Images that count: from a multiple of :data:`UNIT` to another, or to the end.
+    size : (height, width)
+        That of the whole pictures.
+    """
+    pair, scales = _Pair.of(a, b), len(sizes(size))
+    pictures = gpu.empty((2 * 3, pair.height, pair.width))  # in XYB; the smaller scales use its memory
+    sums = []
+    for scale in range(scales):
+        last = scale == scales - 1
+        smaller = None if last else gpu.empty((2 * 3, -(-pair.height // 2), -(-pair.width // 2)))
+        _to_xyb(gpu, pair, pictures, smaller)
+        first, end = rows.start >> scale, -(-rows.stop >> scale)
+        sums.append(_sums(gpu, pictures, pair.height, pair.width, first, end))
+        if smaller is not None:
+            pair = _Pair.joined(smaller)
+    found = [np.empty(each.shape, np.float32) for each in sums]
+    gpu.read(sums, found)
+    # The sums and their rounding errors are added up in double precision.
+    return np.stack([of.sum((1, 3), np.float64) for of in found], 1)
+
+
+def sizes(size: tuple[int, int]) -> list[tuple[int, int]]:
+    """Returns the (height, width) of each scale of pictures of this size."""
+    found = [size]
+    while len(found) < _SCALES and min(found[-1]) >= _LEAST:
+        height, width = found[-1]
+        found.append((-(-height // 2), -(-width // 2)))
+    return found
+
+
+def score(sums: npt.NDArray[np.float64], size: tuple[int, int]) -> float:
+    """Returns the score of the sums of all rows of pictures of this size."""
+    return _score(_norms(sums, size))
 
 
 @dataclass(frozen=True)
@@ -148,26 +203,10 @@ class _Pair:
         return cls(both, both, height, width, second=3 * height * width, plane=height * width)
 
 
-def _norms(gpu: Gpu, a: Image, b: Image) -> npt.NDArray[np.float64]:
+def _norms(sums: npt.NDArray[np.float64], size: tuple[int, int]) -> npt.NDArray[np.float64]:
     """Returns means, and fourth roots of mean fourth powers, by plane, scale, norm and error."""
-    pair = _Pair.of(a, b)
-    pictures = gpu.empty((2 * 3, pair.height, pair.width))  # in XYB; the smaller scales use its memory
-    sums, counts = [], []
-    for scale in range(_SCALES):
-        smaller = None
-        if scale < _SCALES - 1 and min(pair.height, pair.width) >= _LEAST:
-            smaller = gpu.empty((2 * 3, -(-pair.height // 2), -(-pair.width // 2)))
-        _to_xyb(gpu, pair, pictures, smaller)
-        sums.append(_sums(gpu, pictures, pair.height, pair.width))
-        counts.append(pair.height * pair.width)
-        if smaller is None:
-            break
-        pair = _Pair.joined(smaller)
-    found = [np.empty(each.shape, np.float32) for each in sums]
-    gpu.read(sums, found)
-    # The sums and their rounding errors are added up in double precision.
-    means = np.stack([of.sum((1, 3), np.float64) / n for of, n in zip(found, counts, strict=True)], 1)
-    by_norm = means.reshape(3, len(sums), 3, 2).swapaxes(2, 3)
+    pixels = np.array([height * width for height, width in sizes(size)])
+    by_norm = (sums / pixels[:, None]).reshape(3, len(pixels), 3, 2).swapaxes(2, 3)
     return np.stack([by_norm[:, :, 0], by_norm[:, :, 1] ** 0.25], 2)
 
 
@@ -183,13 +222,13 @@ def _to_xyb(gpu: Gpu, pair: _Pair, pictures: Image, smaller: Image | None) -> No
     )  # fmt: skip
 
 
-def _sums(gpu: Gpu, pictures: Image, height: int, width: int) -> Image:
-    """Returns each group's sums of errors, with their rounding errors: (planes, groups, errors, 2)."""
+def _sums(gpu: Gpu, pictures: Image, height: int, width: int, first: int, end: int) -> Image:
+    """Returns each group's sums of errors in some rows, with their rounding errors: (planes, groups, errors, 2)."""
     kernel = kernel_of(gpu, ("ssimulacra2",), "errors", len(_WINDOW))
-    strips = MomentGroups.of(gpu, kernel, len(_WINDOW), 3, height, width)
+    strips = MomentGroups.of(gpu, kernel, len(_WINDOW), 3, end - first, width)
     partial = gpu.empty((3, math.prod(strips.groups), _ERRORS, 2))
     gpu.launch(
-        kernel, strips.size, pictures, table_of(gpu, _WINDOW), partial, height, width, *strips.numbers,
+        kernel, strips.size, pictures, table_of(gpu, _WINDOW), partial, height, width, first, end, *strips.numbers,
         *strips.memory, local=strips.local, traffic=2 * 3 * 4 * height * width,
     )  # fmt: skip
     return partial

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -308,34 +307,21 @@ def _weights(gpu: Gpu, params: BloomParams) -> Weights | None:
 
 
 def _halo(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
-    from ..glow import mip_rows
+    from ..glow import sweeps
 
-    return mip_rows.halo(gpu, shape, params) if _by_rows(shape, params) else math.inf
+    return sweeps.halo(gpu, shape, params)
 
 
 def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
-    from ..glow import mip_rows, starburst
+    from ..glow import sweeps
 
-    if params.method == "fft" and params.kernel is None and params.preset is None:
-        return starburst.nbytes(shape, params.radius)
-    return mip_rows.resident(gpu, shape, params) if _by_rows(shape, params) else 0.0
+    return sweeps.resident(gpu, shape, params)
 
 
 def _measure(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Measure | None:
-    from ..glow import mip_rows
-    from ..tone.tonemap import stops_by_rows
+    from ..glow import sweeps
 
-    if params.exposure is None:
-        return stops_by_rows(lambda exposure: replace(params, exposure=exposure))
-    return mip_rows.measure(gpu, shape, params) if _by_rows(shape, params) else None
-
-
-def _by_rows(shape: tuple[int, int, int], params: BloomParams) -> bool:
-    """Says whether a picture's rows may come in parts."""
-    from ..glow.octaves import columns
-
-    chain = params.method == "mip" and params.preset is None and params.strength > 0
-    return chain and columns(params, *shape[1:]) == shape[2]
+    return sweeps.measure(gpu, shape, params)
 
 
 def _check(params: BloomParams) -> None:
@@ -347,7 +333,8 @@ def _check(params: BloomParams) -> None:
 
 def _traits(params: BloomParams) -> Traits:
     kinds = {"mip": "grid", "gaussians": "grid", "fft": "transform"}
-    values = {"mip": 8.0 if params.tonemap is None else 16.0, "gaussians": 16.0, "fft": 28.0}
+    least = params.tonemap is None and params.border == "reflect"  # rows that go round may be stretched
+    values = {"mip": 8.0 if least else 16.0, "gaussians": 16.0, "fft": 28.0}
     return Traits(
         rec709=True,
         premultiplied=params.strength > 0,
@@ -366,7 +353,7 @@ OPERATION = Operation(
     traits=_traits,
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
     halo=_halo,
-    whole={"method": ("gaussians", "fft"), "border": ("wrap-x",), "preset": ("d3d11",)},
+    whole={"method": ("fft",), "preset": ("d3d11",)},
     resident=_resident,
     measure=_measure,
     ends=_ends,

@@ -107,7 +107,9 @@ def deconvolve(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     method = _wiener if params.method == "wiener" else _richardson_lucy
     colours, result = image.without_alpha(), image.like()
     for at in in_turn(image.colours, image.nbytes):
-        result.put(at, method(gpu, colours.planes(at), params))
+        planes = colours.planes(at)
+        planes.part = image.part
+        result.put(at, method(gpu, planes, params))
     if image.alpha:
         alpha = slice(image.colours, image.shape[0])
         result.put(alpha, image.planes(alpha))
@@ -164,9 +166,11 @@ def _richardson_lucy(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     _, height, width = image.shape
     form = _summed(gpu, params)
     estimate = image.like()
+    estimate.part = image.part
     cl.enqueue_fill_buffer(gpu.queue, estimate.buffer, np.ones(1, np.float32), 0, estimate.nbytes)
     for _ in range(int(params.iterations)):
         soft = blur(gpu, estimate, form)
+        soft.part = image.part
         _launch(
             gpu,
             "ratio",
@@ -213,6 +217,15 @@ def _reach(gpu: Gpu, shape: tuple[int, ...], params: DeconvolveParams) -> float:
     return (2 * int(params.iterations) - 1) * reach(gpu, shape, _summed(gpu, params))
 
 
+def _halo(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> float:
+    if params.method == "wiener":
+        return inf
+    from ..filters.blur import halo
+
+    # Also the blur of flat light may be rounded otherwise where a part of the picture ends.
+    return 2 * int(params.iterations) * halo(gpu, shape, _summed(gpu, params))
+
+
 def _traits(params: DeconvolveParams) -> Traits:
     local = params.method == "richardson-lucy"
     # Wiener's transforms are of the image with its surroundings, and of powers of small primes.
@@ -231,6 +244,8 @@ OPERATION = Operation(
     traits=_traits,
     identity=_identity,
     reach=_reach,
+    halo=_halo,
+    whole={"method": ("wiener",)},
     cases=(
         DeconvolveParams(sigma=1.2),
         DeconvolveParams(kind="disc", radius=2.5, reg="constant", balance=0.02),

@@ -1,4 +1,4 @@
-"""The figures that are joined from those of rows, by their names, and those that need a whole picture."""
+"""The figures that are joined from those of rows, by their names."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ...errors import ParameterError
 from ...whole import needing
 from ..measure import wanted
 from . import room
-from .means import FlipMean, Scales, Similarity, luminance
-from .parts import DensestWindow, FigurePart, Largest, Noise, PixelmatchCount, PuPsnr, Unlike, WholePair
+from .means import FlipMean, Scales, Similarity, Ssimulacra2, luminance
+from .parts import DensestWindow, FigurePart, Largest, Noise, PixelmatchCount, PuPsnr, Unlike
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -20,49 +20,33 @@ if TYPE_CHECKING:
 
 #: The figures that follow from what is counted of the stored values.
 COUNTED = ("max", "mean", "rmse", "psnr")
-# The values that figures look at whose coarse levels, or exposures, are made of all rows, and the numbers of 32 bits
-# for each pixel that they need on the device beside these.
-_WHOLE = {"ssimulacra2": ("light", 8.1), "hdr-flip": ("light", 2.0)}
 
 
-def whole_only(how: Comparing, thresholds: Thresholds) -> str | None:
-    """Returns the first figure wanted that needs both pictures as a whole, in words, if there is one."""
-    for metric in wanted(how, thresholds):
-        if _needs_all(metric, how):
-            return f"{metric} without --exposures" if metric == "hdr-flip" else metric
-    return None
-
-
-def _needs_all(metric: str, how: Comparing) -> bool:
-    return metric in _WHOLE and not (metric == "hdr-flip" and how.exposures is not None)
+def in_the_end(metric: str, how: Comparing) -> bool:
+    """Says whether a figure has sweeps of its own: it needs to know of all rows before."""
+    return metric == "hdr-flip" and how.exposures is None
 
 
 def needing_both(
     gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, thresholds: Thresholds
 ) -> AbstractContextManager[None]:
-    """While it lasts, the error that the device is out of memory names the figure that needs both as a whole."""
+    """While it lasts, the error that the device is out of memory says how much both pictures take as a whole."""
 
     def nbytes() -> float:
         parts, _ = parts_of(gpu, pictures, how, thresholds, 1)
-        colours = pictures[0].channels - pictures[0].alpha
-        names = (metric for metric in wanted(how, thresholds) if _needs_all(metric, how))
-        whole = [WholePair(wants, floats / colours) for wants, floats in map(_WHOLE.__getitem__, names)]
-        return room.whole_bytes(pictures, [*parts.values(), *whole])
+        return room.whole_bytes(pictures, parts.values())
 
-    def words() -> str:
-        return f"{whole_only(how, thresholds) or 'this comparison'} needs both pictures as a whole"
-
-    return needing(gpu, words, nbytes)
+    return needing(gpu, lambda: "this comparison needs both pictures as a whole", nbytes)
 
 
 def parts_of(
     gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, thresholds: Thresholds, pixels: int
 ) -> tuple[dict[str, FigurePart], dict[str, ParameterError]]:
-    """Returns the parts of all figures that need no whole picture, as :func:`part_of` does, and why some have none."""
+    """Returns the parts of all figures, as :func:`part_of` does, and why some have none."""
     found: dict[str, FigurePart] = {}
     undefined: dict[str, ParameterError] = {}
     for metric in wanted(how, thresholds):
-        if metric not in COUNTED and not _needs_all(metric, how):
+        if metric not in COUNTED:
             try:
                 found[metric] = part_of(metric, gpu, pictures, how, pixels)
             except ParameterError as error:
@@ -82,6 +66,8 @@ def part_of(
         return Similarity(reference, "skimage" if metric == "ssim-skimage" else "wang")
     if metric == "ms-ssim":
         return Scales(reference)
+    if metric == "ssimulacra2":
+        return Ssimulacra2(reference)
     if metric in ("flip", "hdr-flip"):
         return FlipMean(gpu, reference, how, how.exposures if metric == "hdr-flip" else None)
     if metric.startswith("de"):

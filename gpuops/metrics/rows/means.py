@@ -1,4 +1,4 @@
-"""Means over all pixels that are joined from those of rows: structural similarity and FLIP."""
+"""Means over all pixels that are joined from those of rows: structural similarity, SSIMULACRA 2 and FLIP."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from .. import ssimulacra2
 from ..figures import blocks_of, ppd_of, pu_values
 from ..flip import sum_of_rows
-from ..flip_tiles import reach, tile_of
+from ..flip_tiles import reach, scratch_bytes, tile_of
 from ..pu21 import PEAK
 from ..ssim import SCALES, WINDOWS, check_scales, check_size, means, of_scales, scale_means, windows_of_scales
 from .parts import FigurePart
@@ -105,17 +106,42 @@ class Scales(FigurePart):
         return of_scales(self._sums / self._windows[:, 0, None, None])
 
 
+class Ssimulacra2(FigurePart):
+    """The score of SSIMULACRA 2.1: sums of errors at each scale, of the rows that count."""
+
+    unit = ssimulacra2.UNIT
+    above = below = ssimulacra2.BESIDE
+    wants = "light"
+
+    def __init__(self, picture: Picture) -> None:
+        colours = picture.channels - picture.alpha
+        ssimulacra2.check(colours, picture.height, picture.width)
+        self.floats = ssimulacra2.FLOATS / colours
+        self._size = picture.height, picture.width
+        self._sums: npt.NDArray[np.float64] | None = None
+
+    def take(self, both: Both, band: Band) -> None:
+        sums = ssimulacra2.sums_of_rows(both.gpu, *both.light, band.place.counted, self._size)
+        self._sums = sums if self._sums is None else self._sums + sums
+
+    @property
+    def figure(self) -> float:
+        assert self._sums is not None  # equal pictures have no figure to be asked for
+        return ssimulacra2.score(self._sums, self._size)
+
+
 class FlipMean(FigurePart):
-    """The mean of FLIP's errors, with exposures those of HDR-FLIP."""
+    """The mean of FLIP's errors, with ``exposures`` those of HDR-FLIP."""
 
     wants = "light"
 
     def __init__(
         self, gpu: Gpu, picture: Picture, how: Comparing, exposures: tuple[float, float] | None = None
     ) -> None:
-        self._exposures = exposures
+        self.exposures = exposures
         self._pixels, self._sum = picture.width * picture.height, 0.0
         self.floats = 2.0 / (picture.channels - picture.alpha)  # two maps
+        self.fixed = scratch_bytes(gpu, ppd_of(how), (picture.height, picture.width))
         _, down = tile_of(gpu)
         self.unit = down
         self.above = self.below = -(-reach(ppd_of(how)) // down) * down
@@ -126,7 +152,7 @@ class FlipMean(FigurePart):
             *both.light,
             band.place.counted,
             ppd=ppd_of(both.how),
-            exposures=self._exposures,
+            exposures=self.exposures,
             blocks=blocks_of(both),
         )
 

@@ -15,7 +15,9 @@ from ..compare import pair
 from ..counted import Counted
 from ..counts import Counts
 from .band import Band
-from .joined import parts_of
+from .exposures import Luminances
+from .joined import in_the_end, parts_of
+from .means import FlipMean
 from .parts import FigurePart
 from .room import halos, rows_at_a_time
 
@@ -72,13 +74,33 @@ class ByRows:
         )
         self.compared = first, second
         self._parts: dict[str, FigurePart] = {}
+        self._later: dict[str, FigurePart] = {}
         self._undefined: dict[str, ParameterError] = {}
 
     def figure(self, metric: str) -> float:
-        """Returns a figure of the last sweep. Raises ParameterError where it is not defined."""
+        """Returns a figure of the last sweep, or of its own sweeps. Raises ParameterError where it is not defined."""
         if metric in self._undefined:
             raise self._undefined[metric]
+        if (part := self._later.pop(metric, None)) is not None:
+            assert isinstance(part, FlipMean)
+            part.exposures = self._exposures()
+            self._look(part)
+            self._parts[metric] = part
         return self._parts[metric].figure
+
+    def _exposures(self) -> tuple[float, float]:
+        """Returns the exposures for HDR-FLIP, which take two sweeps."""
+        luminances = Luminances(self.pictures[0])
+        self._look(luminances)
+        luminances.look_closer()
+        self._look(luminances)
+        return luminances.exposures
+
+    def _look(self, part: FigurePart) -> None:
+        """Gives all rows to a part."""
+        height = self.pictures[0].height
+        for band in self._sweep(self.rows_of([part]), *halos([part], height)):
+            part.take(band.both(self.gpu, self.how), band)
 
     def rows_of(self, parts: list[FigurePart]) -> int:
         """Returns how many rows are measured at a time for these parts."""
@@ -87,6 +109,8 @@ class ByRows:
     def counts(self, thresholds: Thresholds) -> Counted:
         """Sweeps over both pictures, for all figures that are wanted."""
         self._parts, self._undefined = parts_of(self.gpu, self.pictures, self.how, thresholds, self.pixels)
+        later = [metric for metric in self._parts if in_the_end(metric, self.how)]
+        self._later = {metric: self._parts.pop(metric) for metric in later}
         parts = [*self._parts.values()]
         rows = self.rows_of(parts)
         channels = self.compared[0].shape[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..compare import mean_squared_error, psnr
 from ..figures import FUNCTIONS, beyond_noise, pu_values
@@ -34,6 +34,8 @@ class FigurePart(ABC):
         The values that it looks at: ``stored``, ``light`` or ``codes``.
     floats : float
         Numbers of 32 bits for each value of one picture that it needs on the device beside these.
+    fixed : float
+        Bytes of the device's memory beside that, whatever the number of rows.
     """
 
     above = 0
@@ -41,6 +43,7 @@ class FigurePart(ABC):
     unit = 1
     wants = "stored"
     floats = 0.0
+    fixed = 0.0
 
     @abstractmethod
     def take(self, both: Both, band: Band) -> None:
@@ -53,13 +56,6 @@ class FigurePart(ABC):
     @abstractmethod
     def figure(self) -> float:
         """What has come of it."""
-
-
-class WholePair(NamedTuple):
-    """What a figure needs of both pictures as a whole; the attributes are those of :class:`FigurePart`."""
-
-    wants: str
-    floats: float
 
 
 class Largest(FigurePart):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import DeviceError, ParameterError, megabytes
 from ...tiles.memory import MOST_PIXELS, ROUNDED
-from .parts import FigurePart, WholePair
+from .parts import FigurePart
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -45,7 +45,7 @@ def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[FigurePart]) -> 
     )
 
 
-def whole_bytes(pictures: Sequence[Picture], parts: Iterable[FigurePart | WholePair]) -> float:
+def whole_bytes(pictures: Sequence[Picture], parts: Iterable[FigurePart]) -> float:
     """Returns how many bytes of the device's memory both pictures take as a whole, with what figures need of them."""
     values = max(picture.pixels.size for picture in pictures)
     planes = 4 * _floats(parts, "stored") * values
@@ -74,12 +74,13 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
         with_halo = [part for part in parts if (part.above, part.below) == halo]
         counted = ("stored",) if halo == (0, 0) else ()
         each = (pixels + (_floats(with_halo, *counted) + _SPARE) * row) / _SHARE
-        rows = int(min(limits.global_bytes / each, limits.max_alloc_bytes / row)) - sum(halo)
+        fixed = max((part.fixed for part in with_halo), default=0.0) / _SHARE
+        rows = int(min((limits.global_bytes - fixed) / each, limits.max_alloc_bytes / row)) - sum(halo)
         if rows < least:
+            needed = megabytes(fixed + (least + sum(halo)) * each)
             raise DeviceError(
-                f"{least + sum(halo)} rows of {width} pixels need {megabytes((least + sum(halo)) * each)} MB of the "
-                f"device's memory for this, of {limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another "
-                f"device"
+                f"{least + sum(halo)} rows of {width} pixels need {needed} MB of the device's memory for this, of "
+                f"{limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
             )
         most = min(most, rows)
     wanted = max(_ENOUGH // row, 2 * sum(halos(parts, height)), _BAND)
@@ -108,7 +109,7 @@ def rows_in_memory(
     return _whole_units(rows, unit, height)
 
 
-def _floats(parts: Iterable[FigurePart | WholePair], *kinds: str) -> float:
+def _floats(parts: Iterable[FigurePart], *kinds: str) -> float:
     """Returns the numbers for each value of one picture that parts need together; they come one after the other.
 
     ``kinds``: values that are there anyway.

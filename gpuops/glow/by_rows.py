@@ -1,0 +1,152 @@
+"""Bloom where a picture's rows come in parts, in two sweeps.
+
+The first sweep makes a coarse image of the whole picture, which stays on the device. Of it is made what coarse parts of
+the glow give. The second sweep makes the finer parts of the glow of some rows anew, and lays all over them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..operation import Measure, Operation, Params, Pass, Traits
+from ..tiles.course import with_halo
+from ..tiles.window import rows_of
+from .bloom import warn_of
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+    from ..ops.bloom import BloomParams
+
+Shape = tuple[int, int, int]
+
+# Pixels that a work-item counts.
+_AT_ONCE = 16
+
+
+class Coarse(ABC):
+    """A coarse image of a whole picture, and then what it gives to the glow.
+
+    Attributes
+    ----------
+    shape : (planes, height, width)
+        That of the picture.
+    params : BloomParams
+        The exposure is known.
+    not_finite : int
+        Pixels that are not finite, in the whole picture.
+    """
+
+    # Copies of a part of the picture that the work on it takes beside it, and the result.
+    copies: float
+
+    def __init__(self, shape: Shape, params: BloomParams) -> None:
+        self.shape = shape
+        self.params = params
+        self.not_finite = 0
+
+    @property
+    def align(self) -> int:
+        """The first row of a part is a multiple of it."""
+        return 1
+
+    @property
+    @abstractmethod
+    def halo(self) -> int:
+        """How many rows above and below a row of the result depends on, beside the coarse image."""
+
+    @property
+    @abstractmethod
+    def resident(self) -> float:
+        """The bytes that the coarse image takes on the device after the first sweep."""
+
+    @abstractmethod
+    def needs(self, first: int, end: int) -> tuple[int, int]:
+        """Returns the rows of the picture that what :meth:`add` makes of these rows depends on."""
+
+    @abstractmethod
+    def add(self, image: Image, first: int, end: int) -> None:
+        """Takes these rows of the picture. The Image begins with the first row that they need."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Makes of the coarse image what it gives to the glow."""
+
+    @abstractmethod
+    def over(self, image: Image) -> Image:
+        """Lays the glow over some rows. Those that have no halo are wrong."""
+
+    def measure(self) -> Measure:
+        """Returns the first sweep."""
+        return Measure(self._add, self._settled, self.needs)
+
+    def _add(self, gpu: Gpu, image: Image, first: int, end: int) -> None:
+        assert image.part is not None
+        start = self.needs(first, end)[0]
+        image = rows_of(image, slice(start - image.part.first, image.shape[1]))
+        self.not_finite += _count(gpu, image, slice(first - start, end - start))
+        self.add(image, first, end)
+
+    def _settled(self, _none: object) -> tuple[Params, ...]:
+        """Returns the steps that use what is known."""
+        self.settle()
+        glow = Over(replace(self.params, tonemap=None), self)
+        return (glow, *shown(self.params))
+
+
+@dataclass(frozen=True, eq=False)
+class Over(Params):
+    """A glow laid over a picture of which the coarse parts are known."""
+
+    params: BloomParams
+    coarse: Coarse
+
+
+def shown(params: BloomParams) -> tuple[Params, ...]:
+    """Returns the step that tone-maps the result, if there is one.
+
+    It encodes for its file, as bloom does: "linear" would ask for a file of light.
+    """
+    return () if params.display is None else (replace(params.display, transfer="auto"),)
+
+
+def _over(_gpu: Gpu, image: Image, over: Over) -> Image:
+    result = over.coarse.over(image)
+    # The count is the whole picture's. Whoever asks for rows passes the same note on once.
+    warn_of(over.coarse.not_finite)
+    return result
+
+
+def _count(gpu: Gpu, image: Image, rows: slice) -> int:
+    """Returns how many pixels of some rows are not finite."""
+    counter, (planes, height, width) = gpu.zeros((1,), np.uint32), image.shape
+    kernel = gpu.kernel("bloom", "count", CHANNELS=planes, COLOURS=image.colours, WIDE=True)
+    size = (rows.stop - rows.start) * width
+    gpu.launch(
+        kernel, (-(-size // _AT_ONCE),), image, counter, np.uint64(rows.start * width), np.uint64(height * width), size,
+        local=kernel.fit(256), label="bloom count", traffic=4 * planes * size,
+    )  # fmt: skip
+    return int(counter.numpy()[0])
+
+
+def _passes(_gpu: Gpu, shape: Shape, over: Over) -> tuple[Pass, ...]:
+    coarse = over.coarse
+    return (
+        with_halo(
+            shape, coarse.halo, lambda gpu, image: _over(gpu, image, over), coarse.copies, coarse.align
+        ),
+    )
+
+
+OPERATION = Operation(
+    "bloom",
+    Over,
+    _over,
+    traits=Traits(rec709=True, premultiplied=True, kind="local"),
+    passes=_passes,
+    resident=lambda _gpu, _shape, over: over.coarse.resident,
+)
