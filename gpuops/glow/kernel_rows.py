@@ -32,10 +32,10 @@ def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
 
 def coarse_of(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse:
     """Returns what is to be known of a picture."""
-    return Kernel(gpu, shape, params)
+    return KernelGlow(gpu, shape, params)
 
 
-class Kernel(Coarse):
+class KernelGlow(Coarse):
     """A glow that has no coarse parts: all of it is made of the kernel's rows."""
 
     copies = _COPIES

@@ -58,10 +58,10 @@ def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
 
 def coarse_of(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse:
     """Returns the coarse image of a picture, which is to be filled."""
-    return Levels(gpu, shape, params)
+    return MipLevels(gpu, shape, params)
 
 
-class Levels(Coarse):
+class MipLevels(Coarse):
     """A coarse level of a whole picture, and then the total of it and of all coarser ones."""
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
