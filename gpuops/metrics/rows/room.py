@@ -47,9 +47,11 @@ def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[FigurePart]) -> 
 
 def whole_bytes(pictures: Sequence[Picture], parts: Iterable[FigurePart]) -> float:
     """Returns how many bytes of the device's memory both pictures take as a whole, with what figures need of them."""
+    parts = [*parts]
     values = max(picture.pixels.size for picture in pictures)
     planes = 4 * _floats(parts, "stored") * values
-    return ROUNDED * (sum(picture.pixels.nbytes for picture in pictures) + planes) + _TABLES
+    fixed = max((part.fixed for part in parts), default=0.0)
+    return ROUNDED * (sum(picture.pixels.nbytes for picture in pictures) + planes + fixed) + _TABLES
 
 
 def halos(parts: Iterable[FigurePart], height: int) -> tuple[int, int]:
