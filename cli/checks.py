@@ -58,7 +58,7 @@ def check_output(shared: Shared, output: str, inputs: files.Identities, levels: 
     ``inputs`` are files that no output may overwrite. ``levels``: how many of its folders may have to be made.
     """
     if output == STREAM:
-        check_depth(shared, shared.of_job().format_of(output))
+        check_format(shared, output)
         return
     place = partial(files.check_place, output, overwrite=shared.overwrite, inputs=inputs)
     if os.path.exists(output):
@@ -67,12 +67,19 @@ def check_output(shared: Shared, output: str, inputs: files.Identities, levels: 
         raise FileError(
             f"{output}: the name has no extension: add one, such as {output}.png, or write {output}/ for a folder"
         )
-    check_depth(shared, shared.of_job().format_of(output))
+    check_format(shared, output)
     if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # libraries cannot open such names
         raise FileError(f"{output}: the folder's name is not UTF-8; choose another one")
     if (len(shared.inputs) > 1 or output != shared.output) and not places.is_address(output):
         naming.make_folder(output, levels)
     place()
+
+
+def check_format(shared: Shared, output: str) -> None:
+    """Refuses an output's format that cannot be written here, or not with the --dtype."""
+    fmt = shared.of_job().format_of(output)
+    files.check_writer(output, fmt)
+    check_depth(shared, fmt)
 
 
 def check_depth(shared: Shared, fmt: files.Format) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -196,11 +197,20 @@ def _check_stdin(operation: Operation, context: click.Context) -> None:
 
 @contextmanager
 def _usage(context: click.Context) -> Iterator[None]:
-    """Makes an error of parameters one of the command line."""
+    """Makes an error of parameters one of the command line. A folder as an input is the error to be said first."""
     try:
         yield
     except ParameterError as error:
+        if not context.params.get("recursive"):
+            _refuse_folders(context.params.get("inputs", ()))
         raise click.UsageError(str(error), context) from None
+
+
+def _refuse_folders(inputs: Sequence[str]) -> None:
+    from gpuops.batch.reader import check_input
+
+    for path in filter(os.path.isdir, inputs):
+        check_input(path)
 
 
 def _written(operation: Operation, context: click.Context) -> Given:

@@ -222,6 +222,24 @@ def test_names_are_of_any_case(clpix: Program, tmp_path: Path, args: str) -> Non
 # -- inputs and outputs ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "args", ["blur folder -o out/", "resize folder -o out/", "blur folder a.png -o out/"]
+)
+def test_a_folder_is_said_before_what_is_not_given(clpix: Program, there: Path, args: str) -> None:
+    run = clpix(*args.split())
+    assert (run.code, run.out) == (1, "") and "folder: is a folder; name the files in it" in run.err
+    run = clpix(*args.split(), "--recursive")
+    assert run.code == 2 and "is a folder" not in run.err
+
+
+def test_a_package_that_writes_is_missed_before_the_work(
+    clpix: Program, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    run = clpix("blur", "text.png", "--sigma", 1, "-o", "o.heic")
+    assert run.code == 1 and "o.heic: HEIC needs pillow-heif: pip install 'clpix[formats]'" in run.err
+
+
 @pytest.fixture
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with a picture, a file of text, an empty one, and folders."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import FileError
-from . import places
+from . import extras, places
 from .drafts import PRIVATE, USUAL, draft_file
 from .formats import Format, format_of
 from .places import Path_
@@ -41,7 +41,14 @@ def check_output(path: Path_, *, overwrite: bool = False, inputs: Identities | N
     """The format of an output that can be written; a FileError that says what to do where it cannot."""
     fmt = format_of(path)
     check_place(path, overwrite=overwrite, inputs=inputs)
+    check_writer(path, fmt)
     return fmt
+
+
+def check_writer(path: Path_, fmt: Format) -> None:
+    """Raises FileError if writing this format needs a package that is not installed."""
+    if (module := extras.TO_WRITE.get(fmt.name)) is not None:
+        extras.needed(module, os.fspath(path), fmt.name)
 
 
 def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | None = None) -> None:
