@@ -128,11 +128,9 @@ def settled(
         sweep = partial(_input, gpu, todo, place, begin, decoding, shape, at_once)
         measure = step.operation.measure(gpu, of_step, step.params)
         if measure is not None:
-            figures = None
-            if (
-                measure.of is not None
-            ):  # nobody holds the last rows, which may take the room that settling needs
-                figures = _measured(gpu, measure, sweep((0, of_step[1])), of_step)
+            # Nobody holds the last rows afterwards: settling may need their room.
+            needed = measure.of is not None
+            figures = _measured(gpu, measure, sweep((0, of_step[1])), of_step) if needed else None
             steps = tuple(Step.of(params, step.name) for params in measure.settled(figures))
         elif step.operation.around(step.params) and (of_passes := passes(gpu, step, of_step)):
             (one,), of_file = of_passes, _has_ends(todo, decoding, target)
