@@ -77,7 +77,7 @@ class ChainByRows:
     todo : Plan
     strips : Strips
         The input.
-    how : How
+    how : FileReading
         How its pixels are to be read.
     promise : MemoryPromise
         The memory of the legs.

@@ -60,7 +60,7 @@ class Turned:
         That of the turned picture.
     pool : ThreadPoolExecutor
         Its threads read and write the spool.
-    how : How, optional
+    how : FileReading, optional
         How the file's pixels are to be read.
     """
 

@@ -118,9 +118,8 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         attributes["CICP"] = ("int[4]", tuple(codes))
     try:
         oiio.write_parts(path, [(picture.pixels, attributes)])
-    except (
-        OSError
-    ) as error:  # libjxl 0.12, where floats have both signs: github.com/libjxl/libjxl/issues/4902
+    except OSError as error:
+        # libjxl 0.12, where floats have both signs: github.com/libjxl/libjxl/issues/4902
         if kind == np.float32 and "Encoder" in str(error):
             raise OSError(
                 "the encoder fails for some floats of both signs; use --dtype half, or .exr"

@@ -37,6 +37,10 @@ class Coarse(ABC):
         That of the picture.
     params : BloomParams
         The exposure is known.
+    halo : int
+        How many rows above and below a row of the result depends on, beside the coarse image.
+    resident : float
+        The bytes that it takes on the device after the first sweep.
     not_finite : int
         Pixels that are not finite, in the whole picture.
     """
@@ -44,9 +48,11 @@ class Coarse(ABC):
     # Copies of a part of the picture that the work on it takes beside it, and the result.
     copies: float
 
-    def __init__(self, shape: Shape, params: BloomParams) -> None:
+    def __init__(self, shape: Shape, params: BloomParams, halo: int, resident: float) -> None:
         self.shape = shape
         self.params = params
+        self.halo = halo
+        self.resident = resident
         self.not_finite = 0
 
     @property
@@ -54,26 +60,14 @@ class Coarse(ABC):
         """The first row of a part is a multiple of it."""
         return 1
 
-    @property
-    @abstractmethod
-    def halo(self) -> int:
-        """How many rows above and below a row of the result depends on, beside the coarse image."""
-
-    @property
-    @abstractmethod
-    def resident(self) -> float:
-        """The bytes that the coarse image takes on the device after the first sweep."""
-
-    @abstractmethod
     def needs(self, first: int, end: int) -> tuple[int, int]:
         """Returns the rows of the picture that what :meth:`add` makes of these rows depends on."""
+        return first, end
 
-    @abstractmethod
-    def add(self, image: Image, first: int, end: int) -> None:
+    def add(self, image: Image, first: int, end: int) -> None:  # noqa: B027
         """Takes these rows of the picture. The Image begins with the first row that they need."""
 
-    @abstractmethod
-    def settle(self) -> None:
+    def settle(self) -> None:  # noqa: B027
         """Makes of the coarse image what it gives to the glow."""
 
     @abstractmethod

@@ -58,18 +58,9 @@ class Sum(Coarse):
     copies = _COPIES
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
-        super().__init__(shape, params)
-        self._halo = halo(gpu, shape, params)
         self._grids = _grids(gpu, shape, params)
         self._image = gpu.empty(_shape_of(gpu, shape, params)) if self._grids else None
-
-    @property
-    def halo(self) -> int:
-        return self._halo
-
-    @property
-    def resident(self) -> float:
-        return self._image.nbytes if self._image else 0
+        super().__init__(shape, params, halo(gpu, shape, params), self._image.nbytes if self._image else 0)
 
     def _made(self, end: int) -> int:
         """Returns up to which coarse row there is all that it needs, before the picture's row ``end``."""

@@ -41,25 +41,7 @@ class KernelGlow(Coarse):
     copies = _COPIES
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
-        super().__init__(shape, params)
-        self._halo, self._resident = halo(gpu, shape, params), resident(gpu, shape, params)
-
-    @property
-    def halo(self) -> int:
-        return self._halo
-
-    @property
-    def resident(self) -> float:
-        return self._resident
-
-    def needs(self, first: int, end: int) -> tuple[int, int]:
-        return first, end
-
-    def add(self, image: Image, first: int, end: int) -> None:
-        pass
-
-    def settle(self) -> None:
-        pass
+        super().__init__(shape, params, halo(gpu, shape, params), resident(gpu, shape, params))
 
     def over(self, image: Image) -> Image:
         gpu, result = image.gpu, image if image.owned else image.like()

@@ -65,7 +65,7 @@ class MipLevels(Coarse):
     """A coarse level of a whole picture, and then the total of it and of all coarser ones."""
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
-        super().__init__(shape, params)
+        super().__init__(shape, params, halo(gpu, shape, params), resident(gpu, shape, params))
         self.level = level_held(gpu, shape, params)
         self.copies = _COPIES_STRETCHED if self._samples != shape[2] else _COPIES
         # Light that was stretched needs no threshold any more, and its glow is laid over the picture by itself.
@@ -79,14 +79,6 @@ class MipLevels(Coarse):
     @property
     def align(self) -> int:
         return 1 << self.level
-
-    @property
-    def halo(self) -> int:
-        return _UP << self.level
-
-    @property
-    def resident(self) -> float:
-        return _ALL_LEVELS * self._image.nbytes
 
     @property
     def _samples(self) -> int:

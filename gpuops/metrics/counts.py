@@ -70,7 +70,7 @@ class Counts:
         Values that differ; NaN equals NaN.
     max : float
         The largest |a − b|; infinite if ``infinite_values`` is not 0.
-    worst : Worst or None
+    worst : WorstValue or None
         Where that is; None if nothing differs.
     mean, rms : float
         The mean |a − b|, and the root of the mean (a − b)²; infinite as ``max`` is.

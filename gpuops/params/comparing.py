@@ -116,7 +116,7 @@ class MeasuredPair:
         The value that counts as 1: 255 where levels of 8 bits are compared.
     missed, warned : tuple of Limit
         The thresholds that fail these pictures, and those that warn.
-    worst : Worst, optional
+    worst : WorstPixel, optional
         None if nothing differs. Its values are those that were compared.
     space : str
         ``linear`` or ``encoded``: the values of ``max``, ``rmse`` …

@@ -61,7 +61,7 @@ class Outcome:
         The picture's name within the suite, with ``/`` between folders.
     status : str
         One of :data:`STATUSES`.
-    result, reference : Picture, optional
+    result, reference : PairedPicture, optional
         None where there is none.
     figures : dict
         What was measured, by the metrics' names; empty for pictures that are equal byte for byte.
@@ -69,7 +69,7 @@ class Outcome:
         The most or the least that was allowed, by the metrics' names.
     missed, warned : tuple of Limit
         The thresholds that it failed, and those that merely warn.
-    worst : Worst, optional
+    worst : WorstPixel, optional
     message : str
         One line for people: why it could not be compared, what was left out of the comparison.
     command : str

@@ -18,7 +18,7 @@ class Lifting:
 
     Attributes
     ----------
-    steps : tuple of Step
+    steps : tuple of LiftingStep
         The steps in the order in which they are taken.
     spans : tuple of (before, after)
         For pair k to come out right a step must have been taken for the pairs k − before … k + after.

@@ -24,7 +24,7 @@ class Band:
 
     Attributes
     ----------
-    place : Place
+    place : RowPlace
         Where they are.
     reference, result : Picture
         Their pixels.
