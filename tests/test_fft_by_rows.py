@@ -422,14 +422,14 @@ def test_nothing_stays_after_an_interruption(tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
     program = (
-        "import os, signal, sys\n"
+        "import os, signal, sys, time\n"
         "from gpuops.batch import spectra_by_rows\n"
         "from gpuops.tiles import spool\n"
         "spectra_by_rows.CODECS = 0\n"
         "def put_rows(self, *_):\n"
         "    print(os.listdir(sys.argv[1]), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
-        "    signal.pause()\n"
+        "    time.sleep(5)\n"  # a main thread that begins to wait just then sees the signal when this returns
         "spool.InFile.put_rows = put_rows\n"
         "from clpix.main import main\n"
         "main(sys.argv[2:])\n"

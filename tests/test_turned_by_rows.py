@@ -662,14 +662,14 @@ def test_nothing_stays_after_an_interruption(tmp_path: Path, moment: str, number
     folder = tmp_path / "scratch"
     folder.mkdir()
     program = (
-        "import os, signal, sys\n"
+        "import os, signal, sys, time\n"
         "from gpuops.batch import access, memory_promise\n"
         "from gpuops.tiles import spool\n"
         "access.of_machine = memory_promise.of_machine = lambda: 0\n"
         "def interrupted(self, *_):\n"
         "    print(len(os.listdir(sys.argv[1])), flush=True)\n"
         f"    os.kill(os.getpid(), signal.{number})\n"
-        "    signal.pause()\n"
+        "    time.sleep(5)\n"  # a main thread that begins to wait just then sees the signal when this returns
         f"spool.InFile.{moment} = interrupted\n"
         "from clpix.main import main\n"
         "main(sys.argv[2:])\n"
