@@ -7,6 +7,7 @@ which tests/test_kernels.py holds the kernels against on every OpenCL implementa
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pickle
 import runpy
@@ -236,6 +237,17 @@ def test_its_declaration(clpix: Program, name: str, tmp_path: Path) -> None:
         for value in values:
             run = clpix(name, tmp_path / "in.png", f"{option}={value}", "-o", tmp_path / "out.png")
             assert run.code == 2 and len(run.err.splitlines()) == 1 and option.lstrip("-") in run.err
+
+
+@every
+def test_its_defaults_are_right(name: str) -> None:
+    """A default is of its parameter's kind and type as it stands: those are not checked when they are left."""
+    params = operation(name).params
+    for field in dataclasses.fields(params):
+        kind = kinds(params).get(field.name)
+        if kind is not None and field.default is not dataclasses.MISSING:
+            checked = kind.check(field.name, field.default)
+            assert type(checked) is type(field.default) and checked == field.default
 
 
 def test_the_reference_page_is_written_from_the_declarations() -> None:

@@ -7,6 +7,7 @@ the command, the keys of a recipe, the row of the reference page, and the check 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass
@@ -248,7 +249,8 @@ def parameter(default: Any, kind: Kind | None) -> Any:
     return dataclasses.field(default=default, metadata={"kind": kind})
 
 
-def kinds(params: type[Params]) -> dict[str, Kind]:
+@functools.cache
+def kinds(params: type[Params]) -> Mapping[str, Kind]:
     """Returns each parameter's kind by its name, in the order of their declaration."""
     return {f.name: f.metadata["kind"] for f in dataclasses.fields(params) if f.metadata.get("kind")}
 
@@ -264,8 +266,9 @@ class Params:
         """Checks these parameters, and gives each the type of its kind."""
         known = kinds(type(self))
         for name in names:
-            checked = known[name].check(name.replace("_", "-"), getattr(self, name))
-            object.__setattr__(self, name, checked)
+            value = getattr(self, name)
+            if value is not getattr(type(self), name, MISSING):  # a default is right
+                object.__setattr__(self, name, known[name].check(name.replace("_", "-"), value))
 
     def check_given(self, given: Given) -> None:
         """Raises ParameterError where an option is missing, or can have no effect beside the others."""
