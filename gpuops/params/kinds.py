@@ -7,7 +7,6 @@ the command, the keys of a recipe, the row of the reference page, and the check 
 from __future__ import annotations
 
 import dataclasses
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass
@@ -17,6 +16,8 @@ from typing import Any, NamedTuple, TypeVar
 from ..errors import ParameterError, meant
 
 P = TypeVar("P", bound="Params")
+#: The kinds of each class of parameters that was asked for them.
+_KINDS: dict[type[Params], Mapping[str, Kind]] = {}
 
 
 class Option(NamedTuple):
@@ -249,10 +250,13 @@ def parameter(default: Any, kind: Kind | None) -> Any:
     return dataclasses.field(default=default, metadata={"kind": kind})
 
 
-@functools.cache
 def kinds(params: type[Params]) -> Mapping[str, Kind]:
     """Returns each parameter's kind by its name, in the order of their declaration."""
-    return {f.name: f.metadata["kind"] for f in dataclasses.fields(params) if f.metadata.get("kind")}
+    found = _KINDS.get(params)
+    if found is None:
+        fields = dataclasses.fields(params)
+        found = _KINDS[params] = {f.name: f.metadata["kind"] for f in fields if f.metadata.get("kind")}
+    return found
 
 
 @dataclass(frozen=True)
