@@ -21,11 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
     cls=commands.CommandGroup,
     short_help="Measure this device",
     no_args_is_help=False,
-    examples=(
-        "clpix bench copy",
-        "clpix bench fft --size 1024",
-        "clpix bench blur --size 3840x2160 --json",
-    ),
+    examples=("clpix bench copy", "clpix bench fft --size 1024", "clpix bench blur --size 3840x2160 --json"),
 )
 def command() -> None:
     """Measure what this device can do."""

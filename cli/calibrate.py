@@ -22,14 +22,7 @@ from .suites import GROUPS, STATE, Device, Telling, how_of, is_ci, with_telling
         "clpix regress calibrate suite.toml soft --runs 3",
         "clpix regress calibrate suite.toml --runs 2 --margin 4",
     ),
-    groups={
-        "Noise": (
-            "runs",
-            "margin",
-            "variance",
-        ),
-        **GROUPS,
-    },
+    groups={"Noise": ("runs", "margin", "variance"), **GROUPS},
 )
 @click.argument("suite", metavar="SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")

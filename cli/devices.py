@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 @options.command(
     short_help="what can run, and what was skipped and why",
-    examples=(
-        "clpix devices",
-        "clpix devices --json",
-        "clpix devices --refresh",
-    ),
+    examples=("clpix devices", "clpix devices --json", "clpix devices --refresh"),
 )
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--refresh", is_flag=True, help="Check and measure all devices again.")

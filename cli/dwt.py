@@ -40,13 +40,7 @@ if TYPE_CHECKING:
         "clpix dwt photo.png -o coefficients.npz --integer",
     ),
     groups={
-        "Transform": (
-            "wavelet",
-            "levels",
-            "mode",
-            "integer",
-            "method",
-        ),
+        "Transform": ("wavelet", "levels", "mode", "integer", "method"),
         "Shrinking": (
             "shrink",
             "threshold",
@@ -213,13 +207,7 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
 
 
 def _check(
-    shared: Shared,
-    integer: bool,
-    shrinks: bool,
-    keeps: bool,
-    reconstruct: bool,
-    spins: bool,
-    as_json: bool,
+    shared: Shared, integer: bool, shrinks: bool, keeps: bool, reconstruct: bool, spins: bool, as_json: bool
 ) -> None:
     """Refuses options that contradict each other."""
     if integer and (shrinks or keeps):

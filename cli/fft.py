@@ -42,28 +42,10 @@ def ways(command: options.Command) -> options.Command:
         "clpix fft texture.png -o low.exr --filter lowpass --cutoff 0.1",
     ),
     groups={
-        "Spectrum": (
-            "view",
-            "half",
-            "shift",
-            "norm",
-            "window",
-            "pad",
-            "precision",
-        ),
-        "Filter": (
-            "kind",
-            "cutoffs",
-            "filter_shape",
-            "order",
-            "mask",
-        ),
+        "Spectrum": ("view", "half", "shift", "norm", "window", "pad", "precision"),
+        "Filter": ("kind", "cutoffs", "filter_shape", "order", "mask"),
         "Peaks": ("peaks", "axes"),
-        "Kernels": (
-            "method",
-            "radix",
-            "twiddle",
-        ),
+        "Kernels": ("method", "radix", "twiddle"),
     },
 )
 @options.inputs

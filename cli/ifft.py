@@ -16,13 +16,7 @@ from .shared import Shared
         "clpix ifft spectrum.npz -o photo-again.tif --dtype uint16",
         "clpix ifft spectra/*.npz -o 'pictures/{stem}.png'",
     ),
-    groups={
-        "Kernels": (
-            "method",
-            "radix",
-            "twiddle",
-        )
-    },
+    groups={"Kernels": ("method", "radix", "twiddle")},
 )
 @options.inputs
 @options.output

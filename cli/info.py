@@ -24,13 +24,7 @@ if TYPE_CHECKING:
         "clpix info light.exr --stats --histogram",
         "clpix info photos/*.jpg --json",
     ),
-    groups={
-        "Figures": (
-            "stats",
-            "histogram",
-            "as_json",
-        )
-    },
+    groups={"Figures": ("stats", "histogram", "as_json")},
 )
 @partial(options.inputs, required=True)
 @click.option("--stats", is_flag=True, help="Measure luminance and each channel, on the device.")

@@ -17,11 +17,7 @@ _FIELDS = ("stem", "name", "ext", "dir", "op", "index", "frame")
 
 
 def outputs_for(
-    inputs: tuple[str, ...],
-    output: str,
-    op: str,
-    below: tuple[str, ...] = (),
-    frames: tuple[int, ...] = (),
+    inputs: tuple[str, ...], output: str, op: str, below: tuple[str, ...] = (), frames: tuple[int, ...] = ()
 ) -> list[str]:
     """The output path of each input.
 

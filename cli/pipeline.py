@@ -178,13 +178,7 @@ def _results(
         devices = select_all(shared.device) if names_several(shared.device) else []
         if len(devices) > 1:
             return _on_several(shared, devices, jobs, begin)
-    return run_jobs(
-        opening,
-        jobs,
-        at_once=shared.jobs,
-        memory=shared.memory,
-        begin=begin,
-    )
+    return run_jobs(opening, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin)
 
 
 def _on_several(

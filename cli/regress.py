@@ -109,16 +109,7 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
         "clpix regress run suite.toml soft --report report.html",
         "clpix regress run suite.toml --tag quick --shard 1/2",
     ),
-    groups={
-        "Cases": (
-            "tags",
-            "failed_first",
-            "shard",
-            "across_devices",
-            "results",
-        ),
-        **GROUPS,
-    },
+    groups={"Cases": ("tags", "failed_first", "shard", "across_devices", "results"), **GROUPS},
 )
 @click.argument("suite", metavar="SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")

@@ -15,13 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .errors import (
-    DeviceError,
-    FileError,
-    GpuopsError,
-    GpuopsWarning,
-    ParameterError,
-)
+from .errors import DeviceError, FileError, GpuopsError, GpuopsWarning, ParameterError
 
 if TYPE_CHECKING:
     from .gpu import Gpu

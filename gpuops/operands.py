@@ -28,9 +28,7 @@ class TwoEnded(Protocol[P, OfImage, OfArray]):
     def __call__(self, gpu: Gpu, operand: npt.ArrayLike, /, *args: P.args, **kwargs: P.kwargs) -> OfArray: ...
 
 
-def two_ended(
-    function: Callable[Concatenate[Gpu, Any, P], Any],
-) -> TwoEnded[P, Image, npt.NDArray[Any]]:
+def two_ended(function: Callable[Concatenate[Gpu, Any, P], Any]) -> TwoEnded[P, Image, npt.NDArray[Any]]:
     """Declares that a function gives an Image for an Image, and an array for an array."""
     return function
 

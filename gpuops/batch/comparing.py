@@ -101,10 +101,7 @@ def opened(
 
 
 def _by_rows(
-    gpu: Gpu,
-    found: Sequence[files.Picture | files.Strips],
-    how: Comparing,
-    thresholds: Thresholds,
+    gpu: Gpu, found: Sequence[files.Picture | files.Strips], how: Comparing, thresholds: Thresholds
 ) -> bool:
     """Says whether pictures that were opened are compared by rows."""
     if any(isinstance(one, files.Strips) for one in found):

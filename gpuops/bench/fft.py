@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from ..image import Image
 
 # Widths and heights: of StellarWarp's tables, of Intel's figure 13, and of its figures 6 to 10.
-SIZES = (
-    (1024, 1024),
-    (512, 512),
-    (512, 256),
-)
+SIZES = ((1024, 1024), (512, 512), (512, 256))
 # The variant whose kernel does nothing.
 EMPTY = "empty"
 # The variant whose kernel only reads and writes.

@@ -212,10 +212,7 @@ def _tune_pocl() -> None:
 
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
     """Returns the drivers that crash the process when platforms are listed, by name, with what they do."""
-    key = {
-        "drivers": [[*driver, _changed(driver)] for driver in drivers],
-        "program": probe.program(),
-    }
+    key = {"drivers": [[*driver, _changed(driver)] for driver in drivers], "program": probe.program()}
     cached = None if refresh else cache.load("drivers", key)
     if cached and probe.fresh(cached):
         return {str(name): str(reason) for name, reason in cached["refused"].items()}

@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .colours import can_say, is_understood
     from .contents import NamedArrays, is_numbers, read_contents
-    from .data import (
-        is_data_format,
-        read_data,
-        read_data_stream,
-        write_data,
-        write_data_stream,
-    )
+    from .data import is_data_format, read_data, read_data_stream, write_data, write_data_stream
     from .data_opened import open_data
     from .data_rows import RowsOfArray, write_data_rows
     from .formats import (

@@ -292,11 +292,7 @@ def read_jpeg2000(file: BinaryIO) -> Extras:
 
 # Radiance HDR: lines of text, an empty one, and the axes (Ward, Real Pixels) ----------------------
 
-_HDR_KEYS = {
-    "EXPOSURE": "exposure",
-    "COLORCORR": "colour correction",
-    "VIEW": "view",
-}
+_HDR_KEYS = {"EXPOSURE": "exposure", "COLORCORR": "colour correction", "VIEW": "view"}
 _HDR_KEYS |= {"PIXASPECT": "pixel aspect ratio", "GAMMA": "gamma"}
 #: The orders of rows and columns, of orientations 1 to 8.
 _AXES = ("-Y +X", "-Y -X", "+Y -X", "+Y +X", "+X -Y", "-X -Y", "-X +Y", "+X +Y")

@@ -141,9 +141,7 @@ def _described(
         alpha=chosen.has_alpha(),
         linear=True,
         metadata=Metadata(
-            resolution=resolution(spec),
-            attributes=attributes,
-            colour=unusual(found.colour or LINEAR),
+            resolution=resolution(spec), attributes=attributes, colour=unusual(found.colour or LINEAR)
         ),
         associated=chosen.has_alpha(),
         layer=chosen.name,

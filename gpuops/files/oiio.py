@@ -114,12 +114,7 @@ class Reader:
         return pixels
 
     def blocks(
-        self,
-        rows: int,
-        *,
-        index: int = 0,
-        channels: tuple[int, int] | None = None,
-        dtype: str | None = None,
+        self, rows: int, *, index: int = 0, channels: tuple[int, int] | None = None, dtype: str | None = None
     ) -> Iterator[np.ndarray[Any, Any]]:
         """Gives the same from the top on, about so many ``rows`` at a time: whole rows of tiles."""
         spec = self.spec(index)

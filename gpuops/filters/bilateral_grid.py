@@ -64,12 +64,7 @@ class Grid:
 
     @classmethod
     def of(
-        cls,
-        size: tuple[int, ...],
-        sigma_spatial: float,
-        sigma_color: float,
-        lowest: float,
-        highest: float,
+        cls, size: tuple[int, ...], sigma_spatial: float, sigma_color: float, lowest: float, highest: float
     ) -> Grid:
         """Returns the grid for planes of ``size`` (height, width) with values ``lowest`` … ``highest``."""
         for name, value, least in (

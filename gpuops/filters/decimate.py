@@ -8,15 +8,7 @@ from ..gpu import GeneratedSource, Local
 from ..image import Image
 from ..pixels.coding import Decoding, unpack
 from . import coarse
-from .grids import (
-    GROUPS,
-    Grids,
-    band_of,
-    bases_of,
-    coarse_columns,
-    is_wide_enough,
-    items_of,
-)
+from .grids import GROUPS, Grids, band_of, bases_of, coarse_columns, is_wide_enough, items_of
 from .layout import FOUR, LANES, Layout
 
 if TYPE_CHECKING:

@@ -10,14 +10,7 @@ from ..gpu import GeneratedSource, Local
 from ..image import Image
 from ..pixels.coding import Encoding, pack
 from . import coarse
-from .grids import (
-    GROUPS,
-    Grids,
-    band_of,
-    bases_of,
-    items_of,
-    segment,
-)
+from .grids import GROUPS, Grids, band_of, bases_of, items_of, segment
 from .layout import FOUR, LANES, WIDTH, Layout
 
 if TYPE_CHECKING:
@@ -62,9 +55,7 @@ def _launch(
         return
     layout = Layout.of(result, small.alpha, pixels=encoding is not None)
     defines = grids.defines(
-        ROWS=y.taps * max(1, _ROWS // y.taps),
-        MOST=y.most,
-        ALIGNED=x.fine * layout.channels % FOUR == 0,
+        ROWS=y.taps * max(1, _ROWS // y.taps), MOST=y.most, ALIGNED=x.fine * layout.channels % FOUR == 0
     )
     defines |= {"WIDTH": 1} | _writing(layout, encoding, FOUR)
     table = encoding.codes(gpu) if encoding else None

@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 # Pixels of a window up to which its code is straight-line: about 2000 operations.
 _STRAIGHT = 121
 # The same on GPUs, by the bytes of a value: for larger windows histograms are faster (measured).
-_IN_REGISTERS = {
-    1: 49,
-    2: 121,
-    4: 121,
-}
+_IN_REGISTERS = {1: 49, 2: 121, 4: 121}
 # Bytes of a vector on CPUs.
 _BYTES = 64
 # Lanes of a vector on CPUs, at most, where the compiler has only OpenCL's vectors.

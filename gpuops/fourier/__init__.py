@@ -5,18 +5,7 @@ back = fft.irfft2(gpu, spectrum, s=array.shape)
 spectrum = fft.rfft2(gpu, image)                    # Image in, Image out: complex64 (planes, rows, columns)
 """
 
-from .api import (
-    convolution,
-    fft,
-    fft2,
-    ifft,
-    ifft2,
-    irfft,
-    irfft2,
-    rfft,
-    rfft2,
-    transfer_function,
-)
+from .api import convolution, fft, fft2, ifft, ifft2, irfft, irfft2, rfft, rfft2, transfer_function
 from .engine.radices import next_fast_len
 from .nd import fftn, ifftn, irfftn, rfftn
 from .of_pixels import irfft2_to_pixels, rfft2_of_pixels

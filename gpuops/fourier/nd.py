@@ -11,19 +11,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..params.fft import FftParams
-from .api import (
-    DEFAULT,
-    Transform,
-    check_axes,
-    fft,
-    fft2,
-    ifft,
-    ifft2,
-    irfft,
-    irfft2,
-    rfft,
-    rfft2,
-)
+from .api import DEFAULT, Transform, check_axes, fft, fft2, ifft, ifft2, irfft, irfft2, rfft, rfft2
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

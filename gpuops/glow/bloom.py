@@ -204,13 +204,7 @@ def stretched(gpu: Gpu, image: Image, to: int) -> Image:
 
 
 def composite(
-    gpu: Gpu,
-    image: Image,
-    glow: Image,
-    result: Image,
-    params: BloomParams,
-    not_finite: Image,
-    stays: float,
+    gpu: Gpu, image: Image, glow: Image, result: Image, params: BloomParams, not_finite: Image, stays: float
 ) -> None:
     """Lays the glow over the image; ``stays``: the share of light that stays in its pixel, where ``glow`` lacks it."""
     kernel = gpu.kernel("bloom", "composite", **_defines(image))

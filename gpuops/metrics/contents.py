@@ -20,16 +20,7 @@ from .statistics import Statistics, all_statistics, channel_statistics
 # The names of channels, by their number.
 CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
 # The types whose values float32 holds.
-_FLOATS = (
-    "bool",
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-    "float16",
-    "float32",
-    "complex64",
-)
+_FLOATS = ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32", "complex64")
 # Bytes of rows from which on more at a time are no faster.
 _ENOUGH = 1 << 25
 # Bytes of tables, sums and histograms that the device has beside rows.
@@ -69,9 +60,7 @@ class Measured:
         if self.luminance is not None and other.luminance is not None:
             luminance = self.luminance + other.luminance
         return Measured(
-            self.values,
-            {name: of + other.channels[name] for name, of in self.channels.items()},
-            luminance,
+            self.values, {name: of + other.channels[name] for name, of in self.channels.items()}, luminance
         )
 
 

@@ -26,13 +26,7 @@ _ERRORS = 6
 # One half of the window, the middle first: libjxl's recursive Gaussian of sigma 1.5 (D. Charalampidis, "Recursive
 # implementation of the Gaussian filter using truncated cosine functions", IEEE Trans. Signal Process. 64, 2016), whose
 # response to an impulse ends after these.
-_HALF = (
-    0.2646211054881985,
-    0.2129285920104222,
-    0.1093353727774603,
-    0.0360111146583644,
-    0.00941436780965374,
-)
+_HALF = (0.2646211054881985, 0.2129285920104222, 0.1093353727774603, 0.0360111146583644, 0.00941436780965374)
 _WINDOW = (*_HALF[:0:-1], *_HALF)
 #: Rows of the pictures that one of the coarsest scale has.
 UNIT = 1 << (_SCALES - 1)

@@ -314,9 +314,6 @@ OPERATION = Operation(
             "truncate",
         ),
         "Edges": ("border",),
-        "Kernels, presets": (
-            "method",
-            "preset",
-        ),
+        "Kernels, presets": ("method", "preset"),
     },
 )

@@ -120,12 +120,5 @@ OPERATION = Operation(
         "clpix convolve light.exr -o edges.exr --kernel kernel.png --no-normalise",
         "clpix convolve texture.png -o tiles.png --kernel kernel.png --border wrap",
     ),
-    groups={
-        "Convolution": (
-            "kernel",
-            "normalise",
-            "border",
-            "method",
-        ),
-    },
+    groups={"Convolution": ("kernel", "normalise", "border", "method")},
 )

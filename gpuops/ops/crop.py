@@ -23,8 +23,7 @@ class CropParams(Params):
     """
 
     region: Region = parameter(
-        MISSING,
-        Rectangle("The rectangle's left, top, width and height, in pixels, or all four with %."),
+        MISSING, Rectangle("The rectangle's left, top, width and height, in pixels, or all four with %.")
     )
 
 
@@ -67,7 +66,5 @@ OPERATION = Operation(
         "clpix crop photos/*.jpg -o parts/ --region 10%,10%,80%,80%",
         "clpix crop photo.png --region 0,0,24,24 then resize --size 64x -o enlarged.png",
     ),
-    groups={
-        "Crop": ("region",),
-    },
+    groups={"Crop": ("region",)},
 )

@@ -260,19 +260,7 @@ OPERATION = Operation(
         "clpix deconvolve photo.png -o sharp.tif --method richardson-lucy --kind disc --radius 3",
     ),
     groups={
-        "The blur": (
-            "kind",
-            "sigma",
-            "radius",
-            "length",
-            "angle",
-        ),
-        "Method": (
-            "method",
-            "balance",
-            "reg",
-            "iterations",
-            "filter_epsilon",
-        ),
+        "The blur": ("kind", "sigma", "radius", "length", "angle"),
+        "Method": ("method", "balance", "reg", "iterations", "filter_epsilon"),
     },
 )

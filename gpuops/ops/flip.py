@@ -56,7 +56,5 @@ OPERATION = Operation(
         "clpix flip light.exr -o upside-down.exr --axis vertical",
         "clpix flip photos/*.jpg -o turned/ --axis both",
     ),
-    groups={
-        "Flip": ("axis",),
-    },
+    groups={"Flip": ("axis",)},
 )

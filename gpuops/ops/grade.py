@@ -112,18 +112,7 @@ OPERATION = Operation(
         "clpix grade photo.png -o curved.png --curve '0,0 0.25,0.2 1,1'",
     ),
     groups={
-        "Light": (
-            "exposure",
-            "contrast",
-            "pivot",
-            "saturation",
-            "curve",
-        ),
-        "ASC CDL": (
-            "slope",
-            "offset",
-            "power",
-            "cdl_saturation",
-        ),
+        "Light": ("exposure", "contrast", "pivot", "saturation", "curve"),
+        "ASC CDL": ("slope", "offset", "power", "cdl_saturation"),
     },
 )

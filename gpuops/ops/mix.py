@@ -81,12 +81,5 @@ OPERATION = Operation(
         "clpix mix photo.png --picture texture.png --mask mask.png -o masked.png",
         "clpix blur photo.png --sigma 8 then mix --picture photo.png --mask mask.png -o part.png",
     ),
-    groups={
-        "Mix": (
-            "picture",
-            "mask",
-            "amount",
-            "invert",
-        ),
-    },
+    groups={"Mix": ("picture", "mask", "amount", "invert")},
 )

@@ -111,9 +111,7 @@ OPERATION = Operation(
         OcioParams("studio", display="Gamma 2.2 Rec.709 - Display"),
         OcioParams("cg", "sRGB - Texture", "ACES2065-1"),
     ),
-    groups={
-        "Transform": ("from", "to", "display", "view", "look", "inverse"),
-    },
+    groups={"Transform": ("from", "to", "display", "view", "look", "inverse")},
     examples=(
         "clpix ocio light.exr --config studio -o shown.png",
         "clpix ocio light.exr --config cg --to ACEScg -o acescg.exr",

@@ -47,8 +47,7 @@ class ResizeParams(Params):
         ),
     )
     fit: str = parameter(
-        "contain",
-        Choice("How the image fits into a size of another shape.", ("contain", "cover", "stretch")),
+        "contain", Choice("How the image fits into a size of another shape.", ("contain", "cover", "stretch"))
     )
     filter: str = parameter(
         "lanczos3",
@@ -157,12 +156,5 @@ OPERATION = Operation(
         "clpix resize photos/*.jpg -o squares/ --size 128x128 --fit cover",
         "clpix resize light.exr -o half.exr --scale 50% --filter area",
     ),
-    groups={
-        "Size": (
-            "size",
-            "scale",
-            "fit",
-            "filter",
-        ),
-    },
+    groups={"Size": ("size", "scale", "fit", "filter")},
 )

@@ -118,12 +118,5 @@ OPERATION = Operation(
         "clpix rotate photos/*.jpg -o upright/ --auto-orient",
         "clpix rotate photo.png -o level.png --angle -2.5 --no-expand --background 1",
     ),
-    groups={
-        "Rotation": (
-            "angle",
-            "auto_orient",
-            "expand",
-            "background",
-        ),
-    },
+    groups={"Rotation": ("angle", "auto_orient", "expand", "background")},
 )

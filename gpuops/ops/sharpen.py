@@ -25,8 +25,7 @@ class SharpenParams(Params):
     amount: float = parameter(1.0, Number("The share of the difference that is added.", 0, 1000))
     threshold: float = parameter(0.0, Number("Differences of light up to this are left alone.", 0, 1e5))
     of: str = parameter(
-        "luminance",
-        Choice("Sharpen luminance, so that hues stay, or each colour.", ("luminance", "colours")),
+        "luminance", Choice("Sharpen luminance, so that hues stay, or each colour.", ("luminance", "colours"))
     )
     border: str = parameter(
         "reflect",
@@ -84,13 +83,5 @@ OPERATION = Operation(
         "clpix sharpen photo.png -o crisp.png --sigma 2 --amount 0.7 --threshold 0.02",
         "clpix resize photo.jpg --size 320x then sharpen --sigma 0.7 -o small.jpg",
     ),
-    groups={
-        "Unsharp mask": (
-            "sigma",
-            "amount",
-            "threshold",
-            "of",
-            "border",
-        ),
-    },
+    groups={"Unsharp mask": ("sigma", "amount", "threshold", "of", "border")},
 )

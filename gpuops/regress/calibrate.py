@@ -95,9 +95,7 @@ def write_references(
 
 
 def to_toml(
-    found: Mapping[str, Mapping[str, float]],
-    margin: float = MARGIN,
-    said: Mapping[str, str] | None = None,
+    found: Mapping[str, Mapping[str, float]], margin: float = MARGIN, said: Mapping[str, str] | None = None
 ) -> str:
     """Returns the thresholds as tables of a suite; ``said``: those of pictures whose variance is known."""
     lines: list[str] = []

@@ -120,11 +120,5 @@ def _resident(_gpu: Gpu, _shape: Shape, gains: Gains) -> float:
 
 
 OPERATION = Operation(
-    "tonemap",
-    Gains,
-    _gains,
-    traits=Traits(rec709=True),
-    passes=_passes,
-    resident=_resident,
-    measure=_measure,
+    "tonemap", Gains, _gains, traits=Traits(rec709=True), passes=_passes, resident=_resident, measure=_measure
 )

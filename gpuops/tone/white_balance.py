@@ -146,11 +146,7 @@ def check_coloured(colours: int) -> None:
 
 
 def resolved(
-    gpu: Gpu,
-    source: Image,
-    params: TonemapParams,
-    decoding: Decoding | None,
-    stages: Sequence[Stage] = (),
+    gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None, stages: Sequence[Stage] = ()
 ) -> TonemapParams:
     """Returns ``params`` with gains in place of a balance left to the image: planes, or pixels with a ``decoding``.
 

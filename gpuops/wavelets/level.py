@@ -226,10 +226,7 @@ class Level:
 
     def shapes(self, aside: Aside) -> tuple[Shape3, Shape3]:
         """The shapes of the columns and of the rows put aside."""
-        return (
-            (self.planes, self.read[0], aside.column_pitch),
-            (self.planes, aside.rows, aside.row_pitch),
-        )
+        return ((self.planes, self.read[0], aside.column_pitch), (self.planes, aside.rows, aside.row_pitch))
 
     def label(self, what: str) -> str:
         return f"{'i' if self.inverse else ''}dwt {what} {self._wavelet.name}"

@@ -147,11 +147,7 @@ def recompose(
 
 
 def _forward(
-    source: Source,
-    sinks: Sequence[HostImage | DeviceImage],
-    params: DwtParams,
-    room: int,
-    overlap: bool,
+    source: Source, sinks: Sequence[HostImage | DeviceImage], params: DwtParams, room: int, overlap: bool
 ) -> None:
     """Transforms one level in slabs of pairs of rows; ``sinks`` are for cA, cH, cV, cD."""
     gpu, (planes, n, width) = source.gpu, source.shape

@@ -6,14 +6,7 @@ from dataclasses import dataclass, replace
 
 from ...gpu import Limits
 from ...params.fft import FftParams
-from .radices import (
-    LARGEST_PRIME,
-    LARGEST_RADIX,
-    largest_prime,
-    largest_radices,
-    next_fast_len,
-    radices,
-)
+from .radices import LARGEST_PRIME, LARGEST_RADIX, largest_prime, largest_radices, next_fast_len, radices
 from .schedule import LARGEST_UNROLLED, Schedule
 
 # Time of a pass over columns relative to a copy (measured, H200), by the number of neighbours that a group takes.

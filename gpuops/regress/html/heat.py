@@ -104,10 +104,7 @@ def worst_tile(heat: Map, size: int = 64) -> tuple[int, int]:
     sums = np.add.reduceat(np.add.reduceat(heat, rows, axis=0, dtype=np.float64), columns, axis=1)
     areas = np.outer(np.diff(rows, append=height), np.diff(columns, append=width))
     row, column = np.unravel_index(np.argmax(sums / areas), sums.shape)
-    return (
-        int(min(column * size + size // 2, width - 1)),
-        int(min(row * size + size // 2, height - 1)),
-    )
+    return (int(min(column * size + size // 2, width - 1)), int(min(row * size + size // 2, height - 1)))
 
 
 def histogram(heat: Map, top: float) -> list[int]:
