@@ -80,7 +80,7 @@ def _references_of(
             return given.thresholds
 
     known = open_references(where)
-    places = device.places() if known.has_places else ()
+    places = device.places(known)
     found = {name: at for name in wanted if (at := known.nearest(name, places)) is not None}
     if not found:
         raise ParameterError(f"{where}: there are no references")

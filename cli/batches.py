@@ -9,12 +9,9 @@ import click
 
 from gpuops.batch.job import Job
 from gpuops.batch.journal import Journal
-from gpuops.batch.shards import shard
 from gpuops.files import places
 
 from .shared import Shared
-
-__all__ = ["check", "journal_of", "look_at", "remaining", "shard"]
 
 
 def check(shared: Shared) -> None:
@@ -50,7 +47,7 @@ def journal_of(shared: Shared, jobs: Sequence[Job]) -> Iterator[Journal | None]:
 
 
 def look_at(jobs: Sequence[Job]) -> None:
-    """Learns what is there of outputs at addresses, by lists of their folders rather than one by one."""
+    """Finds out which outputs at addresses exist, by listing their folders rather than asking for each."""
     outputs = [output for job in jobs for output in job.outputs if places.is_address(output)]
     if outputs:
         from gpuops.files import addresses
@@ -59,7 +56,7 @@ def look_at(jobs: Sequence[Job]) -> None:
 
 
 def remaining(shared: Shared, jobs: Sequence[Job], journal: Journal | None) -> Iterator[Job]:
-    """The jobs that are not done, by what the options say. Out of date outputs may be replaced."""
+    """Yields the jobs that are not done, by what the options say. Outputs that are out of date may be replaced."""
     for job in jobs:
         if not all(map(places.exists, job.outputs)):
             ours = shared.resume is not None and journal is not None and journal.is_ours(job.target)
@@ -75,7 +72,7 @@ def remaining(shared: Shared, jobs: Sequence[Job], journal: Journal | None) -> I
 
 
 def _is_new_enough(job: Job, journal: Journal | None) -> bool:
-    """Says whether outputs are of the input as it is, and by this recipe as far as that is known."""
+    """Says whether outputs were made of the input as it is now, and by this recipe if the journal knows it."""
     if journal is not None and (known := journal.knows(job.target)) is not None:
         return known.done and journal.is_done(job)
     try:

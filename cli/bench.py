@@ -52,7 +52,7 @@ def _open(device: str | None) -> Gpu:
 def _print(gpu: Gpu, rows: Iterable[Row], tables: Any, *, as_json: bool, **about: str) -> list[Row]:
     """Prints all rows by functions of ``tables``, and returns them; ``about`` goes to the table.
 
-    A device with too little memory for one is a failure, not a missing device.
+    A device with too little memory for a row counts as a failure (exit code 1), not as a missing device (3).
     """
     import json
 

@@ -77,14 +77,13 @@ def _explain(shared: Shared, chain: Chain, *, fuse: bool) -> None:
     from gpuops.batch.explain import explain
     from gpuops.gpu import Gpu
 
-    assert shared.output is not None
-    target = naming.outputs_for(shared.inputs, shared.output, "chain", shared.below, shared.frame_of)[0]
+    target = naming.outputs_of(shared, "chain")[0]
     with Gpu(shared.device, memory=shared.device_memory) as gpu:
         click.echo(explain(gpu, chain, shared.inputs[0], target, shared.of_job(fuse=fuse)))
 
 
 def _asides(shared: Shared, chain: Chain, name: str) -> dict[str, tuple[str, ...]]:
-    """Where the steps that write put their pictures, by the output; what cannot be written is refused."""
+    """Returns the files that ``write`` steps make, by the output. Refuses files that cannot be written."""
     from gpuops.files import Identities
 
     from .checks import check_output
@@ -94,15 +93,14 @@ def _asides(shared: Shared, chain: Chain, name: str) -> dict[str, tuple[str, ...
         return {}
     if shared.repeat > 1:
         raise click.UsageError("what is written on the way is written once: leave out --repeat")
-    assert shared.output is not None
-    outputs = naming.outputs_for(shared.inputs, shared.output, name, shared.below, shared.frame_of)
+    outputs = naming.outputs_of(shared, name)
     found: dict[str, tuple[str, ...]] = dict.fromkeys(outputs, ())
     taken = set(map(os.path.realpath, outputs))
     inputs = Identities((*shared.inputs, *files_of(chain)))
-    # What is there may stay, or be replaced, with its job: that is decided later.
+    # Whether existing files stay or are replaced is decided later, with each job.
     later = shared.skip_existing or shared.update or shared.resume is not None
     for params in writes:
-        paths = naming.outputs_for(shared.inputs, params.output, name, shared.below, shared.frame_of)
+        paths = naming.outputs_of(shared, name, params.output)
         for path, folder in zip(paths, shared.below, strict=True):
             if os.path.realpath(path) in taken:
                 raise click.UsageError(f"{path} would be written twice: name another file")

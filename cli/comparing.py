@@ -3,6 +3,7 @@ have them."""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from gpuops.params.metrics import LIMITS, METRICS, option_of
 from gpuops.params.thresholds import Thresholds
 
 from . import types
+from .options import added
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -37,6 +39,9 @@ _IDIFF = {
     "warnpercent": ("P", "As --failpercent, for a warning."),
     "hardwarn": ("E", "As --hardfail, for a warning."),
 }
+
+# The options that say how pictures are compared, besides the figures.
+_HOW = ("mask", "ignore", "ppd", "exposures", "white", "window", "radius", "tolerance", "idiff")
 
 #: The groups of these options in help.
 GROUPS = {
@@ -87,6 +92,7 @@ class GivenOptions:
 def comparing(command: Command) -> Command:
     """Adds the options; the command receives them as one ``given`` argument, a :class:`GivenOptions`."""
 
+    @functools.wraps(command)
     def with_one(**values: Any) -> Any:
         table = {
             name: value
@@ -94,17 +100,7 @@ def comparing(command: Command) -> Command:
             if (value := values.pop(name.replace("-", "_"), None)) is not None
         }
         metrics = tuple(values.pop("metrics"))
-        how = Comparing(
-            mask=values.pop("mask"),
-            ignore=values.pop("ignore"),
-            ppd=values.pop("ppd"),
-            exposures=values.pop("exposures"),
-            white=values.pop("white"),
-            window=values.pop("window"),
-            radius=values.pop("radius"),
-            tolerance=values.pop("tolerance"),
-            idiff=values.pop("idiff"),
-        )
+        how = Comparing(**{name: values.pop(name) for name in _HOW})
         if metrics:
             how = replace(how, metrics=metrics)
         try:
@@ -115,12 +111,7 @@ def comparing(command: Command) -> Command:
             raise click.UsageError(f"--{error}") from None
         return command(given=GivenOptions(how, thresholds, metrics), **values)
 
-    with_one.__name__, with_one.__doc__ = command.__name__, command.__doc__
-    wrapped: Any = with_one
-    wrapped.__click_params__ = getattr(command, "__click_params__", [])
-    for option in reversed(_options()):
-        wrapped = option(wrapped)
-    return cast("Command", wrapped)
+    return cast("Command", added(with_one, *_options()))
 
 
 def _options() -> list[Callable[[Any], Any]]:

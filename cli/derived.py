@@ -40,7 +40,7 @@ class Derived(commands.Strict):
         first, *later = _parts(args)
         rest = super().parse_args(ctx, first)
         if not ctx.resilient_parsing:
-            for name, usual in _DITHER.items():  # of operations without them, as later parts may have some
+            for name, usual in _DITHER.items():  # an operation may lack them, and a later part have them
                 ctx.params.setdefault(name, usual)
             ctx.meta[THEN] = [_later(ctx, part) for part in later]
             for context in ctx.meta[THEN]:
@@ -106,11 +106,10 @@ def _write() -> click.Command:
     def run(**_values: Any) -> None:
         """Write what a chain has come to: … then write FILE then …"""
 
-    made: Any = click.argument("output", metavar="FILE")(run)
-    for option in reversed(declared("write").params.options()):
-        if option.name != "output":
-            made = _option(option)(made)
-    found: click.Command = options.command("write")(made)
+    own = (_option(option) for option in declared("write").params.options() if option.name != "output")
+    found: click.Command = options.added(
+        run, options.command("write"), *own, click.argument("output", metavar="FILE")
+    )
     return found
 
 
@@ -149,21 +148,20 @@ def command(name: str) -> click.Command:
         process_chain(shared, chain, Chain(*steps), "-".join(part.info_name or "" for part in parts))
 
     run.__doc__ = operation.about
-    made: Any = run
-    for option in reversed(operation.params.options()):
-        made = _option(option)(made)
+    own = operation.params.options()
+    made = options.added(run, *map(_option, own))
     if extras is not None:
         made = extras.options(made)
-    if not any(option.name == "dither" for option in operation.params.options()):
+    if not any(option.name == "dither" for option in own):
         made = options.dithering(made)
     groups = {**operation.groups, **(extras.GROUPS if extras is not None else {})}
     summary = options.command(
         cls=Derived, short_help=OPERATIONS[name], examples=operation.examples, groups=groups
     )
-    needed = options.batch, options.shared, partial(options.output, required=False), options.inputs
-    for decorator in (options.chain, *needed, summary):
-        made = decorator(made)
-    found: click.Command = made
+    output = partial(options.output, required=False)
+    found: click.Command = options.added(
+        made, summary, options.inputs, output, options.shared, options.batch, options.chain
+    )
     return found
 
 
@@ -197,7 +195,7 @@ def _check_stdin(operation: Operation, context: click.Context) -> None:
 
 @contextmanager
 def _usage(context: click.Context) -> Iterator[None]:
-    """Makes an error of parameters one of the command line. A folder as an input is the error to be said first."""
+    """Turns a ParameterError into a usage error. An input that is a folder is the error to be told first."""
     try:
         yield
     except ParameterError as error:

@@ -90,7 +90,7 @@ def _lines(path: str) -> Iterator[str]:
 
 
 def _text(path: str) -> str:
-    """The text of a list; bytes of names that are no text stay what they are."""
+    """Returns the text of a list. Bytes that are no text are kept as they are."""
     try:
         if path == STREAM:
             content = sys.stdin.buffer.read()
@@ -140,11 +140,11 @@ def _walk(top: str, without: str) -> Iterator[tuple[str, str]]:
 
 
 def _static(output: str | None) -> str:
-    """What all results' names begin with."""
+    """Returns the part of -o before its first field: all results' names begin with it."""
     return (output or "").split("{")[0]
 
 
 def _folder_of(output: str | None) -> str:
-    """The folder of all results, as far as it is the same for all."""
+    """Returns the folder that all results are in or below."""
     static = _static(output)
     return os.path.realpath(static if os.path.isdir(static) else os.path.dirname(static) or os.curdir)

@@ -119,7 +119,6 @@ class Looks:
         from gpuops.files import charts
 
         refuse("curves are plotted of Rec. 709's light", "working")
-        assert shared.output is not None
         local = [name for name in operators if name in LOCAL]
         if local and not (self.contact_sheet and len(local) < len(operators)):
             raise ParameterError(
@@ -128,9 +127,7 @@ class Looks:
         if len(shared.inputs) > 1:
             refuse("a plot shows the curves for one input", "plot_curve")
         charts.check(path, overwrite=shared.overwrite, inputs=shared.inputs)
-        for output in naming.outputs_for(
-            shared.inputs, shared.output, "tonemap", shared.below, shared.frame_of
-        ):
+        for output in naming.outputs_of(shared, "tonemap"):
             if output != STREAM and os.path.realpath(output) == os.path.realpath(path):
                 raise ParameterError(f"{path} is the output of both -o and --plot-curve: name another one")
 
@@ -148,8 +145,7 @@ def check_sheet(shared: Shared, name: str) -> None:
     refuse("a contact sheet is no light", "gain_map")
     if shared.dtype != "uint8":
         refuse("a contact sheet has 8 bits", "dtype")
-    assert shared.output is not None
-    for output in naming.outputs_for(shared.inputs, shared.output, name, shared.below, shared.frame_of):
+    for output in naming.outputs_of(shared, name):
         if output != STREAM:
             fmt = files.format_of(output)
         elif shared.format is not None:

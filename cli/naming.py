@@ -12,6 +12,8 @@ from gpuops.errors import FileError, ParameterError
 from gpuops.files import places
 from gpuops.params.files import STREAM
 
+from .shared import Shared
+
 # The fields of a pattern for names of outputs.
 _FIELDS = ("stem", "name", "ext", "dir", "op", "index", "frame")
 
@@ -68,15 +70,22 @@ def outputs_for(
     return _apart(paths, inputs, below)
 
 
+def outputs_of(shared: Shared, op: str, output: str | None = None) -> list[str]:
+    """Returns :func:`outputs_for` all inputs, by -o or another pattern ``output``."""
+    pattern = shared.output if output is None else output
+    assert pattern is not None
+    return outputs_for(shared.inputs, pattern, op, shared.below, shared.frame_of)
+
+
 def _suffix(path: Path) -> str:
-    """The extension of a frame's file; that of a video would name no picture."""
+    """Returns the extension of a frame's file: .png in place of a video's."""
     from gpuops.files.formats import VIDEOS
 
     return ".png" if path.suffix.lower() in VIDEOS else path.suffix
 
 
 def _apart(paths: list[str], inputs: tuple[str, ...], below: tuple[str, ...]) -> list[str]:
-    """The paths, if all are different ones."""
+    """Returns the paths. Raises ParameterError if two are the same."""
     seen: dict[str, str] = {}
     folders: dict[str, str] = {}
     for path, source in zip(paths, inputs, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
@@ -16,9 +16,6 @@ from gpuops.params.storage import QUALITIES, SUBSAMPLINGS
 
 from . import commands, types
 from .shared import DTYPES, ChainOptions, Shared
-
-if TYPE_CHECKING:
-    pass
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -49,8 +46,8 @@ def given(name: str) -> bool:
 def refuse(reason: str, *names: str) -> None:
     """Raises a usage error if one of these options was given though it can have no effect: to accept it would mislead.
 
-    An option that is left to ``auto``, its default, asks for nothing. That other options' values leave it nothing to
-    do (a border of a blur by 0) is no reason: scripts vary values.
+    An option that is left to ``auto``, its default, asks for nothing. An option that other options' values leave
+    without effect (the border of a blur by 0) is accepted: scripts vary values.
     """
     context = click.get_current_context()
     for option in context.command.params:
@@ -62,36 +59,37 @@ def refuse(reason: str, *names: str) -> None:
             raise click.UsageError(f"{reason}: leave out {max(spellings, key=len)}")
 
 
+def added(command: Callable[..., Any], *options: Callable[[Any], Any]) -> Any:
+    """Adds options to a command, which its help lists in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def collected(name: str, kind: type, *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Adds options to a command, which receives their values as one argument ``name`` of a ``kind`` of dataclass."""
 
-    def added(command: Command) -> Command:
+    def decorated(command: Command) -> Command:
         @functools.wraps(command)
         def with_one(**values: Any) -> Any:
             taken = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
             return command(**{name: kind(**taken)}, **values)
 
-        wrapped: Any = with_one
-        for option in reversed(options):
-            wrapped = option(wrapped)
-        return cast("Command", wrapped)
+        return cast("Command", added(with_one, *options))
 
-    return added
+    return decorated
 
 
 def inputs(command: Command, *, required: bool = False) -> Command:
-    """INPUT... (``-`` is stdin); with :func:`batch` there may be none on the command line."""
+    """Adds the argument INPUT... (``-`` is stdin). With :func:`batch` there may be none on the command line."""
     return click.argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
 
 
 def output(command: Command, *, required: bool = True) -> Command:
-    """-o, --overwrite and --format; a command that is not ``required`` to have -o asks for it itself."""
+    """Adds -o, --overwrite and --format. If -o is not ``required`` by click, the command asks for it itself."""
     needed: dict[str, Any] = {"required": True} if required else {}
-    for option in (
-        click.option(
-            "--format", metavar="EXT", help="The format of stdout ('-') as the output, such as png."
-        ),
-        click.option("--overwrite", is_flag=True, help="Replace existing outputs (never an input)."),
+    decorated = added(
+        command,
         click.option(
             "-o",
             "--output",
@@ -100,13 +98,16 @@ def output(command: Command, *, required: bool = True) -> Command:
             "stdout." + ("" if required else "  [required]"),
             **needed,
         ),
-    ):
-        command = option(command)
-    return command
+        click.option("--overwrite", is_flag=True, help="Replace existing outputs (never an input)."),
+        click.option(
+            "--format", metavar="EXT", help="The format of stdout ('-') as the output, such as png."
+        ),
+    )
+    return cast("Command", decorated)
 
 
 def chain(command: Command) -> Command:
-    """These options; the command receives them as one ``chain`` argument."""
+    """Adds the options of chains, which the command receives as one ``chain`` argument."""
     options = (
         click.option("--explain", is_flag=True, help="Print what would be done, and do nothing."),
         click.option(
@@ -175,20 +176,19 @@ storage = (
 )
 
 
-# The names of these.
+# The names of the storage options.
 STORAGE = ("quality", "subsampling", "compression", "gain_map", "strip")
 
 
 def dithering(command: Command) -> Command:
     """Adds the options of noise in outputs. An operation that has such options itself keeps its own."""
-    for option in (
+    decorated = added(
+        command,
         click.option(
-            "--seed",
-            "output_seed",
-            type=click.IntRange(*SEEDS),
-            default=0,
-            metavar="N",
-            help="Another seed gives another noise.",
+            "--dither",
+            "output_dither",
+            is_flag=True,
+            help="Add noise before colours are rounded to integers.",
         ),
         click.option(
             "--noise",
@@ -198,14 +198,15 @@ def dithering(command: Command) -> Command:
             help="The noise of --dither: white, or seen less.",
         ),
         click.option(
-            "--dither",
-            "output_dither",
-            is_flag=True,
-            help="Add noise before colours are rounded to integers.",
+            "--seed",
+            "output_seed",
+            type=click.IntRange(*SEEDS),
+            default=0,
+            metavar="N",
+            help="Another seed gives another noise.",
         ),
-    ):
-        command = option(command)
-    return command
+    )
+    return cast("Command", decorated)
 
 
 def batch(command: Command) -> Command:
@@ -265,10 +266,7 @@ def batch(command: Command) -> Command:
             help="A folder for what memory has no room for while a picture is turned or transformed. It stays empty.",
         ),
     )
-    wrapped: Any = with_all
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return cast("Command", wrapped)
+    return cast("Command", added(with_all, *options))
 
 
 def shared(command: Command) -> Command:

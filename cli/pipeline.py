@@ -15,6 +15,7 @@ from gpuops import files, notes
 from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
+from gpuops.batch.shards import shard
 from gpuops.errors import DeviceError, FileError, ParameterError
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
@@ -65,12 +66,11 @@ def process(
             videos.make(shared, work, opening, report, tell, writes=bool(asides), fuse=fuse)
         return
     with reporting(shared, also_read) as report:
-        assert shared.output is not None
         batches.check(shared)
         clusters.check(shared)
         check_stdin(*shared.inputs, *also_read)
         check_scratch(shared)
-        outputs = naming.outputs_for(shared.inputs, shared.output, op, shared.below, shared.frame_of)
+        outputs = naming.outputs_of(shared, op)
         if STREAM in outputs:
             check_stream(shared)
         elif shared.format is not None:
@@ -87,34 +87,29 @@ def process(
         levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
         sequence = sequences.MeasuredSequence.of(shared, report, jobs)
         if shared.shard is not None:
-            jobs = batches.shard(jobs, shared.shard)
+            jobs = shard(jobs, shared.shard)
         batches.look_at(jobs)
         count = len(jobs)
         if sequence is not None and (shared.update or shared.resume is not None):
-            # A job is done if the result is that of its neighbours as they are now.
+            # Whether a job is done depends on its neighbours, too, as they are now.
             jobs = sequence.settled(jobs, partial(_results, shared, opening))
         lost = count - len(jobs)
         with batches.journal_of(shared, jobs) as journal:
             wanted = list(batches.remaining(shared, jobs, journal))
             if shared.verbose and len(wanted) < len(jobs):
                 say(f"clpix: {len(jobs) - len(wanted)} of {len(jobs)} outputs are there and stay")
-            # Inputs first: an output may be named after what is none.
+            # Inputs are checked first: an output may be named after a wrong one.
             todo = list(_passing(wanted, lambda job: check_source(job.source)))
             for job in todo:
                 check(how.writes_data(job.target))
             with naming.without_empty_folders([job.target for job in todo]):
                 taken = files.Identities((*shared.inputs, *also_read))
-                todo = list(
-                    _passing(
-                        todo,
-                        lambda job: check_output(
-                            replace(shared, overwrite=job.options.overwrite),
-                            job.target,
-                            taken,
-                            levels[job.target],
-                        ),
-                    )
-                )
+
+                def check_target(job: Job) -> None:
+                    one = replace(shared, overwrite=job.options.overwrite)
+                    check_output(one, job.target, taken, levels[job.target])
+
+                todo = list(_passing(todo, check_target))
                 if sequence is not None and todo:
                     todo = sequence.settled(todo, partial(_results, shared, opening))
                 failed = lost + len(wanted) - len(todo)
@@ -242,7 +237,7 @@ def _name(shared: Shared, info: DeviceInfo) -> None:
 
 @contextmanager
 def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report | None]:
-    """The frame of a run: no notes with --quiet, and the timing report once it has ended well."""
+    """Runs what is within it without notes if --quiet is given, and writes the timing report if all went well."""
     with notes.to(lambda _text: None) if shared.quiet else nullcontext():
         if not shared.timing and not shared.timing_file:
             yield None
@@ -259,7 +254,7 @@ def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report 
 
 
 def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
-    """A report from the process's first moment on; no input may be overwritten by it."""
+    """Returns a report that begins with the process. Refuses a timing file that would overwrite an input."""
     from gpuops.profile import Report, process_age
 
     report = Report()

@@ -21,12 +21,12 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpuops.gpu import Gpu
     from gpuops.regress.outcome import Outcome
+
+    from .suites import Device
 
 # Where outcomes of this process are kept until its end.
 _FOUND = pytest.StashKey["list[Outcome]"]()
-_SESSION = pytest.StashKey["_Session"]()
 # The key under which a worker of xdist hands its outcomes to the main process.
 _SENT = "clpix_outcomes"
 # Options, and the names of the same in an ini file.
@@ -63,31 +63,12 @@ def _option(config: pytest.Config, name: str) -> str | None:
     return value
 
 
-class _Session:
-    """The device, which is opened when a picture has to be measured."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-        self._gpu: Gpu | None = None
-
-    def open(self) -> Gpu:
-        if self._gpu is None:
-            from gpuops.gpu import Gpu
-
-            self._gpu = Gpu(_option(self._config, "device"))
-        return self._gpu
-
-    def close(self) -> None:
-        if self._gpu is not None:
-            self._gpu.close()
-
-
 class RegressFixture:
     """What the fixture gives: ``check`` compares a picture with its reference."""
 
-    def __init__(self, request: pytest.FixtureRequest, session: _Session) -> None:
+    def __init__(self, request: pytest.FixtureRequest, device: Device) -> None:
         self._request = request
-        self._session = session
+        self._device = device
         self._count = 0
 
     def check(self, picture: Any, name: str | None = None, **thresholds: float) -> None:
@@ -108,7 +89,7 @@ class RegressFixture:
         from gpuops.params.thresholds import Thresholds
         from gpuops.regress.folders import pairs
         from gpuops.regress.judge import judge
-        from gpuops.regress.references import places_of, references
+        from gpuops.regress.references import references
 
         node = self._request.node
         config = node.config
@@ -125,17 +106,8 @@ class RegressFixture:
         known = references(str(where))
         if config.getoption("--clpix-update"):
             known.accept({inside: str(result)})
-        places: tuple[str, ...] = ()
-        if str(where).endswith(".json") or any(where.glob("@*")):
-            info = self._session.open().info
-            places = places_of(info.name, info.platform)
-        (outcome,) = judge(
-            pairs(folder, known, places, {inside}),
-            Comparing(),
-            lambda _name: limits,
-            self._session.open,
-            jobs=1,
-        )
+        found = pairs(folder, known, self._device.places(known), {inside})
+        (outcome,) = judge(found, Comparing(), lambda _name: limits, self._device.open, jobs=1)
         config.stash[_FOUND].append(outcome)
         node.user_properties.append((f"clpix {inside}", outcome.status))
         if not outcome.good and outcome.status != "warned":
@@ -198,16 +170,17 @@ def _message(outcome: Outcome, references: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def _clpix_session(pytestconfig: pytest.Config) -> Iterator[_Session]:
-    session = _Session(pytestconfig)
-    yield session
-    session.close()
+def _clpix_device(pytestconfig: pytest.Config) -> Iterator[Device]:
+    from .suites import Device
+
+    with Device(_option(pytestconfig, "device")) as device:
+        yield device
 
 
 @pytest.fixture
-def clpix_regress(request: pytest.FixtureRequest, _clpix_session: _Session) -> RegressFixture:
+def clpix_regress(request: pytest.FixtureRequest, _clpix_device: Device) -> RegressFixture:
     """Compares pictures with their references: ``clpix_regress.check(picture)``."""
-    return RegressFixture(request, _clpix_session)
+    return RegressFixture(request, _clpix_device)
 
 
 def pytest_testnodedown(node: Any, error: object) -> None:

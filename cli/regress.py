@@ -95,7 +95,7 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
 
     with Device(telling.device) as device:
         known = open_references(references)
-        found = pairs(results, known, device.places() if known.has_places else ())
+        found = pairs(results, known, device.places(known))
         jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
         seen = judge(found, how_of(telling, given), lambda _name: given.thresholds, device.open, jobs=jobs)
         finish(telling, seen, device, {"results": results, "references": references})
@@ -165,7 +165,7 @@ def run(
             cases,
             out,
             references,
-            device.places() if references.has_places else (),
+            device.places(references),
             how_of(telling, given),
             device.open,
             over=given.thresholds,

@@ -76,7 +76,10 @@ class MeasuredSequence:
 
 
 def tell(shared: Shared, report: Report | None, found: Settled, frame: int | None = None) -> None:
-    """Tells what an input was measured for: the report, and a person with --verbose. ``frame``: which of a video."""
+    """Adds what an input was measured for to the report, and prints it with --verbose.
+
+    ``frame`` is its number in a video.
+    """
     which = {} if frame is None else {"frame": frame}
     if report is not None:
         figures = {f"metered {found.figure}": found.measured, found.figure: found.used}

@@ -21,7 +21,7 @@ class Shared:
     """The values of all shared options.
 
     ``below``: for each input the folder that it is in, below one that was named. ``frame_of``: the frame of each, if
-    frames were asked for; ``layer_of``: the layer that is it, None of files with one picture.
+    frames were asked for; ``layer_of``: the layer that holds this frame, None for files with one picture.
     """
 
     inputs: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Shared:
     quiet: bool = False
 
     def of_job(self, *, fuse: bool = True) -> Options:
-        """Returns those that say how files are read and written."""
+        """Returns the options that say how files are read and written."""
         from gpuops.batch.job import Options
 
         return Options(

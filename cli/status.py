@@ -40,10 +40,9 @@ def _write(text: str) -> None:
 
 
 class Progress:
-    """How far jobs have come, of which there are ``total`` (None: nobody knows). On a terminal it is a line.
+    """The progress of ``total`` jobs (None if the number is not known): one line on a terminal, elsewhere one a file.
 
-    Elsewhere there is a line for each file. ``frames`` are none: all of them are a file, of which the word says what is
-    done with its frames.
+    ``frames`` is given if the jobs are the frames of one file. It is a word for what is done with them.
     """
 
     def __init__(self, total: int | None, frames: str | None = None) -> None:
@@ -71,7 +70,7 @@ class Progress:
         _write(CLEAR + line)
 
     def end(self, source: str, target: str) -> None:
-        """Says of frames, where no terminal shows them, that all of a file are done."""
+        """Tells, where no terminal has shown it, that all frames of a file are done."""
         if not sys.stderr.isatty():
             rate = self._rate(time.monotonic() - self._begun)
             self._say(f"{_arrow(source, target)}: {self._count} frames {self._frames}, {rate}")
@@ -118,7 +117,7 @@ def _columns() -> int:
 def progress(
     total: int | None, *, wanted: bool | None, quiet: bool, frames: str | None = None
 ) -> Iterator[Progress | None]:
-    """Gives the progress of jobs, where it is ``wanted``, or may be: several on a terminal.
+    """Gives the progress of jobs if it is ``wanted``; with None, that of several jobs on a terminal.
 
     ``total`` and ``frames`` are those of :class:`Progress`.
     """

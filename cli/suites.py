@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.params.comparing import Comparing
     from gpuops.regress.outcome import Outcome, Run
+    from gpuops.regress.references import References
 
 # Where a run leaves its results and its report, in the folder where it was started.
 STATE = ".clpix-regress"
@@ -103,10 +104,12 @@ class Device:
             self._gpu = Gpu(self._name)
         return self._gpu
 
-    def places(self) -> tuple[str, ...]:
-        """Returns the names under which this device and platform have references of their own."""
+    def places(self, known: References) -> tuple[str, ...]:
+        """Returns the names under which this device and platform may have references of their own among the known."""
         from gpuops.regress.references import places_of
 
+        if not known.has_places:
+            return ()
         info = self.open().info
         return places_of(info.name, info.platform)
 

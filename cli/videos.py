@@ -90,7 +90,7 @@ def make(
 
 
 def _coding(shared: Shared, target: str, of_source: str | None) -> Coding:
-    """How the options want the video to be written, whose source is in a space."""
+    """Returns how the video is written by the options; ``of_source`` is its source's colour space."""
     from gpuops.files.video_copy import DEEP, Coding
     from gpuops.files.video_tags import HDR, WRITTEN
 
@@ -112,7 +112,7 @@ def _coding(shared: Shared, target: str, of_source: str | None) -> Coding:
 
 
 def _warn_of_devices(shared: Shared, target: str) -> None:
-    """Says that one device does it, where several were named."""
+    """Notes that one device makes the video though several were named."""
     if shared.device is None:
         return
     from gpuops.device import names_several, select_all
@@ -149,7 +149,7 @@ class _VideoRun:
             dtype="uint16" if coding.deep else "uint8",
             overwrite=False,
         ).of_job(fuse=fuse)
-        # Formats that are quick; .npz says what colours are.
+        # Both formats are quick; only .npz stores the colour space.
         self._extension = "ppm" if coding.space in (None, "srgb") else "npz"
 
     def all(self, work: Task) -> None:
@@ -226,7 +226,7 @@ class _VideoRun:
             yield Job(path, one, os.path.join(folder, f"{number}-out.{self._extension}"), (), self._options)
 
     def _by_frames(self, folder: str, results: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """What a report says, of frames rather than of their files."""
+        """Yields a report's results with the number of a frame in place of its file."""
         for result in results:
             place, name = os.path.split(result["input"])
             if place != folder:
