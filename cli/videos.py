@@ -14,7 +14,7 @@ import click
 
 from gpuops import files, notes
 from gpuops.batch import pipeline, together
-from gpuops.batch.job import Job
+from gpuops.batch.job import USUAL_TRANSFERS, Job
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
 from gpuops.files.formats import VIDEOS
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 
     #: What is done with a frame.
     Task = Chain | Work
-
-
-#: The transfers of a tone mapping whose result is light, or its signal by sRGB's curve.
-_USUAL = ("auto", "srgb")
 
 
 def is_wanted(shared: Shared) -> bool:
@@ -77,7 +73,9 @@ def make(
     assert target is not None
     if source == STREAM:
         raise click.UsageError("a video is read from a file: name one in place of '-'")
-    if isinstance(work, Chain) and any(getattr(step, "transfer", "auto") not in _USUAL for step in work):
+    if isinstance(work, Chain) and any(
+        getattr(step, "transfer", "auto") not in USUAL_TRANSFERS for step in work
+    ):
         raise click.UsageError(
             "a video has the curve of its space: in place of --transfer name --colour rec2100-pq"
         )

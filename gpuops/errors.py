@@ -53,6 +53,11 @@ class GpuopsWarning(UserWarning):
     """A warning of something that a person should know: a loss, a clipped value, a device passed over."""
 
 
+def one_line(error: Exception) -> str:
+    """Returns the text of another library's error in one line, or the error's name if it has no text."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 def megabytes(nbytes: float) -> str:
     """Returns bytes as MB in four digits, rounded up, so that a limit of so many MB is enough."""
     size = nbytes / 1e6

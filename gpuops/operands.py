@@ -14,6 +14,8 @@ from .image import Image
 if TYPE_CHECKING:
     from .gpu import Gpu
 
+#: What functions take: an Image, or an array that goes to the device.
+Operand = Image | npt.ArrayLike
 P = ParamSpec("P")
 OfImage = TypeVar("OfImage", covariant=True)
 OfArray = TypeVar("OfArray", covariant=True)

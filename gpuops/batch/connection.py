@@ -13,7 +13,7 @@ from importlib.metadata import version
 from multiprocessing import resource_tracker
 from typing import Any, NamedTuple
 
-from ..errors import ClusterError, ParameterError
+from ..errors import ClusterError, ParameterError, one_line
 from ..files import threads
 from ..files.drafts import draft_folder
 
@@ -82,7 +82,7 @@ def connected(where: str) -> Iterator[Cluster]:
                 f"{where}: no scheduler answers there: {_HOW}, or use --cluster local:2"
             ) from None
         except (ValueError, ImportError, RuntimeError) as error:
-            raise ParameterError(f"--cluster {where}: {_line(error)}") from None
+            raise ParameterError(f"--cluster {where}: {one_line(error)}") from None
         resources.enter_context(client)
         try:
             client.wait_for_workers(count or 1, timeout=_PATIENCE)
@@ -147,10 +147,6 @@ def _started(count: int) -> Iterator[Any]:
     _others = None
 
 
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
-
-
 def _begin_tracker() -> None:
     """Starts the process of Python's that clears up after others, such that it does not warn of what it finds to do."""
     sys.warnoptions.append("ignore")
@@ -184,7 +180,7 @@ def _check(client: Any) -> None:
     for address, found in client.run(tasks.identify, on_error="return").items():
         if isinstance(found, Exception):
             raise ClusterError(
-                f"worker {address}: clpix cannot be imported there ({_line(found)}): pip install "
+                f"worker {address}: clpix cannot be imported there ({one_line(found)}): pip install "
                 f"'clpix[dask]=={own}' where it runs, and start it again"
             )
         try:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     Work = Callable[[Item], Any]
 
 
-#: The transfers of a tone mapping that leave open how its result is encoded.
-_USUAL = ("auto", "srgb")
+#: The transfers of a tone mapping whose result is light, or its signal by sRGB's curve: they leave its encoding open.
+USUAL_TRANSFERS = ("auto", "srgb")
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Job:
             raise ParameterError(
                 f"{len(writes)} steps write on the way, and there are {len(self.asides)} paths for them"
             )
-        encoded = any(getattr(step, "transfer", _USUAL[0]) not in _USUAL for step in self.chain or ())
+        encoded = any(getattr(step, "transfer", "auto") not in USUAL_TRANSFERS for step in self.chain or ())
         if encoded and self.options.colour != AUTO:
             raise ParameterError("--transfer and --colour both say how the result is encoded: leave out one")
         if self.options.dtype is None and any(

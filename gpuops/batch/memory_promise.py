@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .item import Item
     from .row_writer import Goal
 
-# Bytes of memory that the codecs take of the file that is read and of the one that is written.
-_CODECS = 2 * CODEC
 # Blocks of rows that are read, and that are written, in memory at a time.
 _AT_ONCE = 3
 # The share of the memory that spools leave for all else, as 1 / n.
@@ -123,7 +121,7 @@ class MemoryPromise:
     @property
     def _fixed(self) -> int:
         """Bytes that are taken all the time, by all files together."""
-        fixed = _CODECS + CODEC * (len(self.goals) - 1)
+        fixed = CODEC * (1 + len(self.goals))
         fixed += 2 * sum(goal.shape[1] * goal.row for goal in self._whole)
         return fixed + _AT_ONCE * self.strips.least * self._read
 

@@ -170,10 +170,7 @@ class Origin:
         foreign = display and metadata.icc is not None and not files.is_understood(metadata.icc)
         if colour == before and not foreign:
             return metadata
-        from ..files.exif import coloured
-
-        exif = coloured(metadata.exif, srgb=colour == SRGB) if metadata.exif else None
-        return replace(metadata, icc=None, exif=exif, attributes=self.attributes)
+        return replace(self.unlabelled(srgb=colour == SRGB), colour=metadata.colour)
 
     def unlabelled(self, *, srgb: bool) -> files.Metadata:
         """Returns the metadata without a profile and chromaticities; EXIF says whether colours are ``srgb``."""

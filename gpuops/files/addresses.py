@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
-from ..errors import FileError, GpuopsError, ParameterError
+from ..errors import FileError, GpuopsError, ParameterError, one_line
 from .drafts import draft_file
 from .formats import EXTENSIONS
 from .places import Status, name_of
@@ -49,10 +49,10 @@ def reached(address: str, done: str = "read") -> Iterator[tuple[Any, str]]:
     try:
         files, path = fsspec.core.url_to_fs(address)
     except ImportError as error:
-        missing = "pip install 'clpix[s3]'" if address.startswith("s3") else _line(error)
+        missing = "pip install 'clpix[s3]'" if address.startswith("s3") else one_line(error)
         raise ParameterError(f"{address}: this kind of address needs a package: {missing}") from None
     except ValueError as error:
-        raise ParameterError(f"{address}: is no address that fsspec knows ({_line(error)})") from None
+        raise ParameterError(f"{address}: is no address that fsspec knows ({one_line(error)})") from None
     try:
         yield files, path
     except GpuopsError:
@@ -69,11 +69,7 @@ def reached(address: str, done: str = "read") -> Iterator[tuple[Any, str]]:
     except PermissionError:
         raise FileError(f"{address}: may not be {done} with these credentials") from None
     except Exception as error:  # libraries for networks have errors of many kinds
-        raise FileError(f"{address}: could not be {done} ({_line(error)})") from None
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+        raise FileError(f"{address}: could not be {done} ({one_line(error)})") from None
 
 
 @contextmanager

@@ -200,14 +200,9 @@ def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attribut
         note(f"{path}: is read without its header attributes {', '.join(attributes)}")
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
-    with writer(path, picture, fmt, storage) as put:
-        put(picture.pixels)
-
-
 @contextmanager
 def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
-    """The same by rows: what it gives takes the picture's pixels from the top on, some rows at a time."""
+    """Gives a function that writes some rows of pixels, one call after the other from the top on."""
     metadata = picture.metadata
     attributes: dict[str, Any] = dict(metadata.attributes)
     window = attributes.pop("window", None)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.files import FileOperand
+from ..pixels.primaries import REC709_LUMINANCE
 from .lut import read_lut
 from .pictures import read, read_stream
 from .strips import NeedsWholeFile, Strips, open_rows
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 _ROWS = 64
 # The bytes of pixels up to which a picture is kept in memory as a whole, though an image comes by rows.
 _SMALL = 1 << 24
-#: The shares of red, green and blue in luminance, ITU-R BT.709.
-REC709 = (0.2126, 0.7152, 0.0722)
 # How many files' contents are kept for the next picture of a batch.
 _KEPT = 4
 
@@ -211,7 +210,9 @@ def luminance_of(found: Picture) -> NDArray[np.float32]:
 
 def _luminance(planes: NDArray[Any]) -> NDArray[np.float32]:
     """Returns (1, height, width) of three planes. Each value is computed alone, whatever rows there are beside it."""
-    red, green, blue = (np.float32(share) * plane for share, plane in zip(REC709, planes, strict=True))
+    red, green, blue = (
+        np.float32(share) * plane for share, plane in zip(REC709_LUMINANCE, planes, strict=True)
+    )
     luminance: NDArray[np.float32] = (red + green + blue)[None]
     return luminance
 

@@ -108,7 +108,12 @@ def _write_whole(temporary: str, name: str, picture: Picture, fmt: Format, stora
     if fmt.upright:
         picture = picture.upright()
     fitted, fit = _fitting(name, picture, fmt)
-    _module(fmt, _WRITERS).write(temporary, replace(fitted, pixels=fit(picture.pixels)), fmt, storage)
+    fitted, module = replace(fitted, pixels=fit(picture.pixels)), _module(fmt, _WRITERS)
+    if fmt.name in BY_ROWS:
+        with module.writer(temporary, fitted, fmt, storage) as put:
+            put(fitted.pixels)
+    else:
+        module.write(temporary, fitted, fmt, storage)
 
 
 def _format_for(path: str | os.PathLike[str], picture: Picture, storage: Storage) -> Format:
@@ -159,7 +164,10 @@ def format_in(path: str | os.PathLike[str]) -> Format:
 
 
 def _module(fmt: Format, modules: dict[str, str]) -> Any:
-    """The module of a format: ``read(path, fmt, layer)`` and ``write(path, picture, fmt, storage)``."""
+    """The module of a format: ``read(path, fmt, layer)`` and ``write(path, picture, fmt, storage)``.
+
+    Formats :data:`BY_ROWS` have ``writer`` in place of ``write``: a context whose function takes rows.
+    """
     return import_module(f".{modules.get(fmt.name, 'raster')}", __package__)
 
 

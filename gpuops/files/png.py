@@ -26,8 +26,8 @@ from .picture import Picture
 
 # How a PNG file begins.
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# PNG's colour type by the number of channels.
-_COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
+#: PNG's colour type by the number of channels.
+COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 # Bytes that are filtered and compressed at a time: so many that a flush costs nothing and threads seldom wait for each
 # other to call numpy, and so few that they stay in a core's cache.
 _STRIP_BYTES = 1 << 20
@@ -47,17 +47,14 @@ Pixels = NDArray[Any]
 Coder = Callable[[], Any]
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
-    """Writes an 8- or 16-bit picture of 1 to 4 channels, with everything of its metadata that PNG knows."""
-    with writer(path, picture, fmt, storage) as put:
-        put(picture.pixels)
-
-
 @contextmanager
 def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
-    """The same by rows: what it gives takes the picture's pixels from the top on, some rows at a time."""
+    """Gives a function that writes some rows of 8- or 16-bit pixels, one call after the other from the top on.
+
+    All metadata that PNG knows is written.
+    """
     depth = 8 * picture.pixels.dtype.itemsize
-    colour = _COLOUR_TYPE[picture.channels]
+    colour = COLOUR_TYPE[picture.channels]
     header = struct.pack(">IIBBBBB", picture.width, picture.height, depth, colour, 0, 0, 0)
     with open(path, "wb") as file:
         file.write(SIGNATURE)

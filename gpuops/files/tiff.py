@@ -89,14 +89,9 @@ def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> 
         yield rows
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
-    with writer(path, picture, fmt, storage) as put:
-        put(picture.pixels)
-
-
 @contextmanager
 def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
-    """The same by rows: what it gives takes the picture's pixels from the top on, some rows at a time.
+    """Gives a function that writes some rows of pixels, one call after the other from the top on.
 
     Large pictures that are not compressed are in tiles, so that a part of them can be read.
     """

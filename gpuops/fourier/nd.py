@@ -29,7 +29,7 @@ def fftn(
 ) -> Array:  # fmt: skip
     """Transform over all axes, or ``axes``, as scipy.fft.fftn: two at a time, arrays on the host; otherwise as
     :func:`gpuops.fourier.fft2`."""
-    return _over(gpu, x, *_axes(x, s, axes), norm, params, fft, fft2)
+    return _over(gpu, x, *lengths_and_axes(x, s, axes), norm, params, fft, fft2)
 
 
 def ifftn(
@@ -37,7 +37,7 @@ def ifftn(
     overwrite_x: bool = False, *, params: FftParams = DEFAULT,
 ) -> Array:  # fmt: skip
     """Inverse of :func:`fftn`, as scipy.fft.ifftn."""
-    return _over(gpu, x, *_axes(x, s, axes), norm, params, ifft, ifft2)
+    return _over(gpu, x, *lengths_and_axes(x, s, axes), norm, params, ifft, ifft2)
 
 
 def rfftn(
@@ -45,7 +45,7 @@ def rfftn(
     overwrite_x: bool = False, *, params: FftParams = DEFAULT,
 ) -> Array:  # fmt: skip
     """Half the spectrum of real input, as scipy.fft.rfftn: half of the last axis; otherwise as :func:`fftn`."""
-    lengths, every = _axes(x, s, axes)
+    lengths, every = lengths_and_axes(x, s, axes)
     half = _over(gpu, x, lengths[-2:], every[-2:], norm, params, rfft, rfft2)
     return _over(gpu, half, lengths[:-2], every[:-2], norm, params, fft, fft2)
 
@@ -55,12 +55,12 @@ def irfftn(
     overwrite_x: bool = False, *, params: FftParams = DEFAULT,
 ) -> Array:  # fmt: skip
     """Inverse of :func:`rfftn`, as scipy.fft.irfftn; an odd length of the last axis needs ``s``."""
-    lengths, every = _axes(x, s, axes)
+    lengths, every = lengths_and_axes(x, s, axes)
     half = _over(gpu, x, lengths[:-2], every[:-2], norm, params, ifft, ifft2)
     return _over(gpu, half, lengths[-2:], every[-2:], norm, params, irfft, irfft2)
 
 
-def _axes(x: npt.ArrayLike, lengths: Lengths, axes: Axes) -> tuple[list[int | None], list[int]]:
+def lengths_and_axes(x: npt.ArrayLike, lengths: Lengths, axes: Axes) -> tuple[list[int | None], list[int]]:
     """Lengths and axes, one for each: all of them, or the last, where only lengths are given."""
     ndim = np.ndim(x)
     if axes is None:

@@ -6,7 +6,6 @@ scipy.fft.dct and dst. The sequences are extended and turned on the host; the tr
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..params.fft import NORMS
 from .api import check_axes, fft, irfft, rfft
+from .nd import lengths_and_axes
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -107,14 +107,7 @@ def _over(
     norm: str | None, orthogonalize: bool | None,
 ) -> Array:  # fmt: skip
     array = np.asarray(x)
-    if axes is None:
-        axes = range(array.ndim - (array.ndim if s is None else len(s)), array.ndim)
-    places = [operator.index(axis) for axis in axes]
-    lengths = [None] * len(places) if s is None else list(s)
-    if len(lengths) != len(places) or not places:
-        raise ParameterError(f"{len(lengths)} lengths for {len(places)} axes: give as many, one at least")
-    check_axes(places, array.ndim)
-    for n, axis in zip(lengths, places, strict=True):
+    for n, axis in zip(*lengths_and_axes(array, s, axes), strict=True):
         array = one(gpu, array, type, n, axis, norm, orthogonalize=orthogonalize)
     return array
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from ..errors import ParameterError, check_name
 from ..image import Image
+from ..operands import Operand
 from ..pixels.coding import Decoding, on_device, unpack
 from ..pixels.light import readable
 from .counts import counts
-from .pairs import Operand, data_range_of, operands, same_shape
+from .pairs import data_range_of, operands, same_shape
 from .ssim import structural_similarity
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
+from ..operands import Operand
 from .spans import spans, two_pictures, worst_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-Operand = Image | npt.ArrayLike
 #: The first column and row, and those after the last.
 Rectangle = tuple[int, int, int, int]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..gpu import Local
 from ..image import Image
+from ..operands import Operand
 from ..pixels.curves import PQ_PEAK, REFERENCE_WHITE
 from ..pixels.primaries import D65, NAMED, REC709, Matrix, xyz
 from .spans import spans, two_pictures, worst_of
@@ -22,7 +22,6 @@ from .spans import spans, two_pictures, worst_of
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-Operand = Image | npt.ArrayLike
 
 #: The methods, and what -D METHOD names them by in delta_e.cl.
 METHODS = {"76": 76, "2000": 2000, "itp": 1}

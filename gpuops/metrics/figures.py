@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ParameterError
-from .compare import peak_signal_noise_ratio, space_of
+from .compare import peak_signal_noise_ratio
 from .delta_e import delta_e
 from .flip import PPD, flip, hdr_flip
 from .flip_tiles import Blocks
@@ -21,7 +21,6 @@ from .variance import SUFFIX
 from .z_test import z_test
 
 if TYPE_CHECKING:
-    from ..files.picture import Picture
     from ..image import Image
     from ..params.comparing import Comparing
     from .both import Both
@@ -73,7 +72,7 @@ def beyond_noise(both: Both, tests: int) -> int:
         raise ParameterError(
             f"a variance is needed beside the reference, NAME{SUFFIX}: clpix regress calibrate --variance writes it"
         )
-    if both.reference.colour != both.result.colour or space_of(reference) != _kind(both.reference):
+    if both.reference.colour != both.result.colour or reference.linear != both.reference.linear:
         raise ParameterError("a variance is of values as they are stored, and these are converted")
     values = variance.picture.pixels
     if variance.picture.alpha and not both.how.alpha:
@@ -84,10 +83,6 @@ def beyond_noise(both: Both, tests: int) -> int:
     return z_test(
         both.gpu, reference, result, planes, runs=variance.runs, pixels=tests, scale=both.data_range
     )
-
-
-def _kind(picture: Picture) -> str:
-    return "linear" if picture.linear else "encoded"
 
 
 #: The functions of the figures that are no sums over the stored values.

@@ -12,14 +12,13 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import Image
-from ..operands import on_device
+from ..operands import Operand, on_device
+from ..tiles.memory import MOST_PIXELS
 from ..wavelets.statistics import largest
 from .flip_tiles import Blocks, Tone, error_map, tile_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-
-Operand = Image | npt.ArrayLike
 
 
 def pixels_per_degree(distance: float, pixels: float, width: float) -> float:
@@ -38,8 +37,6 @@ def pixels_per_degree(distance: float, pixels: float, width: float) -> float:
 PPD = pixels_per_degree(0.7, 3840, 0.7)
 # Pixels per degree that can be computed; filters have 3 · 0.045 · ppd pixels on each side.
 _LEAST_PPD, _MOST_PPD = 1.0, 1000.0
-# The most pixels of a picture: indices are of 32 bits.
-_PIXELS = 2**31 - 1
 # The largest exposure up or down, in stops: 2^126 is finite in float32.
 _MOST_STOPS = 126.0
 # The most exposures.
@@ -303,8 +300,8 @@ def _operands(gpu: Gpu, image_true: Operand, image_test: Operand, ppd: float) ->
     planes, height, width = reference.shape
     if planes not in (1, 3):
         raise ParameterError(f"FLIP needs three planes of RGB or one of gray, without alpha, not {planes}")
-    if height * width > _PIXELS:
-        raise ParameterError(f"FLIP is of {_PIXELS} pixels at most, not of {width} × {height}")
+    if height * width > MOST_PIXELS:
+        raise ParameterError(f"FLIP is of {MOST_PIXELS} pixels at most, not of {width} × {height}")
     return reference, test
 
 

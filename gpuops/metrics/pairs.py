@@ -6,16 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from ..operands import on_device
+from ..operands import Operand, on_device
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-
-Operand = Image | npt.ArrayLike
 
 
 def operands(gpu: Gpu, a: Operand, b: Operand) -> tuple[Image, Image]:

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import Image
+from ..operands import Operand
 from .spans import spans
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-Operand = Image | npt.ArrayLike
 
 #: What is behind pixels that are not opaque.
 BACKGROUNDS = ("checkerboard", "white")

@@ -16,6 +16,7 @@ from ..operands import check_colours
 from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage, reading
 from ..pixels.primaries import REC709_LUMINANCE
+from ..tiles.memory import MOST_PIXELS
 
 if TYPE_CHECKING:
     from ..gpu import BoundLaunch, Gpu
@@ -40,8 +41,6 @@ _WHOLE = 6
 _JOINED = 128
 # Records of "direct" that the host adds up, at most: a launch would take longer.
 _ON_HOST = 2048
-# Pixels of an image, at most: indices are of 32 bits.
-_PIXELS = 2**31 - 1
 
 _RECORD = np.dtype(
     [
@@ -111,8 +110,8 @@ class Reduction:
             check_colours(colours, like.shape[2 if decoding else 0], "luminance")
         height, width = self.shape = like.shape[:2] if decoding else like.shape[1:]
         self.size = height * width
-        if self.size > _PIXELS:
-            raise ParameterError(f"statistics are of {_PIXELS} pixels at most, not of {width} × {height}")
+        if self.size > MOST_PIXELS:
+            raise ParameterError(f"statistics are of {MOST_PIXELS} pixels at most, not of {width} × {height}")
         self.gpu, self.channels, self.colours = gpu, channels, colours
         self._centre = how.centre
         self._histogram, self._bits = how.histogram, (self.size - 1).bit_length()

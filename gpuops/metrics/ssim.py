@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import Image
+from ..operands import Operand
 from ..ops.blur import BlurParams
 from .moments import MomentGroups, kernel_of, table_of
-from .pairs import Operand, data_range_of, operands, same_shape
+from .pairs import data_range_of, operands, same_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
+from ..operands import Operand
 from .moments import MomentGroups, kernel_of, table_of
-from .pairs import Operand, operands, same_shape
+from .pairs import operands, same_shape
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

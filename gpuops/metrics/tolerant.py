@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
+from ..operands import Operand
 from .spans import spans, two_pictures
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-Operand = Image | npt.ArrayLike
 
 # Results of a work-item, as in tolerant.cl.
 _RUN = 64

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ParameterError
-from .pairs import Operand
+from ..operands import Operand
 from .spans import spans, two_pictures
 
 if TYPE_CHECKING:

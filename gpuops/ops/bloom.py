@@ -21,7 +21,7 @@ from ..operation import (
     parameter,
 )
 from ..params.exposure import EXPOSURE
-from ..params.files import FileOperand
+from ..params.files import FileOperand, check_picture
 from ..params.operators import MAX_STOPS, OPERATORS
 from ..params.starburst import Aperture
 from .tonemap import TonemapParams
@@ -324,13 +324,6 @@ def _measure(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Meas
     return sweeps.measure(gpu, shape, params)
 
 
-def _check(params: BloomParams) -> None:
-    from ..files.operands import picture
-
-    if params.kernel is not None:
-        picture(params.kernel)
-
-
 def _traits(params: BloomParams) -> Traits:
     kinds = {"mip": "grid", "gaussians": "grid", "fft": "transform"}
     least = params.tonemap is None and params.border == "reflect"  # rows that go round may be stretched
@@ -357,7 +350,7 @@ OPERATION = Operation(
     resident=_resident,
     measure=_measure,
     ends=_ends,
-    check=_check,
+    check=lambda params: check_picture(params.kernel),
     prepare=lambda gpu, params, _target: _weights(gpu, params),
     cases=(
         BloomParams(),

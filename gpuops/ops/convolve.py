@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import ParameterError
 from ..operation import Choice, File, Flag, Operation, Params, Traits, parameter
 from ..params.border import BORDER, by_axis, set_border
-from ..params.files import FileOperand
+from ..params.files import FileOperand, check_picture
 
 if TYPE_CHECKING:
     from ..filters.convolve import Weights
@@ -97,13 +97,6 @@ def _resident(gpu: Gpu, shape: tuple[int, int, int], params: ConvolveParams) -> 
     return resident(gpu, shape, (rows, columns), params.method)
 
 
-def _check(params: ConvolveParams) -> None:
-    from ..files.operands import picture
-
-    if params.kernel is not None:
-        picture(params.kernel)
-
-
 OPERATION = Operation(
     "convolve",
     ConvolveParams,
@@ -113,7 +106,7 @@ OPERATION = Operation(
     halo=_halo,
     around=lambda params: by_axis(params.border)[0] == "wrap",
     resident=_resident,
-    check=_check,
+    check=lambda params: check_picture(params.kernel),
     prepare=lambda gpu, params, _target: _weights(gpu, params),
     examples=(
         "clpix convolve photo.png -o out.png --kernel kernel.png",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ParameterError
 from ..operation import Choice, File, Operation, Params, Repeated, Traits, Whole, Written, parameter
 from ..params.fft import FILTERS, SHAPES, FrequencyFilter, filter_option
-from ..params.files import FileOperand
+from ..params.files import FileOperand, check_picture
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -149,20 +149,13 @@ def _traits(params: FilterParams) -> Traits:
     return Traits(premultiplied=True, kind="transform", bytes_per_value=whole, fixed_bytes=64e6)
 
 
-def _check(params: FilterParams) -> None:
-    from ..files.operands import picture
-
-    if params.mask is not None:
-        picture(params.mask)
-
-
 OPERATION = Operation(
     "filter",
     FilterParams,
     filter_,
     traits=_traits,
     reach=lambda _gpu, _shape, _params: inf,
-    check=_check,
+    check=lambda params: check_picture(params.mask),
     settled=_settled,
     cases=(
         FilterParams("lowpass", ("0.1",)),

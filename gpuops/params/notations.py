@@ -138,11 +138,24 @@ class Points(Kind):
 
 
 @dataclass(eq=False)
-class Repeated(Kind):
-    """A parameter that is any number of texts: an option that may be repeated; in a recipe one text, spaces between."""
+class Noted(Kind):
+    """A parameter whose texts have a notation, such as ``N|WxH``."""
 
     help: str
     notation: str
+
+    @property
+    def values(self) -> str:
+        return ", ".join(f"`{part}`" for part in self.notation.split("|"))
+
+    @property
+    def metavar(self) -> str:
+        return self.notation
+
+
+@dataclass(eq=False)
+class Repeated(Noted):
+    """A parameter that is any number of texts: an option that may be repeated; in a recipe one text, spaces between."""
 
     def options(self, name: str, default: Any) -> list[Option]:
         return [Option(name, self.help, self.notation, multiple=True)]
@@ -155,14 +168,6 @@ class Repeated(Kind):
 
     def _words(self, texts: Iterable[str]) -> Iterable[str]:
         return (word for text in texts for word in str(text).split())
-
-    @property
-    def values(self) -> str:
-        return ", ".join(f"`{part}`" for part in self.notation.split("|"))
-
-    @property
-    def metavar(self) -> str:
-        return self.notation
 
     def text(self, value: Any) -> str:
         return " ".join(value)
@@ -185,11 +190,9 @@ class Rectangle(Kind):
 
 
 @dataclass(eq=False)
-class Written(Kind):
+class Written(Noted):
     """A parameter with a notation of its own: ``read`` makes its value of a text, ``write`` a text of its value."""
 
-    help: str
-    notation: str
     read: Callable[[str], Any]
     write: Callable[[Any], str] = str
     hidden: bool = False
@@ -206,14 +209,6 @@ class Written(Kind):
     def _read(self, value: Any) -> Any:
         """Reads a text, in upper or lower case unless it is a file's name."""
         return self.read(str(value) if self.notation == "FILE" else str(value).lower())
-
-    @property
-    def values(self) -> str:
-        return ", ".join(f"`{part}`" for part in self.notation.split("|"))
-
-    @property
-    def metavar(self) -> str:
-        return self.notation
 
     def text(self, value: Any) -> str:
         return self.write(value)

@@ -58,15 +58,13 @@ class Edges:
     def fill(self, images: Iterable[Image]) -> None:
         """Keeps what is needed of some rows, each Image with its ``part``."""
         for rows in images:
-            self._keep(rows)
-
-    def _keep(self, rows: Image) -> None:
-        if self._above is None or self._below is None:
-            shape = *rows.shape[: self.row_axis], self.halo, *rows.shape[self.row_axis + 1 :]
-            self._above, self._below = rows.like(shape), rows.like(shape)
-            self._above.part, self._below.part = Part(-self.halo, self.height), Part(self.height, self.height)
-        _put(rows, self._above, self.row_axis)
-        _put(rows, self._below, self.row_axis)
+            if self._above is None or self._below is None:
+                shape = *rows.shape[: self.row_axis], self.halo, *rows.shape[self.row_axis + 1 :]
+                self._above, self._below = rows.like(shape), rows.like(shape)
+                self._above.part = Part(-self.halo, self.height)
+                self._below.part = Part(self.height, self.height)
+            for kept in (self._above, self._below):
+                _put(rows, kept, self.row_axis)
 
     def around(self, images: Iterable[Image]) -> Iterator[Image]:
         """Gives the rows above a picture, the picture's, and those below, as many at a time."""

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...files import Picture
-from ...files.png import SIGNATURE, best_filters, filter_rows
+from ...files.png import COLOUR_TYPE, SIGNATURE, best_filters, filter_rows
 from .heat import srgb
 
 Pixels = NDArray[Any]
 
-# PNG's colour type by the number of channels, and that of a palette.
-_COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
+# PNG's colour type for the numbers of a palette's colours.
 _PALETTE_TYPE = 3
 # The effort of deflate: more takes much longer and saves a few per cent.
 _LEVEL = 6
@@ -34,7 +33,7 @@ _BEHIND, _NAN = 128, (255, 0, 255)
 def png(pixels: Pixels, palette: NDArray[np.uint8] | None = None) -> bytes:
     """Returns a PNG of 8- or 16-bit levels (h, w, c), or of the numbers (h, w, 1) of a palette's colours."""
     height, width, channels = pixels.shape
-    kind = _COLOUR_TYPE[channels] if palette is None else _PALETTE_TYPE
+    kind = COLOUR_TYPE[channels] if palette is None else _PALETTE_TYPE
     header = struct.pack(">IIBBBBB", width, height, 8 * pixels.dtype.itemsize, kind, 0, 0, 0)
     chunks = [(b"IHDR", header)]
     chunks += [(b"PLTE", palette.tobytes())] if palette is not None else []
