@@ -29,7 +29,7 @@ _ROWS = 256
 
 
 class Pending(Generic[T]):
-    """Work that a thread does. What it has to note is passed on with its result.
+    """Work that a thread does. Its notes are passed on when its result is asked for.
 
     ``size``: bytes of memory that it holds.
     """
@@ -73,7 +73,7 @@ class Access:
     def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
         """Returns the picture in the input; only its rows, if it takes too much memory as a whole.
 
-        ``undo`` is what undoes PNG's filters, if it is read now.
+        ``undo`` undoes PNG's filters if the input is read now.
         """
         if (found := self.rows()) is not None:
             return found
@@ -95,7 +95,7 @@ class Access:
             return found if found is None or path == self.path else self._named(found, path)
 
     def whole(self, of_rows: files.Strips, what: str = "this work") -> files.Picture:
-        """Returns a picture of which there are rows, for ``what`` needs all of it.
+        """Returns the whole of a picture that was opened by rows, since ``what`` needs all of it.
 
         Raises FileError if it takes more memory than was allowed.
         """
@@ -103,7 +103,7 @@ class Access:
         return self._whole()
 
     def by_rows(self) -> files.Strips | None:
-        """Returns the rows of a picture of which all was read, if it can be read so too."""
+        """Returns the rows of a picture that was read as a whole, if it can be read by rows, too."""
         if self.path == STREAM:
             return None
         with self._here() as path, notes.to(lambda _text: None), suppress(files.NeedsWholeFile):
@@ -181,7 +181,7 @@ class Access:
             yield self._copy
 
     def _named(self, found: files.Strips, copy: str) -> files.Strips:
-        """The rows of a copy, whose messages name the address."""
+        """Returns the rows of a copy, with messages that name the address in its place."""
 
         def rows(count: int) -> Iterator[files.Pixels]:
             try:
@@ -200,8 +200,7 @@ class Access:
 class Threaded(Access):
     """The files of a job. Threads read the input from now on, and write results while the job goes on.
 
-    An input that may wait for its data, such as a pipe, is read when it is asked for. ``undo`` is what undoes PNG's
-    filters.
+    An input that may wait for its data, such as a pipe, is read when it is asked for. ``undo`` undoes PNG's filters.
     """
 
     def __init__(
@@ -220,7 +219,7 @@ class Threaded(Access):
         self._written: list[Pending[None]] = []
         self._picture: Pending[files.Picture | files.Strips] | None = None
         self._numbers: Pending[tuple[dict[str, Any], dict[str, Any]]] | None = None
-        #: Bytes of what was read, once it is known.
+        #: Bytes of the pixels or arrays that were read, once they are known.
         self.read: int | None = None
         #: The number of pixels in a picture that was read.
         self.pixels = 0

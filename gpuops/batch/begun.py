@@ -1,4 +1,4 @@
-"""A job that was begun on a cluster: as a worker is given it, and what became of it by the names that it has here."""
+"""A job that was begun on a cluster: with absolute paths for a worker, and with its own names in the outcome."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .worker import JobNews
 class Begun:
     """A job that was begun.
 
-    ``is_new``: none of its outputs was there before. ``again``: an earlier task may have written some. ``tries``: how
-    often it has failed. ``died``: the workers of a task that it was in died.
+    ``is_new``: none of its outputs existed before. ``again``: an earlier task may have written some of them. ``tries``:
+    how often it has failed. ``died``: it was in a task whose workers have died.
     """
 
     number: int
@@ -27,7 +27,7 @@ class Begun:
     died: bool = False
 
     def sent(self) -> Job:
-        """Returns the job as a worker is given it, where paths mean the same as here."""
+        """Returns the job for a worker: with absolute paths, which mean the same there."""
         job = self.job.replacing() if self.again and self.is_new else self.job
         return replace(
             job,
@@ -37,7 +37,7 @@ class Begun:
         )
 
     def done(self, told: JobNews) -> Done:
-        """Returns what became of it, with the names that it has here."""
+        """Returns the job's outcome; messages have the paths as they were given here."""
         names = {places.absolute(path): path for path in (self.job.source, *self.job.outputs)}
 
         def named(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A chain's way by rows: sweeps over the file, and over spools of what was made of it before a turn."""
+"""A chain that is done by rows: in sweeps over the file, and over spools that keep rows until they are turned."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class FileSweeps:
     def __call__(
         self, at_once: int, wanted: tuple[int, int] | None = None, *, count: bool = False
     ) -> Generator[Image, None, None]:
-        """Gives blocks of so many bytes of planes, with those rows that are ``wanted`` at least.
+        """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``.
 
-        ``count``: their values that are not finite are counted.
+        ``count``: count their values that are not finite.
         """
         picture = self.strips.picture
         wanted = wanted or (0, picture.height)
@@ -69,7 +69,7 @@ class FileSweeps:
 
 @dataclass(frozen=True)
 class ChainByRows:
-    """The way of a plan: its legs, one after the other.
+    """A plan that is done by rows: its legs, one after the other.
 
     Attributes
     ----------
@@ -99,11 +99,11 @@ class ChainByRows:
         goals: list[Goal],
         as_whole: int | None = None,
     ) -> ChainByRows:
-        """Chooses the way to files that are written, the ``goals``.
+        """Divides a plan into legs; ``goals`` are the files that are written.
 
-        ``as_whole``: bytes of memory in which the work could be done on the whole picture, if it could.
+        ``as_whole``: bytes of memory in which the work could be done on the whole picture, or None if it cannot.
 
-        Raises FileError or DeviceError for what there is no room for, before anything is read.
+        Raises FileError or DeviceError before anything is read if there is too little room.
         """
         picture = strips.picture
         found = legs(item.gpu, todo, shape_of(picture, how), picture.metadata.orientation)
@@ -158,7 +158,7 @@ class ChainByRows:
         enough: Callable[[Step], bool] = lambda _step: False,
         target: Target | None = None,
     ) -> Plan:
-        """Returns the plan of a leg, which leaves nothing to the picture."""
+        """Returns the plan of a leg with all figures of the picture that its steps wait for."""
         gpu, leg = self.item.gpu, self.promise.legs[number]
         room = partial(self.promise.block_bytes, number)
         return flow.settled(

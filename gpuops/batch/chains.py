@@ -49,9 +49,9 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Measuring:
-    """Work that finds out what the last step of a chain needs to know of an input, and writes nothing.
+    """Work that measures an input for the last step of a chain, and writes nothing.
 
-    That step is one whose parameters all inputs decide :class:`~gpuops.operation.Together`.
+    The parameters of that step depend on all inputs together: :class:`~gpuops.operation.Together`.
     """
 
     chain: Chain
@@ -109,7 +109,7 @@ def _in_room(
 def _measured_as_whole(
     item: Item, todo: Plan, found: Picture | Strips, obstacle: str, enough: Callable[[Step], bool]
 ) -> Params:
-    """Does the steps before the last one on the whole picture, and measures the result for that one."""
+    """Does all steps but the last one on the whole picture, and measures the result for the last one."""
     gpu = item.gpu
     picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
     *before, last = todo.steps

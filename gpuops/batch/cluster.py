@@ -28,7 +28,7 @@ from .connection import Cluster
 from .job import Job
 from .pipeline import Done, usual_memory
 
-# Seconds that a task should take: what is said about it takes milliseconds.
+# Seconds that a task should take: its messages take milliseconds.
 _TASK = 0.8
 # The most jobs of a task.
 _MOST = 256
@@ -38,13 +38,13 @@ _FLYING = 2
 _WEIGHT = 0.5
 # Seconds between two looks at who works.
 _LOOK = 1.0
-# The states of a task whose worker has died before its answer was here: it is done again.
+# The states of a task whose worker died before its answer arrived: it is done again.
 _DONE_AGAIN = ("lost", "pending")
 # Seconds until such a task is looked at again.
 _AGAIN = 0.05
-# Seconds that an answer which is there may take to come.
+# Seconds that an answer may take to arrive.
 _ANSWER = 1.0
-# Seconds without a worker after which that is said: one that has died is often started again at once.
+# Seconds without a worker until a note says so: a worker that has died is often started again at once.
 _ALONE = 5.0
 # The resource that workers with a GPU may declare.
 _GPU = "GPU"
@@ -90,7 +90,7 @@ def run_jobs_at(
 
 
 def end_all() -> None:
-    """Ends what works on this machine for this process, which is about to end at once, without half-written files."""
+    """Ends all workers on this machine of this process, which is about to end, without half-written files."""
     from . import connection
 
     connection.end_all()
@@ -99,7 +99,7 @@ def end_all() -> None:
 
 
 class _ClusterRun:
-    """The jobs that are left, the tasks that are under way, and what became of others."""
+    """The jobs that are left, the tasks that are under way, and the outcomes of others."""
 
     def __init__(
         self,
@@ -122,9 +122,9 @@ class _ClusterRun:
         self._count = 0
         self._refused: set[str] = set()
         self._seen: set[str] = set()
-        self._gone = False  # a worker that was there is not there any more
+        self._gone = False  # whether a worker has vanished
         self._alone: float | None = None  # since when no worker is left
-        self._told = False  # that was said
+        self._told = False  # whether a note has said so
         self._looked = -math.inf
         self._resources: dict[str, int] = {}
         self._workers = self._look()
@@ -141,7 +141,7 @@ class _ClusterRun:
             yield self._done.pop(number)
 
     def end(self) -> None:
-        """Ends what is under way, and removes what workers that have died left unfinished."""
+        """Ends the tasks that are under way, and removes unfinished files of workers that have died."""
         if self._client.status != "running":
             return
         self._client.cancel([future for future, _ in self._flying.values()])
@@ -176,7 +176,7 @@ class _ClusterRun:
         }
 
     def _watch(self) -> None:
-        """Looks at who works, and says once if nobody has for a while."""
+        """Looks for workers, and notes once if there has been none for a while."""
         self._workers = self._look()
         if len(self._workers) < self._cluster.local:
             self._cluster.revive()
@@ -213,7 +213,7 @@ class _ClusterRun:
             self._send(todo)
 
     def _next(self, room: int) -> list[Begun]:
-        """The jobs of the next task: as many as take long enough, but so few that all workers have some to the end."""
+        """Returns the jobs of the next task: enough to take a while, but so few that no worker idles at the end."""
         if self._again:
             return self._again.popleft()
         left = len(self._jobs) - self._begun
@@ -266,7 +266,7 @@ class _ClusterRun:
         future.release()  # otherwise it is done again when the worker that holds its result dies
 
     def _result(self, future: Any) -> tasks.Answer | tasks.Refusal | None:
-        """Returns the result of a task that has ended; None if it has not come: no worker may be left to have it."""
+        """Returns the result of a task that has ended; None if it has not arrived, as its worker may have died."""
         try:
             found: tasks.Answer | tasks.Refusal = future.result(timeout=_ANSWER)
         except TimedOut:
@@ -291,7 +291,7 @@ class _ClusterRun:
                 self._again.append([one])
 
     def _broken(self, todo: list[Begun], error: BaseException) -> None:
-        """Does what killed its workers anew, each job by itself, so that only the one to blame fails."""
+        """Does the jobs of a task that killed its workers again, one by one, so that only the one to blame fails."""
         from distributed import KilledWorker
 
         if isinstance(error, ImportError):

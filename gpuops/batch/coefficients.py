@@ -1,4 +1,4 @@
-"""The work of a wavelet transform: a picture → coefficients, a picture of them, or what is left of it; and back."""
+"""The work of a wavelet transform: a picture → coefficients, a picture of them, or a changed picture; and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .item import Item
 
 @dataclass(frozen=True)
 class Approximation:
-    """What was kept of an image, and how near in dB that comes to it."""
+    """The coefficients that were kept of an image, and the PSNR in dB of the image that they give."""
 
     kept: keep.Kept
     psnr: float
@@ -63,7 +63,7 @@ class ToCoefficients:
         if self.keeping is not None:
             is_light = origin.linear and not decoding.linearise
             return work.keep(self.keeping, pixels, is_light, reconstruct=self.reconstruct)
-        del pixels, source  # what is on the device need not stay on the host
+        del pixels, source  # pixels on the device need not stay on the host
         if self.reconstruct:
             assert self.shrinking is not None
             work.denoise(self.shrinking, self.spins)
@@ -194,7 +194,7 @@ class _Work:
 
     @property
     def _white(self) -> float:
-        """The brightest approximation, as in the image before any level: of whole numbers they grow."""
+        """The brightest value of an approximation. That of the integer transform grows with each level."""
         params = self.about.params
         if not params.integer:
             return 1.0

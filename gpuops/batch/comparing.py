@@ -80,8 +80,8 @@ def opened(
 ) -> Comparison:
     """Opens two files for figures, the reference first.
 
-    ``accesses``: of both, which share the memory that is allowed among :data:`TOGETHER`. ``output``: where a picture of
-    the difference is going. Threads of the pool read ahead while figures are measured.
+    ``accesses``: one for each file; they share the memory that is allowed, :data:`TOGETHER`. ``output``: where a
+    picture of the difference is going. Threads of the pool read ahead while figures are measured.
 
     Raises FileError for files that cannot be read within the memory, ParameterError for pictures that cannot be
     compared.

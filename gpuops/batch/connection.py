@@ -1,4 +1,4 @@
-"""The connection to a cluster of Dask's: one that is there, or processes of this machine."""
+"""The connection to a Dask cluster: to one that is running, or to processes of this machine."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from ..errors import ClusterError, ParameterError, one_line
 from ..files import threads
 from ..files.drafts import draft_folder
 
-# Seconds in which a scheduler has to answer, and a first worker to be there.
+# Seconds in which a scheduler has to answer, and a first worker to appear.
 _PATIENCE = 10
-# How often the processes of this machine may die during a task before it is given up.
+# How often processes of this machine may die during a task before the task is given up.
 _DEATHS = 2
 # How a cluster is started.
 _HOW = "start one with 'dask scheduler', and on each machine 'dask worker tcp://HOST:8786'"
 
-# Seconds after which a process of this machine that has died and is not there again is given up for another one.
+# Seconds after which a process of this machine that has died, and did not come back, is replaced by another one.
 _GIVEN_UP = 10
 # The clusters on this machine, whose nannies start processes anew when they die.
 _clusters: list[Any] = []
-# The processes that this one had before it started such a cluster, while there is one.
+# The child processes that this one had before it started such a cluster; None without one.
 _others: list[Any] | None = None
 
 
 class Cluster(NamedTuple):
-    """A cluster. ``local``: how many processes of this machine it is, or 0 for one that was there before."""
+    """A cluster. ``local``: the number of its processes on this machine, or 0 for a cluster that was running before."""
 
     client: Any
     name: str
     local: int
 
     def revive(self) -> None:
-        """Starts processes of this machine for those that are gone.
+        """Starts processes of this machine in place of those that are gone.
 
-        A nanny does so at once, but not for a process that dies while it is being started, as one may that gets a
+        A Dask nanny does so at once, unless a process dies while it is being started. That can happen if it is given a
         deadly task as soon as it is known.
         """
         if self.local:
@@ -148,7 +148,7 @@ def _started(count: int) -> Iterator[Any]:
 
 
 def _begin_tracker() -> None:
-    """Starts the process of Python's that clears up after others, such that it does not warn of what it finds to do."""
+    """Starts Python's resource tracker, which clears up after other processes, so that it prints no warnings."""
     sys.warnoptions.append("ignore")
     try:
         resource_tracker.ensure_running()
@@ -157,7 +157,7 @@ def _begin_tracker() -> None:
 
 
 def end_all() -> None:
-    """Ends all processes of a cluster on this machine, also those that are being started. This one is about to end."""
+    """Ends all processes of a cluster on this machine, even those that are being started. This one ends next."""
     if _others is None:
         return
     import psutil

@@ -87,7 +87,7 @@ def as_json(
 
 
 def _colour(colour: Colour | None) -> dict[str, Any] | None:
-    """Names of the transfer and the primaries, and whether black and white are within the codes' range."""
+    """Returns the names of the transfer and the primaries, and whether the range of codes is narrow (limited)."""
     if colour is None:
         return None
     return {"transfer": colour.transfer, "primaries": colour.primaries, "narrow_range": colour.narrow}
@@ -101,13 +101,13 @@ def _coloured(colour: Colour, *, gray: bool) -> str:
 
 
 def _profile(content: Picture | NamedArrays) -> bytes | None:
-    """Returns a file's profile, which is not the picture's where the file holds inks."""
+    """Returns a file's ICC profile. That of a file with inks is kept with the inks."""
     of_inks = content.inks if isinstance(content, Picture) else None
     return of_inks.profile if of_inks else content.metadata.icc
 
 
 def _metadata(metadata: Metadata, profile: bytes | None) -> dict[str, Any]:
-    """Sizes in bytes of the blocks (None: there is none), the profile's name, resolution and EXR attributes."""
+    """Returns the blocks' sizes in bytes (None for no block), the profile's name, resolution and EXR attributes."""
     blocks = {"icc": profile, "exif": metadata.exif, "xmp": metadata.xmp}
     return {
         "icc_description": icc.description(profile) if profile else None,
@@ -119,7 +119,7 @@ def _metadata(metadata: Metadata, profile: bytes | None) -> dict[str, Any]:
 
 
 def _value(attribute: Any) -> Any:
-    """Returns an EXR attribute's value without the type that stands beside it; only the data window has none."""
+    """Returns an EXR attribute's value without its type. Only the data window comes without a type."""
     typed = isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str)
     return attribute[1] if typed else attribute
 
@@ -240,7 +240,7 @@ NOTE = f"  * of the positive values; percentiles are within 1/{BINS_PER_STOP} of
 
 
 def table(measured: Measured, name: str = "") -> Iterator[str]:
-    """Lines of a table with a column for luminance and one for each channel; long ones in several parts."""
+    """Yields lines of a table with a column for luminance and one for each channel; many columns are split."""
     what = f"{name}: {_VALUES[measured.values]}" if name else _VALUES[measured.values]
     sets = list(measured.all.items())
     for first in range(0, len(sets), _BESIDE):

@@ -1,7 +1,7 @@
 """Many jobs on several devices. Each device has a process of its own, which takes the next job when it has room for it.
 
-A process may die, as drivers and codecs crash. It is started once more. What it had begun is done anew by itself, so
-that the one job that is to blame, if there is one, brings no other down with it.
+A process may die, as drivers and codecs crash. It is started once more. The jobs that it had begun are done again one
+by one, so that a job that is to blame fails alone.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def run_jobs_on(
 ) -> Iterator[Done]:
     """Does jobs on several devices, and gives what became of each, in their order.
 
-    It is :func:`gpuops.batch.pipeline.run_jobs` in several processes, which share what ``at_once`` and ``memory`` say,
-    and the processors. A program that calls it is imported by each of them, and must not do its work then: it has its
-    ``if __name__ == "__main__"``.
+    It is :func:`gpuops.batch.pipeline.run_jobs` in several processes, which share ``at_once``, ``memory`` and the
+    processors. Each process imports the program that calls this function: the program needs its
+    ``if __name__ == "__main__"``, so that it does not do its work again.
 
     Parameters
     ----------
     open_gpu : callable
-        It is given a device's number, in that device's process; it can be sent there, as ``Gpu`` can.
+        It is called with a device's number in that device's process; it must be picklable, as ``Gpu`` is.
     """
     devices = devices[: len(jobs)]
     processors, count = threads.count(), len(devices)
@@ -70,7 +70,7 @@ def run_jobs_on(
 
 
 def end_all() -> None:
-    """Ends all processes that work for this one, which is about to end at once, without half-written files."""
+    """Ends all processes that work for this one, which is about to end, without half-written files."""
     for crew in tuple(_crews):
         crew.end()
 
@@ -89,7 +89,7 @@ class _Task:
     died_on: _Device | None = None
 
     def next_try(self) -> Job:
-        """Returns the job as it is to be given to a process; it may replace what an earlier try has made of it."""
+        """Returns the job for a process. From the second try on it may replace outputs of an earlier try."""
         again, self.given = self.given, True
         if not again or not self.is_new:
             return self.job
@@ -98,9 +98,9 @@ class _Task:
 
 @dataclass(eq=False)
 class _Device:
-    """A device: its process, what that is at, and how often it died.
+    """A device: its process, the tasks of this process, and how often it died.
 
-    ``asks``: it waits for an answer. ``works``: it has done something since it was started, and ``worked``, ever.
+    ``asks``: it waits for an answer. ``works``: it has done a job since it was started last; ``worked``: since ever.
     """
 
     info: DeviceInfo
@@ -123,7 +123,7 @@ class _Device:
         self.worker = Worker(self.how)
 
     def end(self) -> str:
-        """Ends the process and removes what it has left unfinished. Returns how it ended."""
+        """Ends the process and removes its unfinished files. Returns how it ended."""
         how = death(self.worker.end())
         outputs = [path for task in self.tasks for path in task.job.outputs]
         for folder in set(map(places.folder_of_drafts, outputs)):
@@ -132,7 +132,7 @@ class _Device:
 
 
 class _Crew:
-    """The devices that work, the jobs that are left for them, and what became of others."""
+    """The devices that work, the jobs that are left for them, and the outcomes of others."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class _Crew:
             device.end()
 
     def _turn(self, timeout: float | None) -> None:
-        """Hears all that processes have to say, and answers. Without a timeout it waits until one says something."""
+        """Takes all messages of processes, and answers. Without a timeout it waits for the first one."""
         while speakers := self._speakers(timeout):
             for device in speakers:
                 self._hear(device)
@@ -200,11 +200,14 @@ class _Crew:
         device.worker.answer(None if task is None else task.next_try())
 
     def _next(self, device: _Device) -> _Task | None:
-        """The next task for a device. One during which a process died is done alone, by another device if possible."""
+        """Returns the next task for a device.
+
+        A task during which a process died is done alone, by another device if possible.
+        """
         if any(task.died_on for task in device.tasks):
             return None
         if not device.works and (task := self._begun()) is not None:
-            return task  # whether the device works is better known before it is given one of these
+            return task  # a device has to show that it works before it is given a task that was begun before
         for again in self._again:
             if again.died_on is not device or len(self._devices) == 1:
                 if again.died_on and device.tasks:
@@ -232,7 +235,7 @@ class _Crew:
         self._done[task.number] = Done(task.job, error=DeviceError(why))
 
     def _died(self, device: _Device) -> None:
-        """Starts a device's process again, or leaves the device out, and says what becomes of its tasks."""
+        """Starts a device's process again, or leaves the device out, and settles its tasks."""
         how = device.end()
         device.deaths += 1
         sound = device.works or (
@@ -272,5 +275,5 @@ class _Crew:
 
 
 def _share(total: int, count: int, place: int) -> int:
-    """Returns the part of a total that the one at a place gets; all parts together are the total, if it suffices."""
+    """Returns the part of a total for one of ``count`` places. Parts add up to the total, but each is at least 1."""
     return max(1, total * (place + 1) // count - total * place // count)

@@ -1,4 +1,4 @@
-"""What a chain would do: its steps, the values that each works on, what is fused, and the memory that it takes."""
+"""An explanation of a chain: its steps, the values that each works on, what is fused, and the memory that it takes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _step(gpu: Gpu, step: Step, shape: tuple[int, ...]) -> str:
 
 
 def _fused(step: Step, launches: list[tuple[Step, ...]]) -> str:
-    """Says what a step has in common with its neighbours and with the files."""
+    """Says which launches a step shares with its neighbours, and with reading and writing the files."""
     group = next(group for group in launches if step in group)
     last = group[-1].operation
     if step is not group[-1]:

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class FileReading(NamedTuple):
-    """How a file's pixels are to be read: once they are light, if there is a ``colour``, which is their space."""
+    """How a file's pixels are to be read. With a ``colour``, their space, they first have to be made light."""
 
     decoding: Decoding
     colour: Colour | None
@@ -71,9 +71,9 @@ class Item:
         return self._access.among
 
     def on_device(self, pixels: np.ndarray[Any, Any], how: FileReading, *, count: bool = False) -> Image:
-        """upload: a file's pixels, or some rows of them, which work on light, or on stored values, is to read.
+        """upload: returns a file's pixels, or some rows of them, on the device.
 
-        ``count``: how many of them are not finite, for :meth:`warn_of_spread`.
+        ``count``: count those that are not finite, for :meth:`warn_of_spread`.
         """
         pixels = how.wanted(pixels)
         if count:
@@ -89,7 +89,7 @@ class Item:
         return image
 
     def read_pixels(self, *, linear: bool, what: str) -> tuple[np.ndarray[Any, Any], Decoding]:
-        """decode: the file's own pixels, on the host and the caller's from now on, and how they are to be read.
+        """decode: returns the file's own pixels on the host, which the caller may change, and how they are to be read.
 
         ``what`` needs the whole picture.
         """
@@ -105,7 +105,7 @@ class Item:
             return self._access.opened(undoing(self.gpu))
 
     def by_rows(self) -> files.Strips | None:
-        """decode: the rows of a picture that was opened as a whole, so that this can go; None if there are none."""
+        """decode: returns the rows of a picture that was opened as a whole, to free that; None if it has none."""
         with self.gpu.phase("decode"):
             return self._access.by_rows()
 
@@ -117,9 +117,9 @@ class Item:
         premultiply: bool,
         what: str = "this work",
     ) -> tuple[files.Picture, FileReading]:
-        """decode: the picture as a whole, which may have been opened before, and how its pixels are to be read.
+        """decode: returns the whole picture, which may have been opened before, and how its pixels are to be read.
 
-        Raises FileError if there is no room for all of it, which ``what`` needs.
+        Raises FileError if there is no room for the whole picture, which ``what`` needs.
         """
         found = self.opened() if found is None else found
         if isinstance(found, files.Strips):
@@ -154,9 +154,9 @@ class Item:
         return arrays, attributes
 
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
-        """The operation, as often as the options say, under the report's phase "compute".
+        """Does the operation, as often as the options say, under the report's phase "compute".
 
-        Its notes name the input, and what it refuses is this input's failure: the options alone were checked before.
+        Its notes name the input. A ParameterError is this input's failure: the options alone were checked before.
         """
         found: list[str] = []
         with notes.to(found.append), self.gpu.phase("compute"), self.naming():
@@ -170,7 +170,7 @@ class Item:
 
     @contextmanager
     def naming(self) -> Iterator[None]:
-        """Makes what an operation refuses a failure of this input: the options alone were checked before."""
+        """Turns a ParameterError of an operation into a FileError of this input."""
         try:
             yield
         except ParameterError as error:
@@ -193,7 +193,7 @@ class Item:
 
     @property
     def once(self) -> bool:
-        """The operation runs a single time: it may overwrite its input."""
+        """Whether the operation runs a single time: it may overwrite its input."""
         return self.options.repeat == 1
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .access import Access
     from .item import Item
 
-    #: Work that is no chain. It reads and writes by the item; what it returns is what it has to tell beside that.
+    #: Work that is no chain. It reads and writes by the item, and returns what else it has found.
     Work = Callable[[Item], Any]
 
 
@@ -67,10 +67,11 @@ class Options:
     repeat : int
         How often the work is done, for timing.
     memory : int, optional
-        The bytes of the host's memory that pictures may take. The default is half of the machine's: what needs more is
-        read and written by rows, if that can be, and as a whole otherwise. If a number is given, it is refused then.
+        The bytes of the host's memory that pictures may take. The default is half of the machine's. Pictures that need
+        more are read and written by rows where that is possible. Others are read as a whole all the same, but if a
+        number is given they are refused.
     scratch : str, optional
-        A folder for what is neither to be in memory nor needed in the end.
+        A folder for temporary files in place of memory.
     fuse : bool
         Whether steps of a chain may join each other's launches, and read and write the file's pixels themselves.
     """
@@ -121,7 +122,7 @@ class Job:
     work : Chain or callable
         The operations, or other work that is given an :class:`~gpuops.batch.item.Item`.
     asides : str
-        The path for each step of the chain that writes what it has come to, in their order.
+        A path for each ``write`` step of the chain, in their order.
 
     Raises
     ------
@@ -169,7 +170,7 @@ class Job:
                 storage.check(name, fmt.name)
 
     def _dither_at_the_end(self) -> None:
-        """Leaves the noise of a last step to the output's encoding, where that makes the codes in its place."""
+        """Moves the dither of the last step to the output, where the output's encoding rounds in place of the step."""
         how = self.options
         if self.chain is None or (how.colour == AUTO and how.working == WORKING[0] and how.fuse):
             return
@@ -196,7 +197,7 @@ class Job:
 
     @property
     def recipe(self) -> str:
-        """A digest of what decides about the values and the form of the result, beside the input."""
+        """A digest of all that the result depends on besides the input."""
         return _digest(self.work, self.options)
 
     def replacing(self) -> Job:
@@ -237,10 +238,10 @@ def _digest(work: Chain | Work, how: Options) -> str:
 def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:
     """Reads, works and writes. Returns what the work found, such as the findings of a chain, or None.
 
-    ``access``: how it gets at its files, for those who do not wait for them. Raises FileError for what fails with this
-    input, and ParameterError for parameters that do not go with its output.
+    ``access`` gets at the job's files; by default they are read and written when they are needed. Raises FileError for
+    what fails with this input, and ParameterError for parameters that do not go with its output.
     """
-    with gpu.phase("import"):  # while the input may be being read
+    with gpu.phase("import"):  # the input may be read meanwhile
         from .access import Access
         from .item import Item
 

@@ -26,7 +26,7 @@ _START = b'{"event": "'
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """What a journal knows of an output: of which state of which input it was made, and by which recipe."""
+    """A journal's entry for an output: the input that it was made of, the input's size and time, and the recipe."""
 
     source: str
     size: int
@@ -108,7 +108,7 @@ class Journal:
         about: dict[str, Any] = {"output": places.absolute(job.target), "input": places.absolute(job.source)}
         try:
             record = JournalEntry.of(job, done=False)
-        except (OSError, FileError):  # it has vanished, or cannot be asked; reading it will say
+        except (OSError, FileError):  # it has vanished, or cannot be asked: reading it will raise the error
             return about | {"size": 0, "mtime_ns": 0, "recipe": job.recipe}
         return about | {"size": record.size, "mtime_ns": record.mtime_ns, "recipe": record.recipe}
 

@@ -1,4 +1,4 @@
-"""The memory of the host that a chain by rows takes, and what ``--memory`` leaves for its blocks and its spools."""
+"""The host's memory that a chain by rows takes, and the part of ``--memory`` that is left for blocks and spools."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHARE = 4
 
 
 class Spooled(NamedTuple):
-    """What a spool keeps of a leg's result until it is turned.
+    """A leg's result as a spool keeps it until it is turned.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class Spooled(NamedTuple):
     dtype : dtype
         float32, or a file's pixel as one item.
     there : bool
-        Whether the values are in memory before.
+        Whether the values are in memory already, as the input's picture.
     in_memory : bool
-        Whether they are in memory, and not in a file.
+        Whether they are kept in memory, and not in a file.
     """
 
     shape: Shape
@@ -60,7 +60,7 @@ class Spooled(NamedTuple):
 
 @dataclass
 class MemoryPromise:
-    """What the legs of a chain may take of the host's memory.
+    """The host's memory that the legs of a chain may take.
 
     Attributes
     ----------
@@ -89,9 +89,9 @@ class MemoryPromise:
             self._place(number)
 
     def block_bytes(self, number: int, todo: Plan) -> int:
-        """Returns how many bytes the planes of a block may take on the device, as far as memory is limited, too.
+        """Returns how many bytes the planes of a block may take on the device, so that the host's memory suffices, too.
 
-        ``todo`` is what there is to do in the leg of this number. Raises FileError or DeviceError if a row is too much.
+        ``todo`` is the plan of the leg of this number. Raises FileError or DeviceError if a single row takes too much.
         """
         stretches = course.course(self.item.gpu, todo, self.legs[number].shape)
         found = course.block_bytes(self.item.gpu, stretches)
@@ -135,7 +135,7 @@ class MemoryPromise:
         return sum(kept.held for kept in self.spools[max(0, number - 1) : number + 1])
 
     def _rows(self, number: int) -> list[tuple[int, Shape]]:
-        """Returns for all that a leg reads and writes the bytes of a row, and the shape of the whole."""
+        """Returns the bytes of a row, and the shape of the whole, for everything that a leg reads and writes."""
         leg = self.legs[number]
         read = self._read if number == 0 else self.spools[number - 1].nbytes // leg.shape[1]
         written = [id(step.params) for step in leg.steps]
@@ -147,11 +147,11 @@ class MemoryPromise:
         return [(read, leg.shape), *rows]
 
     def keeps_pixels(self, number: int) -> bool:
-        """Returns whether a leg's result is the file's own pixels, as nothing was done with them."""
+        """Says whether a leg's result is the file's own pixels, unchanged."""
         return number == 0 and not self.legs[number].steps
 
     def _kept(self, number: int) -> Spooled:
-        """Returns what is kept of a leg's result."""
+        """Returns the form in which a leg's result is kept."""
         if not self.keeps_pixels(number):
             return Spooled(self.legs[number].result, np.dtype(np.float32))
         pixels = self.strips.picture.pixels
@@ -176,12 +176,12 @@ class MemoryPromise:
         self.spools[number] = kept._replace(in_memory=False)
 
     def _enough(self, number: int) -> int:
-        """Returns the bytes of memory in which a spool has room beside all that is there while it is."""
+        """Returns the bytes of memory that suffice for a spool and for all else that is in memory with it."""
         held = self._held(number)
         least = max(_least(self._rows(number)), _least(self._rows(number + 1)), held // (_SHARE - 1))
         return self._fixed + held + least
 
 
 def _least(rows: list[tuple[int, Shape]]) -> int:
-    """Returns the bytes of the fewest rows: one is there of whatever is read and written."""
+    """Returns the least bytes of memory: those of one row of everything that is read and written."""
     return _AT_ONCE * sum(row for row, _ in rows)

@@ -1,4 +1,4 @@
-"""The picture of a spectrum that comes by rows, written by rows."""
+"""The inverse transform of a spectrum by rows: the picture is written by rows, too."""
 
 from __future__ import annotations
 

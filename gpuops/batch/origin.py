@@ -1,4 +1,4 @@
-"""The input of a job as far as its output depends on it: the meaning of its values, and the metadata beside them."""
+"""The properties of a job's input that its output depends on: the meaning of its values, and its metadata."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class Origin:
     metadata : Metadata
         The input's.
     associated : bool
-        The input's alpha was, so its colour under alpha 0 is light.
+        Whether the input's alpha was associated (premultiplied): colour under alpha 0 then is light.
     dtype : dtype, optional
         The type of the samples in a picture's file.
     channels : int
-        Of the input, without alpha where that is dropped.
+        The input's channels, without alpha if that is dropped.
     alpha : bool
-        What is worked on has alpha.
+        Whether the values that are worked on have alpha.
     linear : bool
-        What is worked on is light.
+        Whether they are light.
     light : Colour
-        The light that is worked on, where it is light.
+        The space of this light.
     colour : Colour, optional
-        The space of the input, where it is a picture.
+        The space of the input, if it is a picture.
     stored : Colour, optional
-        The values worked on are those of the input, as they are, in this space. None: they are light, or its signal
-        by sRGB's curve.
+        The space of the input if its values are worked on as they are. None: they are light, or its signal by sRGB's
+        curve.
     """
 
     metadata: files.Metadata = field(default_factory=files.Metadata)
@@ -79,7 +79,7 @@ class Origin:
     def of_numbers(
         cls, path: str, arrays: Mapping[str, Any], attributes: Mapping[str, Any], *, alpha: bool
     ) -> Origin:
-        """Makes the origin of what a file of numbers with these attributes is turned back into."""
+        """Makes the origin of the picture that a file of numbers with these attributes is turned back into."""
         metadata = files.Metadata()
         try:
             metadata = files.Metadata.from_json(attributes.get("metadata") or {})
@@ -102,10 +102,11 @@ class Origin:
     def written(
         self, values: Colour, fmt: files.Format, depth: np.dtype[Any], dtype: str | None, *, display: bool
     ) -> Colour:
-        """Returns the values' space in their file: their own if these are as stored, of one kind, and it can say so.
+        """Returns the space of values in their file.
 
-        One kind is integers or floats; of a narrow range it is the same depth, since black and white are at other
-        fractions in another. ``dtype``: the original's depth where the input says it.
+        It is their own space if they are the input's stored values, the file can name the space, and input and file
+        both have integers or both floats. Values of a narrow range need the same depth, since black and white are at
+        other fractions in another one. ``dtype``: the original's depth if the input tells it.
         """
         before = self._before(dtype, depth)
         alike = before == depth if values.narrow else before.kind == depth.kind
@@ -114,7 +115,7 @@ class Origin:
         return values if as_stored and files.can_say(fmt, values, depth, gray=gray) else usual(depth)
 
     def wanted(self, name: str, fmt: files.Format, depth: np.dtype[Any]) -> Colour | None:
-        """Returns the space that an option names, as :mod:`gpuops.params.colours` has it; None where it leaves it open.
+        """Returns the space that an option names, as in :mod:`gpuops.params.colours`; None if it names none.
 
         The input's space becomes light of its primaries in a format of floats that cannot say its curve.
         """
@@ -131,7 +132,10 @@ class Origin:
         return None if found is None else unusual(self._light_of(self.sayable(found, fmt, depth), fmt, depth))
 
     def _light_of(self, colour: Colour, fmt: files.Format, depth: np.dtype[Any]) -> Colour:
-        """Returns the space, or light of its primaries where a format only holds that. Raises ParameterError."""
+        """Returns the space, or light of its primaries if the format only holds light.
+
+        Raises ParameterError for primaries that the format cannot hold.
+        """
         if not fmt.primaries:
             return colour
         if colour.primaries not in fmt.primaries:
@@ -164,7 +168,7 @@ class Origin:
         return np.dtype(dtype) if dtype else self.dtype or depth
 
     def labelled(self, colour: Colour, dtype: str | None, *, display: bool) -> files.Metadata:
-        """Returns the metadata without a profile and chromaticities that are not those of values in this space."""
+        """Returns the metadata for values in this space, without a profile and chromaticities of another space."""
         before = self.colour or self.stored or usual(np.dtype(dtype))
         metadata = replace(self.metadata, colour=unusual(colour))
         foreign = display and metadata.icc is not None and not files.is_understood(metadata.icc)
@@ -181,7 +185,7 @@ class Origin:
 
     @property
     def kept(self) -> files.Metadata:
-        """The metadata, with what a file of numbers needs to give values back as they were."""
+        """The metadata for a file of numbers, with the colour space that is needed to restore the values."""
         is_usual = self.dtype is not None and (self.stored or self.colour) == usual(self.dtype)
         if self.stored is None:
             return self.metadata if is_usual else replace(self.metadata, icc=None, colour=None)
@@ -198,7 +202,7 @@ class Origin:
 def decoding_of(
     picture: files.Picture, origin: Origin, *, premultiply: bool
 ) -> tuple[Decoding, Colour | None]:
-    """Returns how a picture's pixels are to be read, once they are light if they are in the space that is returned."""
+    """Returns how a picture's pixels are to be read, and the space from which they are made light before, or None."""
     light = picture.metadata.colour if origin.stored is None else None
     if origin.stored is None and origin.light != LINEAR:
         light = picture.colour.relative_to(origin.light)

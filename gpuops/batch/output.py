@@ -30,12 +30,12 @@ from .access import Access
 from .job import Options
 from .origin import Origin
 
-# The part of a device's memory, as 1 / n, that a result may take which waits there to be written: many may wait.
+# The part of a device's memory, as 1 / n, that one result may take while it waits there to be written.
 _SHARE = 64
 
 
 class Described(NamedTuple):
-    """All of a picture but its pixels."""
+    """All properties of a picture except its pixels."""
 
     alpha: bool
     linear: bool
@@ -48,7 +48,7 @@ class Described(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """Pixels as their file has them, or some rows, what they have lost, and what the file says of them.
+    """Pixels, or some rows, in the form of their file, the values they have lost, and what the file says of them.
 
     ``dtype`` is their depth unless the options say another one; None is the input's. Pixels may still be on the device.
     """
@@ -66,7 +66,7 @@ class Finished(NamedTuple):
 
 @dataclass(frozen=True)
 class Output:
-    """Where the result of an input is going: it is the :class:`gpuops.space.Target` of the last step.
+    """The output of an input. It is the :class:`gpuops.space.Target` of the last step.
 
     ``dtype`` of its methods is the depth of a result unless the options say another one; None is the input's.
     """
@@ -82,7 +82,7 @@ class Output:
         return replace(self, origin=origin)
 
     def aside(self, path: str, storage: Storage) -> Output:
-        """Returns where a step that writes on the way writes to."""
+        """Returns the output of a ``write`` step."""
         return replace(self, path=path, options=replace(self.options, storage=storage))
 
     @property
@@ -104,7 +104,7 @@ class Output:
 
     @property
     def target(self) -> Target | None:
-        """Where the last step may write the file's pixels itself; None if more is to be done with its values."""
+        """The output, if the last step may write the file's pixels itself; None if its values need more work."""
         as_usual = self._colour(None) is None and self.origin.light == LINEAR and self.options.dither is None
         return self if self.options.fuse and as_usual else None
 
@@ -117,7 +117,7 @@ class Output:
         return self._depth(self._display_dtype if display else None)
 
     def encoding(self, space: Space) -> Encoding:
-        """Returns the encoding of a result's values in a space, light that was made for a display among them."""
+        """Returns the encoding of a result's values, which are in a space, or are light for a display."""
         if space.display:
             dtype = self._display_dtype
             values, written = LINEAR, usual(self._depth(dtype))
@@ -159,9 +159,9 @@ class Output:
         return values, written
 
     def _as_is(self, space: Space, dtype: str | None) -> tuple[Output, Colour, Colour]:
-        """The output without a label of the input's, the space of values that somebody asked for, and the file's.
+        """Returns the output without the input's colour labels, the values' space as a step has set it, and the file's.
 
-        A file of floats that cannot say the curve gets light.
+        A file of floats that cannot name the curve gets light.
         """
         asked, depth = self._colour(dtype), self._depth(dtype)
         values = usual(depth) if space.unknown else space.colour
@@ -174,7 +174,7 @@ class Output:
     def _encoding(
         self, dtype: str | None, values: Colour, written: Colour, *, premultiplied: bool = False
     ) -> Encoding:
-        """Returns the encoding of pixels; they are floats where they have to become light first."""
+        """Returns the encoding of pixels; pixels that first have to become light are floats."""
         return Encoding(
             np.dtype(np.float32) if _needs_light(values, written) else self._depth(dtype),
             encode=(values, written) == (LINEAR, SRGB),
@@ -186,7 +186,7 @@ class Output:
         return self.origin.levels(dtype, self._depth(dtype))
 
     def check(self, *, display: bool) -> None:
-        """Raises ParameterError if pixels are to be dithered, and are not rounded, or to be light, and are not."""
+        """Raises ParameterError for dither of pixels that are not rounded, and for a gain map of a display's pixels."""
         self._check_light(display=display)
         if self.options.dither is not None and self.depth(display=display).kind == "f":
             raise ParameterError(f"{self.path}: holds floats, which are not rounded: leave out --dither")
@@ -200,11 +200,11 @@ class Output:
     # -- pictures ---------------------------------------------------------------------------------------------
 
     def save_result(self, result: Image | Stored) -> None:
-        """Writes what a chain has made: planes, or pixels that only have to be written."""
+        """Writes a chain's result: planes, or pixels that are ready for the file."""
         self.write(self.finished(result))
 
     def finished(self, result: Image | Stored) -> Finished:
-        """Returns the pixels, or some rows, of what a chain has made."""
+        """Returns the pixels, or some rows, of a chain's result."""
         if isinstance(result, Image):
             return self.encoded(result, self._dtype_of(result.space))
         alpha, space, turned = self.origin.alpha, result.space, self._turned(result.orientation)
@@ -216,12 +216,12 @@ class Output:
         return turned.of_pixels(pixels, lost, None, linear=space.linear, alpha=alpha)
 
     def _kept(self, pixels: Image) -> np.ndarray[Any, Any] | Image:
-        """download: the pixels, or themselves if the device has room for them until they are written."""
+        """download: returns pixels on the host, or on the device if it has room for them until they are written."""
         has_room = self.gpu.memory is None and pixels.nbytes <= self.gpu.limits.global_bytes // _SHARE
         return pixels if has_room else pixels.numpy()
 
     def _turned(self, orientation: int | None) -> Output:
-        """The same output, whose metadata says how the result is to be turned, if that is known."""
+        """Returns the output with a result's orientation in its metadata, if that is known."""
         if orientation is None:
             return self
         return self.of(replace(self.origin, metadata=self.origin.metadata.oriented(orientation)))
@@ -229,14 +229,14 @@ class Output:
     def save(self, image: Image, dtype: str | None = None, *, display: bool = False) -> None:
         """convert → download → encode; losses become warnings.
 
-        Integer files get sRGB and float files linear Rec. 709 light, but for what was worked on as it was stored, which
-        stays so where the output can say what it is. ``display``: values are made for one, and are no longer the
-        input's. The orientation becomes the image's, if that has one.
+        Integer files get sRGB and float files linear Rec. 709 light. Stored values that were worked on as they are stay
+        so if the output can name their space. ``display``: values are for a display, and no longer the input's. The
+        image's orientation, if it has one, goes to the file.
         """
         self.write(self.encoded(image, dtype, display=display))
 
     def encoded(self, image: Image, dtype: str | None = None, *, display: bool = False) -> Finished:
-        """Returns the pixels, or some rows, that :meth:`save` writes of an image."""
+        """Returns the pixels, or some rows, that :meth:`save` writes for an image."""
         display = display or image.space.display
         turned = self._turned(image.orientation)
         values, written = self._spaces(dtype, linear=image.linear, display=display)
@@ -270,7 +270,7 @@ class Output:
         alpha: bool,
         display: bool = False,
     ) -> None:
-        """encode of pixels on the host, as :meth:`encoding_of` has them; losses become warnings."""
+        """encode: writes pixels on the host, encoded as :meth:`encoding_of` says; losses become warnings."""
         self.write(self.of_pixels(pixels, lost, dtype, linear=linear, alpha=alpha, display=display))
 
     def of_pixels(
@@ -283,7 +283,7 @@ class Output:
         alpha: bool,
         display: bool = False,
     ) -> Finished:
-        """Returns what :meth:`save_host` writes, of all pixels or of some rows."""
+        """Returns the pixels, or some rows, that :meth:`save_host` writes."""
         values, written = self._spaces(dtype, linear=linear, display=display)
         if _needs_light(values, written):
             host = pixels.numpy() if isinstance(pixels, Image) else pixels
@@ -295,9 +295,9 @@ class Output:
         return Finished(pixels, lost, self.described(written, dtype, alpha=alpha, display=display), dtype)
 
     def save_codes(self, codes: np.ndarray[Any, Any]) -> None:
-        """encode of another picture than the input's: 8-bit sRGB codes (height, width, channels) without alpha.
+        """encode: writes a new picture in place of the input's: 8-bit sRGB codes (height, width, channels), no alpha.
 
-        Of the metadata it keeps an sRGB profile: the rest tells of the input's pixels.
+        Only an sRGB profile is kept of the metadata, since the rest describes the input's pixels.
         """
         only = self.of(replace(self.origin, metadata=files.Metadata(icc=self.origin.metadata.icc)))
         written, lost = self._colour("uint8") or SRGB, Losses()
@@ -311,7 +311,7 @@ class Output:
     def described(
         self, colour: Colour, dtype: str | None, *, alpha: bool, display: bool = False
     ) -> Described:
-        """Returns what a file says of pixels in a colour space. Raises ParameterError where it cannot be theirs."""
+        """Returns what a file says of pixels in a colour space. Raises ParameterError for a gain map without light."""
         self._check_light(display=display)
         metadata = self.origin.labelled(colour, dtype, display=display)
         if self.options.colour != AUTO:  # floats that are sRGB are told from light, which floats usually are
@@ -319,7 +319,7 @@ class Output:
         return Described(alpha, colour.linear, metadata, self.origin.associated)
 
     def write(self, result: Finished) -> None:
-        """download → encode, which may be done behind; losses become warnings."""
+        """download → encode, which a thread may do later; losses become warnings."""
         self.warn(result)
         with self.gpu.phase("encode"):
             if self.path == STREAM:
@@ -338,7 +338,7 @@ class Output:
         return files.stripped(picture) if self.options.strip else picture
 
     def warn(self, result: Finished) -> None:
-        """Says what the pixels have lost."""
+        """Notes the values that the pixels have lost."""
         self._warn_of_depth(result.dtype)
         lost = result.lost
         if lost.clipped:

@@ -35,11 +35,11 @@ class Done:
     ----------
     job : Job
     told : Any
-        What the work has to tell: of a chain its findings, or None.
+        The work's findings: a list for a chain, or None.
     error : Exception, optional
         Why there is no result: a GpuopsError, OSError or MemoryError.
     notes : list of str
-        What a person should know about it, in the order in which it came up.
+        Notes for a person, in the order in which they came up.
     pixels : int
         Pixels of the input; 0 for a file of numbers.
     seconds : float
@@ -69,9 +69,9 @@ def run_jobs(
     open_gpu : callable
         It is called once, while the first inputs are being read.
     jobs : iterable of Job
-        It is asked for the next one when there is room for that.
+        The next job is taken when there is room for it.
     at_once : int, optional
-        How many pictures are read and written at a time: at most, and by default, one a processor that codecs
+        How many pictures are read and written at a time: at most, and by default, one for each processor that codecs
         may use. Each picture's codec uses its share of these.
     memory : int, optional
         Bytes that pictures which were read, and results which are not yet written, may take together. The default is a
@@ -100,7 +100,7 @@ class _Flight:
         self._begun = 0.0
 
     def size(self, usual: int) -> int:
-        """Bytes that it holds; ``usual``: what is assumed of an input that is still being read."""
+        """Returns the bytes that it holds; ``usual`` is assumed for an input that is still being read."""
         return usual if self.access.read is None else self.access.read
 
     def work(self, gpu: Gpu) -> None:
@@ -128,7 +128,7 @@ class _Flight:
 
 
 class _Line:
-    """The jobs on their way: those whose inputs are being read, the one on the device, those that are being written."""
+    """The jobs on their way: inputs that are being read, the one on the device, and results that are being written."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..tone.curves import Curve
     from .item import Item
 
-# Bytes of the device's memory for each value that previews take beside a result: the light, and what tiles are made of.
+# Bytes of the device's memory for each value that previews take beside a result: light, and intermediates of tiles.
 _BESIDE = 8
 
 
@@ -32,9 +32,9 @@ class Previews:
     Attributes
     ----------
     params : TonemapParams
-        Those of the result.
+        The result's parameters.
     operators : str or LutParams
-        Those whose curves are plotted.
+        The operators whose curves are plotted.
     sheet : ContactSheetParams, optional
         The sheet that is written in place of the result.
     plot : str, optional
@@ -94,7 +94,7 @@ class GlowSheet:
     Attributes
     ----------
     params : BloomParams
-        What all glows have in common; they are tone-mapped.
+        The parameters that all glows have in common, with a tone mapping.
     sheet : GlowSheetParams
     """
 

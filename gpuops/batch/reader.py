@@ -1,4 +1,4 @@
-"""Reading of inputs: what is no file that can be read is refused in words."""
+"""Reading of inputs: a path that is no readable file is refused, with a hint."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def open_numbers(path: str, most: int) -> tuple[dict[str, Any], dict[str, Any]] 
 
 
 def check_source(path: str) -> None:
-    """Refuses an input of a batch that cannot be read: it may be at an address."""
+    """Refuses an input of a batch that cannot be read. The input may be at an address."""
     if is_address(path):
         from ..files import addresses
 

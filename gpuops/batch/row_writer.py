@@ -52,7 +52,7 @@ def goals_of(item: Item, todo: Plan, shapes: list[Shape], asides: Sequence[str])
 
 
 class RowWriter:
-    """A result whose rows are written by a thread while the next ones are made: a context."""
+    """A context in which a result's rows are written by a thread while the next ones are made."""
 
     def __init__(self, output: Output, height: int, pool: ThreadPoolExecutor) -> None:
         self.output, self._height, self._pool = output, height, pool
@@ -65,7 +65,7 @@ class RowWriter:
         return self
 
     def put(self, rows: Finished) -> None:
-        """Writes rows, which follow those before."""
+        """Writes the next rows."""
         picture = rows.picture()
         if self._first is None:
             self._put = self._resources.enter_context(self._open(picture))
@@ -105,6 +105,6 @@ class RowWriter:
             return self._resources.__exit__(kind, error, trace)
 
     def warn(self) -> None:
-        """Says what the result has lost."""
+        """Notes the values that the result has lost."""
         assert self._first is not None
         self.output.warn(self._first._replace(lost=self._lost))

@@ -1,4 +1,4 @@
-"""Shares of work that processes which know nothing of each other do: which one, of how many."""
+"""Shares of work for processes that know nothing of each other: share I of N."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ..errors import ParameterError
 
 T = TypeVar("T")
 
-# What Slurm tells a task of a job array: its number, the first one's, the step between them, how many there are; and
-# what is assumed where it does not.
+# The variables by which Slurm tells a task of a job array its number, the first number, the step between numbers, and
+# how many tasks there are; and the values of variables that are not set.
 _ARRAY = {
     "SLURM_ARRAY_TASK_ID": 1,
     "SLURM_ARRAY_TASK_MIN": 1,
     "SLURM_ARRAY_TASK_STEP": 1,
     "SLURM_ARRAY_TASK_COUNT": 1,
 }
-# What Slurm tells a process of srun: its number, from 0 on, and how many there are.
+# The variables by which Slurm tells a process of srun its number, from 0 on, and how many processes there are.
 _STEP = ("SLURM_PROCID", "SLURM_NTASKS")
 
 
 def shard(items: Sequence[T], text: str, environment: Mapping[str, str] = os.environ) -> list[T]:
-    """Returns the items of a shard, ``text``: I/N with I from 1 to N, or ``slurm`` for what Slurm tells this process.
+    """Returns the items of a shard, ``text``: I/N with I from 1 to N, or ``slurm`` for Slurm's number of this process.
 
-    Each item is in one shard of N. Raises ParameterError for a shard that there is not.
+    Each item is in one shard of N. Raises ParameterError for a shard that does not exist.
     """
     named = _of_slurm(environment) if text == "slurm" else text
     match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", named, re.ASCII)

@@ -1,4 +1,4 @@
-"""Two files that are compared by rows: what reads them, their mask and their variance side by side."""
+"""Two files that are compared by rows, and are read side by side with their mask and their variance."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..params.comparing import Comparing
     from .output import Finished, Output
 
-# Rows that are looked at together where only a mask is read.
+# Rows that are read at a time if only a mask is read.
 _ROWS = 256
 #: How many files share the memory that is allowed.
 TOGETHER = 2
@@ -41,7 +41,7 @@ TOGETHER = 2
 
 @dataclass(frozen=True)
 class TwoFiles:
-    """Two files by rows, and what goes with them.
+    """Two files by rows, with their mask and variance.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class TwoFiles:
         beside: str = "",
         output: Output | None = None,
     ) -> TwoFiles:
-        """Returns pictures that were opened, the reference first; ``beside``: where a variance may be.
+        """Makes it of pictures that were opened, the reference first; ``beside``: the path of a variance, if it exists.
 
         Raises FileError for an output that is written as a whole if memory is limited.
         """
@@ -111,7 +111,7 @@ class TwoFiles:
         assert self.output is not None
         rows, output = pair.rows_of([]), self.output
 
-        def made(band: Band) -> Finished:  # what it needs on the device is free when it has returned
+        def made(band: Band) -> Finished:  # its memory on the device is free when it has returned
             stored = band.both(gpu, self.how).stored
             return output.encoded(difference(gpu, *stored, gain), "uint8", display=True)
 
@@ -149,7 +149,7 @@ class TwoFiles:
         return self.variance[1] if same else None
 
     def _without(self, first: int, count: int, mask: Pixels | None) -> Mask | None:
-        """Returns where rows from ``first`` on are not compared, by the pixels of the mask there."""
+        """Returns which pixels of the rows from ``first`` on are not compared; ``mask``: the mask's pixels there."""
         if self.mask is None and not self.how.ignore:
             return None
         found: Mask = np.zeros((count, self.reference.picture.width), bool)
@@ -188,6 +188,6 @@ class TwoFiles:
 
 
 def _opened(path: str, options: Options) -> files.Strips:
-    """Opens a picture that goes along, by rows if it is large."""
+    """Opens a mask or a variance, by rows if it is large."""
     found = Access(path, options, among=TOGETHER).opened()
     return found if isinstance(found, files.Strips) else files.Strips.of(found)

@@ -23,10 +23,10 @@ _LARGE_SHARE = 4
 
 @dataclass(frozen=True)
 class ToSpectrum:
-    """Writes the spectrum of stored values: ``numbers`` to a format that can hold them, else a picture by ``picture``.
+    """Writes the spectrum of stored values: with the parameters ``numbers`` as numbers, with ``picture`` as a picture.
 
-    ``view`` is what a picture shows; given, it asks for one in any format. ``peaks``: how many periodic components are
-    told, and ringed in a picture; ``axes``: whether a picture has axes.
+    A format of numbers gets numbers, unless a ``view``, the kind of picture, is named. ``peaks``: how many periodic
+    components are found, and ringed in a picture; ``axes``: whether a picture has axes.
     """
 
     numbers: SpectrumParams
@@ -91,7 +91,7 @@ class ToSpectrum:
         if rows is None and not self._is_too_large(item, picture, how, data=data):
             pixels = item.on_device(picture.pixels, how)
             header = replace(picture, pixels=files.unread(picture.pixels.shape, picture.pixels.dtype))
-            del found, picture  # what is on the device need not stay on the host
+            del found, picture  # pixels on the device need not stay on the host
             if data:
                 self._save(item, pixels, header, how)
             else:
@@ -139,7 +139,7 @@ class ToSpectrum:
         item.output.save_data(arrays, about.attributes(_program()))
 
     def _about(self, item: Item, picture: files.Picture, how: FileReading) -> SpectrumRecord:
-        """Returns what a file says of the spectrum, and says what ifft will not restore."""
+        """Returns the description of the spectrum for its file, and notes what ifft will not restore."""
         from ..fourier import record, spectrum
 
         params, depth = self.numbers, picture.depth.name

@@ -1,8 +1,8 @@
-"""Spectra of pictures, and pictures of spectra, that the device or memory has no room for: one axis after the other.
+"""Transforms, forward and inverse, that the device or memory has no room for: one axis after the other.
 
-A first sweep transforms rows as they come, and a spool keeps them. A second one takes panels of columns from the spool
-and puts them back. Then rows leave the spool. The way back is the same: rows of a spectrum come, columns are
-transformed, and rows are transformed as they leave.
+A first sweep transforms rows as they come, and a spool keeps them. A second sweep takes panels of columns from the
+spool, transforms them, and puts them back. Then rows leave the spool. An inverse transform takes rows of a spectrum to
+the spool, transforms columns, and transforms rows as they leave.
 """
 
 from __future__ import annotations
@@ -147,9 +147,9 @@ class Sweeps:
     def columns(
         self, spool: Spool, pool: ThreadPoolExecutor, present: int, work: Callable[[Image, int, int], Array]
     ) -> None:
-        """Replaces the columns of a spool by what ``work`` makes of panels of them.
+        """Replaces the columns of a spool by the results of ``work`` on panels of them.
 
-        ``work`` is given a panel (1, rows, columns), its plane, and its first column. ``present``: the rows there are.
+        ``work`` is given a panel (1, rows, columns), its plane, and its first column. ``present``: the rows of a panel.
         """
         gpu = self.item.gpu
         places = [(plane, at) for plane in range(spool.shape[0]) for at in spool.panels]

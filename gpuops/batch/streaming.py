@@ -30,13 +30,13 @@ _ENDS = 12
 
 
 def obstacle(item: Item, todo: Plan, picture: files.Picture) -> str | None:
-    """Returns what needs the whole picture, in words, if there is something."""
+    """Returns the first step, in words, that needs the whole picture, or None."""
     found = course.obstacle(item.gpu, todo, shape_of(picture), picture.metadata.orientation)
     return found or (_tilted(todo, picture) if item.options.strip else None)
 
 
 def _tilted(todo: Plan, picture: files.Picture) -> str | None:
-    """Returns what else does if files have no orientation: one of them is not upright when it is written."""
+    """Returns, in words, whether a picture must be turned upright before it is written, which needs all of it."""
     orientation = picture.metadata.orientation
     turns = course.turns(todo, orientation)
     for step, turn in zip(todo.steps, turns, strict=True):
@@ -47,7 +47,7 @@ def _tilted(todo: Plan, picture: files.Picture) -> str | None:
 
 
 def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
-    """Says whether the device has no room for a picture as a whole, or memory none for what is made of it."""
+    """Says whether the device has no room for the whole picture, or memory no room for its results."""
     grows = largest_bytes(item.gpu, todo, picture) > picture.pixels.nbytes
     memory = item.options.memory or of_machine() // 2
     return _is_too_large_for_device(item, todo, picture) or (
@@ -64,7 +64,7 @@ def _is_too_large_for_device(item: Item, todo: Plan, picture: files.Picture) -> 
     limits, values = item.gpu.limits, picture.pixels.size
     shapes = _shapes(item.gpu, todo, picture)
     largest = max(map(prod, shapes))
-    # What steps that need all rows take beside that does not matter: they get them.
+    # Further memory of steps that need all rows does not matter here: such steps get the whole picture anyway.
     beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
     return (
         4 * largest > limits.max_alloc_bytes
@@ -83,12 +83,12 @@ def device_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> float:
 
 
 def _with_ends(picture: files.Picture, largest: int, beside: Iterable[float]) -> float:
-    """Returns the device's bytes for a picture, one of so many values, and what each step takes ``beside``."""
+    """Returns the device's bytes for a picture, for the ``largest`` of its results, and for each step's ``beside``."""
     return ROUNDED * (picture.pixels.nbytes + _ENDS * largest + max(beside, default=0.0))
 
 
 def largest_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> int:
-    """Returns the bytes of the largest picture that there is on the way, as pixels of the input's depth."""
+    """Returns the bytes of the largest picture among the input and all results, as pixels of the input's depth."""
     return max(map(prod, _shapes(gpu, todo, picture))) * picture.pixels.itemsize
 
 
@@ -139,7 +139,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
 
 
 def measured(item: Item, todo: Plan, strips: files.Strips, enough: Callable[[Step], bool]) -> Plan:
-    """Returns a plan's steps as far as one that is ``enough``, with what they need to know of the picture."""
+    """Returns a plan up to the first step that is ``enough``, with all figures of the picture that its steps need."""
     how = item.how(strips.picture, linear=todo.linear, premultiply=todo.premultiplied)
     way = ChainByRows.of(item, todo, strips, how, [])
     with ExitStack() as spools, ThreadPoolExecutor(2) as pool, item.naming(), item.gpu.phase("compute"):

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: tasks of several jobs each, one after the other, on a device that it keeps open."""
+"""The work of a cluster's worker: tasks of several jobs each, one after the other, on a device that stays open."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _SHARE = 4
 
 # A worker of several threads may be given several tasks at a time.
 _turn = Lock()
-# The device of this process, by what it was asked for.
+# The device of this process, by its name and its memory as they were asked for.
 _open: dict[tuple[str | None, int | None], Gpu] = {}
 
 
 class Task(NamedTuple):
     """Jobs, and how they are to be done.
 
-    ``new``: for each job whether none of its outputs was there when it was begun. ``memory``: bytes that pictures on
-    their way may take; the default is a share of what the worker has. ``made_by``: the version of clpix that gives it.
+    ``new``: for each job whether none of its outputs existed when it was begun. ``memory``: bytes that pictures on
+    their way may take; the default is a share of the worker's. ``made_by``: the version of clpix that sends the task.
     """
 
     jobs: tuple[Job, ...]
@@ -47,7 +47,7 @@ class Task(NamedTuple):
 
 
 class Call:
-    """What becomes the answer to a task where it is unpickled: a scheduler, which need not have clpix, sees bytes."""
+    """A task that is done when it is unpickled in a worker. The scheduler only sees bytes, and does not need clpix."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -57,14 +57,14 @@ class Call:
 
 
 class Answer(NamedTuple):
-    """What became of jobs, and the seconds that they took beside the opening of the device."""
+    """The outcomes of jobs, and the seconds that they took without the opening of the device."""
 
     told: tuple[JobNews, ...]
     seconds: float
 
 
 class Refusal(NamedTuple):
-    """A worker can do no task at all, and why."""
+    """The reason why a worker can do no task at all."""
 
     worker: str
     error: GpuopsError
@@ -123,7 +123,7 @@ def identify() -> str:
 
 
 def sweep(folders: Iterable[str]) -> None:
-    """Removes what processes that have died on this machine have left unfinished in folders, and copies of theirs."""
+    """Removes unfinished files in folders, and temporary copies, of processes of this machine that have died."""
     for folder in (*folders, tempfile.gettempdir()):
         drafts.sweep(folder)
 

@@ -151,10 +151,10 @@ def spans(rows: int, first: int, count: int) -> Iterator[slice]:
 
 
 def _sampled(made: Array, plane: int, first: int, shape: tuple[int, ...], every: int) -> Array:
-    """Returns those of a panel's numbers that a picture's black and white are chosen by: the same as of the whole."""
+    """Returns the sample of a panel's numbers by which black and white are chosen, as for the whole picture."""
     _, rows, columns = shape
     row = np.arange(len(made))
-    # In each row the first of these is where the place in all the spectrum is a multiple of ``every``.
+    # In each row the first number of the sample is where its place in the whole spectrum is a multiple of ``every``.
     before = -((plane * rows + row) * columns + first) % every
     if every == 1:
         return made.ravel()

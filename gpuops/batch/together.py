@@ -1,7 +1,7 @@
 """Steps whose parameters all inputs of a command decide together: each input is measured before any is worked on.
 
-With jobs of several inputs, ``settled(jobs, run, ...)`` does a job that measures for each, and gives the jobs with what
-was found in their chains.
+For jobs of several inputs, ``settled(jobs, run, ...)`` does a measuring job for each, and gives the jobs with the
+results in their chains.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Settled(NamedTuple):
-    """What an input was measured for, and what its step does with that: numbers in a ``unit``, for people."""
+    """The figure that an input was measured for, and the value that its step uses, both in a ``unit`` for people."""
 
     source: str
     figure: str
@@ -42,7 +42,7 @@ def settled(
     failed: Callable[[Done], None],
     tell: Callable[[Settled], None],
 ) -> list[Job]:
-    """Returns the jobs, whose chains leave nothing to their neighbours any more.
+    """Returns the jobs with chains that no longer depend on other inputs.
 
     ``run`` does jobs in their order. An input that could not be measured is given to ``failed``, and left out.
     """
@@ -67,10 +67,10 @@ def decided(
     tell: Callable[[int, Settled], None],
     source: str,
 ) -> Iterator[Chain]:
-    """Gives the chains of inputs of which nobody knows how many there are, such as the frames of a video.
+    """Gives the chains of inputs whose number is not known, such as the frames of a video.
 
-    ``measured`` does such work on each input, and returns what it has found. ``tell`` is given that of each input, with
-    its number in the ``source``.
+    ``measured`` does such work on each input, and returns the parameters found. ``tell`` is given the figures of each
+    input, with its number in the ``source``.
     """
     chains: list[Chain] = []
     while (place := _next(chains[0] if chains else chain)) is not None:

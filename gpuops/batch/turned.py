@@ -34,9 +34,9 @@ Array = npt.NDArray[Any]
 
 
 def spool_of(kept: Spooled, item: Item, strips: files.Strips, width: int, stack: ExitStack) -> Spool:
-    """Returns a spool for what is kept, with panels of so many columns. A file goes with the stack.
+    """Returns a spool with panels of ``width`` columns. The stack removes its file, if it has one.
 
-    It is empty, unless what is kept is the input that is in memory. Raises FileError if there cannot be such a file.
+    It is empty, unless it keeps an input that is in memory. Raises FileError if the file cannot be made.
     """
     if kept.there:
         return InMemory(_as_items(strips.picture.pixels)[None], width)
@@ -73,7 +73,7 @@ class Turned:
     _alpha: bool = False
     _space: Space = LIGHT
     _orientation: int | None = None
-    #: It gives planes.
+    #: There is nothing to decode: it gives planes.
     decoding: ClassVar[None] = None
 
     def fill_with_pixels(self, strips: files.Strips, rows: int) -> None:
@@ -104,9 +104,9 @@ class Turned:
     def __call__(
         self, at_once: int, wanted: tuple[int, int] | None = None, *, count: bool = False
     ) -> Generator[Image, None, None]:
-        """Gives blocks of so many bytes of planes, with those rows that are ``wanted`` at least.
+        """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``.
 
-        ``count``: pixels' values that are not finite are counted.
+        ``count``: count the pixels' values that are not finite.
         """
         height = self.shape[1]
         rows = course.rows(self.shape, at_once)

@@ -1,7 +1,7 @@
-"""A process that does jobs on one device, and what another process holds of it.
+"""A process that does jobs on one device, and the object by which another process talks to it.
 
-The process asks for a job whenever its pipeline has room for one more, and tells what became of each in the order in
-which it got them. It asks by None, and the answer is a job, or None while it has others to finish first.
+The process asks for a job, by None, whenever its pipeline has room for one more. The answer is a job, or None while it
+has others to finish first. It tells the outcomes of jobs in the order in which it got them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ENDING = 5.0
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """How a process works: on which device, with how many processors and how much memory.
+    """The settings of a process: its device, its number of processors, its memory.
 
     ``at_once`` and ``memory`` are as for :func:`gpuops.batch.pipeline.run_jobs`.
     """
@@ -58,14 +58,14 @@ class JobNews(NamedTuple):
 
 
 class Unexpected(RuntimeError):
-    """An error in a process that no person can do anything about; its text is the traceback there."""
+    """An unexpected error in a process; its text is the traceback of that process."""
 
 
 class Worker:
     """A process for one device, seen from the process that has started it and gives it jobs."""
 
     def __init__(self, how: WorkerSettings) -> None:
-        # Otherwise it would be started with the first process, and let signals through to that.
+        # Otherwise the tracker would be started with the first process, and let signals through to it.
         resource_tracker.ensure_running()
         context = multiprocessing.get_context("spawn")
         self._parent, theirs = context.Pipe()
@@ -79,7 +79,7 @@ class Worker:
             self._parent.send(job)
 
     def hear(self) -> JobNews | GpuopsError | None:
-        """Returns what the process says: what became of a job, why it cannot open its device, or None, for a question.
+        """Returns the process's message: a job's outcome, the error of its device, or None if it asks for a job.
 
         Raises EOFError if it has died.
         """

@@ -1,7 +1,7 @@
-"""The spectrum of an image axis by axis: rows of which there are some, and columns of which there are some.
+"""The spectrum of an image axis by axis: some rows at a time, and then some columns at a time.
 
-A device that has no room for a whole transform does it so. Each function does what :mod:`gpuops.fourier.spectrum` does
-on one of the axes.
+This is for devices that have no room for a whole transform. Each function does the part of
+:mod:`gpuops.fourier.spectrum` for one axis.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def of_rows(gpu: Gpu, image: Image, transform: Size, params: SpectrumParams) -> 
 
 
 def of_columns(gpu: Gpu, panel: Image, first: int, transform: Size, params: SpectrumParams) -> Image:
-    """Transform of columns, which zeros continue, filter and mask: columns of a spectrum from ``first`` on.
+    """Transform of columns, padded with zeros, filter and mask: columns of a spectrum from ``first`` on.
 
     Raises ParameterError for NaN or infinite pixels, which a transform spreads over everything.
     """
@@ -69,7 +69,7 @@ def of_columns(gpu: Gpu, panel: Image, first: int, transform: Size, params: Spec
 
 
 def columns_back(gpu: Gpu, panel: Image, rows: int, params: SpectrumParams) -> Image:
-    """Inverse transform of columns of a spectrum, of which the first ``rows`` are wanted."""
+    """Inverse transform of columns of a spectrum; only the first ``rows`` rows are wanted."""
     planes, points, columns = panel.shape
     return plan(gpu, down(panel.shape, (planes, rows, columns), points, params, inverse=True))(panel)
 
@@ -91,7 +91,7 @@ def rows_back(
 
 
 def down(given: Sequence[int], made: Shape, points: int, params: SpectrumParams, *, inverse: bool) -> Problem:
-    """The transform of columns of ``points``: arrays of the shape ``given`` become such of the shape ``made``."""
+    """The transform of columns of ``points``: arrays of the shape ``given`` become arrays of the shape ``made``."""
     planes, rows, columns = given
     return Problem(
         "c2c", 1, (planes, rows, columns), made, (points, made[2]), inverse, scale_of(params.norm, points, inverse),

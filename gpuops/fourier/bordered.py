@@ -1,4 +1,4 @@
-"""The transform of an image with surroundings, which the transform reads itself."""
+"""The transform of an image with a border. The transform makes the border itself as it reads."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def rfft2_bordered(gpu: Gpu, image: Image, border: str) -> Image:
-    """Returns half the spectrum, not scaled, of a planar float32 Image that goes on as ``border`` says.
+    """Returns half the spectrum, not scaled, of a planar float32 Image that is continued by a ``border``.
 
-    ``wrap``: around, complex64 (planes, rows, columns // 2 + 1). ``reflect``: mirrored, over twice as many rows and
-    columns, of which the image is the first ones.
+    ``wrap``: the image repeats; complex64 (planes, rows, columns // 2 + 1). ``reflect``: it is mirrored, over twice as
+    many rows and columns; the image is the first half of both.
     """
     planes, rows, columns = image.shape
     size, around = (rows, columns), None

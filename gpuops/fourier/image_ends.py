@@ -1,4 +1,4 @@
-"""The image at an end of a transform: the surroundings that it has, or the pixels that it consists of."""
+"""The image that a transform reads or writes: its surroundings, or its interleaved pixels."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..pixels.coding import Encoding
 class Surroundings:
     """The surroundings of an image: ``border`` and ``cval`` are those of border.cl.
 
-    ``after``: the number of their rows and columns behind the image; the others of the transform's length are before
-    it. ``origin``: the pixel at index (0, 0). ``kernels``: the number of a convolution's kernels, 1 for all planes or
-    one for each.
+    ``after``: how many of their rows and columns are behind the image; the rest of the transform's length is before it.
+    ``origin``: the pixel at index (0, 0). ``kernels``: the number of a convolution's kernels, 1 for all planes or one
+    for each.
     """
 
     border: str
@@ -28,7 +28,7 @@ class Surroundings:
     kernels: int = 1
 
     def defines(self) -> dict[str, Define]:
-        """What fft.cl has to know to read the image."""
+        """Returns the definitions with which fft.cl reads the image."""
         return {**define(self.border), "CVAL": f"{float(self.cval)!r}f"}
 
 
@@ -51,12 +51,12 @@ class Pixels:
         return 1, 0, columns * self.channels, self.channels
 
     def defines(self) -> dict[str, Define]:
-        """What fft.cl has to know to read them."""
+        """Returns the definitions with which fft.cl reads them."""
         dtype = np.dtype(self.dtype)
         gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
         return {"SAMPLE": PIXEL_TYPES[dtype.name], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
 
     def written(self, lanes: int) -> dict[str, Define]:
-        """What fft.cl has to know to write them."""
+        """Returns the definitions with which fft.cl writes them."""
         encoded = self.encoding.defines(self.channels, alpha=self.alpha) if self.encoding else {}
         return {"STORE_PIXELS": True, "WIDTH": lanes if lanes == 8 else 1, **encoded}

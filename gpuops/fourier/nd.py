@@ -61,7 +61,7 @@ def irfftn(
 
 
 def lengths_and_axes(x: npt.ArrayLike, lengths: Lengths, axes: Axes) -> tuple[list[int | None], list[int]]:
-    """Lengths and axes, one for each: all of them, or the last, where only lengths are given."""
+    """Returns a length and an axis for each axis to transform: all axes, or the last ones if only lengths are given."""
     ndim = np.ndim(x)
     if axes is None:
         axes = range(ndim - (ndim if lengths is None else len(lengths)), ndim)

@@ -52,7 +52,7 @@ def back(
 ) -> Image:
     """The image of ``size`` whose transform over ``transform`` is ``values`` (planes, rows, columns).
 
-    The image is planar, float32 or float64 as values are; or it is the channels of ``into`` that ``target`` says, and
+    The image is planar, float32 or float64 as values are. With a ``target`` it is written to channels of ``into``, and
     ``lost`` counts as :func:`gpuops.pixels.coding.pack` does. Values of COMPLEX_HALF are halves between the axes as
     well.
     """
@@ -68,7 +68,7 @@ def back(
 def rfft2_of_pixels(
     gpu: Gpu, pixels: Operand, norm: str | None = None, *, params: FftParams = DEFAULT
 ) -> Operand:
-    """:func:`rfft2` of every channel of an image as files have it, read by the transform itself in its own depth.
+    """:func:`rfft2` of every channel of interleaved pixels, which the transform itself reads in their own depth.
 
     Parameters
     ----------

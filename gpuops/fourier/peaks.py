@@ -1,4 +1,4 @@
-"""The strongest periodic components of an image: peaks of its spectrum that stand out from what is around them."""
+"""The strongest periodic components of an image: peaks of its spectrum that stand out from their surroundings."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-#: How many times as large as the geometric mean around it the amplitude of a peak is at least.
+#: The least amplitude of a peak, relative to the geometric mean around it.
 LEAST_RATIO = 6.0
 # The half-width of the surroundings, in places of the spectrum.
 _AROUND = 10
 # A peak is the largest value within so many places.
 _NEAR = 2
-# What is smaller than this share of the largest amplitude is rounding.
+# Amplitudes below this share of the largest one are rounding errors.
 _ROUNDING = 1e-6
-# The largest amplitude of a component beside the value at its place: half a place away along both axes, and in both of
-# a pair of places.
+# The largest amplitude of a component relative to the value at its nearest place: it may be half a place away along
+# both axes, and both places of a mirrored pair count.
 _MOST_GAIN = 2 * (0.75 * pi / 2) ** 2
 
 
@@ -101,7 +101,7 @@ def peaks(gpu: Gpu, image: Image, count: int) -> list[Peak]:
 
 
 def _whole(half: Array, columns: int) -> Array:
-    """Returns all of the absolute values of a real image's spectrum, of half of them."""
+    """Returns the absolute values of a real image's whole spectrum, from half of them."""
     rest = np.roll(half[::-1], 1, 0)[:, 1 : (columns + 1) // 2][:, ::-1]
     return np.concatenate([half, rest], 1)
 
@@ -115,7 +115,7 @@ def _signed(k: int, n: int) -> int:
 
 
 def _is_peak(whole: Array, at: tuple[int, int]) -> bool:
-    """Whether a value is the largest near it, away from frequency 0, and the one of a pair that is told."""
+    """Says whether a value is the largest near it, away from frequency 0, and the listed one of a mirrored pair."""
     rows, columns = whole.shape
     y, x = _signed(at[0], rows), _signed(at[1], columns)
     if max(abs(y), abs(x)) <= _NEAR:
@@ -128,7 +128,7 @@ def _is_peak(whole: Array, at: tuple[int, int]) -> bool:
 
 
 def _is_ripple(whole: Array, at: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether a value is no more than what the window makes of a stronger one, or of its mirror image."""
+    """Says whether a value may be a ripple that the window makes around a stronger one, or around its mirror image."""
     for sign in (1, -1):
         share = 2.0
         for here, there, n in zip(at, other, whole.shape, strict=True):
@@ -158,7 +158,7 @@ def _peak(whole: Array, at: tuple[int, int]) -> Peak:
 
 
 def _offset(whole: Array, at: tuple[int, int], axis: int) -> float:
-    """How far along an axis the component is from its largest value, −0.5 to 0.5."""
+    """Returns the distance of the component from its largest value along an axis, −0.5 to 0.5."""
 
     def beside(step: int) -> float:
         place = list(at)

@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 
 class ArrayKind(Protocol):
-    """What has the shape and the type of an array."""
+    """An object with the shape and the type of an array."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..gpu import Argument, Gpu
 
 Array = npt.NDArray[Any]
-# The width and the height of the places that are looked at around the whole-pixel shift, in pixels.
+# The width and the height, in pixels, of the region around the whole-pixel shift that is searched.
 _REGION = 1.5
 # The least divisor of a phase, in roundings of the type.
 _ROUNDINGS = 100
@@ -33,7 +33,7 @@ def phase_cross_correlation(
     """Returns the shift that registers an image with a reference, as skimage.registration.phase_cross_correlation.
 
     The shift is refined around the whole-pixel maximum by a matrix-multiply DFT (Guizar-Sicairos, Thurman and Fienup,
-    Opt. Lett. 33, 156, 2008). Images count as periodic: what is to be registered in part only needs a window.
+    Opt. Lett. 33, 156, 2008). Images count as periodic: multiply them by a window if they are not.
 
     Parameters
     ----------

@@ -18,11 +18,11 @@ from .engine.radices import next_fast_len
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# Bytes of a part on the device from which on larger ones are no faster.
+# Bytes of a part on the device: larger parts are no faster.
 _ENOUGH = 1 << 26
 # Columns that a work-item takes together, at most.
 _LANES = 8
-# Rows, or columns, whose memory is computed to know that of one.
+# Rows, or columns, whose memory is computed together to get the memory of one.
 _SEVERAL = 64
 # Tables of complex numbers, each as long as an axis or as its convolution, that transforms of one axis keep.
 _TABLES = 5

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Where a window is below this factor, an image cannot be restored: rounding errors would grow as much.
 LEAST_WINDOW = 1e-4
-# The numbers of a spectrum, about, by which a picture's black and white are chosen.
+# About how many numbers of a spectrum a picture's black and white are chosen by.
 _SAMPLE = 1 << 20
 # Bytes of a window's factors that are counted at a time.
 _AT_ONCE = 1 << 24
@@ -131,7 +131,7 @@ def _unshifted(gpu: Gpu, values: npt.NDArray[np.generic], params: SpectrumParams
 
 
 def picture(gpu: Gpu, image: Image, params: SpectrumParams, view: str) -> Image:
-    """A picture of the spectrum of an image's colours, to be looked at: values 0 … 1, to be stored as they are.
+    """A picture of the spectrum of an image's colours: values 0 … 1, to be stored as they are.
 
     Magnitudes are scaled to the brightest value, 1 in 10000 left out; their logarithm begins at the darkest 1 % and
     covers six powers of ten at most. Phases go from −π to π; real and imaginary parts are around medium gray. Raises
@@ -193,12 +193,12 @@ def viewed(gpu: Gpu, values: Image, view: str) -> Image:
 
 
 def every(count: int) -> int:
-    """The distance of those of ``count`` numbers that :func:`levels` is to see."""
+    """The step from one number of the sample for :func:`levels` to the next, among ``count`` numbers."""
     return max(1, count // _SAMPLE)
 
 
 def levels(sample: npt.NDArray[Any], view: str) -> tuple[float, float]:
-    """The values that are shown black and white, of a sample of all."""
+    """The values that are shown black and white, chosen by a sample of all values."""
     if view == "phase":
         return -pi, pi
     low, high, brightest = (float(v) for v in np.percentile(sample.astype(np.float64), (1, 99, 99.99)))

@@ -1,4 +1,4 @@
-"""The course of a chain by rows: which steps go together, which rows each is to make, and the memory that they take."""
+"""The course of a chain by rows: which steps go together, which rows each of them makes, and the memory they take."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ENOUGH = 1 << 25
 # Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
 # Twice as many take no less of the processor's time for a bloom of 1.2 gigapixels, and a quarter more memory.
 _PER_HALO = 2
-# Copies of a block's planes that are on the device while it comes and goes: a file's floats, planes, a step's result,
-# the pixels to be written, and one to spare.
+# Copies of a block's planes that are on the device at a time: a file's floats, planes, a step's result, the pixels to
+# be written, and one to spare.
 _ENDS = 5
-# Copies of its rows that a pass has beside its own work: those that it keeps, all together, the result.
+# Copies of its rows that a pass has beside its own work: the rows that it keeps, those rows joined, and the result.
 _LOCAL = 3
-# Copies of its rows that a step takes whose input is seen: light, and the pixels that are made of it.
+# Copies of its rows that a ``write`` step takes: light, and the pixels that are made of it.
 _SEEN = 3
 
 
@@ -59,12 +59,12 @@ class Stretch(NamedTuple):
 
     @property
     def align(self) -> int:
-        """Rows of the result are made from a multiple of it on."""
+        """The first row of the result, each time some rows are made, is a multiple of this."""
         return 1 if self.one is None else self.one.align
 
     @property
     def writes(self) -> bool:
-        """Whether a step shows all of its input to whoever runs the chain."""
+        """Whether a step writes all of its input to a file."""
         return any(step.operation.writes for step in self.steps)
 
     @property
@@ -79,7 +79,7 @@ class Stretch(NamedTuple):
 def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
     """Returns the passes of a step over a picture of this shape (planes, height, width).
 
-    There are none if each row of its result depends on the same row alone; None: it needs all rows at once.
+    The tuple is empty if each row of the result depends on the same row alone. None: the step needs all rows at once.
     """
     operation, params = step.operation, step.params
     if operation.passes is not None:
@@ -97,9 +97,9 @@ def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
 
 
 def obstacle(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> str | None:
-    """Returns the first step that needs all rows of its input at once, in words, if there is one.
+    """Returns the first step that needs all rows of its input at once, in words, or None.
 
-    A turn is none: it is done between two sweeps. ``orientation``: EXIF's, of the picture.
+    Turns do not count: they are done between two sweeps. ``orientation``: the picture's EXIF orientation.
     """
     steps = zip(todo.steps, turns(todo, orientation), shapes(gpu, todo, shape, orientation), strict=False)
     for step, turn, of_step in steps:
@@ -118,8 +118,8 @@ def beside_whole(gpu: Gpu, step: Step, shape: Shape, values: int) -> float:
 def shapes(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> list[Shape]:
     """Returns the shapes of a picture and of what each step makes of it, as far as they are known.
 
-    After a step that makes another size, and does not say which, all have that of its input. ``orientation``: EXIF's,
-    of the picture.
+    After a step that makes another size, and does not say which, all have the size of its input. ``orientation``: the
+    picture's EXIF orientation.
     """
     found, known = [shape], True
     for step, turn in zip(todo.steps, turns(todo, orientation), strict=True):
@@ -134,7 +134,7 @@ def shapes(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> list[Sha
 
 
 def turns(todo: Plan, orientation: int) -> list[Turn | None]:
-    """Returns for each step the turn that it does, if it does no more, to a picture of an EXIF ``orientation``."""
+    """Returns for each step its turn of a picture with an EXIF ``orientation``, or None if it does more than turn."""
     found: list[Turn | None] = []
     for step in todo.steps:
         of_step = step.operation.turn
@@ -144,9 +144,9 @@ def turns(todo: Plan, orientation: int) -> list[Turn | None]:
 
 
 def course(gpu: Gpu, todo: Plan, shape: Shape, wanted: tuple[int, int] | None = None) -> tuple[Stretch, ...]:
-    """Returns the stretches of a plan of which no step needs all rows at once; there is one at least.
+    """Returns the stretches of a plan in which no step needs all rows at once; there is at least one.
 
-    The last one has no pass: it does what is left to do on the rows of the result that are ``wanted``, or on all.
+    The last stretch has no pass: it does the rest on the rows of the result that are ``wanted``, or on all rows.
     """
     found: list[Stretch] = []
     together: tuple[Step, ...] = ()
@@ -171,7 +171,7 @@ def course(gpu: Gpu, todo: Plan, shape: Shape, wanted: tuple[int, int] | None = 
 
 
 def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
-    """Returns how many bytes the planes of a block of rows should take, of the file's rows as of a pass's result.
+    """Returns how many bytes the planes of a block of rows should take, both of the file's rows and of a pass's result.
 
     Raises DeviceError if the device has no room for a single row of each.
     """
@@ -219,13 +219,13 @@ def with_halo(
     Parameters
     ----------
     shape : (planes, height, width)
-        That of the whole result.
+        The shape of the whole result.
     halo : int
         How many rows above and below a row depends on.
     function : callable
         ``(gpu, image)`` → the result's rows where the Image has rows of the input.
     copies : float
-        As :class:`Pass` has it.
+        As for :class:`Pass`.
     align : int
         The first row of such an Image is a multiple of this.
     """
@@ -244,5 +244,5 @@ def with_halo(
 
 
 def beside(height: int, halo: int, align: int = 1) -> Needs:
-    """Returns the rows that rows of a result need: those above and below, as far as the picture has them."""
+    """Returns a function that tells which rows of the input rows of a result need: ``halo`` more above and below."""
     return lambda first, end: (max(first - halo, 0) // align * align, min(end + halo, height))

@@ -1,4 +1,4 @@
-"""Rows of a picture whose first and last rows are neighbours: those beyond its ends come before it and behind it."""
+"""Pictures whose first and last rows are neighbours: rows beyond one end are repeated from the other end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def with_neighbours(one: Pass, halo: int) -> Pass:
-    """Returns a pass over rows with a halo, as it is where the first and the last row are neighbours."""
+    """Returns a pass over rows with a halo for pictures whose first and last rows are neighbours."""
     copies = one.copies + 1  # the rows beyond both ends
     return one._replace(
         needs=lambda first, end: (first - halo, end + halo), window=2 * halo + 1, copies=copies
@@ -25,7 +25,7 @@ def with_neighbours(one: Pass, halo: int) -> Pass:
 
 @dataclass
 class Edges:
-    """The rows above the first and below the last row of a picture that goes on with itself there.
+    """The rows above the first and below the last row of a picture that repeats itself there.
 
     Attributes
     ----------
@@ -45,12 +45,12 @@ class Edges:
 
     @classmethod
     def of(cls, one: Pass, height: int, row_axis: int) -> Edges:
-        """Returns the rows, still to be filled, that a pass :func:`with_neighbours` needs."""
+        """Returns empty rows for a pass :func:`with_neighbours`, which :meth:`fill` fills."""
         return cls(height, -one.needs(0, 1)[0], row_axis)
 
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:
-        """The rows (first, end) of the picture that stand there once more."""
+        """The rows (first, end) of the picture that are repeated there."""
         if 2 * self.halo >= self.height:
             return ((0, self.height),)
         return (0, self.halo), (self.height - self.halo, self.height)
@@ -89,7 +89,7 @@ class Edges:
 
 
 def _put(rows: Image, kept: Image, row_axis: int) -> None:
-    """Copies rows of a picture to where they stand in others of the same picture, which repeats beyond its ends."""
+    """Copies those rows of a picture that are also among the ``kept`` ones, which repeat beyond the picture's ends."""
     assert rows.part is not None and kept.part is not None
     (first, height), start = rows.part, kept.part.first
     source, target = as_planes(rows, row_axis), as_planes(kept, row_axis)

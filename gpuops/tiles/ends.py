@@ -1,4 +1,4 @@
-"""The ends of an image's way: where its rows come from, and where they go. On the host, or on the device."""
+"""Sources that an image's rows come from, and sinks that they go to, on the host or on the device."""
 
 from __future__ import annotations
 

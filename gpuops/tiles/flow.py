@@ -1,9 +1,9 @@
-"""A chain done on rows as they come, from the first to the last, so that a device needs room for some of them alone.
+"""A chain that is done on rows as they come, from the first to the last, so that a device needs room for few of them.
 
 A picture comes in blocks of rows. A step that looks at a pixel's neighbours, or makes rows of several others, keeps the
-last rows that it got until those below have come. So each row is read, converted and written once, and only rows that
-the result needs are worked on. The geometry is that of the whole picture: an Image's ``part`` says which of its rows
-the Image has.
+last rows that it got until the rows below have come. So each row is read, converted and written once, and only rows
+that the result needs are worked on. All steps use the whole picture's geometry: an Image's ``part`` says which rows of
+it the Image has.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Seen = Callable[[Params, Image], None]
     Begin = Callable[[int, tuple[int, int]], Iterable[Image]]
 
-# A block's bytes where nobody says how many.
+# The bytes of a block if no number is given.
 _ANY = 1 << 62
 
 
@@ -46,23 +46,23 @@ def flow(
     at_once: int = _ANY,
     wanted: tuple[int, int] | None = None,
 ) -> Iterator[Image | Stored]:
-    """Does the steps of a plan on the rows of a picture, of which no step needs all at once.
+    """Does the steps of a plan on the rows of a picture. No step may need all rows at once.
 
     Parameters
     ----------
     blocks : iterable of Image
         The picture's rows from the first to the last, at least those that are :attr:`Stretch.needed`, each Image with
-        its ``part``: pixels for a ``decoding``, as :func:`gpuops.plan.run` takes them, or planes.
+        its ``part``: pixels for a ``decoding``, as for :func:`gpuops.plan.run`, or planes.
     shape : (planes, height, width)
-        That of the whole picture.
+        The shape of the whole picture.
     target : Target, optional
-        Where the result is going.
+        The output.
     seen : callable
-        It is given the parameters of steps and the rows that they made, as :func:`gpuops.plan.run` gives them.
+        It is given the parameters of steps and the rows that they made, as by :func:`gpuops.plan.run`.
     at_once : int
-        Bytes of rows that a pass makes at a time, as far as a row takes no more.
+        Bytes of rows that a pass makes at a time, but one row at least.
     wanted : (first, end), optional
-        The rows of the result that are wanted, at least; by default all.
+        The rows of the result that are wanted; by default all. There may be more.
 
     Yields
     ------
@@ -102,18 +102,19 @@ def settled(
     *,
     enough: Callable[[Step], bool] = lambda _step: False,
 ) -> Plan:
-    """Returns a plan that leaves nothing to the picture. Each figure that a step waits for takes a sweep over it.
+    """Returns a plan with all figures of the picture that its steps wait for.
 
-    So do the rows beyond the ends of a picture whose first and last rows are neighbours.
+    Each figure takes a sweep over the picture. So do the rows beyond the ends of a picture whose first and last rows
+    are neighbours.
 
     Parameters
     ----------
     begin : callable
-        ``(at_once, (first, end))`` → the picture's blocks, of so many bytes of planes, those with these rows at least.
+        ``(at_once, (first, end))`` → the picture's blocks of ``at_once`` bytes of planes, at least those of these rows.
     room : callable
-        ``(plan)`` → how many bytes of rows may be there at a time. What a sweep has found may take memory itself.
+        ``(plan)`` → how many bytes of rows there may be at a time. Figures that were found may take memory themselves.
     enough : callable
-        ``(step)`` → whether a step says all that a caller wants to know. The plan ends with it then.
+        ``(step)`` → whether the caller needs no more than this step. The plan then ends with it.
 
     The rest is as for :func:`flow`.
     """
@@ -155,7 +156,7 @@ def _input(
     at_once: int,
     wanted: tuple[int, int],
 ) -> Iterator[Image]:
-    """Gives those rows of the input of a step, and maybe others, as the step wants them."""
+    """Gives the ``wanted`` rows of a step's input, and maybe others, in the form that the step wants."""
     before, step = todo._replace(steps=todo.steps[:place]), todo.steps[place]
     blocks = begin(at_once, course(gpu, before, shape, wanted)[0].needed)
     for image in flow(gpu, before, blocks, decoding, shape, at_once=at_once, wanted=wanted):
@@ -231,8 +232,8 @@ def _from_pixels(
 ) -> Iterator[Image | Stored]:
     """Does a step with a halo from a file's pixels to a file's pixels.
 
-    Its launches also count values that were lost in the halo, which belong to other blocks. Where there are any, planes
-    are made, of which each row is stored, and counted, once.
+    Its launches also count values that were lost in the halo, which belongs to other blocks. If there are any, planes
+    are made instead, so that each row is stored, and counted, once.
     """
     one, lossless = stretch.one, True
     assert one is not None

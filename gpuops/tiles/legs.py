@@ -1,7 +1,7 @@
-"""The legs of a chain by rows: what is done between two turns of the picture.
+"""The legs of a chain by rows: the steps between two turns of the picture.
 
 The first row of a turned picture is made of the last row, or of a column. So all rows before a turn are made and kept,
-and what follows takes them in their new order.
+and the next leg takes them in their new order.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Leg(NamedTuple):
     ----------
     steps : tuple of Step
     shape, result : (planes, height, width)
-        Those of the input, and of the result before it is turned.
+        The shapes of the input, and of the result before it is turned.
     turn : Turn or None
-        The last leg has none.
+        The turn of the result; None for the last leg.
     """
 
     steps: tuple[Step, ...]
@@ -36,7 +36,7 @@ class Leg(NamedTuple):
     turn: Turn | None
 
     def of(self, todo: Plan) -> Plan:
-        """Returns the part of a plan that the leg is."""
+        """Returns the leg's part of a plan."""
         return todo._replace(steps=self.steps)
 
 
@@ -57,5 +57,5 @@ def legs(gpu: Gpu, todo: Plan, shape: Shape, orientation: int) -> tuple[Leg, ...
 
 
 def _of_rows(step: Step) -> Step:
-    """Returns a step whose turn keeps rows at their places. The record does not say so if the picture decides it."""
+    """Returns the step with a halo of 0, since its turn of this picture keeps rows in their places."""
     return step._replace(operation=replace(step.operation, halo=lambda _gpu, _shape, _params: 0.0))

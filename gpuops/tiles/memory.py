@@ -1,4 +1,4 @@
-"""The memory plan: whether an image fits the device as a whole, and else how many of its rows do."""
+"""The memory plan: whether a whole image fits the device, and otherwise how many of its rows fit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
 
 ENOUGH = 1 << 25  # bytes of a slab: larger slabs are moved no faster
-# What the pool makes of a byte, at most: sizes are rounded up to a sixteenth of the next power of two.
+# The most bytes that the pool takes for one byte: sizes are rounded up to a sixteenth of the next power of two.
 ROUNDED = 17 / 16
 # The most pixels of a picture as a whole: kernels count them by integers of 32 bits with a sign.
 MOST_PIXELS = 2**31 - 1
-_SHARE = 8  # rows that come by themselves may have one in so many bytes of the device's memory
+_SHARE = 8  # the part of the device's memory, as 1 / n, for rows that need little beside them
 # Bytes of an array on the host from which on a GPU gets it in slabs, though it has room for all of it. That is 1.2 to
 # 1.8 times as fast: transfers overlap with computing, and several threads get new pages (docs/benchmarks).
 _LARGE = 1 << 27
@@ -69,7 +69,7 @@ def units(gpu: Gpu, memory: int, *, row: int, moved: int, copies: int, margin: i
     """
     cost = TURNS * (moved + row) + copies * row
     most = min(memory // cost, gpu.limits.max_alloc_bytes // row, max(1, ENOUGH // row, 16 * rows * margin))
-    # Less the units before and after, and those that the last slab has more.
+    # The margins before and after are taken off, and the units by which the last slab may be larger.
     found = most // rows - 3 * margin
     if found < 1:
         needed = (3 * margin + 1) * rows

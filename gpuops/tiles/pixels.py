@@ -1,4 +1,4 @@
-"""A file's pixels (height, width, channels) on the host, as the ends of an image's way."""
+"""A file's pixels (height, width, channels) on the host, as the source or the sink of an image."""
 
 from __future__ import annotations
 

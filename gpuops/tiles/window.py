@@ -1,4 +1,4 @@
-"""The rows that a pass over a picture needs at a time: those that came, until those below have come as well."""
+"""The rows that a pass over a picture needs at a time: rows are kept until the rows below them have come."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ PLANES, PIXELS = 1, 0
 def windows(
     blocks: Iterable[Image], needs: Needs, wanted: tuple[int, int], most: int, row_axis: int, align: int = 1
 ) -> Iterator[tuple[Image, int, int]]:
-    """Gives rows with all that a pass needs of them.
+    """Gives rows of the input, each time enough for some rows of the result.
 
     Parameters
     ----------
     blocks : iterable of Image
         The picture's rows from the first to the last, at least those that are needed, each Image with its ``part``.
     needs : callable
-        ``(first, end)`` → the same of the rows that these rows of the result depend on.
+        ``(first, end)`` of rows of the result → ``(first, end)`` of the input's rows that they depend on.
     wanted : (first, end)
         Rows of the result that are wanted; the first is a multiple of the pass's ``align``.
     most : int
-        Rows of the result at a time, at most; with an ``align`` there may be as many as that.
+        The most rows of the result at a time, but ``align`` at least.
     row_axis : int
         :data:`PLANES`, which may be overwritten if they are ``owned``; or :data:`PIXELS`.
     align : int
-        Rows of the result are made from a multiple of it on.
+        The first row that is made of the result, each time, is a multiple of this.
 
     Yields
     ------
-    Rows, and the first and the end of the result's rows that are to be made of them.
+    The input's rows, and the first and the end of the result's rows that are to be made of them.
     """
     held: list[Image] = []
     made, last = wanted
@@ -73,7 +73,7 @@ def rows_of(image: Image, at: slice, row_axis: int = PLANES) -> Image:
 
 
 def _ready(needs: Needs, made: int, last: int, end: int, align: int) -> int:
-    """Returns up to which row of the result there is all that it needs, before the input's row ``end``."""
+    """Returns the end of the result's rows that need no input from row ``end`` on."""
     rows = range(made + 1, last + 1)
     ready = made + bisect_right(rows, end, key=lambda row: needs(made, row)[1])
     return ready if ready == last else ready - ready % align
@@ -108,7 +108,7 @@ def _joined(images: list[Image], row_axis: int) -> Image:
 
 
 def as_planes(image: Image, row_axis: int) -> Image:
-    """Returns pixels (rows, columns, channels) as a plane, whose values are theirs; planes as they are."""
+    """Returns pixels (rows, columns, channels) as one plane with the same values, and planes as they are."""
     if row_axis == PLANES:
         return image
     rows, columns, channels = image.shape
@@ -116,7 +116,7 @@ def as_planes(image: Image, row_axis: int) -> Image:
 
 
 def _like(planes: Image, image: Image, part: Part, row_axis: int) -> Image:
-    """Returns rows that :func:`as_planes` has made planes of, with the attributes of an ``image``."""
+    """Turns the result of :func:`as_planes` back, with the attributes of an ``image``."""
     shape = planes.shape if row_axis == PLANES else (planes.shape[1], *image.shape[1:])
     found = Image(image.gpu, planes.buffer, shape, image.dtype, alpha=image.alpha, space=image.space)
     found.orientation, found.part, found.owned = image.orientation, part, True

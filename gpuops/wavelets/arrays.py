@@ -44,7 +44,7 @@ def axes_last(data: Any, axes: Sequence[int]) -> Any:
 
 
 def axes_back(found: Any, axes: Sequence[int]) -> Any:
-    """The inverse of :func:`axes_last`, of an array or of all arrays in lists and tuples."""
+    """The inverse of :func:`axes_last`, for an array or for all arrays in lists and tuples."""
     if _are_last(axes):
         return found
     if isinstance(found, list | tuple):
@@ -70,7 +70,7 @@ def samples(
 ) -> Image:
     """``data`` as planes of ``dtype``: for a complex one, planes of real parts and then of imaginary parts.
 
-    A ``band`` may be empty, as the modes mirror and vc2 give them of a single row or column. Raises DeviceError for
+    A ``band`` may be empty: the modes mirror and vc2 make empty bands of a single row or column. Raises DeviceError for
     double precision if the device has none.
     """
     if not isinstance(data, Image):

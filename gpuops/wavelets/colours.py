@@ -1,6 +1,6 @@
-"""Colours in the spaces in which they are denoised.
+"""The colour spaces in which coefficients are denoised.
 
-A wavelet transform is linear, and so is the way to these spaces: coefficients are taken there instead of pixels.
+The wavelet transform and the conversion to these spaces are both linear: coefficients are converted instead of pixels.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Takes noise from an image by shrinking its coefficients, if wanted averaged over shifts of the image."""
+"""Takes noise from an image by shrinking its coefficients; results for shifts of the image can be averaged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from . import bands, multilevel, shrink, stored, transform
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# What is denoised: images on the device, arrays, a file's pixels.
+# The inputs that can be denoised: images on the device, arrays, a file's pixels.
 Original = DeviceImage | HostImage | PixelSource
 
 

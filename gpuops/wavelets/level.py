@@ -1,7 +1,7 @@
 """A whole level of the lifting transform in one pass.
 
-On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl. Small levels go to dwt_tile.cl, and so do large levels
-forward whose rows do not begin where vectors may. On CPUs dwt_level_wide.cl does it all.
+On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl. Small levels go to dwt_tile.cl. So do large levels
+forward if their rows are not aligned for vectors. On CPUs dwt_level_wide.cl does everything.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Level:
 
     @cached_property
     def _whole(self) -> BoundLaunch | None:
-        """The launch that does all, for an image and its four bands; None where samples go aside first."""
+        """The launch that does everything, for an image and its four bands; None if samples are put aside first."""
         if self.layout is not None:
             return None
         if self.gpu.limits.is_cpu:
@@ -186,8 +186,8 @@ class Level:
     def _groups(self) -> tuple[BoundLaunch, BoundLaunch, Shape3, Shape3]:
         """Two launches in which work-groups take tiles, and the shapes of the columns and of the rows put aside.
 
-        The first launch puts samples aside and takes what is read; the second does the rest and takes the image, and
-        its bands if they are apart. Both then take the columns and the rows put aside.
+        The first launch puts samples aside; its arguments begin with the input. The second does the rest; its arguments
+        begin with the image, and its bands unless they are in place. Both end with the columns and rows put aside.
         """
         if self.group is None:
             raise DeviceError(
@@ -298,7 +298,7 @@ class Level:
 
     @cached_property
     def _words(self) -> bool:
-        """Whether rows begin where vectors may."""
+        """Whether rows are aligned for vectors."""
         *_, lows, highs = self.bands
         place = (self.layout.pitch, (self.planes - 1) * self.layout.plane) if self.layout else ()
         return self.image[1] % 2 == 0 and all(

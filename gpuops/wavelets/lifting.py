@@ -1,4 +1,4 @@
-"""Lifting steps in the order in which they are taken, what they reach, and the two forms that kernels take them in."""
+"""Lifting steps in the order in which they are taken, their reach, and their two forms for kernels."""
 
 from __future__ import annotations
 

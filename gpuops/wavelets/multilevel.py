@@ -1,8 +1,8 @@
 """All levels of an image of any size: on the device as a whole, or level by level in slabs.
 
-The bands of an image on the device are there, too; those of another one are on the host. As soon as an approximation,
-and all that is made of it, fit on the device, the approximation stays there; until then it goes to the host and comes
-again.
+The bands of an image on the device are on the device, too; bands of an image on the host are on the host. An
+approximation goes to the host and back, until it and everything that is made of it fit on the device: then it stays
+there.
 """
 
 from __future__ import annotations

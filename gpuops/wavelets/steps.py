@@ -52,7 +52,7 @@ def run(line: Line, image: Image) -> None:
     With ``line.inverse`` it is the other way round. The image is float32 or int32.
     """
     steps = lifting(line.wavelet, inverse=line.inverse).steps
-    # The image's values relative to those that the steps work on.
+    # The factors of the image's even and odd values relative to the values that the steps work on.
     stored = line.scales if line.inverse else (1.0, 1.0)
     end = (1.0, 1.0) if line.inverse else line.scales
     for index, step in enumerate(steps):

@@ -73,7 +73,8 @@ class StoredBands:
 def copies(params: DwtParams, *, overwrite: bool = False, more: bool = False) -> float:
     """The copies of an image that its pixels, its samples and all that is made of them take on the device.
 
-    ``overwrite``: the image may be. ``more``: coefficients are processed further, which takes up to twice as much.
+    ``overwrite``: the image may be overwritten. ``more``: coefficients are processed further, which takes up to twice
+    as much.
     """
     if overwrite and params.method in IN_PLACE:
         return 3.5 if params.integer else 2.5
@@ -81,13 +82,13 @@ def copies(params: DwtParams, *, overwrite: bool = False, more: bool = False) ->
 
 
 def source_of(gpu: Gpu, pixels: Array, decoding: Decoding, about: StoredBands) -> PixelSource:
-    """A file's pixels (height, width, channels) as the source of what is transformed."""
+    """A file's pixels (height, width, channels) as the source of a transform."""
     convert = partial(bands.to_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
     return PixelSource(gpu, pixels, decoding, linear=about.linear, convert=convert, dtype=about.sample)
 
 
 def sink_of(about: StoredBands, encoding: Encoding) -> PixelSink:
-    """The sink of what is transformed back."""
+    """The sink of an inverse transform."""
     convert = partial(bands.from_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
     return PixelSink(about.shape, encoding, alpha=about.alpha, convert=convert)
 
@@ -138,9 +139,9 @@ def _check_finite(approximation: Array) -> None:
 
 
 def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> StoredBands:
-    """The description of a file's bands; the bands are exactly those that it describes, and finite.
+    """The description of a file's bands, after a check that the file has exactly these bands, with finite values.
 
-    Otherwise raises FileError, which names the band or attribute that is wrong.
+    Raises FileError, which names the band or attribute that is wrong.
     """
     if attributes.get("transform") != "dwt":
         raise FileError("holds no wavelet coefficients: it was not made by clpix dwt")

@@ -22,8 +22,8 @@ from .level import MOST, SAMPLES, Level, LevelLayout
 
 _STRIP = 10  # binary logarithm of a strip's columns, if groups have as many
 _RUN = 3  # binary logarithm of the columns of the shortest run, which one work-item has
-# The most to put aside, as a part of the image: if that makes bands enough for half of the device's compute units, and
-# otherwise. So many bands take as much memory whatever the image's size; a band on its way out takes a quarter later.
+# The largest parts of an image that may be put aside: usually, and if the first part makes too few bands for half of
+# the device's compute units. So many bands take the same memory whatever the image's size: small images need more.
 _ASIDE, _MORE_ASIDE = 0.0195, 0.25
 
 Shape = tuple[int, int]

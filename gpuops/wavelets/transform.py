@@ -153,10 +153,9 @@ def _passes(gpu: Gpu, params: DwtParams, dtype: np.dtype[Any], shape: Shape, lev
 
 
 def overwriting(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
-    """:func:`decompose` by a method that works in place, in the image's own memory; gives the bands one after the
-    other.
+    """Does :func:`decompose` by a method that works in the image's own memory, and yields copies of the bands.
 
-    The bands are copies, in the order of :func:`band_shapes`: no more than one needs memory at a time.
+    They come one after the other, in the order of :func:`band_shapes`, so that one copy needs memory at a time.
     """
     module = _OVERWRITING[params.method]
     module.decompose(image, params, levels)

@@ -170,7 +170,7 @@ class TwoLevels:
 def fitting(
     gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic], shape: tuple[int, ...], *, inverse: bool
 ) -> TwoLevels | None:
-    """Two levels of an image (planes, height, width); None if one pass does not suit them."""
+    """Two levels of an image (planes, height, width); None if they cannot be done in one pass, or are too small."""
     planes, height, width = shape
     if params.integer or params.method != "lifting" or params.tile != "auto" or gpu.limits.is_cpu:
         return None

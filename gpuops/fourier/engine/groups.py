@@ -11,8 +11,8 @@ from .schedule import LARGEST_UNROLLED, Schedule
 
 # Time of a pass over columns relative to a copy (measured, H200), by the number of neighbours that a group takes.
 _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
-# The largest prime whose butterflies are never shared, however many a work-item has side by side; the largest where it
-# has one; the most results of a shared butterfly that a work-item takes (each with its mirror image).
+# The largest prime whose butterflies are never shared, however many a work-item has side by side; the largest prime if
+# it has only one; and the most results of a shared butterfly that a work-item takes (each with its mirror image).
 _NEVER_SHARED, _ALONE, _LARGEST_SHARE = 31, 47, 12
 # The least and the most complex values of a group: with the most, a compute unit has registers for two groups; fewer
 # keep all compute units busy.

@@ -71,7 +71,7 @@ def _bind(
 
 
 def _sources(problem: Problem, p: AxisPass) -> tuple[str | GeneratedSource, ...]:
-    """The parts of a pass's program: what it reads and writes, its butterflies, and its kernel."""
+    """The parts of a pass's program: its reading and writing, its butterflies, and its kernel."""
     real, schedule = "double" if problem.double else "float", p.schedule
     own = [r for i, r in enumerate(schedule.radices) if not (schedule.share and i == SHARED)]
     if p.kind == "wide":
@@ -158,7 +158,7 @@ def _defines(gpu: Gpu, problem: Problem, p: AxisPass) -> dict[str, Define]:
 
 
 def _lengths(p: AxisPass) -> tuple[int, int, int, int]:
-    """What fft.cl calls LENGTH, FACTORS, GAP and PITCH."""
+    """The values of fft.cl's LENGTH, FACTORS, GAP and PITCH."""
     factors = p.schedule.length or (p.n if p.ends.factor == "filter" else p.convolved)
     return p.convolved or p.n, factors, p.gap if p.split else 1, p.schedule.points + 1
 

@@ -1,4 +1,4 @@
-"""What fft_local.cl needs of a schedule: its constants, and the steps of its kernel in their order."""
+"""The text that fft_local.cl needs for a schedule: its constants, and the steps of its kernel in their order."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _half_turn(radix: int, real: str) -> str:
 
 
 def _steps(s: Schedule) -> list[str]:
-    """The calls of fft_stages.cl's steps: for each stage what is read, computed and written."""
+    """The calls of fft_stages.cl's steps: for each stage reading, computing and writing."""
     last = len(s.radices) - 1
     found: list[str] = []
 

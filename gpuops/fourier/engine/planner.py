@@ -197,7 +197,7 @@ class Planner(Groups):
             lanes1 = lanes2 = 1  # elements differ from lane to lane
 
         def order(outer: int, beside: int, other: int, *element: int) -> Any:
-            """Numbers of the three directions in which sequences follow each other; ``other``: the other half's."""
+            """Puts numbers of the three directions of sequences in order; ``other``: that of the other half."""
             return (outer, beside, other, *element) if at.along else (outer, other, beside, *element)
 
         (o, _, b, e), (p, _, c, f) = at.in_steps, at.out_steps
