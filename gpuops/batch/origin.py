@@ -11,7 +11,6 @@ import numpy as np
 from .. import files
 from ..errors import ParameterError
 from ..files.colours import usual
-from ..notes import note
 from ..params.colours import AUTO, INPUT
 from ..pixels.coding import Decoding
 from ..pixels.colour import LINEAR, SRGB, Colour, unusual
@@ -80,11 +79,7 @@ class Origin:
         cls, path: str, arrays: Mapping[str, Any], attributes: Mapping[str, Any], *, alpha: bool
     ) -> Origin:
         """Makes the origin of the picture that a file of numbers with these attributes is turned back into."""
-        metadata = files.Metadata()
-        try:
-            metadata = files.Metadata.from_json(attributes.get("metadata") or {})
-        except (ValueError, TypeError, KeyError, AttributeError):
-            note(f"{path}: the picture's metadata in it is damaged and left out")
+        metadata = files.Metadata.of_numbers(path, attributes.get("metadata"))
         planes = max((array.shape[0] for array in arrays.values()), default=0)
         return cls(
             metadata,

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError
-from ..notes import note
 from . import arrays, data
 from .formats import Format
 from .picture import Metadata, Picture
@@ -79,11 +78,7 @@ def read_contents(
 
 def _described(path: str) -> NamedArrays:
     values, attributes = data.read_data(path)
-    try:
-        metadata = Metadata.from_json(attributes.pop("metadata", None) or {})
-    except (ValueError, TypeError, KeyError, AttributeError):
-        metadata = Metadata()
-        note(f"{path}: the picture's metadata in it is damaged and left out")
+    metadata = Metadata.of_numbers(path, attributes.pop("metadata", None))
     return NamedArrays(values, True, attributes, metadata)
 
 

@@ -14,7 +14,6 @@ array of its own (.npz), the first page's description (.tif), a header attribute
 from __future__ import annotations
 
 import json
-import logging
 import os
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -27,7 +26,7 @@ from ..errors import FileError, ParameterError
 from .arrays import loaded
 from .formats import Format, sniff
 from .output import atomic, check_place
-from .reading import parsing, reading
+from .reading import parsing, quiet_tifffile, reading
 from .streams import from_stream, to_stream, with_text_name
 
 Array = NDArray[Any]
@@ -232,9 +231,7 @@ def _write_tiff(path: str, arrays: dict[str, Array], text: str, compress: bool) 
 
 
 def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
-    import tifffile
-
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
+    tifffile = quiet_tifffile()
     with parsing(path), tifffile.TiffFile(path) as file:
         description = described_tiff(path, file)
         pages, arrays = iter(file.pages), {}
@@ -258,11 +255,9 @@ def described_tiff(path: str, file: Any) -> Description:
 
 
 def _tiff_described(path: str) -> bool:
-    import tifffile
-
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())
+    tifffile = quiet_tifffile()
     with tifffile.TiffFile(path) as file:
-        return file.pages.first.description.startswith(_BEGINNING)
+        return str(file.pages.first.description).startswith(_BEGINNING)
 
 
 # EXR ----------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import zipfile
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from . import data
 from .arrays import loaded
 from .data import Array, Description, contradiction
 from .data_rows import RowsOfArray
-from .reading import parsing, reading
+from .reading import parsing, quiet_tifffile, reading
 from .streams import with_text_name
 
 #: ``(index, shape, dtype)``: raises FileError unless the array of that number in the file is of this kind.
@@ -89,9 +88,7 @@ def _rows_of_npz(path: str, described: Description, index: int, count: int) -> I
 
 
 def _open_tiff(path: str) -> tuple[Description, Check]:
-    import tifffile
-
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
+    tifffile = quiet_tifffile()
     with tifffile.TiffFile(path) as file:
         described = data.described_tiff(path, file)
         pages = [(page.shape, page.dtype) for page in file.pages]

@@ -206,20 +206,26 @@ def coloured(block: bytes, *, srgb: bool) -> bytes:
 def _place(block: bytes, path: tuple[int, ...], tag: int) -> int | None:
     """Where a tag's entry begins in the directory that the tags of ``path`` lead to; None if there is none."""
     try:
-        structure = Structure.of(io.BytesIO(block))
-        directory = structure.first
-        for pointer in path:
-            found = structure.entries(directory)[0].get(pointer)
-            if found is None:
-                return None
-            directory = found.integer()
-        (count,) = struct.unpack_from(structure.order + "H", block, directory)
-        entries = range(directory + 2, directory + 2 + 12 * count, 12)
-        return next(
-            (at for at in entries if struct.unpack_from(structure.order + "H", block, at)[0] == tag), None
-        )
+        order, entries = _entries(block, path)
+        return next((at for at in entries if struct.unpack_from(order + "H", block, at)[0] == tag), None)
     except (MalformedError, struct.error):
         return None
+
+
+def _entries(block: bytes, path: tuple[int, ...]) -> tuple[str, range]:
+    """The byte order, and where the entries begin of the directory that the tags of ``path`` lead to; none without it.
+
+    Raises MalformedError or struct.error for a damaged block.
+    """
+    structure = Structure.of(io.BytesIO(block))
+    directory = structure.first
+    for pointer in path:
+        found = structure.entries(directory)[0].get(pointer)
+        if found is None:
+            return structure.order, range(0)
+        directory = found.integer()
+    (count,) = struct.unpack_from(structure.order + "H", block, directory)
+    return structure.order, range(directory + 2, directory + 2 + 12 * count, 12)
 
 
 def _changed(block: bytes, path: tuple[int, ...], wanted: Mapping[int, int], kind: int) -> bytes:
@@ -228,17 +234,9 @@ def _changed(block: bytes, path: tuple[int, ...], wanted: Mapping[int, int], kin
     They are in directory 0, or in that to which the tags of ``path`` lead.
     """
     try:
-        structure = Structure.of(io.BytesIO(block))
-        order, directory = structure.order, structure.first
-        for pointer in path:
-            found = structure.entries(directory)[0].get(pointer)
-            if found is None:
-                return block
-            directory = found.integer()
         changed = bytearray(block)
-        start = directory + 2
-        (count,) = struct.unpack_from(order + "H", block, directory)
-        for at in range(start, start + 12 * count, 12):
+        order, entries = _entries(block, path)
+        for at in entries:
             tag, said_as, number = struct.unpack_from(order + "HHI", block, at)
             if tag in wanted and number == 1 and said_as in (3, 4):  # SHORT or LONG
                 (said,) = struct.unpack_from(order + " HI"[said_as - 2], block, at + 8)

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
-from . import oiio
+from . import frames, oiio
 from .formats import Format
 from .picture import Picture
 
@@ -26,7 +26,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     """The values of an image as floats; layer is the number of an image in the file."""
     with oiio.Reader(path) as file:
         count = file.count()
-        index = _chosen(path, layer, count)
+        index = 0 if layer is None else frames.chosen(path, layer, count, "images", "image")
         spec = file.spec(index)
         if min(spec.width, spec.height, spec.nchannels) < 1:
             raise FileError(f"{path}: has no pixels; name another image of the file by --layer")
@@ -62,12 +62,3 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         if dated >= 0:
             file.seek(dated)
             file.write(b" " * _CARD)  # a card without a keyword
-
-
-def _chosen(path: str, layer: str | int | None, count: int) -> int:
-    if layer is None:
-        return 0
-    if not str(layer).isdecimal() or int(layer) >= count:
-        have = f"images 0 to {count - 1}" if count > 1 else "one image"
-        raise FileError(f"{path}: has no layer {layer!r}; it has {have}")
-    return int(layer)

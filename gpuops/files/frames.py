@@ -75,9 +75,9 @@ def read(path: str, fmt: Format, layer: str | int) -> tuple[Pixels, int]:
         return by_pillow.samples(image), frames
 
 
-def chosen(path: str, layer: str | int, frames: int) -> int:
-    """The number of a frame that exists."""
-    if not str(layer).isdecimal() or int(layer) >= frames:
-        have = f"frames 0 to {frames - 1}" if frames > 1 else "one picture"
+def chosen(path: str, layer: str | int, count: int, several: str = "frames", one: str = "picture") -> int:
+    """The number of a frame that exists, or of what else a file has ``several`` of."""
+    if not str(layer).isdecimal() or int(layer) >= count:
+        have = f"{several} 0 to {count - 1}" if count > 1 else f"one {one}"
         raise FileError(f"{path}: has no layer {layer!r}; it has {have}")
     return int(layer)

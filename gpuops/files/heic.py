@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
-from . import by_pillow, colours
+from . import by_pillow, colours, frames
 from .avif import described
 from .depth import full_range
 from .extras import needed
@@ -36,7 +35,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     with parsing(path):
         file = heif.open_heif(path, convert_hdr_to_8bit=False, hdr_to_16bit=False)
         count = len(file)
-        index = file.primary_index if layer is None else _chosen(path, layer, count)
+        index = file.primary_index if layer is None else frames.chosen(path, layer, count, "pictures")
         if count > 1 and layer is None:
             note(f"{path}: holds {count} pictures; the primary one is used")
         image = file[index]
@@ -45,13 +44,6 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     samples = samples if samples.ndim == 3 else samples[:, :, None]
     pixels = full_range(samples, int(info["bit_depth"]))
     return described(path, pixels, header, info, turned=True)
-
-
-def _chosen(path: str, layer: str | int, count: int) -> int:
-    if not str(layer).isdecimal() or int(layer) >= count:
-        have = f"pictures 0 to {count - 1}" if count > 1 else "one picture"
-        raise FileError(f"{path}: has no layer {layer!r}; it has {have}")
-    return int(layer)
 
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:

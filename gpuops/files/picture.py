@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
+from ..notes import note
 from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied
 from ..pixels.primaries import Primaries
 from . import icc
@@ -93,6 +94,15 @@ class Metadata:
         profile, exif, xmp = (blocks.get(name) for name in _BLOCKS)
         resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
         return cls(profile, exif, xmp, resolution, colour=_colour(value))
+
+    @classmethod
+    def of_numbers(cls, path: str, value: Any) -> Metadata:
+        """Returns the picture's metadata in a file of numbers, :meth:`to_json` or None; notes if it is damaged."""
+        try:
+            return cls.from_json(value or {})
+        except (ValueError, TypeError, KeyError, AttributeError):
+            note(f"{path}: the picture's metadata in it is damaged and left out")
+            return cls()
 
 
 def _colour(value: Mapping[str, Any]) -> Colour | None:

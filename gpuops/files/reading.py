@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 from ..errors import FileError
+
+
+@cache
+def quiet_tifffile() -> Any:
+    """Returns the library tifffile, whose remarks on files are not printed."""
+    import tifffile
+
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())
+    return tifffile
 
 
 @contextmanager

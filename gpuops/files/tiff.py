@@ -5,7 +5,6 @@ Strips are compressed by imagecodecs where somebody asks for it.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -20,7 +19,7 @@ from ..params.storage import Method, Storage
 from . import exif, threads
 from .formats import Format
 from .picture import Picture, Pixels
-from .reading import parsing
+from .reading import parsing, quiet_tifffile
 
 # Bytes of pixels from which on they are in tiles.
 _TILED = 1 << 30
@@ -48,9 +47,8 @@ def can_hold_exif(picture: Picture) -> bool:
 
 def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np.float64]:
     """The double samples of a page, (height, width, channels); OpenImageIO leaves some of them out."""
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
     try:
-        with tifffile.TiffFile(path) as file:
+        with quiet_tifffile().TiffFile(path) as file:
             samples = file.pages[page].asarray()
             planar = file.pages[page].axes.startswith("S")
         return np.moveaxis(samples, 0, 2) if planar else samples.reshape(shape)
@@ -65,15 +63,14 @@ def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np
 
 def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
     """The samples of a page, (height, width, channels), of a compression that OpenImageIO does not know."""
-    with parsing(path), tifffile.TiffFile(path) as file:
+    with parsing(path), quiet_tifffile().TiffFile(path) as file:
         return np.ascontiguousarray(file.pages[page].asarray().reshape(shape))
 
 
 def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> Iterator[Pixels]:
     """Gives the same from the top on, about ``count`` rows at a time: whole strips, or rows of tiles."""
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
     height, width, channels = shape
-    with parsing(path), tifffile.TiffFile(path) as file:
+    with parsing(path), quiet_tifffile().TiffFile(path) as file:
         found = file.pages[page].aspage()
         least = found.tilelength if found.is_tiled else found.rowsperstrip
         at_once = least * max(1, count // least)
@@ -129,7 +126,7 @@ def _as_it_is(path: str, picture: Picture, options: dict[str, Any]) -> Iterator[
     tiled = picture.pixels.nbytes >= _TILED
     tile = (_SIDE, _SIDE) if tiled else None
     tifffile.imwrite(path, shape=_shape(picture), tile=tile, **options)
-    with tifffile.TiffFile(path) as known:
+    with quiet_tifffile().TiffFile(path) as known:
         start = known.pages[0].dataoffsets[0]  # all pixels follow each other from there on
     with open(path, "r+b") as file:
         file.seek(start)
@@ -160,7 +157,7 @@ def _compressed(
         file.seek(0, 2)
         strips = _Strips(file, rows, picture.height, partial(_coded, method=method, predictor=predictor))
         yield strips.put
-    with tifffile.TiffFile(path, mode="r+") as written:
+    with quiet_tifffile().TiffFile(path, mode="r+") as written:
         page = written.pages[0]
         assert isinstance(page, tifffile.TiffPage)
         tags = page.tags
