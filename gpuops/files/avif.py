@@ -13,7 +13,7 @@ import numpy as np
 
 from ..notes import note
 from ..params.storage import Storage
-from ..pixels.colour import SRGB, unusual
+from ..pixels.colour import unusual
 from ..pixels.targets import is_hdr
 from . import by_pillow, colours, frames, threads
 from .depth import full_range
@@ -66,9 +66,7 @@ def described(
         found = colours.of_codes(*header.codes, gray=gray)
     else:
         found = colours.of_exif(exif)
-    for remark in found.remarks(light=False):
-        note(f"{path}: {remark}")
-    colour = found.colour or SRGB
+    colour = found.told(path, light=False)
     metadata = Metadata(icc, exif, xmp, colour=unusual(colour))
     if turned:
         metadata = metadata.oriented(1)

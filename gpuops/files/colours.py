@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..notes import note
 from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied
 from ..pixels.curves import ADOBE_CURVE, LINEAR_CURVE, SRGB_CURVE, Hlg, Parametric, Pq
 from ..pixels.primaries import NAMED, REC709, ColourError, Primaries
@@ -55,6 +56,12 @@ class Found:
             return list(self.wrong)
         taken = "linear Rec. 709 light" if light else "sRGB"
         return [f"{text}; colours are taken as {taken}" for text in self.wrong]
+
+    def told(self, path: str, *, light: bool) -> Colour:
+        """Notes what is wrong, and returns the space that the values are taken for; ``light``: they are floats."""
+        for remark in self.remarks(light=light):
+            note(f"{path}: {remark}")
+        return self.colour or (LINEAR if light else SRGB)
 
 
 def of_profile(profile: bytes, *, gray: bool) -> Found:

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
-from ..pixels.colour import LINEAR, unusual
+from ..pixels.colour import unusual
 from . import alpha, oiio
 from .colours import Found, of_chromaticities
 from .formats import Format
@@ -133,16 +133,13 @@ def _described(
     elif chosen.is_xyz() and CHROMATICITIES in attributes:
         del attributes[CHROMATICITIES]  # the pixels become red, green and blue of other primaries
         dropped.append(CHROMATICITIES)
-    for remark in found.remarks(light=True):
-        note(f"{path}: {remark}")
+    colour = found.told(path, light=True)
     _name_the_unused(path, chosen, names if wanted is None else (), dropped)
     return Picture(
         unread((spec.height, spec.width, len(chosen.picked())), dtype),
         alpha=chosen.has_alpha(),
         linear=True,
-        metadata=Metadata(
-            resolution=resolution(spec), attributes=attributes, colour=unusual(found.colour or LINEAR)
-        ),
+        metadata=Metadata(resolution=resolution(spec), attributes=attributes, colour=unusual(colour)),
         associated=chosen.has_alpha(),
         layer=chosen.name,
         layers=names if len(names) > 1 else (),

@@ -21,7 +21,7 @@ from .boxes import boxes
 from .drafts import draft_folder
 from .formats import Format
 from .picture import Metadata, Picture
-from .raster_page import icc_of
+from .raster_page import alpha_attributes, icc_attribute, icc_of
 from .streams import called
 
 #: The bytes below which OpenImageIO takes a file for none of JPEG XL.
@@ -58,14 +58,11 @@ def _read(path: str) -> Picture:
     if pixels.shape[2] > visible + 1:
         note(f"{path}: is read without its further {pixels.shape[2] - visible - 1} channels")
         pixels = np.ascontiguousarray(pixels[:, :, : visible + 1])
-    light = pixels.dtype.kind == "f"
     if codes is not None:  # the profile is made of them
         found, icc = colours.of_codes(int(codes[0]), int(codes[1]), gray=visible == 1), None
     else:
         found = colours.of_profile(icc, gray=visible == 1) if icc else colours.Found()
-    for remark in found.remarks(light=light):
-        note(f"{path}: {remark}")
-    colour = found.colour or colours.usual(pixels.dtype)
+    colour = found.told(path, light=pixels.dtype.kind == "f")
     with open(path, "rb") as file_:
         exif, xmp = _metadata(path, file_)
     metadata = Metadata(icc, exif, xmp, colour=unusual(colour)).oriented(1)
@@ -109,11 +106,10 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     metadata, kind = picture.metadata, picture.pixels.dtype
     attributes: dict[str, Any] = {"compression": "jpegxl:100"}  # lossless
     if picture.alpha:
-        attributes |= {"oiio:UnassociatedAlpha": 1, "alpha_channel": picture.channels - 1}
-        attributes["channels"] = ("R", "G", "B", "A")
+        attributes |= alpha_attributes(picture.channels)
     codes = colours.codes_for(fmt, picture.colour, kind, gray=picture.channels < 3)
     if metadata.icc:
-        attributes["ICCProfile"] = (f"uint8[{len(metadata.icc)}]", np.frombuffer(metadata.icc, np.uint8))
+        attributes |= icc_attribute(metadata.icc)
     elif codes:
         attributes["CICP"] = ("int[4]", tuple(codes))
     try:

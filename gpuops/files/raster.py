@@ -13,12 +13,21 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
-from ..pixels.colour import SRGB, unusual
+from ..pixels.colour import unusual
 from . import by_pillow, colours, containers, frames, oiio, png_rows, tiff_page
 from .containers import is_progressive
 from .formats import Format
 from .picture import Metadata, Picture, Pixels
-from .raster_page import MIN_IS_BLACK, PHOTOMETRIC, SEPARATED, Page, icc_of, is_of_inks
+from .raster_page import (
+    MIN_IS_BLACK,
+    PHOTOMETRIC,
+    SEPARATED,
+    Page,
+    alpha_attributes,
+    icc_attribute,
+    icc_of,
+    is_of_inks,
+)
 from .strips import COPIES, NeedsWholeFile, RowsOf
 
 if TYPE_CHECKING:
@@ -82,9 +91,7 @@ def _frame(path: str, fmt: Format, layer: str | int, extras: containers.Extras) 
     found = extras.colours
     if found is None:
         found = colours.of_profile(icc, gray=pixels.shape[2] < 3) if icc else colours.of_exif(extras.exif)
-    for remark in found.remarks(light=False):
-        note(f"{path}: {remark}")
-    colour = found.colour or SRGB
+    colour = found.told(path, light=False)
     return Picture(
         pixels,
         alpha=pixels.shape[2] in (2, 4),
@@ -245,11 +252,9 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         raise OSError(f"JPEG 2000 needs at least {_JPEG2000_LEAST} pixels each way; choose another format")
     attributes: dict[str, Any] = {}
     if picture.alpha:
-        attributes["oiio:UnassociatedAlpha"] = 1
-        attributes["alpha_channel"] = picture.channels - 1
-        attributes["channels"] = ("Y", "A") if picture.channels == 2 else ("R", "G", "B", "A")
+        attributes |= alpha_attributes(picture.channels)
     if metadata.icc:
-        attributes["ICCProfile"] = (f"uint8[{len(metadata.icc)}]", np.frombuffer(metadata.icc, np.uint8))
+        attributes |= icc_attribute(metadata.icc)
     oiio.write_parts(path, [(picture.pixels, attributes)])
     if fmt.name == "JPEG 2000" and picture.alpha:
         from . import jpeg2000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..notes import note
-from ..pixels.colour import LINEAR, SRGB, unusual
+from ..pixels.colour import SRGB, unusual
 from . import colours, containers, inks, tiff_page
 from .alpha import straight
 from .formats import Format
@@ -97,7 +97,6 @@ class Page:
         icc = icc_of(spec) if extras.colours is None else extras.icc
         if self.header is not None:
             icc = self.header.profile or None
-        light = dtype.kind == "f"
         found = extras.colours
         if self.inks is not None:
             icc, found = None, colours.Found(SRGB)
@@ -105,9 +104,7 @@ class Page:
             found = colours.of_profile(icc, gray=len(kept) < 3) if icc else colours.of_exif(extras.exif)
         if icc and icc[16:20] == b"CMYK":  # of which nothing can be made
             icc = None
-        for remark in found.remarks(light=light):
-            note(f"{path}: {remark}")
-        colour = found.colour or (LINEAR if light else SRGB)
+        colour = found.told(path, light=dtype.kind == "f")
         size = resolution(spec)
         aspect = spec.get_float_attribute("PixelAspectRatio", 1)
         if not size and abs(aspect - 1) > _ASPECT_TOLERANCE:
@@ -193,10 +190,21 @@ def resolution_attributes(value: tuple[float, float, str]) -> dict[str, Any]:
     return {"XResolution": float(x), "YResolution": float(y), "ResolutionUnit": unit}
 
 
+def alpha_attributes(channels: int) -> dict[str, Any]:
+    """The attributes by which OpenImageIO writes straight alpha as the last one of 2 or 4 channels."""
+    names = ("Y", "A") if channels == 2 else ("R", "G", "B", "A")
+    return {"oiio:UnassociatedAlpha": 1, "alpha_channel": channels - 1, "channels": names}
+
+
 def is_of_inks(spec: Any) -> bool:
     """Whether the file holds amounts of ink."""
     jpeg, photometric = spec.get_string_attribute("jpeg:ColorSpace"), spec.get_int_attribute(PHOTOMETRIC)
     return jpeg in ("CMYK", "YCbCrK") or photometric == SEPARATED
+
+
+def icc_attribute(profile: bytes) -> dict[str, Any]:
+    """The attribute by which OpenImageIO writes an ICC profile."""
+    return {"ICCProfile": (f"uint8[{len(profile)}]", np.frombuffer(profile, np.uint8))}
 
 
 def icc_of(spec: Any) -> bytes | None:

@@ -5,8 +5,6 @@ Sources: Truevision TGA 2.0; Adobe, Photoshop File Formats Specification.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..errors import FileError
@@ -17,7 +15,7 @@ from . import colours, inks, oiio, psd
 from .alpha import straight
 from .formats import Format
 from .picture import Metadata, Picture
-from .raster_page import icc_of, resolution
+from .raster_page import alpha_attributes, icc_of, resolution
 from .reading import parsing
 
 #: TGA's type of alpha by which colours are multiplied.
@@ -41,11 +39,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     pixels = np.ascontiguousarray(stored[:, :, : visible + 1])
     further += max(0, stored.shape[2] - visible - 1)
     _say(path, further, layers)
-    light = pixels.dtype.kind == "f"
     found = colours.of_profile(icc, gray=visible == 1) if icc else colours.Found()
-    for remark in found.remarks(light=light):
-        note(f"{path}: {remark}")
-    colour = found.colour or colours.usual(pixels.dtype)
+    colour = found.told(path, light=pixels.dtype.kind == "f")
     alpha = pixels.shape[2] > visible
     return Picture(
         straight(pixels) if premultiplied and alpha else pixels,
@@ -85,9 +80,5 @@ def _say(path: str, further: int, layers: int) -> None:
 
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
-    attributes: dict[str, Any] = {}
-    if picture.alpha:
-        attributes["oiio:UnassociatedAlpha"] = 1
-        attributes["alpha_channel"] = picture.channels - 1
-        attributes["channels"] = ("Y", "A") if picture.channels == 2 else ("R", "G", "B", "A")
+    attributes = alpha_attributes(picture.channels) if picture.alpha else {}
     oiio.write_parts(path, [(picture.pixels, attributes)])
