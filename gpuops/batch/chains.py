@@ -139,9 +139,7 @@ def _as_whole(
     picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
     pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding
     height, width, channels = pixels.shape
-    item.output.check(display=any(step.traits.display for step in todo.steps))
-    for step in todo.steps:
-        step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
+    streaming.prepare(item, todo)
     paths = iter(asides)
     before: list[tuple[Output, Finished]] = []
 

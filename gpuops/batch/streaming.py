@@ -92,6 +92,13 @@ def largest_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> int:
     return max(map(prod, _shapes(gpu, todo, picture))) * picture.pixels.itemsize
 
 
+def prepare(item: Item, todo: Plan) -> None:
+    """Checks the output of an input that is known, and prepares the steps."""
+    item.output.check(display=any(step.traits.display for step in todo.steps))
+    for step in todo.steps:
+        step.operation.prepare(item.gpu, step.params, item.output if step is todo.steps[-1] else None)
+
+
 def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str] = ()) -> None:
     """Reads the rows of an input, does the steps of a plan on them, and writes them.
 
@@ -103,9 +110,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
     for text in strips.said:
         notes.note(text)
     how = item.how(strips.picture, linear=todo.linear, premultiply=todo.premultiplied)
-    item.output.check(display=any(step.traits.display for step in todo.steps))
-    for step in todo.steps:
-        step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
+    prepare(item, todo)
     shape, orientation = shape_of(strips.picture, how), strips.picture.metadata.orientation
     goals = goals_of(item, todo, course.shapes(gpu, todo, shape, orientation), asides)
     too_large = _is_too_large_for_device(item, todo, strips.picture)

@@ -104,8 +104,7 @@ class Reduction:
         ways = reading(
             gpu, like, decoding, stages=how.stages, colours_only=not how.every, lanes=lanes, rows=how.mip
         )
-        channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
-        assert isinstance(channels, int) and isinstance(colours, int)
+        channels, colours = ways.channels, ways.colours
         if not how.every:
             check_colours(colours, like.shape[2 if decoding else 0], "luminance")
         height, width = self.shape = like.shape[:2] if decoding else like.shape[1:]

@@ -62,17 +62,14 @@ class GlowSheetParams:
     tile_width: int = TILE_WIDTH
 
 
-def numbers_option(text: str) -> tuple[float, ...]:
-    """``A,B,C`` as numbers. Raises ParameterError."""
+def numbers_option(text: str, wanted: str = "these are numbers such as 0.1,0.2") -> tuple[float, ...]:
+    """``A,B,C`` as numbers. Raises ParameterError, which says what is ``wanted``."""
     try:
         return tuple(float(number) for number in text.split(","))
     except ValueError:
-        raise ParameterError(f"these are numbers such as 0.1,0.2, not {text!r}") from None
+        raise ParameterError(f"{wanted}, not {text!r}") from None
 
 
 def stops_option(text: str) -> tuple[float, ...]:
-    """``A,B,C`` as numbers. Raises ParameterError."""
-    try:
-        return tuple(float(stop) for stop in text.split(","))
-    except ValueError:
-        raise ParameterError(f"stops are numbers such as -1,0,+1, not {text!r}") from None
+    """``A,B,C`` as stops. Raises ParameterError."""
+    return numbers_option(text, "stops are numbers such as -1,0,+1")

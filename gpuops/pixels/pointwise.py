@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -76,6 +76,16 @@ class Reading:
     exact: bool
 
     @property
+    def channels(self) -> int:
+        """The channels of a pixel that is read."""
+        return cast("int", self.defines["CHANNELS"])
+
+    @property
+    def colours(self) -> int:
+        """Its channels without alpha."""
+        return cast("int", self.defines["COLOURS"])
+
+    @property
     def by_formula(self) -> bool:
         """Whether pixels, which may have any value, go through a power."""
         return self.exact or bool(self.own.get("LINEARISE") or self.own.get("ENCODE"))
@@ -84,6 +94,12 @@ class Reading:
     def at_once(self) -> int:
         """The number of pixels that a work-item takes at a time."""
         return 8 if self.lanes > 1 else 4
+
+    def times(self, gpu: Gpu, size: int, group: int) -> tuple[int, int]:
+        """Returns how many work-items take ``size`` pixels in groups of so many, and how often each takes some."""
+        items = -(-size // self.at_once)
+        times = min(max(1, items // (gpu.limits.compute_units * group * _GROUPS)), _TIMES)
+        return -(-items // times), times
 
 
 def words_of_four(pixels: Image) -> int:
@@ -184,13 +200,11 @@ def writing(
 
     These are the sources that follow, more defines of the build, and the table of sRGB codes if there is one.
     """
-    channels = after.defines["CHANNELS"]
-    assert isinstance(channels, int)
     way = "give_lanes" if after.lanes > 1 else "give_quads"
     if encoding is None:
         own: dict[str, Define] = {"WRITE_WORDS": size % 4 == 0} if after.lanes == 1 else {}
         return (defined("writing", own, after.own), way), {}, None
-    own = own_of(encoding.defines(channels, alpha=alpha))
+    own = own_of(encoding.defines(after.channels, alpha=alpha))
     codes = encoding.codes(gpu)
     # On GPUs each group keeps the table in local memory.
     local = codes is not None and not gpu.limits.is_cpu
@@ -239,8 +253,7 @@ def each(
     # Vectors are gathered from pixels of up to four channels.
     many = decoding is not None and image.shape[2] > _MOST_IN_LANES
     ways = reading(gpu, image, decoding, stages=stages, lanes=1 if many else None)
-    channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
-    assert isinstance(channels, int) and isinstance(colours, int)
+    channels, colours = ways.channels, ways.colours
     height, width = image.shape[:2] if decoding else image.shape[1:]
     size, alpha = height * width, channels > colours
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=alpha)
@@ -264,10 +277,9 @@ def each(
     else:
         result, lost = gpu.empty((height, width, channels), encoding.dtype), gpu.zeros((2,), np.uint32)
     local = kernel.fit(1 if gpu.limits.is_cpu else 256)
-    items = -(-size // ways.at_once)
-    times = min(max(1, items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
+    items, times = ways.times(gpu, size, local[0])
     gpu.launch(
-        kernel, (-(-items // times),), image, result, size, times, *ways.arguments, codes, lost, local=local,
+        kernel, (items,), image, result, size, times, *ways.arguments, codes, lost, local=local,
         label=label or " + ".join(stage.source for stage in stages) or "each", traffic=ways.nbytes + result.nbytes,
     )  # fmt: skip
     return result, lost

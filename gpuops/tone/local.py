@@ -102,9 +102,7 @@ class Light:
     def to(self, gpu: Gpu, name: str, images: tuple[Image, ...], *scalars: Argument) -> None:
         """Launches one of tonemap_surroundings.cl's kernels, which writes planes."""
         ways = reading(gpu, self.source, self.decoding, stages=self.stages, colours_only=True)
-        colours = ways.defines["COLOURS"]
-        assert isinstance(colours, int)
-        check_colours(colours, self.source.shape[2 if self.decoding else 0], "tone mapping")
+        check_colours(ways.colours, self.source.shape[2 if self.decoding else 0], "tone mapping")
         size = math.prod(self.plane)
         sources = (*ways.sources, "tonemap_operators", "tonemap_light", "tonemap_surroundings")
         kernel = gpu.kernel(sources, name, BALANCE=self.balance is not None, **ways.defines)

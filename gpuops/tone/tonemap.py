@@ -31,11 +31,6 @@ from .gained import Gained, split
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# Groups of a compute unit: those that end early make room for others.
-_GROUPS = 24
-# Rounds of a work-item, at most.
-_TIMES = 1 << 10
-
 
 def tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
     """Maps linear light, which goes through ``stages`` first, to a display's signal.
@@ -102,8 +97,7 @@ def mapped(
     if isinstance(params, Gained):
         source, gains = split(source)
     ways = reading(gpu, source, decoding, stages=stages)
-    channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
-    assert isinstance(channels, int) and isinstance(colours, int)
+    channels, colours = ways.channels, ways.colours
     check_colours(colours, channels, "tone mapping")
     params = white_balance.resolved(gpu, source, params, decoding, stages)
     balance = white_balance.known(params.white_balance)
@@ -157,11 +151,10 @@ def mapped(
         height = source.shape[0] if decoding else source.shape[1]
         result = gpu.empty((height, width, channels), encoding.dtype)
     group = kernel.fit(1 if gpu.limits.is_cpu else 256)
-    items = -(-size // ways.at_once)
-    times = min(max(1, items // (gpu.limits.compute_units * group[0] * _GROUPS)), _TIMES)
+    items, times = ways.times(gpu, size, group[0])
     before = np.uint32((source.part.first if source.part else 0) * width % 2**32)
     gpu.launch(
-        kernel, (-(-items // times),), source, result, size, width, before, times, exposure, p, float(params.gamma),
+        kernel, (items,), source, result, size, width, before, times, exposure, p, float(params.gamma),
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
         noise, lut.on_device(gpu, table) if table else None, gains, white_balance.rows(balance), local=group,
         label=f"tonemap {params.operator}",
