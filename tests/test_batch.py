@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ from .conftest import Run
 
 Program = Callable[..., Run]
 FLIP = Chain(FlipParams("horizontal"))
+UPSIDE_DOWN = Chain(FlipParams("vertical"))
 
 
 def save(path: Path, shape: tuple[int, int, int] = (12, 17, 3), dtype: str = "uint8", seed: int = 0) -> Path:
@@ -43,6 +45,13 @@ def save(path: Path, shape: tuple[int, int, int] = (12, 17, 3), dtype: str = "ui
     path.parent.mkdir(parents=True, exist_ok=True)
     files.write(path, Picture(pixels.astype(dtype), alpha=shape[2] in (2, 4), linear=light))
     return path
+
+
+def jobs_of(folder: Path, work: Any = UPSIDE_DOWN, count: int = 12) -> list[Job]:
+    """Jobs on small pictures."""
+    sources = [save(folder / "in" / f"{k:02}.png", seed=k) for k in range(count)]
+    (folder / "out").mkdir()
+    return [Job(str(path), work, str(folder / "out" / path.name)) for path in sources]
 
 
 @pytest.fixture

@@ -17,9 +17,7 @@ import pytest
 from gpuops import DeviceError, FileError, files, notes
 from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done
-from gpuops.chain import Chain
 from gpuops.files import Picture
-from gpuops.ops.flip import FlipParams
 
 pytest.importorskip("distributed", reason="distributed is not installed")
 
@@ -30,13 +28,12 @@ from gpuops.batch.connection import connected
 
 from .conftest import Run
 from .schedulers import WITH_ANOTHER, WITHOUT_CLPIX, Cluster
-from .test_batch import contents, here, names, save
+from .test_batch import contents, here, jobs_of, names, save
 from .works import FailsAtFirst, Kills, Logs
 
 Program = Callable[..., Run]
 __all__ = ["here"]
 FLIP = ("flip", "--axis", "vertical")
-FLIPS = Chain(FlipParams("vertical"))
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +63,6 @@ def local() -> Iterator[connection.Cluster]:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long for what is not there."""
     monkeypatch.setattr(connection, "_PATIENCE", 1)
-
-
-def jobs_of(folder: Path, work: Any = FLIPS, count: int = 12) -> list[Job]:
-    sources = [save(folder / "in" / f"{k:02}.png", seed=k) for k in range(count)]
-    (folder / "out").mkdir()
-    return [Job(str(path), work, str(folder / "out" / path.name)) for path in sources]
 
 
 def run_at(cluster: connection.Cluster, jobs: list[Job], **options: Any) -> tuple[list[Done], list[str]]:

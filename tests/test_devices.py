@@ -31,7 +31,7 @@ from gpuops.files import Picture, threads
 from gpuops.params.files import FileOperand
 
 from .conftest import Run
-from .test_batch import contents, names, save
+from .test_batch import contents, jobs_of, names, save
 from .works import FLIP, Kills, Meets, fails, refuses
 
 Program = Callable[..., Run]
@@ -77,13 +77,6 @@ def run_on(devices: list[DeviceInfo], jobs: list[Job], **options: Any) -> tuple[
 
 def errors(found: Iterable[Done]) -> list[Exception]:
     return [done.error for done in found if done.error is not None]
-
-
-def jobs_of(folder: Path, work: Any, count: int = 12) -> list[Job]:
-    """Jobs on small pictures."""
-    sources = [save(folder / "in" / f"{k:02}.png", seed=k) for k in range(count)]
-    (folder / "out").mkdir()
-    return [Job(str(path), work, str(folder / "out" / path.name)) for path in sources]
 
 
 def check_flipped(jobs: Iterable[Job], folder: Path) -> None:

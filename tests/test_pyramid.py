@@ -12,6 +12,7 @@ from gpuops import Gpu, Image
 from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import pyramid, transform
 
+from .reference.images import shades_and_edges
 from .tolerance import ROUNDINGS
 
 Array = npt.NDArray[Any]
@@ -19,10 +20,7 @@ Array = npt.NDArray[Any]
 
 @pytest.fixture
 def scene() -> Array:
-    """Smooth shades and sharp edges, four planes, the last one alpha."""
-    y, x = np.mgrid[:128, :160] / 160
-    plane = 0.3 + 0.3 * np.sin(5 * x + 3 * y) + 0.3 * ((x - 0.5) ** 2 + (y - 0.4) ** 2 < 0.06)
-    return np.stack([plane, plane**2, 1 - plane, np.full_like(plane, 0.5)]).astype(np.float32)
+    return shades_and_edges()
 
 
 def encoded(gpu: Gpu, planes: Array, *, alpha: bool = False) -> Image:

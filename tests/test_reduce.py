@@ -211,8 +211,7 @@ def test_the_log_mean_of_pixels(gpu: Gpu, size: tuple[int, int]) -> None:
     for bad in (np.nan, np.inf, -np.inf, -1.0, 0.0, 1e-40):
         rgb[:, size[0] // 2, size[1] // 3] = bad
         pixels = gpu.array(np.ascontiguousarray(rgb.transpose(1, 2, 0)))
-        got, expected = statistics(gpu, pixels, decoding=Decoding()), statistics(gpu, rgb)
-        assert got == expected or math.isnan(expected.centre_log2)
+        assert statistics(gpu, pixels, decoding=Decoding()) == statistics(gpu, rgb)
 
 
 def test_alpha_has_no_part_in_luminance(gpu: Gpu) -> None:

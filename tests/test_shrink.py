@@ -27,6 +27,7 @@ from gpuops.wavelets.denoise import denoise
 from gpuops.wavelets.keep import keep
 from gpuops.wavelets.wavelets import WAVELETS
 
+from .reference.images import shades_and_edges
 from .tolerance import DOUBLE
 from .tolerance import DWT as OF_TRANSFORM
 from .tolerance import SHRINK as TOLERANCE
@@ -36,10 +37,7 @@ Array = npt.NDArray[Any]
 
 @pytest.fixture
 def scene() -> Array:
-    """Smooth shades and sharp edges, four planes, the last one alpha."""
-    y, x = np.mgrid[:128, :160] / 160
-    plane = 0.3 + 0.3 * np.sin(5 * x + 3 * y) + 0.3 * ((x - 0.5) ** 2 + (y - 0.4) ** 2 < 0.06)
-    return np.stack([plane, plane**2, 1 - plane, np.full_like(plane, 0.5)]).astype(np.float32)
+    return shades_and_edges()
 
 
 @pytest.fixture

@@ -182,9 +182,13 @@ def test_the_nearest_reference_wins_and_is_named(tmp_path: Path) -> None:
     assert [one.of for one in found if isinstance(one, FilePair)] == ["base", "linux", "nvidia-h200"]
 
 
-def test_names_of_places() -> None:
-    assert places_of("NVIDIA H200", "NVIDIA CUDA")[:2] == ("nvidia-h200", "nvidia-cuda")
-    assert places_of(None, None) == (sys.platform,) or sys.platform in ("darwin", "win32")
+@pytest.mark.parametrize(
+    ("platform", "name"), [("linux", "linux"), ("darwin", "macos"), ("win32", "windows")]
+)
+def test_names_of_places(monkeypatch: pytest.MonkeyPatch, platform: str, name: str) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    assert places_of("NVIDIA H200", "NVIDIA CUDA") == ("nvidia-h200", "nvidia-cuda", name)
+    assert places_of(None, None) == (name,)
 
 
 def test_folders_that_are_not_there(tmp_path: Path) -> None:

@@ -19,6 +19,13 @@ def on(gpu: Gpu, planes: Array, alpha: bool = False) -> Image:
     return image
 
 
+def shades_and_edges() -> Array:
+    """Smooth shades and sharp edges: float32 (4, 128, 160), the last plane alpha."""
+    y, x = np.mgrid[:128, :160] / 160
+    plane = 0.3 + 0.3 * np.sin(5 * x + 3 * y) + 0.3 * ((x - 0.5) ** 2 + (y - 0.4) ** 2 < 0.06)
+    return np.stack([plane, plane**2, 1 - plane, np.full_like(plane, 0.5)]).astype(np.float32)
+
+
 def close(result: Array, expected: Array, tolerance: float) -> None:
     """Asserts that values are equal within ``tolerance`` of the largest value, or of 1 if all are smaller."""
     assert result.shape == expected.shape
