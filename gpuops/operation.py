@@ -146,6 +146,8 @@ class Pass(NamedTuple):
     around : callable
         ``(images)`` → the same, rows of the input, and before and behind them rows beyond the input's ends, which the
         pass needs as well.
+    columns : callable, optional
+        As ``needs``, for columns. Without it those of the result depend on all.
     """
 
     shape: tuple[int, int, int]
@@ -155,6 +157,7 @@ class Pass(NamedTuple):
     align: int = 1
     copies: float = 1.0
     around: Callable[[Iterable[Image]], Iterable[Image]] = lambda images: images
+    columns: Callable[[int, int], tuple[int, int]] | None = None
 
 
 class Turn(NamedTuple):
@@ -185,6 +188,11 @@ class Turn(NamedTuple):
     def backwards(self) -> bool:
         """Whether the first row of the result is made of the last row or column."""
         return self.orientation in (3, 4, 7, 8)
+
+    @property
+    def mirrors(self) -> bool:
+        """Whether the first column of the result is made of the last column or row."""
+        return self.orientation in (2, 3, 6, 7)
 
     def shape(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
         """Returns the shape (planes, height, width) of a picture of this shape after the turn."""

@@ -122,18 +122,27 @@ def test_exr_output_stays_float_and_linear(
 
 @pytest.mark.parametrize("transfer", ["linear", "gamma:2.4", "pq"])
 @pytest.mark.parametrize("name", ["out.png", "out.exr"])
+@pytest.mark.parametrize("more", ["", "--no-fuse", "then flip --axis both then flip --axis both"])
 def test_other_signals_are_stored_as_they_are(
-    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, transfer: str, name: str
+    clpix: Clpix,
+    exr: Path,
+    scene: npt.NDArray[np.float32],
+    tmp_path: Path,
+    transfer: str,
+    name: str,
+    more: str,
 ) -> None:
     dtype = "float" if name.endswith("exr") else "uint16"
-    run = clpix("tonemap", exr, "-o", tmp_path / name, "--transfer", transfer, "--dtype", dtype)
+    options = ("-o", tmp_path / name, "--transfer", transfer, "--dtype", dtype)
+    run = clpix("tonemap", exr, *options, *more.split())
     told = dtype == "float" and transfer != "linear"
     assert (run.code, "EXR cannot say what its values are" in run.err) == (0, told)
     assert run.err.count("\n") == told
     light = expected(scene)
     signal = {"linear": light, "gamma:2.4": light ** (1 / 2.4), "pq": tonemap_reference.pq(light)}[transfer]
-    got = read(tmp_path / name)
-    got = got / (65535.0 if dtype == "uint16" else 1.0)
+    picture = files.read(tmp_path / name)
+    assert picture.linear == (transfer == "linear" or dtype == "float")
+    got = picture.pixels / (65535.0 if dtype == "uint16" else 1.0)
     np.testing.assert_allclose(got, signal, rtol=0, atol=TOLERANCE["signal"])
 
 

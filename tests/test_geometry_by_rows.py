@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import PIL.Image
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -391,3 +392,59 @@ def test_what_is_refused(clpix: Callable[..., Run], tmp_path: Path) -> None:
         assert run.code in (1, 2) and len(run.err.splitlines()) == 1, run.err
         assert re.search(said, run.err), run.err
     assert os.listdir(tmp_path) == ["a.tif"]
+
+
+# Chains, and the part of a picture of 67 × 45 pixels from which values that are not finite spoil their results.
+SPOILT: list[tuple[tuple[str, ...], int, tuple[slice, slice]]] = [
+    (("crop", "--region", "5,20,30,31", "then", "blur", "--sigma", "2"), 1, np.s_[20:51, 5:35]),
+    (("crop", "--region", "5,20,30,31", "then", "blur", "--sigma", "2", "--method", "recursive"), 1,
+     np.s_[20:51, 5:35]),
+    (("crop", "--region", "5,20,30,31", "then", "crop", "--region", "1,2,9,7", "then", "blur", "--sigma", "1",
+      "--border", "wrap"), 1, np.s_[22:29, 6:15]),
+    (("grade", "--exposure", "1", "then", "write", "a.exr", "then", "crop", "--region", "0,3,7,60", "then", "resize",
+      "--scale", "0.5"), 1, np.s_[3:63, :7]),
+    (("flip", "--axis", "horizontal", "then", "crop", "--region", "0,3,7,60", "then", "blur", "--sigma", "1"), 1,
+     np.s_[3:63, 38:]),
+    (("flip", "--axis", "both", "then", "crop", "--region", "0,3,7,60", "then", "blur", "--sigma", "1"), 1,
+     np.s_[4:64, 38:]),
+    (("rotate", "--angle", "90", "then", "crop", "--region", "0,3,7,40", "then", "blur", "--sigma", "1"), 1,
+     np.s_[60:, 3:43]),
+    (("rotate", "--angle", "270", "then", "crop", "--region", "0,3,7,40", "then", "blur", "--sigma", "1"), 1,
+     np.s_[:7, 2:42]),
+    (("rotate", "--auto-orient", "then", "crop", "--region", "0,3,7,40", "then", "blur", "--sigma", "1"), 5,
+     np.s_[:7, 3:43]),
+    (("blur", "--kind", "box", "--radius", "2", "then", "crop", "--region", "0,10,45,20"), 1, np.s_[8:32, :]),
+    (("blur", "--kind", "box", "--radius", "2", "then", "write", "a.exr", "then", "crop", "--region", "0,10,45,20"), 1,
+     np.s_[:, :]),
+    (("blur", "--kind", "box", "--radius", "2", "then", "flip", "--axis", "vertical", "then", "crop", "--region",
+      "0,10,45,20"), 1, np.s_[35:59, :]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "orientation", "place"), SPOILT, ids=lambda value: str(value))
+def test_only_values_that_the_result_takes_spoil_it(
+    clpix: Callable[..., Run],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rng: np.random.Generator,
+    in_blocks: Callable[[], None],
+    command: tuple[str, ...],
+    orientation: int,
+    place: tuple[slice, slice],
+) -> None:
+    """Their number is the same as a whole and by rows: that of the part of the picture."""
+    monkeypatch.chdir(tmp_path)
+    pixels = rng.random((67, 45, 3)).astype(np.float32)
+    pixels[rng.random(pixels.shape) < 0.05] = np.nan
+    tags = PIL.Image.Exif()
+    tags[0x112] = orientation
+    metadata = files.Metadata(exif=tags.tobytes().removeprefix(b"Exif\0\0"))
+    files.write("in.tif", files.Picture(pixels, linear=True, metadata=metadata))
+    count = np.count_nonzero(np.isnan(pixels[place]))
+    assert count > 10
+    for rows in (False, True):
+        if rows:
+            in_blocks()
+        run = clpix(command[0], "in.tif", *command[1:], "-o", "out.exr", "--overwrite")
+        found = re.search(r"in\.tif: (\d+) values are NaN or infinite and spoil", run.err)
+        assert run.code == 0 and found is not None and int(found[1]) == count, (rows, run.err)

@@ -208,3 +208,28 @@ def test_refusals(clpix: Callable[..., Run], gpu: Gpu, tmp_path: Path) -> None:
         run = clpix("mix", path, *args, "-o", tmp_path / "out.png")
         assert run.code in (1, 2) and text in run.err and len(run.err.splitlines()) == 1
         assert not (tmp_path / "out.png").exists()
+
+
+@pytest.mark.parametrize(
+    "command", [("mix", "--picture"), ("merge", "--others"), ("register", "--reference")], ids=str
+)
+@pytest.mark.parametrize("more", [(), ("--repeat", "2"), ("--jobs", "1"), ("--no-fuse",)], ids=str)
+def test_each_gray_image_is_told_of(
+    clpix: Callable[..., Run],
+    rng: np.random.Generator,
+    tmp_path: Path,
+    command: tuple[str, str],
+    more: tuple[str, ...],
+) -> None:
+    """A picture is made gray once, and every image that it goes to is named."""
+    names = [tmp_path / f"{name}.png" for name in ("a",) if command[0] == "merge"] or [
+        tmp_path / f"{name}.png" for name in "abc"
+    ]
+    for name in names:
+        files.write(name, files.Picture(rng.integers(0, 256, (9, 7, 1), np.uint8)))
+    files.write(tmp_path / "colour.png", files.Picture(rng.integers(0, 256, (9, 7, 3), np.uint8)))
+    options = ("-o", tmp_path / "{stem}-out.png", *more)
+    run = clpix(command[0], *names, command[1], tmp_path / "colour.png", *options)
+    assert run.code == 0
+    lines = [line for line in run.err.splitlines() if "is mixed as gray" in line]
+    assert [line.split(": ")[2] for line in lines] == [str(name) for name in names]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..image import Image, Part
 from ..tiles import course, flow
 from ..tiles.legs import legs
+from ..tiles.place import Place, needed
 from .memory_promise import MemoryPromise
 from .read_ahead import read_ahead
 from .turned import Turned, spool_of
@@ -31,25 +32,24 @@ if TYPE_CHECKING:
 
 @dataclass
 class FileSweeps:
-    """Sweeps over the rows of a picture, which are read in another thread, a block ahead."""
+    """Sweeps over the rows of a picture, which are read in another thread, a block ahead.
+
+    ``place``: where values that are not finite are counted.
+    """
 
     item: Item
     strips: files.Strips
     how: FileReading
     pool: ThreadPoolExecutor
+    place: Place | None = None
 
     @property
     def decoding(self) -> Decoding | None:
         """How the pixels are to be read."""
         return self.how.decoding
 
-    def __call__(
-        self, at_once: int, wanted: tuple[int, int] | None = None, *, count: bool = False
-    ) -> Generator[Image, None, None]:
-        """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``.
-
-        ``count``: count their values that are not finite.
-        """
+    def __call__(self, at_once: int, wanted: tuple[int, int] | None = None) -> Generator[Image, None, None]:
+        """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``."""
         picture = self.strips.picture
         wanted = wanted or (0, picture.height)
         first, rows = 0, course.rows(shape_of(picture, self.how), at_once)
@@ -60,7 +60,9 @@ class FileSweeps:
                     first += len(block)
                     if first <= wanted[0]:
                         continue
-                    image = self.item.on_device(block, self.how, count=count)
+                    if self.place is not None:
+                        self.item.look_at(block, self.how, self.place, first - len(block))
+                    image = self.item.on_device(block, self.how)
                     image.part = Part(first - len(block), picture.height)
                     yield image
                     if first >= wanted[1]:
@@ -130,7 +132,7 @@ class ChainByRows:
             after = spools.enter_context(ExitStack())
             turned = self._turned(number, pool, after)
             if turned.how is not None:
-                turned.fill_with_pixels(self.strips, self._rows(number))
+                turned.fill_with_pixels(self.strips, self._rows(number), self._place)
             else:
                 turned.fill(self._done(number, source, seen))
             before.close()  # the rows before the turn are not needed any more
@@ -145,6 +147,14 @@ class ChainByRows:
         spool = spool_of(kept, self.item, self.strips, width, stack)
         how = self.how if self.promise.keeps_pixels(number) else None
         return Turned(self.item, spool, leg.turn, after.shape, pool, how)
+
+    @cached_property
+    def _place(self) -> Place | None:
+        """Where values that are not finite spoil the result."""
+        if not self.todo.spreads:
+            return None
+        picture = self.strips.picture
+        return needed(self.item.gpu, self.todo, shape_of(picture, self.how), picture.metadata.orientation)
 
     def _rows(self, number: int) -> int:
         """Returns how many rows a leg reads at a time."""
@@ -178,7 +188,9 @@ class ChainByRows:
                 blocks = source(at_once, needed)
                 for _ in flow.flow(gpu, todo, blocks, source.decoding, shape, target, at_once=at_once):
                     gpu.finish()
-        with closing(source(at_once, needed, count=self.todo.spreads)) as blocks:
+        if isinstance(source, FileSweeps):
+            source = replace(source, place=self._place)
+        with closing(source(at_once, needed)) as blocks:
             yield from flow.flow(
                 gpu, todo, blocks, source.decoding, shape, target, seen=seen, at_once=at_once
             )

@@ -14,6 +14,7 @@ from ..image import Image, Part
 from ..operation import operation_of
 from ..ops.write import WriteParams
 from ..tiles.flow import settled
+from ..tiles.place import needed
 from ..whole import needing
 from . import streaming
 
@@ -137,9 +138,13 @@ def _as_whole(
     """Does the chain on the whole picture, which ``obstacle`` needs. Nothing is written before all is computed."""
     gpu = item.gpu
     picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
-    pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding
+    pixels, decoding = item.on_device(picture.pixels, how), how.decoding
     height, width, channels = pixels.shape
     streaming.prepare(item, todo)
+    if todo.spreads:
+        with item.naming():
+            place = needed(gpu, todo, (channels, height, width), picture.metadata.orientation)
+        item.look_at(picture.pixels, how, place)
     paths = iter(asides)
     before: list[tuple[Output, Finished]] = []
 

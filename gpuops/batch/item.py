@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from .access import Access
 from .job import Options
 from .origin import Origin, decoding_of
 from .output import Output
+
+if TYPE_CHECKING:
+    from ..tiles.place import Place
 
 Result = TypeVar("Result")
 
@@ -70,15 +73,9 @@ class Item:
         """How many inputs share the memory that the options allow."""
         return self._access.among
 
-    def on_device(self, pixels: np.ndarray[Any, Any], how: FileReading, *, count: bool = False) -> Image:
-        """upload: returns a file's pixels, or some rows of them, on the device.
-
-        ``count``: count those that are not finite, for :meth:`warn_of_spread`.
-        """
-        pixels = how.wanted(pixels)
-        if count:
-            self._not_finite += count_not_finite(pixels)
-        stored = on_device(self.gpu, pixels)
+    def on_device(self, pixels: np.ndarray[Any, Any], how: FileReading) -> Image:
+        """upload: returns a file's pixels, or some rows of them, on the device."""
+        stored = on_device(self.gpu, how.wanted(pixels))
         image = (
             stored if how.colour is None else light.of_pixels(stored, how.colour, alpha=how.decoding.alpha)
         )
@@ -180,6 +177,13 @@ class Item:
         """Says something about the input."""
         note(f"{self.path}: {text}")
 
+    def look_at(self, pixels: np.ndarray[Any, Any], how: FileReading, place: Place, first: int = 0) -> None:
+        """Counts the values that are not finite for :meth:`warn_of_spread`.
+
+        ``pixels`` are all of a file's, or those of its rows from ``first`` on; only those in the ``place`` count.
+        """
+        self._not_finite += count_not_finite(place.of(how.wanted(pixels), first))
+
     def warn_of_spread(self, reach: float) -> None:
         """Says how many values of the input are not finite, if a filter takes them ``reach`` pixels far."""
         if self._not_finite and reach:
@@ -200,7 +204,7 @@ class Item:
 def count_not_finite(pixels: np.ndarray[Any, Any]) -> int:
     """Counts the NaN and infinite values of pixels (height, width, channels): their exponent's bits are all ones."""
     kinds = {"float16": (np.uint16, 0x7C00), "float32": (np.uint32, 0x7F800000)}
-    if pixels.dtype.name not in kinds:
+    if pixels.dtype.name not in kinds or not pixels.size:
         return 0
     dtype, ones = kinds[pixels.dtype.name]
     bits = pixels.view(dtype)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .. import files
     from ..operation import Turn
     from ..tiles.course import Shape
+    from ..tiles.place import Place
     from .item import FileReading, Item
     from .memory_promise import Spooled
 
@@ -76,12 +77,15 @@ class Turned:
     #: There is nothing to decode: it gives planes.
     decoding: ClassVar[None] = None
 
-    def fill_with_pixels(self, strips: files.Strips, rows: int) -> None:
-        """Keeps a file's pixels, so many rows at a time."""
+    def fill_with_pixels(self, strips: files.Strips, rows: int, place: Place | None) -> None:
+        """Keeps a file's pixels, so many rows at a time, and looks at those in the ``place``."""
+        assert self.how is not None
         writing, first = Behind(self.pool), 0
         with closing(read_ahead(self.item.gpu, self.pool, strips.rows(rows))) as ahead:
             for pixels in ahead:
                 self._put(writing, first, _as_items(pixels)[None])
+                if place is not None:
+                    self.item.look_at(pixels, self.how, place, first)
                 first += len(pixels)
         writing.wait()
 
@@ -101,13 +105,8 @@ class Turned:
 
         writing.put(put)
 
-    def __call__(
-        self, at_once: int, wanted: tuple[int, int] | None = None, *, count: bool = False
-    ) -> Generator[Image, None, None]:
-        """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``.
-
-        ``count``: count the pixels' values that are not finite.
-        """
+    def __call__(self, at_once: int, wanted: tuple[int, int] | None = None) -> Generator[Image, None, None]:
+        """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``."""
         height = self.shape[1]
         rows = course.rows(self.shape, at_once)
         pieces = list(self._pieces(rows, wanted or (0, height)))
@@ -115,7 +114,7 @@ class Turned:
         with closing(read_ahead(self.item.gpu, self.pool, lines)) as ahead:
             for (first, _), found in zip(pieces, ahead, strict=True):
                 for start in range(0, self._count(found), rows):
-                    image = self._turned(self._some(found, start, rows), count=count)
+                    image = self._turned(self._some(found, start, rows))
                     image.part = Part(first + start, height)
                     yield image
 
@@ -153,7 +152,7 @@ class Turned:
             start, stop = self._count(lines) - stop, self._count(lines) - start
         return lines[:, :, start:stop] if self.turn.transposes else lines[:, start:stop]
 
-    def _turned(self, lines: Array, *, count: bool) -> Image:
+    def _turned(self, lines: Array) -> Image:
         """Returns rows of the turned picture."""
         if self.how is None:
             image = self.item.gpu.array(lines)
@@ -162,7 +161,7 @@ class Turned:
             dtype = self.item.origin.dtype
             assert dtype is not None
             pixels = np.ascontiguousarray(lines[0]).view(dtype).reshape(*lines.shape[1:], -1)
-            image = planes(self.item.on_device(pixels, self.how, count=count), self.how.decoding)
+            image = planes(self.item.on_device(pixels, self.how), self.how.decoding)
         image = upright(image, self.turn.orientation)
         image.orientation, image.owned = self.turn.leaves or image.orientation, True
         return image

@@ -89,11 +89,12 @@ def planes_like(image: Image, operand: FileOperand) -> Image:
     part of a picture they are the same rows. Raises ParameterError where the sizes of the pictures differ.
     """
     if image.part is not None:
-        return _planes_like(image, operand, _rows_like(image, operand, "picture"))
-    return image.gpu.kept(
+        return _said(operand, *_planes_like(image, operand, _rows_like(image, operand, "picture")))
+    found = image.gpu.kept(
         ("picture", operand, image.shape, image.alpha, image.space.colour),
         lambda: _planes_like(image, operand, _whole_like(image, operand)),
     )
+    return _said(operand, *found)
 
 
 def planes_of_set(image: Image, operand: FileOperand) -> Image:
@@ -102,7 +103,7 @@ def planes_of_set(image: Image, operand: FileOperand) -> Image:
     Nothing is kept on the device. Raises ParameterError where the sizes of the pictures differ.
     """
     found = _whole_like(image, operand)
-    other = _planes_like(image, operand, found, premultiplied=image.space.premultiplied)
+    other = _said(operand, *_planes_like(image, operand, found, premultiplied=image.space.premultiplied))
     return other if image.alpha else other.without_alpha()
 
 
@@ -160,7 +161,17 @@ def _large(operand: FileOperand) -> Strips | None:
     return None
 
 
-def _planes_like(image: Image, operand: FileOperand, found: Picture, *, premultiplied: bool = True) -> Image:
+def _said(operand: FileOperand, planes: Image, colours: int) -> Image:
+    """Returns planes of a picture of so many colours, and says what each image that gets them leaves out."""
+    if planes.colours < colours:
+        note(f"{operand}: is mixed as gray, as the image is")
+    return planes
+
+
+def _planes_like(
+    image: Image, operand: FileOperand, found: Picture, *, premultiplied: bool = True
+) -> tuple[Image, int]:
+    """Returns the planes, and the number of colours that the picture has."""
     from ..pixels.coding import Decoding, on_device, unpack
     from ..pixels.light import readable
     from ..pixels.primaries import ColourError
@@ -184,7 +195,6 @@ def _planes_like(image: Image, operand: FileOperand, found: Picture, *, premulti
     host = other.numpy()
     colours, alpha = host[: other.colours], host[other.colours :]
     if image.colours == 1 and len(colours) == 3:
-        note(f"{operand}: is mixed as gray, as the image is")
         colours = _luminance(colours)
     elif image.colours > len(colours):
         colours = np.repeat(colours, image.colours, 0)
@@ -192,7 +202,7 @@ def _planes_like(image: Image, operand: FileOperand, found: Picture, *, premulti
         alpha = np.ones_like(host[:1])
     result = image.gpu.array(np.concatenate([colours, alpha]))
     result.alpha, result.space = image.alpha or other.alpha, other.space
-    return result
+    return result, other.colours
 
 
 def _mask_like(image: Image, found: Picture) -> Image:

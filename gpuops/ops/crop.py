@@ -51,7 +51,7 @@ def _passes(_gpu: Gpu, shape: tuple[int, int, int], params: CropParams) -> tuple
         place = x, y + first - image.part.first, columns, end - first
         return rectangle(image, place, interleaved=False, alpha=True)
 
-    return (Pass((planes, rows, columns), needs, make),)
+    return (Pass((planes, rows, columns), needs, make, columns=lambda first, end: (x + first, x + end)),)
 
 
 OPERATION = Operation(

@@ -32,7 +32,7 @@ def shown(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage]
     result = tonemap.tonemap(gpu, image, replace(params, transfer="linear") if light else params, stages)
     of_light = image.space.colour.light
     colour = of_light if light else replace(of_light, curves=of_signal(params.transfer, params.gamma).curves)
-    result.space = replace(image.space, colour=colour, display=True)
+    result.space = replace(image.space, colour=colour, display=True, as_is=params.transfer == "linear")
     return result
 
 
