@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
@@ -78,10 +79,16 @@ def _short(
     details: Mapping[str, Detail],
 ) -> list[str]:
     lines = _head(command, ctx, width, about)
+    name = " ".join(ctx.command_path.split()[1:])
+    told = Detail.NAME in details.values()
     for title, found in own.items():
         if details[title] > Detail.NAME:
-            lines += [f"{title}:", *_rows([_texts(one, ctx) for one in found], width, details[title]), ""]
-    name = " ".join(ctx.command_path.split()[1:])
+            texts = [_texts(one, ctx) for one in found]
+            rows = _rows(texts, width, details[title])
+            shortened = not told and rows != _rows(texts, width, Detail.WHOLE)
+            told = told or shortened
+            title += f" (`clpix help --all {name}` says more)" if shortened else ""
+            lines += [f"{title}:", *rows, ""]
     for title, groups, more in (
         ("More options", {t: g for t, g in own.items() if details[t] == Detail.NAME}, f"--all {name}"),
         ("Shared options", shared, "options" if len(shared) > 2 else f"--all {name}"),
@@ -209,7 +216,22 @@ def _rows(pairs: Sequence[tuple[str, str]], width: int, detail: Detail) -> list[
 
 def _wrapped(text: str, width: int, detail: Detail) -> list[str]:
     lines = textwrap.wrap(text, width, break_on_hyphens=False) or [""]
-    if detail == Detail.LINE and len(lines) > 1:
-        sentence = text.partition(". ")[0].rstrip(".") + "."
-        lines = [sentence if len(sentence) <= width else textwrap.shorten(sentence, width, placeholder=" …")]
-    return lines
+    return [brief(text, width)] if detail == Detail.LINE and len(lines) > 1 else lines
+
+
+def brief(text: str, width: int) -> str:
+    """Returns a text's first sentence, or as many of its clauses as one line of ``width`` columns has room for.
+
+    A list that is cut ends with an ellipsis.
+    """
+    sentence = text.partition(". ")[0].rstrip(".")
+    if len(sentence) < width:
+        return f"{sentence}."
+    clauses = re.split(r"(?<=[,;:])\s|\s(?=\()", sentence)
+    for count in range(len(clauses) - 1, 0, -1):
+        left = " ".join(clauses[:count])
+        listed = left.endswith(",") and min(len(one.split()) for one in clauses[count - 1 : count + 1]) == 1
+        cut = f"{left} …" if listed else f"{left.rstrip(',;:')}."
+        if width // 2 <= len(cut) <= width and cut.count("(") == cut.count(")"):
+            return cut
+    return textwrap.shorten(sentence, width, placeholder=" …")

@@ -31,8 +31,8 @@ def _section(found: Operation, summary: str) -> str:
         for name, kind in kinds(found.params).items()
         for option in kind.options(name, defaults[name])
     ]
-    table = "\n".join(["| option | values | default | meaning |", "|---|---|---|---|", *rows])
-    shown = "\n".join(f"    {line}" for line in found.examples)
+    table = "\n".join(["| option | values | meaning |", "|---|---|---|", *rows])
+    shown = "\n".join(["```sh", *found.examples, "```"])
     call = f"gpu.run(Chain({found.params.__name__}(…)), image)"
     module = found.params.__module__
     parts = (
@@ -46,25 +46,19 @@ def _section(found: Operation, summary: str) -> str:
 
 
 def _row(option: Option, kind: Kind, name: str) -> str:
-    # A bar ends a table's cell, even between backticks.
-    values = kind.values if option.name.startswith(name) else f"`{option.metavar}`".replace("|", "\\|")
-    if isinstance(option.type, tuple):
-        values = ", ".join(f"`{name}`" for name in option.type)
-    shown = (
-        "required"
-        if option.required
-        else ""
-        if option.default is None
-        else f"`{_text(kind, option.default)}`"
-    )
-    help = option.help.replace("|", "\\|")
-    return f"| `--{option.name.replace('_', '-')}` | {values} | {shown} | {help} |"
+    choices = option.type if isinstance(option.type, tuple) else option.metavar.split("|")
+    own = option.name.startswith(name) and not isinstance(option.type, tuple)
+    values = kind.values if own else ", ".join(f"`{choice}`" for choice in choices)
+    said = "required" if option.required else _default(kind, option.default)
+    about = " ".join([*option.help.replace("|", "\\|").split(), *([f"[{said}]"] if said else [])])
+    return f"| `--{option.name.replace('_', '-')}` | {values} | {about} |"
 
 
-def _text(kind: Kind, default: object) -> str:
-    if isinstance(default, bool):
-        return "on" if default else "off"
-    return kind.text(default) if isinstance(default, tuple) else str(default)
+def _default(kind: Kind, default: object) -> str:
+    if default is None or default is False:
+        return ""
+    text = "on" if default is True else kind.text(default) if isinstance(default, tuple) else str(default)
+    return f"default: {text}"
 
 
 if __name__ == "__main__":

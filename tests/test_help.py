@@ -82,6 +82,9 @@ def test_a_page_fits_a_screen(path: tuple[str, ...]) -> None:
     unfolded = text.replace(" \\\n    ", " ").splitlines()
     assert len(lines) <= 45 and max(map(len, lines)) <= 80
     assert len(command.examples) >= 3 and all(line.startswith("clpix ") for line in command.examples)
+    assert not [line for line in lines if line.endswith("…") and not line.endswith(", …")], (
+        "a sentence is cut"
+    )
     for line in command.examples:
         assert path == () or calls(line, path), line
         assert f"  {line}" in unfolded
@@ -110,6 +113,34 @@ def test_every_option_is_on_its_page_once(path: tuple[str, ...]) -> None:
 def test_every_shared_option_is_in_one_group() -> None:
     grouped = [name for names in options.GROUPS.values() for name in names]
     assert sorted(grouped) == sorted([*(option.name or "" for option in options.all_shared()), "help"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("One of a, bb, ccc, dddd, eeeee, ffffff, ggggggg, hhhhhhhh.", "One of a, bb, ccc, dddd, eeeee, …"),
+        ("wrap, nearest or constant:V, as the manual of blur says.", "wrap, nearest or constant:V."),
+        ("The brightest light of all (the default: what the file has).", "The brightest light of all."),
+        ("The first. The second one is never on the line.", "The first."),
+        (
+            "A side (of the window, in pixels), and something that is long.",
+            "A side (of the window, in pixels).",
+        ),
+        ("No clause ends early enough for this to be cut there.", "No clause ends early enough for …"),
+    ],
+)
+def test_a_line_says_a_whole_clause(text: str, found: str) -> None:
+    assert help_page.brief(text, 36) == found
+
+
+def test_a_shortened_page_says_where_more_is() -> None:
+    text = "The shape of the blur. " * 12
+    many = [click.Option([f"--option-{i}"], help=text) for i in range(16)]
+    command = Strict("many", params=many, groups={"Shape": [f"option_{i}" for i in range(16)]})
+    with click.Context(command, info_name="clpix many") as ctx:
+        assert "Shape (`clpix help --all many` says more):" in help_page.short(command, ctx, 78)
+    with click.Context(LEAVES[("crop",)], info_name="clpix crop") as ctx:
+        assert "--all" not in help_page.short(LEAVES[("crop",)], ctx, 78)  # nothing is cut there
 
 
 def test_long_pages_stay_short() -> None:

@@ -20,7 +20,7 @@ project = "clpix"
 author = "the clpix contributors"
 copyright = author
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "command_lines"]
 root_doc = "index"
 exclude_patterns = ["site/build"]
 

@@ -50,8 +50,8 @@ RADIUS = 0.1
 # Bytes that the aperture's transforms take, at most, whatever the image.
 _STARBURST = 160e6
 _APERTURE = (
-    ("blades", "blades", "N", "Blades of a starburst's aperture: N rays if N is even, 2N if it is odd."),
-    ("angle", "blade_angle", "DEG", "Direction of one ray, counter-clockwise from that of rows."),
+    ("blades", "blades", "N", "Blades of the aperture: N rays if even, 2N if odd."),
+    ("angle", "blade_angle", "DEG", "Direction of a ray, counter-clockwise from the x axis."),
     ("roundness", "roundness", "R", "The aperture's shape: 0 a polygon, 1 a circle; between, rays widen."),
 )
 _APERTURE_OPTIONS = tuple(option for _, option, *_ in _APERTURE)
@@ -113,7 +113,12 @@ class BloomParams(Params):
         ),
     )
     knee: float = parameter(
-        0.5, Number("Half-width of the soft transition around the threshold, as a fraction of it.", 0, 1)
+        0.5,
+        Number(
+            "Softness of the threshold. It is half the width of the transition, as a fraction of the threshold.",
+            0,
+            1,
+        ),
     )
     strength: float = parameter(
         STRENGTH, Number("Share of the light that goes into the glow; 0 gives the input exactly.", 0, 100)
@@ -121,7 +126,7 @@ class BloomParams(Params):
     radius: float = parameter(
         RADIUS,
         Number(
-            "How far the glow reaches, as a fraction of the image height: σ of its widest part. A starburst of a "
+            "Reach of the glow, as a share of the height: σ of its widest part. A starburst of a "
             "round aperture has 99 % of its green light within it.",
             0,
             1,

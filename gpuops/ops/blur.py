@@ -74,7 +74,10 @@ class BlurParams(Params):
     sigma_color: float = parameter(
         0.0,
         Number(
-            "How far colours may differ for the bilateral filter, of 0 … 1 or as light.", 0, 1e6, hidden=True
+            "How far colours may differ, for bilateral: a standard deviation, in values of 0 … 1 or in light.",
+            0,
+            1e6,
+            hidden=True,
         ),
     )
     length: float = parameter(

@@ -60,19 +60,23 @@ class DeconvolveParams(Params):
         0.0, Number("The direction of the motion, counter-clockwise from the x axis.", -360, 360, "degrees")
     )
     balance: float = parameter(
-        0.003, Number("For wiener: the noise's power relative to the image's.", 1e-6, 1e6)
+        0.003, Number("The noise's power relative to the image's, for wiener.", 1e-6, 1e6)
     )
     reg: str = parameter(
         "laplacian",
         Choice(
-            "For wiener: balance counts more for finer detail, by the Laplacian's power, or the same everywhere.",
+            "Weigh balance by fineness of detail or equally, for wiener: by the Laplacian's power, or by 1 everywhere.",
             ("laplacian", "constant"),
         ),
     )
     iterations: int = parameter(10, Whole("For richardson-lucy: the number of iterations.", 0, 1000))
     filter_epsilon: float = parameter(
         0.0,
-        Number("For richardson-lucy: light becomes 0 where the estimate's blur is not above this.", 0, 1e5),
+        Number(
+            "The least light, for richardson-lucy: light becomes 0 where the estimate's blur is not above this.",
+            0,
+            1e5,
+        ),
     )
 
     def __post_init__(self) -> None:

@@ -43,6 +43,7 @@ from ..params.operators import (
     Parameter,
     check_operator,
     check_parameters,
+    described_parameters,
 )  # fmt: skip
 from ..params.region import Region
 from ..params.signal import percentiles_option, transfer_option
@@ -155,8 +156,8 @@ class TonemapParams(Params):
     white_balance: WhiteBalance | None = parameter(
         None,
         Written(
-            "White balance before metering: equal means of channels, gains, or the scene's light in kelvin (1667 … "
-            "25000), with its distance from the locus in Duv (positive: greener).  [default: none]",
+            "White balance before metering. Give it equal means of channels, gains, or the scene's light in kelvin "
+            "(1667 … 25000), with its distance from the locus in Duv (positive: greener).  [default: none]",
             "none|gray-world|R,G,B|T[K][,TINT]",
             white_balance_option,
             white_balance_text,
@@ -175,8 +176,7 @@ class TonemapParams(Params):
     parameters: Mapping[str, float] = parameter(
         FrozenMapping(),
         NamedNumbers(
-            "A parameter of the operator, such as contrast=1.6 for sigmoid; may be repeated. docs/tonemap.md lists "
-            "them.",
+            f"A parameter, such as contrast=1.6 for sigmoid. May be repeated. {described_parameters()}.",
             "parameter",
         ),
     )

@@ -10,7 +10,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass
-from math import isfinite
+from math import isfinite, log2
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import ParameterError, meant
@@ -134,6 +134,11 @@ class Kind(ABC):
         return {} if value is None else {name: value if plain else self.text(value)}
 
 
+def interval(low: float, high: float) -> str:
+    """Returns the text of the numbers from ``low`` to ``high``. A ``high`` beyond a billion is a power of two."""
+    return f"{low:g} … {f'2^{log2(high):g}' if high > 1e9 else f'{high:g}'}"
+
+
 @dataclass(eq=False)
 class Number(Kind):
     """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one."""
@@ -157,7 +162,7 @@ class Number(Kind):
 
     @property
     def values(self) -> str:
-        return f"{self.low:g} … {self.high:g} {self.unit}".strip()
+        return f"{interval(self.low, self.high)} {self.unit}".strip()
 
     @property
     def metavar(self) -> str:

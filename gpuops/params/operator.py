@@ -14,7 +14,7 @@ from .operators import OPERATORS
 class _OperatorOrLut(Kind):
     """The kind: ``--operator NAME``, or ``--lut FILE`` with ``--lut-input`` and ``--lut-output``."""
 
-    help = "A name; docs/tonemap.md lists them."
+    help = "The operator's name."
     values, metavar = "a name", "NAME"
 
     def checked(self, name: str, value: Any) -> Any:

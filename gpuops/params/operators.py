@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import ParameterError, check_name
+from .kinds import interval
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,19 @@ WHITE = {
 AMBIGUOUS = {"aces": ("aces-narkowicz", "aces-hill")}
 
 
+def described_parameters() -> str:
+    """Returns the parameters of all operators, each with its default and range, but for white, which has an option."""
+    found = {
+        operator: "; ".join(
+            f"{name}{'' if one.default is None else f'={one.default:g}'} ({interval(one.least, one.most)})"
+            for name, one in about.parameters.items()
+            if name != "white"
+        )
+        for operator, about in OPERATORS.items()
+    }
+    return ". ".join(f"{operator} has {text}" for operator, text in found.items() if text)
+
+
 def check_operator(name: str) -> None:
     """Raises ParameterError unless ``name`` is that of one operator."""
     if name in AMBIGUOUS:
@@ -118,7 +132,9 @@ def check_parameters(operator: str, known: Mapping[str, Parameter], given: Mappi
             raise ParameterError(f"{operator} has no parameter {name!r}: it has {', '.join(known) or 'none'}")
         least, most = known[name].least, known[name].most
         if not least <= value <= most:
-            raise ParameterError(f"{name} of {operator} is of {least:g} … {most:g}, not {value}")
+            raise ParameterError(
+                f"{name} of {operator} must be from {interval(least, most)}, not {value:g}".replace("…", "to")
+            )
 
 
 # The ways to meter, and what each measures.
