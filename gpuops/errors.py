@@ -66,7 +66,7 @@ def megabytes(nbytes: float) -> str:
 
 
 def meant(name: object, known: Iterable[object]) -> str:
-    """Returns a question, with a space behind it, that names the known name which is most like another one, or ""."""
+    """Returns "did you mean 'NAME'? " with the known name most like ``name``, or "" where none is."""
     from difflib import get_close_matches
 
     near = get_close_matches(str(name).lower(), map(str, known), n=1, cutoff=0.7)
