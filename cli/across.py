@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.errors import ParameterError
+from gpuops.errors import ParameterError, visible
 
 from .comparing import GivenOptions
-from .main import visible
 from .suites import Device, Telling, how_of
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.errors import ParameterError
+from gpuops.errors import ParameterError, visible
 
 from . import options
 from .comparing import GivenOptions, comparing
-from .main import visible
 from .suites import GROUPS, Device, Telling, how_of, with_telling
 
 if TYPE_CHECKING:

@@ -60,9 +60,10 @@ def process_chain(shared: Shared, how: ChainOptions, chain: Chain, name: str) ->
 
 def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
     """Prints what the steps have found, details on standard error with --verbose."""
+    from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say, visible
+    from .main import say
 
     for finding in findings or ():
         text = visible(f"{printable(job.source)}: {finding.text}")

@@ -182,9 +182,10 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
     import json
     import math
 
+    from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say, visible
+    from .main import say
 
     if told is None:
         return

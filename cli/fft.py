@@ -190,9 +190,10 @@ def command(
 def _tell(job: Job, told: list[Peak] | None) -> None:
     """Prints the periodic components that were found, if any were asked for."""
     from gpuops.bench.report_formats import columns
+    from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say, visible
+    from .main import say
 
     if told is None:
         return

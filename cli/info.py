@@ -52,12 +52,12 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     from contextlib import nullcontext
 
     from gpuops.batch import contents, describe
-    from gpuops.errors import DeviceError, GpuopsError
+    from gpuops.errors import DeviceError, GpuopsError, visible
     from gpuops.files import Strips
     from gpuops.files.streams import printable
 
     from .checks import check_stdin
-    from .main import FAILURE, complain, visible
+    from .main import FAILURE, complain
     from .pipeline import failure, open_gpu, reporting
 
     check_stdin(*shared.inputs)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops import notes
-from gpuops.errors import DeviceError, GpuopsError, ParameterError
+from gpuops.errors import DeviceError, GpuopsError, ParameterError, visible
 from gpuops.ops import OPERATIONS
 from gpuops.process import heap, signals
 
@@ -130,11 +130,6 @@ def say(text: str) -> None:
 def complain(kind: str, message: object) -> None:
     """Writes one line to stderr, whatever characters names have."""
     say(f"clpix: {kind}: {visible(' '.join(str(message).split()))}")
-
-
-def visible(text: str) -> str:
-    """Returns text without characters that would change a terminal's colours or break a line."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _usage(error: click.ClickException) -> str:

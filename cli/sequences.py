@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuops.errors import visible
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from .main import complain, say, visible
+from .main import complain, say
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job

@@ -77,7 +77,9 @@ class Progress:
 
     @staticmethod
     def _say(text: str) -> None:
-        from .main import say, visible
+        from gpuops.errors import visible
+
+        from .main import say
 
         say(visible(f"clpix: {text}"))
 

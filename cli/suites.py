@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.errors import FileError, ParameterError
+from gpuops.errors import FileError, ParameterError, visible
 
 from . import comparing, options, types
 from .comparing import GivenOptions
-from .main import visible
 
 if TYPE_CHECKING:
     import numpy as np

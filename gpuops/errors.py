@@ -58,6 +58,16 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def visible(text: str) -> str:
+    """Returns text without characters that would change a terminal's colours or break a line."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def are_allowed(nbytes: float) -> str:
+    """Returns the words that memory is limited to so many bytes."""
+    return f"{nbytes / 1e6:.4g} MB are allowed"
+
+
 def megabytes(nbytes: float) -> str:
     """Returns bytes as MB in four digits, rounded up, so that a limit of so many MB is enough."""
     size = nbytes / 1e6
@@ -66,7 +76,7 @@ def megabytes(nbytes: float) -> str:
 
 
 def meant(name: object, known: Iterable[object]) -> str:
-    """Returns a question, with a space behind it, that names the known name which is most like another one, or ""."""
+    """Returns "did you mean 'NAME'? " with the known name most like ``name``, or "" where none is."""
     from difflib import get_close_matches
 
     near = get_close_matches(str(name).lower(), map(str, known), n=1, cutoff=0.7)

@@ -18,7 +18,7 @@ import pyopencl.tools
 
 from .device.limits import Limits
 from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument
-from .errors import DeviceError, DeviceMemoryError, ParameterError, megabytes
+from .errors import DeviceError, DeviceMemoryError, ParameterError, are_allowed, megabytes
 from .image import Image
 from .kept import Plans
 from .process import signals
@@ -168,7 +168,7 @@ class Gpu:
         """Returns the error that there is no room for so many bytes, or for ``one`` buffer of so many."""
         most = self.limits.max_alloc_bytes if one else self.limits.global_bytes
         if most == self.memory:
-            room, hint = f"{most / 1e6:.4g} MB are allowed", "raise the limit"
+            room, hint = are_allowed(most), "raise the limit"
         else:
             room = f"{self.info.name} has {most / 1e6:.4g} MB{' for one buffer' if one else ''}"
             hint = "use a smaller image or another device"

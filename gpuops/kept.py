@@ -20,7 +20,7 @@ class Bounds:
     programs: int = 64
 
 
-# The limits on what a device's plans are.
+# The limits on a device's plans.
 _LIMITS = Bounds()
 
 
@@ -29,7 +29,7 @@ class Plans(OrderedDict[Hashable, Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        # Held while entries change, and while one is made. What is dropped goes without it, as drivers take their time.
+        # Held while entries change, and while one is made; not while dropped ones are freed, which drivers do slowly.
         self._changing, self._making = RLock(), RLock()
 
     def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:

@@ -27,7 +27,7 @@ _findings: ContextVar[Callable[[Finding], object] | None] = ContextVar("findings
 class Finding(NamedTuple):
     """A finding of an operation beside its result: a text for a person, and figures as plain values for a report.
 
-    ``detail``: only who asks for details wants to read it.
+    ``detail``: it is only shown to those who ask for details.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
 
 
 def found(text: str, figures: dict[str, Any], *, detail: bool = False) -> None:
-    """Gives a finding to this thread's work; without one that asks, such as a chain of a command, it is dropped."""
+    """Gives a finding to this thread's work. It is dropped unless that collects findings, as a command's chain does."""
     sink = _findings.get()
     if sink is not None:
         sink(Finding(text, figures, detail))

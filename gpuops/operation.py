@@ -87,7 +87,7 @@ class Measure(NamedTuple):
     Attributes
     ----------
     of : callable
-        ``(gpu, image, first, end)`` → the figures of these rows, which can be added. None: there are none that count.
+        ``(gpu, image, first, end)`` → the figures of these rows, which can be added. None: no value of them counts.
         The Image has a ``part``, with all the rows that they need at least. None in place of the function: nothing is
         to be known, and other steps do the work by rows.
     settled : callable
@@ -227,8 +227,8 @@ class Operation:
         ``(params)`` → whether the first and the last rows of an image are neighbours for it. The ``halo`` then is that
         of a taller image; a part of it begins above row 0, or ends below the last row.
     resident : callable, optional
-        ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go; where all
-        rows are needed at once, that are taken beside the traits'.
+        ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go. Where all
+        rows are needed at once: bytes that are taken in addition to the traits'.
     passes : callable, optional
         ``(gpu, shape, params)`` → each :class:`Pass` that does the same in place of ``function``, one after the other,
         where rows of the result are not those of the input. None: all rows of the input are needed at once.
@@ -261,7 +261,8 @@ class Operation:
         ``(gpu, params, target)``: makes what depends on parameters alone, such as weights of a kernel image, and keeps
         it; refuses parameters that do not suit the target of the last step, which is None for others.
     settled : callable
-        ``(params, dtype)`` → the parameters with what they leave open until the depth of the output's pixels is known.
+        ``(params, dtype)`` → the parameters, with values for what they leave open until the type of the output's pixels
+        is known.
     cases : tuple
         Parameters that are worth trying, for tests.
     examples : tuple of str

@@ -38,7 +38,7 @@ class Step(NamedTuple):
 
     @classmethod
     def of(cls, params: Params, name: str = "") -> Step:
-        """Returns the step of parameters. Its name is the operation's, unless there is another one."""
+        """Returns the step with these parameters. Its name is the operation's, unless another one is given."""
         operation = operation_of(params)
         return cls(params, operation, operation.traits_of(params), name or operation.name)
 
@@ -76,7 +76,7 @@ class Plan(NamedTuple):
         )
 
     def settled(self, output: Target) -> Plan:
-        """Returns the plan with what parameters leave open until the depth of the output's pixels is known."""
+        """Returns the plan with values for what its parameters leave open until the output's depth is known."""
         dtype = output.depth(display=any(step.traits.display for step in self.steps))
         steps = (step._replace(params=step.operation.settled(step.params, dtype)) for step in self.steps)
         return self._replace(steps=tuple(steps))
@@ -179,7 +179,7 @@ class LaunchInput(NamedTuple):
         return self._replace(stages=(*self.stages, stage), space=space)
 
     def as_light(self) -> LaunchInput:
-        """Returns the same for a step that makes light of it. Raises ParameterError where nobody can."""
+        """Returns the same for a step that makes light of it. Raises ParameterError for an unknown space."""
         if self.space.unknown:
             raise ParameterError(
                 f"values are {self.space.unknown}, which is not known here, and a step wants light: "

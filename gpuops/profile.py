@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import pyopencl as cl
 
-# Seconds without work that a start from a cold disk may take.
+# Seconds that a start may idle while it waits for a cold disk.
 _WAITING = 2.0
 
 

@@ -27,7 +27,7 @@ from .errors import DeviceError, FileError
 if TYPE_CHECKING:
     from .gpu import Gpu
 
-#: How many kernels stay built though nobody uses them: kernels for any size, and kernels for one size.
+#: The most kernels that stay built while nobody uses them: those for any size, and those for one size.
 MOST_LASTING, MOST_ONCE = 256, 16
 
 
@@ -263,7 +263,7 @@ def _parts(source: Sources) -> tuple[str | GeneratedSource, ...]:
 
 def _options(defines: Mapping[str, Define]) -> str:
     wanted = (_define(k, v) for k, v in sorted(defines.items()) if not (v is None or v is False))
-    return f"-w {' '.join(wanted)}"  # compilers' warnings say nothing to those who use the program
+    return f"-w {' '.join(wanted)}"  # compilers' warnings do not help people who use the program
 
 
 def _define(key: str, value: bool | int | float | str | None) -> str:

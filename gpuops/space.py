@@ -1,4 +1,4 @@
-"""What the values of an image are, and the one converter that stands between steps that want different ones."""
+"""What the values of an image are, and the one converter between steps that want different values."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Target(Protocol):
         """The name of the output, for messages."""
 
     def depth(self, *, display: bool) -> np.dtype[np.generic]:
-        """Returns the depth of the output's pixels, of a result that was made for a ``display`` or was not."""
+        """Returns the depth of the output's pixels; ``display``: whether the result was made for a display."""
 
     def encoding(self, space: Space) -> Encoding:
         """Returns how values of a space become the output's pixels."""

@@ -1,4 +1,4 @@
-"""Work that needs a picture as a whole: what is said where the device has no room for it."""
+"""Work that needs a picture as a whole: the message where the device has no room for it."""
 
 from __future__ import annotations
 

@@ -520,7 +520,6 @@ def test_a_promise_that_is_too_small_says_what_would_do(
 ) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
-    monkeypatch.setattr("gpuops.batch.memory_promise._CODECS", 0)
     pixels = samples((1500, 1100, 3), "uint8")
     path = saved(tmp_path / "in.png", pixels)
     chain = ("rotate", path, "--angle", "90", "then", "blur", "--sigma", "1", "then", *UPSIDE_DOWN)
@@ -555,7 +554,6 @@ def test_memory_is_used_if_it_is_enough(
 ) -> None:
     """A scratch folder is for what memory has no room for."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
-    monkeypatch.setattr("gpuops.batch.memory_promise._CODECS", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
     used = spied(monkeypatch)
     command = ("flip", path, "--axis", "vertical", "-o", tmp_path / "out.png", "--scratch", tmp_path)
@@ -621,7 +619,6 @@ def test_a_scratch_folder_that_fails(
 ) -> None:
     """One line says it, and nothing stays: neither in the folder nor of the files that were begun."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
-    monkeypatch.setattr("gpuops.batch.memory_promise._CODECS", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
     folder = tmp_path / "scratch"
     if trouble != "no such folder":

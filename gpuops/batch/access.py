@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import files, notes
-from ..errors import FileError, megabytes
+from ..errors import FileError, are_allowed, megabytes
 from ..files import png_rows
 from ..files.places import is_address
 from ..files.png_rows import Undo
@@ -126,7 +126,7 @@ class Access:
             each = f" for each of {self.among} files" if self.among > 1 else ""
             raise FileError(
                 f"{self.path}: {reason}, which takes {megabytes(COPIES * nbytes)} MB of memory, and "
-                f"{self._memory / self.among / 1e6:.4g} MB are allowed{each}: raise --memory"
+                f"{are_allowed(self._memory / self.among)}{each}: raise --memory"
             )
 
     def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import files, notes
-from ..errors import FileError, megabytes
+from ..errors import FileError, are_allowed, megabytes
 from ..files.strips import CODEC
 from ..metrics import contents as measure
 from ..params.files import STREAM
@@ -84,7 +84,6 @@ def _in_memory(path: str, content: files.Strips, memory: int) -> int:
     rows = (memory - fixed) // (_AT_ONCE * row)
     if rows < 1:
         raise FileError(
-            f"{path}: needs {megabytes(fixed + _AT_ONCE * row)} MB of memory, and {memory / 1e6:.4g} MB are allowed: "
-            f"raise --memory"
+            f"{path}: needs {megabytes(fixed + _AT_ONCE * row)} MB of memory, and {are_allowed(memory)}: raise --memory"
         )
     return int(rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import files
-from ..errors import FileError, megabytes
+from ..errors import FileError, are_allowed, megabytes
 from ..files.pictures import BY_ROWS
 from ..files.strips import CODEC
 from ..process.memory import of_machine
@@ -111,7 +111,7 @@ class MemoryPromise:
         names = ", ".join(str(goal.output.format) for goal in self._whole)
         why = f", as {names} is written as a whole: PNG, TIFF and EXR are not" if names else ""
         memory = self.item.options.memory or 0
-        return FileError(f"{self.item.path}: {needs}, and {memory / 1e6:.4g} MB are allowed{why}: {hint}")
+        return FileError(f"{self.item.path}: {needs}, and {are_allowed(memory)}{why}: {hint}")
 
     @property
     def _whole(self) -> list[Goal]:

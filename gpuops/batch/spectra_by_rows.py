@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import FileError, megabytes
+from ..errors import FileError, are_allowed, megabytes
 from ..files.strips import CODEC
 from ..fourier import axes, room
 from ..fourier.axes import Shape, Size
@@ -99,8 +99,7 @@ class Sweeps:
         if min(rows, columns) < 1:
             needed = held + fixed + _SHARE * _AT_ONCE * max(row + spectrum, size[0] * itemsize)
             raise FileError(
-                f"{item.path}: needs {megabytes(needed)} MB of memory, and {allowed(item) / 1e6:.4g} MB are allowed: "
-                "raise --memory"
+                f"{item.path}: needs {megabytes(needed)} MB of memory, and {are_allowed(allowed(item))}: raise --memory"
             )
         return cls(item, pixels, row, params, Parts(rows, columns), memory)
 

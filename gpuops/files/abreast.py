@@ -11,9 +11,9 @@ from .picture import Pixels
 
 
 class RowPlace(NamedTuple):
-    """Where rows are in a picture: those from ``start`` to ``stop`` count, and further ones are there beside them.
+    """The place of an array of rows in a picture of ``height`` rows.
 
-    ``first`` is the row that an array of them begins with, and ``height`` the picture's.
+    The array begins with row ``first``. Its rows ``start`` to ``stop`` are worked on; the others are their neighbours.
     """
 
     first: int
@@ -22,21 +22,21 @@ class RowPlace(NamedTuple):
     height: int
 
     def span(self, above: int, below: int) -> tuple[int, int]:
-        """Returns the first row, and the one after the last, with so many above and below those that count."""
+        """Returns the first row, and the one after the last, with so many neighbours above and below."""
         return max(0, self.start - above), min(self.height, self.stop + below)
 
     @property
     def counted(self) -> slice:
-        """The rows that count, in an array of them."""
+        """Where rows ``start`` to ``stop`` are in the array."""
         return slice(self.start - self.first, self.stop - self.first)
 
 
 def abreast(
     sources: Sequence[Iterator[Pixels]], height: int, rows: int, above: int = 0, below: int = 0
 ) -> Iterator[tuple[RowPlace, tuple[Pixels, ...]]]:
-    """Gives ``rows`` rows at a time of each source, with so many above and below as far as there are any.
+    """Gives ``rows`` rows at a time of each source, and as neighbours up to so many rows above and below them.
 
-    A source gives arrays of any numbers of rows, altogether ``height``.
+    A source gives arrays of any numbers of rows, ``height`` rows in all.
     """
     windows = [_Window(source) for source in sources]
     for start in range(0, height, rows):
@@ -46,7 +46,7 @@ def abreast(
 
 
 class _Window:
-    """The rows of a source that may still be asked for."""
+    """The rows of a source that are still needed."""
 
     def __init__(self, source: Iterator[Pixels]) -> None:
         self._source = source

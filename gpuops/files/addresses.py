@@ -25,14 +25,14 @@ _READ_ONLY = ("http://", "https://")
 _MAGIC = "*?["
 # What file systems call the time of the last change, the most exact one first.
 _TIMES = ("LastModified", "mtime", "last_modified", "updated", "modified", "created")
-# The number of files in one folder from which on it is listed, rather than each of them looked up.
+# For this many files in one folder or more, the folder is listed instead of looking up each file.
 _MANY = 8
-# What is said of a folder.
+# The message for a folder.
 _FOLDER = "{}: is a folder; name the files in it, or give --recursive"
 
 # Bytes that are compared at a time.
 _BLOCK = 1 << 22
-# What lists of folders have said of addresses: None where there is nothing.
+# The status of each address that a list of a folder has answered for; None: there is no file.
 _seen: dict[str, Status | None] = {}
 
 
@@ -133,7 +133,7 @@ def check_place(address: str, *, overwrite: bool) -> None:
 
 
 def check(address: str) -> None:
-    """Refuses an address that nobody here can read. Whether something is there, reading it says."""
+    """Refuses an address whose protocol cannot be read. Whether there is a file is only known when it is read."""
     if address.endswith("/"):
         raise FileError(_FOLDER.format(address))
     with reached(address):
@@ -184,7 +184,8 @@ def matching(pattern: str) -> list[str]:
 def within(folder: str, without: str = "") -> list[tuple[str, str]]:
     """Returns the addresses of pictures in a folder and below, and the folder of each below that one.
 
-    Hidden ones are left out, and those in the folder ``without``, where results go, if it is below. A file is itself.
+    Left out are hidden files, and those in the folder ``without``, where results go. For the address of a file the
+    result is that address.
     """
     with reached(folder) as (files, path):
         files.invalidate_cache()
@@ -206,7 +207,7 @@ def within(folder: str, without: str = "") -> list[tuple[str, str]]:
 
 
 def look_at(paths: Iterable[str]) -> None:
-    """Learns what is there of many files by lists of their folders, for :func:`status`."""
+    """Looks up many files by listing their folders; :func:`status` then needs no further request."""
     by_folder = Counter(path.rpartition("/")[0] for path in paths)
     asked = {folder for folder, count in by_folder.items() if count >= _MANY and "://" in folder}
     for folder in asked:
@@ -220,7 +221,7 @@ def look_at(paths: Iterable[str]) -> None:
 
 
 def _noted(files: Any, infos: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Returns the addresses of the files among what a list has, and keeps their statuses."""
+    """Returns the addresses of the files in a list of a folder, and keeps their statuses."""
     found = {
         files.unstrip_protocol(name): _status(info) for name, info in infos.items() if info["type"] == "file"
     }

@@ -1,4 +1,4 @@
-"""Animations that are written by Pillow, GIF, WebP and PNG: pictures, how long each is shown, how often all are."""
+"""GIF, WebP and PNG animations, written by Pillow: pictures, how long each is shown, how often all are repeated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .picture import Picture
 from .pictures import format_in, read
 from .streams import called, with_text_name
 
-#: The time in milliseconds that a frame is shown of which nothing is said, as browsers have it.
+#: Milliseconds for which browsers show a frame that states no time.
 _USUAL = 100
 #: The numbers in a message, in which those of two frames may differ.
 _NUMBER = re.compile(r"\d+")
@@ -41,7 +41,7 @@ class Timing:
 
 
 def timing(path: str | os.PathLike[str], frames: Sequence[int]) -> Timing:
-    """The timing of some frames of a file; of one that says nothing, such as a TIFF, a tenth of a second each."""
+    """The timing of some frames of a file; a tenth of a second each if the file, such as a TIFF, states no times."""
     name = os.fspath(path)
     fmt = format_in(name)
     if fmt is VIDEO:
@@ -97,7 +97,7 @@ def join(
 
 @contextmanager
 def _said_once() -> Iterator[None]:
-    """Says once what is to be said of several frames, but for numbers in it."""
+    """Gives a message once, if several frames cause it with other numbers in it."""
     said: list[str] = []
     with notes.to(said.append):
         yield

@@ -48,7 +48,7 @@ def read_arrays(path: str) -> dict[str, Pixels]:
 
 
 def is_several(path: str) -> bool:
-    """Whether an .npz has several arrays of which none is said to be a picture's pixels."""
+    """Whether an .npz has several arrays, and none is named as the pixels of a picture."""
     try:
         with loaded(path) as file:
             return len(file.files) > 1 and _PIXELS not in file.files

@@ -26,7 +26,7 @@ from .reading import parsing
 _DEEP_QUALITY = 95
 #: The encoder's speed of 10: slower ones save 3 % at five times the time and more.
 _SPEED = 8
-#: The code points of matrices to brightness and two colours: by primaries, and for all others.
+#: The code points of the matrices from RGB to YCbCr: by primaries, and for all other primaries.
 _MATRICES, _OTHER_MATRIX = {9: 9, 1: 1}, 1
 
 

@@ -13,7 +13,7 @@ from ..errors import FileError
 from .picture import Metadata, Pixels
 from .reading import parsing
 
-#: Pixels from which on the size of the file is checked.
+#: A picture of this many pixels or more has to have a file of a plausible size.
 _LARGE = 1 << 28
 #: The most pixels that a byte of a file can hold, but for codecs that predict whole pictures.
 _DENSEST = 2000

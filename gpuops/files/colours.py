@@ -43,7 +43,8 @@ _JXL_TRANSFERS = (1, 8, 13, 16, 17, 18)
 class Found:
     """A file's statement of its colours.
 
-    colour: the space, None where nothing is understood. wrong: what is. overrules: a profile beside it does not count.
+    colour: the space, None if nothing is understood. wrong: faults of the statement, as texts. overrules: a profile
+    beside it does not count.
     """
 
     colour: Colour | None = None
@@ -51,14 +52,14 @@ class Found:
     overrules: bool = False
 
     def remarks(self, *, light: bool) -> list[str]:
-        """A sentence for each thing that is wrong, and what is done about it; ``light`` says that values are floats."""
+        """A sentence for each fault, and what is done about it; ``light``: the values are floats."""
         if self.colour is not None:
             return list(self.wrong)
         taken = "linear Rec. 709 light" if light else "sRGB"
         return [f"{text}; colours are taken as {taken}" for text in self.wrong]
 
     def told(self, path: str, *, light: bool) -> Colour:
-        """Notes what is wrong, and returns the space that the values are taken for; ``light``: they are floats."""
+        """Notes the faults, and returns the space that the values are taken for; ``light``: they are floats."""
         for remark in self.remarks(light=light):
             note(f"{path}: {remark}")
         return self.colour or (LINEAR if light else SRGB)
@@ -185,7 +186,7 @@ def usual(dtype: np.dtype[np.generic]) -> Colour:
 
 
 def codes_for(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bytes | None:
-    """The code points by which a file of a format and depth tells its space; None where it does not do it so."""
+    """The code points of a space for a file of a format and depth; None where such a file does not use them."""
     codes = cicp.codes_of(colour)
     if dtype.name not in fmt.coded or codes is None or (colour.narrow and fmt.name != "PNG"):
         return None
@@ -225,7 +226,7 @@ def for_rgb(profile: bytes, dtype: np.dtype[np.generic]) -> bytes | None:
 def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[bytes, bytes]:
     """The chunks that declare the space of integers; ``profile`` is the picture's own, if it has one.
 
-    A gamma stands beside a profile, for readers that know nothing else: alone, one near sRGB's is taken for that.
+    A gamma other than sRGB's stands beside a profile: alone, one near sRGB's would be taken for sRGB.
     """
     chunks: dict[bytes, bytes] = {}
     curve = colour.curves[0]

@@ -31,7 +31,7 @@ _GAIN_MAP = b"urn:iso:std:iso:ts:21496"
 _OF_APPLE = b"http://ns.apple.com/HDRGainMap/"
 #: The names of a JPEG's pictures if it has a gain map: as it is, and with the gain map applied.
 WITH_GAIN_MAP = ("sdr", "hdr")
-#: Bytes of a file that is read at once, as many small reads would each wait for Python's lock.
+#: A file of at most this many bytes is read at once: many small reads would each wait for Python's lock.
 _SMALL = 1 << 16
 #: Bytes that are read at a time for a checksum.
 _CRC_BLOCK = 1 << 20

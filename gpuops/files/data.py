@@ -59,7 +59,7 @@ def write_data(
 ) -> None:
     """Writes arrays (2-D or 3-D, any shapes) and attributes (whatever JSON can say), whole or not at all.
 
-    ``compress``: deflated, which makes little of zeros and takes its time for other numbers; as exact.
+    ``compress``: the file is deflated, without loss: zeros take little room then, other numbers only take longer.
     """
     suffix, text = description_of(path, {name: (a.shape, a.dtype) for name, a in arrays.items()}, attributes)
     check_place(path, overwrite=overwrite)

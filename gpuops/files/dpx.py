@@ -200,7 +200,7 @@ def _unpacked(
 
 
 def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> None:
-    """Notes what the header says of the picture that is not kept."""
+    """Notes the statements of the header that a picture here does not keep."""
     texts = {"Copyright": header[460:660], "project": header[260:460]}
     names = [name for name, text in texts.items() if text.partition(b"\0")[0].strip(b"\xff ")]
     if len(header) >= 1924 and struct.unpack_from(order + "I", header, 1920)[0] not in (0, _UNDEFINED):

@@ -29,15 +29,15 @@ _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 # The permissions of a file that its owner alone may read, and those of any new file; the umask takes some away.
 PRIVATE, USUAL = 0o600, 0o666
-# Seconds that a thread may take to begin a draft, which a slow disk may prolong.
+# Seconds to wait for threads that are beginning a draft; a slow disk may need longer.
 _PATIENCE = 1.0
-# Seconds that a file takes to be opened, if that had begun.
+# Seconds to wait for files that are being opened.
 _OPENING = 0.01
 
-# The file descriptor of a process's messages.
+# The file descriptor of standard error.
 _ERRORS = 2
 
-# A thread that begins a draft holds this lock; so does, until its end, a process that ends.
+# Held by a thread while it begins a draft, and for good by a process that is ending.
 _beginning = RLock()
 # Drafts of this process that are not finished.
 _unfinished: set[str] = set()
@@ -49,7 +49,7 @@ def discard_unfinished() -> None:
     """Removes all drafts of this process, which is about to end at once.
 
     Other threads begin no draft and open no file any more: a codec that opens its draft by name would make it anew.
-    What they say about that, as anything else from here on, is not heard.
+    From here on the process prints nothing to standard error, not even their complaints.
     """
     _beginning.acquire(timeout=_PATIENCE)
     _remove_unfinished()
@@ -140,7 +140,7 @@ def _locked(path: str) -> int | None:
 def sweep(folder: str) -> None:
     """Removes the drafts in a folder whose processes have ended. Doubtful or unremovable ones stay.
 
-    So do all where drafts have no locks, as they have to be renamed.
+    On systems that do not rename open files, drafts have no locks, and all of them stay.
     """
     if not locks.RENAMED_WHILE_OPEN:
         return

@@ -195,7 +195,7 @@ def is_adobe_rgb(block: bytes) -> bool:
 
 
 def coloured(block: bytes, *, srgb: bool) -> bytes:
-    """The block, which says that colours are sRGB or something else, no longer Adobe RGB; everything stays in place."""
+    """The block, changed to say that colours are sRGB or something else, not Adobe RGB; everything stays in place."""
     changed = _changed(block, (EXIF_IFD,), {_COLOUR_SPACE: _SRGB if srgb else _UNCALIBRATED}, kind=3)
     at = _place(changed, (EXIF_IFD, INTEROP_IFD), _INDEX)
     if at is None or changed[at + 8 : at + 12] != _ADOBE_INDEX:

@@ -155,7 +155,7 @@ def _colours(attributes: Mapping[str, Any]) -> Found:
 
 
 def _how_to_read(path: str, spec: Any, layer: Layer) -> tuple[str, int, int, Callable[[Pixels], Pixels]]:
-    """Returns the type to read a layer's channels as, from and to, and what makes its pixels of them, row by row.
+    """Returns the type to read a layer's channels as, the first and the last + 1, and a function from them to pixels.
 
     They are half if all of them are, else float.
     """

@@ -17,10 +17,10 @@ from ..params.storage import GAIN_MAP
 class Format:
     """A format: the first extension is the usual one; dtypes go from narrow to wide; largest is a side in pixels.
 
-    deep_holds: the metadata beside more than 8 bits, where it is not the same. coded: the depths whose colours are
-    told by the code points of ITU-T H.273. upright: decoders turn pictures, so they are written turned. written:
-    files of it can be written. needs: the package that codes it. brightest: the largest value of light, where that is
-    below floats' own; negative values have no place then either. primaries: those whose light its values always are.
+    deep_holds: the metadata beside more than 8 bits, if not the same. coded: the depths whose colours are stated by
+    code points of ITU-T H.273. upright: decoders turn pictures, so they are written turned. written: files of it can be
+    written. needs: the package that codes it. brightest: the largest value of light, if less than the largest float;
+    then no value can be negative. primaries: the only ones that its values can have, if there are such.
     """
 
     name: str
@@ -184,7 +184,7 @@ _LIGHT_IN_JPEG = Format(
 )
 # The formats that are only read.
 ONLY_READ = (
-    Format("PBM", (".pbm",), ("uint8",), (), (1,), written=False),  # it is told as PNM
+    Format("PBM", (".pbm",), ("uint8",), (), (1,), written=False),  # its content is recognised as PNM
     Format("PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), (b"8BPS",), written=False),
     Format("DDS", (".dds",), ("uint8", "float16"), (b"DDS ",), written=False),
     Format(

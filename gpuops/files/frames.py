@@ -76,7 +76,7 @@ def read(path: str, fmt: Format, layer: str | int) -> tuple[Pixels, int]:
 
 
 def chosen(path: str, layer: str | int, count: int, several: str = "frames", one: str = "picture") -> int:
-    """The number of a frame that exists, or of what else a file has ``several`` of."""
+    """The number that ``layer`` says, if a file of ``count`` frames, or other things called ``several``, has it."""
     if not str(layer).isdecimal() or int(layer) >= count:
         have = f"{several} 0 to {count - 1}" if count > 1 else f"one {one}"
         raise FileError(f"{path}: has no layer {layer!r}; it has {have}")

@@ -26,11 +26,11 @@ from .picture import Metadata, Picture
 _GAMUTS = {"Rec. 709": "BT_709", "Display P3": "DISPLAY_P3", "Rec. 2020": "BT_2100"}
 #: The least width and height in pixels.
 _LEAST = 8
-#: The share of the largest channel that a colour may be outside Display P3 before that is said.
+#: A colour is outside Display P3 if a channel there is below 0 by more than this share of the largest channel.
 _VISIBLE = 1e-2
 #: The units of the resolution that JFIF tells.
 _UNITS = {1: "in", 2: "cm"}
-#: How the segment begins that has the resolution: behind the version the unit, of which 1 is the inch, and two numbers.
+#: How the segment with the resolution begins. The version, the unit (1: inch) and two numbers follow.
 _JFIF = b"JFIF\0"
 
 
@@ -117,7 +117,7 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
 
 
 def _is_beyond_p3(picture: Picture) -> bool:
-    """Whether some light is outside Display P3, which is that of the file's own picture: factors are 1 at least."""
+    """Whether some light is outside Display P3, the space of the file's own picture, which factors do not leave."""
     to_rec709 = np.reshape(of_primaries(NAMED["Display P3"], LINEAR_CURVE).matrix, (3, 3))
     to_p3 = (np.linalg.inv(to_rec709) @ np.reshape(picture.colour.matrix, (3, 3))).astype(np.float32)
     for row in picture.pixels:
@@ -128,7 +128,7 @@ def _is_beyond_p3(picture: Picture) -> bool:
 
 
 def _with(data: bytes, metadata: Metadata) -> bytes:
-    """A file of libultrahdr with EXIF and XMP before all others of its segments, and the resolution in JFIF's."""
+    """libultrahdr's file with EXIF and XMP before all its other segments, and the resolution in its JFIF segment."""
     added = containers.jpeg_segments(metadata.exif, metadata.xmp)
     changed = bytearray(data)
     if metadata.resolution:

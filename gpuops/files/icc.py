@@ -50,7 +50,7 @@ def is_for_gray(profile: bytes) -> bool:
 
 
 def colour_of(profile: bytes) -> tuple[Colour, str]:
-    """The space that a profile describes, and what else it has that makes that a simplification, or "".
+    """The space that a profile describes, and what of the profile the space leaves out, or "".
 
     A table counts before a matrix. Raises ColourError where it is damaged, or for neither RGB nor gray.
     """
@@ -201,9 +201,9 @@ def _text(data: bytes) -> str:
 
 
 def can_describe(colour: Colour, *, gray: bool) -> bool:
-    """Whether a profile can hold a colour space: not a narrow range, nor numbers beyond its own.
+    """Whether a profile can hold a colour space: not one of narrow range, nor one of too large numbers.
 
-    That values are brighter than white, as HDR signals are, only code points say, and those are for RGB.
+    HDR signals need code points to say that values are brighter than white, and code points are only for RGB.
     """
     if colour.cube is not None:
         return not gray  # the profile that it comes from

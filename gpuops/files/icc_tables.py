@@ -68,7 +68,7 @@ def evaluated(profile: bytes, values: Floats, space: str) -> Floats:
 
 
 def _checked(profile: bytes, values: Floats, space: str) -> Floats:
-    """Does the same, and raises ColourError for light that makes no sense, too."""
+    """Does the same as :func:`evaluated`, and also raises ColourError for light that makes no sense."""
     found = evaluated(profile, values, space)
     if not np.abs(found).max() <= _MOST_XYZ:  # false for NaN, too
         raise ColourError("has tables that make no sense")

@@ -24,7 +24,7 @@ _TO_LIGHT = np.reshape(to_rec709(np.eye(3), D50_XYZ), (3, 3))
 
 
 def inks_of(path: str, profile: bytes | None, depth: str) -> Inks:
-    """What is known of a CMYK file's inks. A note says it where no profile tells their colours."""
+    """What is known of a CMYK file's inks. Where no profile tells their colours, a note says so."""
     trouble = "without an ICC profile"
     if profile:
         try:
@@ -42,7 +42,7 @@ def rgb(pixels: Pixels, profile: bytes | None) -> Pixels:
     By a profile it is float32: sRGB signals, negative and above 1 where colours are beyond sRGB, and alpha as a
     fraction. Without one samples stay what they are.
     """
-    colours = pixels.shape[2] - 1  # what alpha is beside follows inks and colours alike
+    colours = pixels.shape[2] - 1  # one less than inks, with alpha or without
     result = np.empty((*pixels.shape[:2], colours), pixels.dtype if profile is None else np.float32)
     rows = max(1, _AT_ONCE // pixels.shape[1])
     convert = _by_formula if profile is None else partial(_by_profile, profile=profile)

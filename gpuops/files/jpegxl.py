@@ -24,7 +24,7 @@ from .picture import Metadata, Picture
 from .raster_page import alpha_attributes, icc_attribute, icc_of
 from .streams import called
 
-#: The bytes below which OpenImageIO takes a file for none of JPEG XL.
+#: The least bytes of a file that OpenImageIO recognises as JPEG XL.
 _LEAST = 128
 #: The most bytes of metadata; more is an attack.
 _LONGEST = 1 << 26
@@ -70,7 +70,7 @@ def _read(path: str) -> Picture:
 
 
 def _metadata(path: str, file: BinaryIO) -> tuple[bytes | None, bytes | None]:
-    """EXIF, without its preview, and XMP; others are named."""
+    """EXIF, without its preview, and XMP; other boxes are named as left out."""
     from .exif import without_thumbnail
 
     exif = xmp = None

@@ -1,4 +1,4 @@
-"""Light as formats hold it that have a largest value, and nothing below 0."""
+"""Light for formats that have a largest value, and none below 0."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ROUNDING = 1e-6
 
 
 def within(pixels: Pixels, largest: float) -> tuple[Pixels, list[str]]:
-    """Floats as a file can hold them that holds 0 … ``largest``, and a remark on each kind of values that it cannot.
+    """Floats limited to 0 … ``largest``, and a remark on each kind of values that have been changed.
 
     Values that are negative, but far below the rounding of the brightest one, become 0 without a word.
     """

@@ -25,7 +25,7 @@ def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], li
 
 
 def options(fmt: Format, storage: Storage) -> dict[str, Any]:
-    """Pillow's options. What formats do by themselves keeps what the eye can see."""
+    """Pillow's options. Without a chosen storage, what the eye can see is kept."""
     if fmt.name == "JPEG":
         return {"quality": storage.quality_of(fmt.name), "subsampling": storage.subsampling or "4:4:4"}
     method = storage.method(fmt.name)

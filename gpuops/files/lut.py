@@ -58,7 +58,7 @@ class _Text:
         self.lines = content.decode("utf-8-sig", "replace").splitlines()
 
     def words(self, start: int = 0) -> Iterator[tuple[int, list[str]]]:
-        """Lines from index ``start`` on that say something, as their indices and words."""
+        """The lines from index ``start`` on that have words beside remarks, as their indices and words."""
         for at in range(start, len(self.lines)):
             if words := self.lines[at].partition("#")[0].split():
                 yield at, words

@@ -28,7 +28,7 @@ _LARGE = 1 << 30
 _DENSEST = 2000
 #: libjpeg's remark on files that decode well.
 _BENIGN = "extraneous bytes before marker"
-#: OpenImageIO's words on whole files of a kind that it cannot decode.
+#: OpenImageIO's messages on undamaged files of a kind that it cannot decode.
 _UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat", "Invalid bits")
 
 threads.tell(OpenImageIO)
@@ -116,7 +116,7 @@ class Reader:
     def blocks(
         self, rows: int, *, index: int = 0, channels: tuple[int, int] | None = None, dtype: str | None = None
     ) -> Iterator[np.ndarray[Any, Any]]:
-        """Gives the same from the top on, about so many ``rows`` at a time: whole rows of tiles."""
+        """Gives what :meth:`read` returns from the top on, about ``rows`` rows at a time: whole rows of tiles."""
         spec = self.spec(index)
         self.check_plausible(spec)
         first, last = channels or (0, spec.nchannels)
@@ -195,7 +195,7 @@ def write_parts(
 
     ``kind``: OpenImageIO's name of the format, where the path does not tell it.
 
-    With ``rows`` the arrays only say shapes and types: it gives the rows of each, some at a time, from the top on.
+    With ``rows`` the arrays only state shapes and types; ``rows`` gives the rows of each, from the top on.
 
     Attributes are OpenImageIO's; a value that is a pair (type name, value) states its type. "channels" holds
     the channels' names, "window" (x, y, full x, full y, full width, full height).

@@ -17,7 +17,7 @@ from .places import Path_
 
 
 class Identities:
-    """Files by what the system knows them by: a path may lead to one of them under another name."""
+    """Files by the system's own numbers for them, as several paths may lead to one file."""
 
     def __init__(self, paths: Iterable[Path_] = ()) -> None:
         self._known = set(filter(None, map(_identity, paths)))
@@ -93,8 +93,8 @@ def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) 
     Whatever goes wrong, Ctrl-C included, nothing is left behind; after a kill that nothing can catch, the next
     process that writes into the folder removes what was left. Without overwrite the move is a hard link,
     which fails where a file has appeared meanwhile, so that no race can destroy anything. What goes to an address is
-    written here, and sent there as a whole. ``tells_errors``: whoever writes learns of each error, as Python's files
-    do; otherwise the disk is asked in the end whether it is full.
+    written here, and sent there as a whole. ``tells_errors``: writing raises each error, as Python's files do;
+    otherwise it is checked in the end whether the disk is full.
     """
     remote = places.is_address(path)
     if not remote:

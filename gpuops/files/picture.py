@@ -170,7 +170,7 @@ class Picture:
 
     @property
     def depth(self) -> np.dtype[Any]:
-        """The type of the file's samples, which results have as well: that of pixels, but for inks."""
+        """The type of the file's samples, and of results: that of the pixels, unless these come from inks."""
         return self.pixels.dtype if self.inks is None else np.dtype(self.inks.depth)
 
     def upright(self) -> Picture:
@@ -194,7 +194,7 @@ class Picture:
 
 
 def stripped(picture: Picture) -> Picture:
-    """The picture, upright, without metadata but what says its colours, and EXR attributes of its shape."""
+    """The picture, upright; of its metadata only the colours and the EXR attributes of its shape are left."""
     metadata, pixels = picture.metadata, upright(picture.pixels, picture.metadata.orientation)
     names = _LOOKS if pixels.shape == picture.pixels.shape else (CHROMATICITIES,)
     kept = {name: value for name, value in metadata.attributes.items() if name in names}

@@ -1,4 +1,4 @@
-"""The pixels of PNG files by isal, which inflates twice as fast as zlib, where somebody undoes the rows' filters.
+"""PNG files inflated by isal, twice as fast as by zlib, where a device undoes the filters of their rows.
 
 Whoever has a device says so by :func:`undone_by`. Files with a palette, a colour key, interlacing or less than 8 bits,
 and small or damaged ones, are left to OpenImageIO, which has the last word on what can be read.
@@ -37,7 +37,7 @@ _undo: ContextVar[Undo | None] = ContextVar("undo", default=None)
 
 
 class DeferredUnfilter:
-    """What undoes filters once there is a device. Threads that have inflated a file wait for it.
+    """Undoes filters once there is a device. Threads that have inflated a file wait for that.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class DeferredUnfilter:
 
     @property
     def refused(self) -> bool:
-        """Whether nothing undoes filters, as is known."""
+        """Whether it is known that nothing undoes filters."""
         return self.known and self._undo is None
 
     def give(self, undo: Undo | None) -> None:
@@ -85,7 +85,7 @@ def undone_by(undo: Undo | None) -> Iterator[None]:
 
 
 def read(path: str) -> Pixels | None:
-    """Returns the pixels (height, width, channels) of a file whose checksums are right, or None if others shall."""
+    """Returns the pixels (height, width, channels) of a file with right checksums; None where OpenImageIO reads it."""
     undo = _undo.get()
     if undo is None or (isinstance(undo, DeferredUnfilter) and undo.refused):
         return None
@@ -123,7 +123,7 @@ def _inflated(path: str) -> tuple[Rows, tuple[int, int, int], np.dtype[Any]] | N
         return None
     try:
         rows = np.frombuffer(isal_zlib.decompress(b"".join(parts), bufsize=nbytes), np.uint8)
-    except Exception:  # whatever is wrong with them, others say it in words
+    except Exception:  # OpenImageIO will say what is wrong
         return None
     if rows.size != nbytes or rows.reshape(height, -1)[:, 0].max() > 4:
         return None

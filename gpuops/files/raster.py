@@ -33,7 +33,7 @@ from .strips import COPIES, NeedsWholeFile, RowsOf
 if TYPE_CHECKING:
     from . import jpeg2000
 
-#: The times that floats made of 8-bit inks take of their bytes, at most.
+#: Floats made of 8-bit inks take at most this many times the bytes of these.
 _MOST_OF_INKS = 4
 #: The least width and height in pixels, as JPEG 2000's encoder halves the picture five times.
 _JPEG2000_LEAST = 32

@@ -102,7 +102,7 @@ class Page:
             icc, found = None, colours.Found(SRGB)
         if found is None:
             found = colours.of_profile(icc, gray=len(kept) < 3) if icc else colours.of_exif(extras.exif)
-        if icc and icc[16:20] == b"CMYK":  # of which nothing can be made
+        if icc and icc[16:20] == b"CMYK":  # which is not kept beside RGB
             icc = None
         colour = found.told(path, light=dtype.kind == "f")
         size = resolution(spec)
@@ -153,7 +153,7 @@ def _alpha(
 
 
 def _alpha_of_inks(path: str, fmt: Format, page: int) -> tuple[int, int, bool]:
-    """Returns the same of inks."""
+    """Returns the same as :func:`_alpha`, for inks."""
     return (inks.CMYK, *(tiff_page.alpha(path, page, inks.CMYK) if fmt.name == "TIFF" else (-1, False)))
 
 

@@ -13,19 +13,19 @@ from .pictures import format_in
 from .reading import reading
 from .streams import with_text_name
 
-# The modules of formats that can be read so.
+# The modules of formats that can be read by rows.
 _READERS = {"PNG": "raster", "TIFF": "raster", "JPEG": "raster", "EXR": "exr"}
 # The most bytes of pixels that a byte of a file holds, as far as that is plausible.
 _DENSEST = 2000
 
-# The times that a picture's bytes are in memory while it is read and its result is written, as a whole.
+# A picture read and written as a whole takes this many times its bytes of memory.
 COPIES = 3
 # Bytes of memory that a codec takes beside the rows that it reads or writes, at most (measured: 26 to 75 MB).
 CODEC = 75 << 20
 
 #: ``(count)`` → the pixels of rows from the top on, of about so many rows at a time.
 Rows = Callable[[int], Iterator[Pixels]]
-#: The same of the file at a path: ``(path, count)``.
+#: ``(path, count)`` → the same rows, of the file at a path.
 RowsOf = Callable[[str, int], Iterator[Pixels]]
 
 
@@ -75,7 +75,7 @@ class Strips:
 def open_rows(path: str, layer: str | int | None, most: int) -> Strips | None:
     """Opens a picture by rows if it takes more than ``most`` bytes of memory as a whole, as far as formats can tell.
 
-    Raises Whole if it would, and has to be read so.
+    Raises NeedsWholeFile if it does, but cannot be read by rows.
     """
     if os.path.getsize(path) * _DENSEST <= most:
         return None

@@ -71,7 +71,7 @@ def _read_inks(path: str, header: psd.PsdHeader) -> Picture:
 
 
 def _say(path: str, further: int, layers: int) -> None:
-    """Says what of a file is not read."""
+    """Notes what of a file is not read."""
     if further > 0:
         several = "channels" if further > 1 else "channel"
         note(f"{path}: is read without its further {several} ({further}), not said to be transparency")

@@ -23,7 +23,7 @@ def count() -> int:
 
 @contextmanager
 def limited(count: int) -> Iterator[None]:
-    """Sets that number, for the whole process, until the end. Codecs that are at work keep theirs."""
+    """Sets that number for the whole process, as long as the context lasts. Codecs at work keep theirs."""
     before = _count
     _set(max(1, count))
     try:

@@ -68,7 +68,7 @@ def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
 
 
 def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> Iterator[Pixels]:
-    """Gives the same from the top on, about ``count`` rows at a time: whole strips, or rows of tiles."""
+    """Gives the same samples from the top on, about ``count`` rows at a time: whole strips, or rows of tiles."""
     height, width, channels = shape
     with parsing(path), quiet_tifffile().TiffFile(path) as file:
         found = file.pages[page].aspage()

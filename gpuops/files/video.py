@@ -54,21 +54,21 @@ def guarded(source: str) -> Iterator[None]:
 
 
 def _check_kind(source: str) -> None:
-    """Refuses pictures, of which FFmpeg would make videos of one frame."""
+    """Refuses pictures, which FFmpeg would take for videos of one frame."""
     from .pictures import format_in
 
     try:
         fmt = format_in(source)
-    except FileError:  # FFmpeg knows more kinds of videos, and what is none
+    except FileError:  # FFmpeg knows more kinds of videos, and tells them from other files
         return
-    if fmt is not VIDEO and fmt.name != "TGA":  # of which a file has no sign
+    if fmt is not VIDEO and fmt.name != "TGA":  # any file may look like TGA
         raise FileError(
             f"{source}: is a picture ({fmt}), and a video is made of a video: give -o a name such as out.png"
         )
 
 
 def of_swscale(pixels: Pixels, of_samples: str) -> Pixels:
-    """Codes of 16 bits whose white is 65535, of those that swscale makes of samples of a range."""
+    """Converts swscale's 16-bit codes, made of samples of a range, to codes whose white is 65535."""
     white, bits = _white(of_samples)
     held = np.minimum(pixels, white)
     found: Pixels = held + (held >> bits)
@@ -82,7 +82,7 @@ def for_swscale(pixels: Pixels, of_samples: str) -> Pixels:
 
 
 def _white(of_samples: str) -> tuple[int, int]:
-    """What swscale has for white, and how often the part that it lacks is in it, as a power of two."""
+    """swscale's code of white, and the shift by which it gives what it lacks of 65535."""
     return (65472, 10) if of_samples == "JPEG" else (65280, 8)
 
 

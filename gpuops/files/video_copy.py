@@ -26,7 +26,7 @@ CODECS: dict[str, tuple[str, int, dict[str, str]]] = {
     ".mkv": ("libx264", 51, {}),
     ".webm": ("libvpx-vp9", 63, {"b": "0", "row-mt": "1"}),
 }
-#: That of 10 bits, where there is one.
+#: The same for 10 bits, where there is such a codec.
 DEEP: dict[str, tuple[str, int, dict[str, str]]] = dict.fromkeys(
     (".mp4", ".mov", ".mkv"), ("libx265", 51, {"x265-params": "log-level=none"})
 )
@@ -134,7 +134,7 @@ class Copy:
         self._count, self._had_alpha = 0, False
 
     def _warn(self, left: list[str], *, deep_is_written: bool) -> None:
-        """Says what of the source the copy has not."""
+        """Warns of what the copy lacks of the source."""
         frames, coding = self.frames, self._coding
         sdr = frames.space in HDR and coding.space not in HDR
         lost = None
@@ -158,7 +158,7 @@ class Copy:
             raise FileError(
                 f"{self._target}: cannot hold the {stream.type} of {self.frames.source} ({name}): name an .mkv"
             ) from None
-        if stream.type == "attachment":  # which is nothing without its name
+        if stream.type == "attachment":  # it is of no use without its name
             return made
         if not self._coding.strip:
             self._describe(made, stream)
@@ -243,7 +243,7 @@ class Copy:
         return Tags(int(given.color_primaries), int(given.color_trc), matrix)
 
     def _say_mastering(self) -> None:
-        """Says on which display HDR was mastered, where that is known and can be; nothing else holds for new frames."""
+        """Says on which display HDR was mastered, if known. Other data of HDR do not hold for new frames."""
         sides = self.frames.sides
         left = list(dict.fromkeys(name for side, name in _OF_BRIGHTNESS.items() if any(sides.get(side, b""))))
         if _MASTERING in sides:
@@ -282,7 +282,7 @@ def _kept(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def _warn_of_metadata(frames: Frames, target: str, made: Any) -> None:
-    """Says which metadata a copy that was made has not, as each container knows its own."""
+    """Warns of metadata that a finished copy lacks, which depends on its container."""
     lost: list[str] = []
     streams = [frames.video, *(stream for stream in frames.others if stream.type != "attachment")]
     pairs = [(frames.reader, made), *zip(streams, made.streams, strict=False)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-#: The namespace of what tells of a gain map.
+#: The namespace of statements on a gain map.
 GAIN_MAP = b"http://ns.adobe.com/hdr-gain-map/"
 # The namespace of a list of the pictures that follow in the file.
 _CONTAINER = b"http://ns.google.com/photos/1.0/container/"
@@ -17,7 +17,7 @@ _STATEMENT = (
 
 
 def without_gain_map(packet: bytes) -> bytes | None:
-    """The packet without what it says of a gain map and of further pictures; None where that is interwoven.
+    """The packet without what it says of a gain map and of further pictures; None where that cannot be cut out.
 
     All other bytes stay as they are.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..image import Image
     from .variance import Variance
 
-# What idiff lets values differ by if nobody says otherwise.
+# The difference of values that idiff allows without an option.
 _IDIFF_FAIL = 1e-6
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALWAYS", "Both", "Pair", "SizeError", "flip_map", "measure"]
 
-# Figures that verdicts, reports and difference pictures need.
+# Figures that are always measured: verdicts, reports and difference pictures need them.
 ALWAYS = ("max", "rmse")
 
 

@@ -84,7 +84,7 @@ def _passes(gpu: Gpu, shape: tuple[int, int, int], params: ResizeParams) -> tupl
 
 
 def axes(params: ResizeParams, height: int, width: int) -> tuple[ResampledAxis, ResampledAxis]:
-    """Returns which results both axes (y, x) of an image of this size get, and what these cover.
+    """Returns how both axes (y, x) of an image of this size are resampled: their new lengths, and what these cover.
 
     Raises ParameterError where a side would have more than :data:`MOST` pixels.
     """

@@ -85,8 +85,8 @@ class TonemapParams(Params):
         The exposure in stops (EV): light is multiplied by 2**exposure. None meters the image: the luminance that
         ``meter`` reads becomes ``key``. ``shared`` and ``smooth:N`` give ``sequence``.
     sequence : Neighbours, optional
-        The inputs of a command whose metered exposures an image's exposure is the mean of. An image alone is its own
-        sequence: the exposure is None.
+        The inputs of a command that have a part in an image's exposure: it is the mean of their metered ones. An image
+        alone is its own sequence: the exposure is None.
     meter, key : str, float
         A name of :data:`METERS`, and the luminance that it is brought to.
     percentiles : (float, float)

@@ -14,7 +14,7 @@ _SMOOTH = "smooth:"
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The inputs of a command whose metered exposures an input's exposure is the mean of, in stops.
+    """The inputs of a command that have a part in an input's exposure: it is the mean of their metered ones, in stops.
 
     ``count``: so many, an odd number, with the input itself in the middle. None: all inputs.
     """
@@ -78,7 +78,7 @@ EXPOSURE = Written(
     exposure_option,
     lambda stops: "auto" if stops is None else repr(stops),
 )
-#: The kind of it where the inputs of a command may be exposed alike.
+#: The same where the inputs of a command may be exposed alike.
 OF_SEQUENCE = Written(
     "The exposure in stops, or how it is metered. auto meters each input, shared takes the mean of all inputs, and "
     "smooth:N the mean of N inputs with this one in the middle.  [default: auto, or 0 with --lut]",

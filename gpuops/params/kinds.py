@@ -85,7 +85,7 @@ class Given(Mapping[str, Any]):
 class Kind(ABC):
     """The kind of a parameter: which values it may have, and how they are written, checked and explained in ``help``.
 
-    Nothing compares kinds, so they have no methods for it: to make these takes longer than all else of a module.
+    Kinds are never compared, so they have no methods for it: making these would take most of a module's import.
     """
 
     help: str
@@ -102,7 +102,7 @@ class Kind(ABC):
 
     @abstractmethod
     def checked(self, name: str, value: Any) -> Any:
-        """Does so for a value that is not None, unless that has a meaning of its own."""
+        """Does the same for a value other than None; for None, too, where it has a meaning of its own."""
 
     @property
     @abstractmethod

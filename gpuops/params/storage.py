@@ -17,7 +17,7 @@ GAIN_MAP = "JPEG with a gain map"
 
 
 class Levels(NamedTuple):
-    """The levels of a compression, and the one that it has if nobody says another."""
+    """The levels of a compression, and its usual one."""
 
     least: int
     most: int
@@ -25,7 +25,7 @@ class Levels(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A compression and its level; -1 where it has none."""
+    """A compression and its level, which is -1 where there are no levels."""
 
     name: str
     level: int
@@ -163,5 +163,5 @@ class Storage:
         return usual if self.quality is None else self.quality
 
 
-#: What formats do by themselves.
+#: How outputs are stored without any option.
 USUAL = Storage()

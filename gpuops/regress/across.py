@@ -17,9 +17,9 @@ from ..params.thresholds import Thresholds
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# The width of a tile in pixels: the first one that differs is told.
+# The width of a tile in pixels; reports name the first tile that differs.
 TILE = 64
-# What devices may differ by if nobody says so: one level of 16 bits.
+# The difference that devices may have without thresholds: one level of 16 bits.
 LEVEL = 1 / 65535
 
 

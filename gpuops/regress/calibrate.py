@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import files
+from ..errors import visible
 from ..params.comparing import Comparing
 from ..params.metrics import METRICS, option_of
 from ..params.thresholds import Thresholds
@@ -101,7 +102,7 @@ def to_toml(
     lines: list[str] = []
     for name, figures in found.items():
         if not figures:
-            lines.append(f"# {_comment(name)}: no noise; without thresholds only equal pictures pass")
+            lines.append(f"# {visible(name)}: no noise; without thresholds only equal pictures pass")
             continue
         quoted = name.replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'[thresholds."{quoted}"]')
@@ -111,10 +112,6 @@ def to_toml(
         lines += [f"{option_of(m)} = {v:.10g}" for m, v in thresholds_for(figures, margin).limits.items()]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _comment(text: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _rounded(value: float, *, up: bool) -> float:

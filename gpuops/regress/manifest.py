@@ -44,7 +44,7 @@ _MAKERS = ("command", "chain", "recipe")
 # The keys of a suite, and of a case.
 _SUITE = ("references", "defaults", "thresholds", "case")
 _CASE = ("name", *_MAKERS, "inputs", "outputs", "tags", "timeout", "thresholds")
-# Seconds that a case may take if it does not say so itself.
+# Seconds that a case may take unless it states a limit.
 _TIMEOUT = 300.0
 
 

@@ -40,7 +40,7 @@ class References(Protocol):
         """Says whether a platform or a device has references of its own: else none has to be asked for its name."""
 
     def names(self) -> list[str]:
-        """Returns the names of all pictures that have a reference, in order; variances are none."""
+        """Returns the names of all pictures that have a reference, in order, without those of variances."""
 
     def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
         """Returns the path of the reference of the first of ``places`` that has one, or the base, and which it is."""
@@ -63,7 +63,7 @@ def slug(name: str) -> str:
 
 
 def places_of(device: str | None, platform: str | None) -> tuple[str, ...]:
-    """Returns the names of where a suite runs, the nearest first."""
+    """Returns the names of the device, the OpenCL platform and the system that a suite runs on, the nearest first."""
     names = (device, platform, {"darwin": "macos", "win32": "windows"}.get(sys.platform, sys.platform))
     return tuple(dict.fromkeys(slug(name) for name in names if name))
 

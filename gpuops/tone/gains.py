@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, int, int]
 
-# Copies of the light that there are beside it: it is put together with the gains, for which four planes are needed.
+# Copies of the light in memory beside it, for putting it together with the gains, which need four planes.
 _COPIES = 5.0
 
 

@@ -222,7 +222,7 @@ class Durand:
 
 @dataclass(frozen=True)
 class Survey:
-    """What Durand's operator knows of a whole picture, one after the other.
+    """What Durand's operator has found out about a whole picture, one thing after the other.
 
     Attributes
     ----------

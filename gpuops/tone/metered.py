@@ -63,7 +63,7 @@ def metered(gpu: Gpu, image: Image, params: TonemapParams, names: Iterable[str |
 
 
 def _of(params: TonemapParams, operator: str | LutParams, exposure: float) -> TonemapParams:
-    """Returns the same for another operator, with those of the given parameters that it has."""
+    """Returns the parameters for another operator, with those of the given operator parameters that it has."""
     white = params.white if operator in WHITE else None
     known = TonemapParams(operator).known
     given = {name: value for name, value in params.parameters.items() if name in known}

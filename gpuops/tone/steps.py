@@ -51,7 +51,7 @@ def stored(
         image = source if decoding is None else unpack(source, decoding)
         image.space = source.space
         return Stored(*pack(shown(gpu, image, params), light), space)
-    # The signal as it is, whatever files of this kind hold.
+    # The signal goes to the file as it is.
     signal = replace(params, transfer="srgb") if params.transfer == "auto" else params
     encoding, written = Encoding(depth), cast("Colour | None", of_signal(signal.transfer, signal.gamma))
     if params.dither:

@@ -197,7 +197,7 @@ def _exposed(params: TonemapParams, measured: Statistics) -> tuple[TonemapParams
 
 
 def _resolved(params: TonemapParams, measured: Statistics) -> tuple[TonemapParams, ...]:
-    """Returns parameters of which the scene decides none any more."""
+    """Returns parameters with values for all that the scene decides."""
     assert params.exposure is not None
     return (operators.resolved(params, operators.Scene.of(measured), 2.0**params.exposure),)
 
@@ -285,7 +285,7 @@ def _stops(measured: Statistics, params: TonemapParams) -> float:
 
 
 def _told(stops: float) -> float:
-    """Tells the exposure that an image was metered for, in stops, and returns it."""
+    """Reports the exposure that an image was metered for, in stops, and returns it."""
     found(f"exposure {stops:+.3f} stops, metered", {"exposure": stops}, detail=True)
     return stops
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from ..both import Both
     from .band import Band
 
-# Bits of a luminance's pattern that the first look counts, less those of the sign, and that the second one does.
+# Bits of a luminance by which the first look counts, without the sign, and by which the second one does.
 _HIGH, _LOW = 15, 16
 
 
 class Luminances(FigurePart):
-    """The luminance of the reference, on which two looks are taken: numbers at least 0 rise with their bits.
+    """The luminances of the reference, whose median is found in two looks at all rows.
 
-    The first look counts them by the upper bits. The second one counts those by the lower bits whose upper ones are
-    the median's.
+    Floats of at least 0 have the order of their bits. The first look counts luminances by their upper bits. The second
+    one counts those with the upper bits of the median by their lower bits.
     """
 
     wants = "light"

@@ -22,7 +22,7 @@ _DIFFERENT = 1
 
 
 class FigurePart(ABC):
-    """A figure on its way.
+    """A figure that is joined from those of rows.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class FigurePart(ABC):
 
     @abstractmethod
     def take(self, both: Both, band: Band) -> None:
-        """Takes rows that follow those before."""
+        """Takes the next rows."""
 
     def take_equal(self, band: Band) -> None:  # noqa: B027
         """Takes rows that are the same in both pictures."""
@@ -55,7 +55,7 @@ class FigurePart(ABC):
     @property
     @abstractmethod
     def figure(self) -> float:
-        """What has come of it."""
+        """The figure, when all rows have been taken."""
 
 
 class Largest(FigurePart):
@@ -137,7 +137,7 @@ class PixelmatchCount(FigurePart):
 
 
 class DensestWindow(FigurePart):
-    """The most of these pixels in a window, which begins in the rows that count."""
+    """The most different pixels in a window that begins in the rows that count."""
 
     wants = "codes"
     floats = 2.0

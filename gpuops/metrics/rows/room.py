@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import lcm
 from typing import TYPE_CHECKING
 
-from ...errors import DeviceError, ParameterError, megabytes
+from ...errors import DeviceError, ParameterError, are_allowed, megabytes
 from ...tiles.memory import MOST_PIXELS, ROUNDED
 from .parts import FigurePart
 
@@ -105,8 +105,7 @@ def rows_in_memory(
     rows = (memory - beside) // row
     if rows < unit:
         raise ParameterError(
-            f"needs {megabytes(beside + unit * row)} MB of memory for this, and {memory / 1e6:.4g} MB are allowed: "
-            f"raise --memory"
+            f"needs {megabytes(beside + unit * row)} MB of memory for this, and {are_allowed(memory)}: raise --memory"
         )
     return _whole_units(rows, unit, height)
 
