@@ -166,6 +166,29 @@ def test_explain(clpix: Program, scene: Path) -> None:
     assert "1 of 3 steps change nothing" in run.out and "writes the file's pixels" in run.out
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("crop in.exr --region 1,2,99,4 -o o.png", 1),
+        ("grade in.exr then crop --region 0,0,9,9 then crop --region 1,2,9,4 -o o.png", 1),
+        ("blur in.exr --sigma 1 --dtype half -o o.png", 2),
+        ("blur in.exr --sigma 1 --dtype uint8 -o o.exr", 2),
+        ("blur in.exr --sigma 1 --dither -o o.exr", 2),
+        ("blur in.exr --sigma 1 --dither -o o.tif", 2),
+        ("blur in.exr --sigma 1 -o o.nothing", 1),
+        ("tonemap in.exr --dither -o o.exr", 2),
+        ("tonemap in.exr --transfer srgb -o o.exr", 2),
+        ("tonemap in.exr --transfer pq --colour rec2020 -o o.png", 2),
+        ("tonemap in.exr --gain-map -o o.jpg", 2),
+    ],
+)
+def test_explain_refuses_what_the_command_refuses(clpix: Program, scene: Path, line: str, code: int) -> None:
+    """In the same line, with the same exit code."""
+    run, told = clpix(*line.split()), clpix(*line.split(), "--explain")
+    assert (run.code, told.code, told.out) == (code, code, "")
+    assert (told.err, told.err.count("\n")) == (run.err, 1)
+
+
 GRADE = ("grade", "--exposure", 1)
 
 
