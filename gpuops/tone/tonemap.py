@@ -308,7 +308,7 @@ def _measured(
 ) -> Statistics:
     return statistics(
         gpu,
-        cut(source, params.meter_region, interleaved=decoding is not None),
+        cut(source, params.meter_region, interleaved=decoding is not None, alpha=bool(stages)),
         decoding=decoding,
         stages=stages,
         weights=white_balance.weights(params.white_balance, source.space.colour.luminance),
