@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.chain import Chain
+from gpuops.errors import ParameterError
 from gpuops.operation import Params
 from gpuops.ops.write import WriteParams
 from gpuops.params.files import STREAM, FileOperand
@@ -76,11 +77,20 @@ def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
 def _explain(shared: Shared, chain: Chain, *, fuse: bool) -> None:
     """Prints what would be done with the first input."""
     from gpuops.batch.explain import explain
+    from gpuops.batch.job import Job
     from gpuops.gpu import Gpu
 
-    target = naming.outputs_of(shared, "chain")[0]
+    from .checks import check_format
+
+    named = (None, *(params.output for params in chain if isinstance(params, WriteParams)))
+    target, *asides = (naming.outputs_of(shared, "chain", name)[0] for name in named)
+    check_format(shared, target)
+    job = Job(shared.inputs[0], chain, target, tuple(asides), shared.of_job(fuse=fuse))
     with Gpu(shared.device, memory=shared.device_memory) as gpu:
-        click.echo(explain(gpu, chain, shared.inputs[0], target, shared.of_job(fuse=fuse)))
+        try:
+            click.echo(explain(gpu, job))
+        except ParameterError as error:
+            raise click.UsageError(str(error), click.get_current_context()) from None
 
 
 def _asides(shared: Shared, chain: Chain, name: str) -> dict[str, tuple[str, ...]]:

@@ -71,6 +71,17 @@ def to(sink: Callable[[str], object]) -> Iterator[None]:
         _sink.reset(before)
 
 
+@contextmanager
+def silence() -> Iterator[None]:
+    """Drops notes of this thread's work inside, and counts, which :func:`summed` outside would add."""
+    before = _sums.set(None)
+    try:
+        with to(lambda _text: None):
+            yield
+    finally:
+        _sums.reset(before)
+
+
 def tally(text: str, counts: Mapping[str, int]) -> None:
     """Gives a text whose ``{}`` stands for counts such as "3 NaN, 2 infinite"; nothing if all of them are 0.
 

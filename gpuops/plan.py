@@ -253,7 +253,7 @@ def run(
             )
             waiting.append(step.name)
             continue
-        ends = operation.ends if target is not None and last and not at.space.as_is else None
+        ends = operation.ends if target is not None and last and not at.space.stays else None
         joins = fuse and at.stages and operation.joins(step.params) and (ends or at.decoding is None)
         if not joins and (at.stages or not ends):
             with _named(gpu, waiting or [step.name], todo):
@@ -278,7 +278,7 @@ def run(
         at, waiting = LaunchInput.of(result), []
         seen(step.params, result)
     with _named(gpu, waiting, todo):
-        if at.stages and target is not None and not at.space.as_is:
+        if at.stages and target is not None and not at.space.stays:
             return at.stored(gpu, target)
         result = at.read(gpu)
         result.part = part

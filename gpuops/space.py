@@ -49,6 +49,11 @@ class Space:
         """Whether values are light."""
         return self.colour.linear
 
+    @property
+    def stays(self) -> bool:
+        """Whether files get these values as they are: somebody asked for them, or they are a display's signal."""
+        return self.as_is or (self.display and not self.linear)
+
 
 LIGHT = Space()
 

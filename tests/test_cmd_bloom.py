@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from gpuops.params.starburst import Aperture
 from gpuops.pixels.coding import download
 from gpuops.tone import tonemap
 
+from .conftest import Run
+from .reference import colour as colour_reference
 from .tolerance import BLOOM, ROUNDINGS, TONEMAP
 
 
@@ -264,3 +267,29 @@ def test_refused(
     run = clpix("bloom", scene, "-o", out, *arguments)
     assert run.code == code and message in run.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("way", ["", "--no-fuse", "rows"])
+@pytest.mark.parametrize("method", ["mip", "gaussians"])
+def test_hidden_colours_are_not_metered(
+    clpix: Callable[..., Run],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rng: np.random.Generator,
+    way: str,
+    method: str,
+) -> None:
+    """Colours under alpha 0 give no light: the geometric mean is that of the other pixels, as float64 has it."""
+    codes = rng.integers(1, 65536, (40, 30, 4)).astype(np.uint16)
+    codes[:, :15, 3], codes[:, :15, :3] = 0, 65535
+    codes[:, 15:, :3] //= 8
+    files.write(tmp_path / "in.png", Picture(codes, alpha=True))
+    light = colour_reference.srgb_light(codes[:, 15:, :3] / 65535)
+    stops = np.log2(0.18) - np.log2(light @ (0.2126, 0.7152, 0.0722)).mean()
+    if way == "rows":
+        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1)
+    options = ("--method", method, "--tonemap", "agx", "-v", *(way.split() if way != "rows" else ()))
+    run = clpix("bloom", tmp_path / "in.png", *options, "-o", tmp_path / "out.png")
+    found = re.search(r"exposure ([-+.\d]+) stops", run.err)
+    assert run.code == 0 and found is not None and abs(float(found[1]) - stops) < 1e-3, run.err

@@ -31,6 +31,12 @@ def scene(rng: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     return tmp_path
 
 
+def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes every picture one that goes by rows, in small blocks."""
+    monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+    monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1)
+
+
 def pixels(path: Path) -> np.ndarray[Any, Any]:
     return files.read(path).pixels
 
@@ -160,6 +166,29 @@ def test_explain(clpix: Program, scene: Path) -> None:
     assert "1 of 3 steps change nothing" in run.out and "writes the file's pixels" in run.out
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("crop in.exr --region 1,2,99,4 -o o.png", 1),
+        ("grade in.exr then crop --region 0,0,9,9 then crop --region 1,2,9,4 -o o.png", 1),
+        ("blur in.exr --sigma 1 --dtype half -o o.png", 2),
+        ("blur in.exr --sigma 1 --dtype uint8 -o o.exr", 2),
+        ("blur in.exr --sigma 1 --dither -o o.exr", 2),
+        ("blur in.exr --sigma 1 --dither -o o.tif", 2),
+        ("blur in.exr --sigma 1 -o o.nothing", 1),
+        ("tonemap in.exr --dither -o o.exr", 2),
+        ("tonemap in.exr --transfer srgb -o o.exr", 2),
+        ("tonemap in.exr --transfer pq --colour rec2020 -o o.png", 2),
+        ("tonemap in.exr --gain-map -o o.jpg", 2),
+    ],
+)
+def test_explain_refuses_what_the_command_refuses(clpix: Program, scene: Path, line: str, code: int) -> None:
+    """In the same line, with the same exit code."""
+    run, told = clpix(*line.split()), clpix(*line.split(), "--explain")
+    assert (run.code, told.code, told.out) == (code, code, "")
+    assert (told.err, told.err.count("\n")) == (run.err, 1)
+
+
 GRADE = ("grade", "--exposure", 1)
 
 
@@ -235,3 +264,60 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(
     assert run.code in ((1, 2) if "none.toml" in line or "dither" in line else (2,)), run.err
     assert message in run.err and len(run.err.splitlines()) == 1
     assert sorted(scene.iterdir()) == before
+
+
+# The ways that the steps of a chain go.
+WAYS = ("", "--no-fuse", "rows")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("step", "factor"),
+    [
+        ("grade --exposure -1", 0.5),
+        ("blur --sigma 2", 1.0),
+        ("bloom", 1.0),
+        ("sharpen", 1.0),
+        ("convolve --kernel k.exr", 1),
+    ],
+)
+@pytest.mark.parametrize("name", ["out.png", "out.tif"])
+def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
+    clpix: Program,
+    scene: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
+    step: str,
+    factor: float,
+    name: str,
+) -> None:
+    """It is not encoded once more, and the file says its gamma: a constant is the formula's."""
+    light = np.float32([0.2, 0.4, 0.1])
+    files.write("even.png", files.Picture(np.full((9, 11, 3), light * 65535 + 0.5).astype(np.uint16)))
+    files.write("k.exr", files.Picture(np.ones((3, 3, 1), np.float32), linear=True))
+    shown = ("tonemap", "even.png", "--operator", "linear", "--exposure", "0", "--transfer", "gamma:2.2")
+    if way == "rows":
+        in_blocks(monkeypatch)
+    options = ("--space", "encoded", "--dtype", "uint16", "-o", name, *(way.split() if way != "rows" else ()))
+    run = clpix(*shown, "then", *step.split(), *options)
+    assert (run.code, run.err) == (0, "")
+    found = files.read(name)
+    assert found.colour.transfer == "gamma 2.2"
+    # Of --space encoded the values are taken for light.
+    expected = np.broadcast_to(factor * light.astype(float) ** (1 / 2.2) * 65535, found.pixels.shape)
+    np.testing.assert_allclose(found.pixels, expected, rtol=0, atol=3)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("last", ["bloom", "blur --sigma 2", "grade --exposure 1", "flip --axis both"])
+@pytest.mark.parametrize("name", ["out.png", "out.webp", "out.exr"])
+def test_a_picture_for_a_display_has_the_depth_of_one(
+    clpix: Program, scene: Path, monkeypatch: pytest.MonkeyPatch, way: str, last: str, name: str
+) -> None:
+    """Whatever follows the step that made it: 8 bits, and floats where files hold numbers."""
+    if way == "rows":
+        in_blocks(monkeypatch)
+    options = ("-o", name, *(way.split() if way != "rows" else ()))
+    run = clpix("bloom", "in.exr", "--tonemap", "agx", "then", *last.split(), *options)
+    assert run.code == 0 and "holds no floats" not in run.err, run.err
+    assert pixels(Path(name)).dtype == ("float32" if name == "out.exr" else "uint8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -706,3 +707,31 @@ def test_a_plot_without_matplotlib(
     assert run.code == 2
     assert run.err == "clpix: error: a chart needs matplotlib: pip install 'clpix[plots]'\n"
     assert list(tmp_path.iterdir()) == [exr]
+
+
+@pytest.mark.parametrize("way", ["--fuse", "--no-fuse", "rows"])
+@pytest.mark.parametrize("balance", ["none", "gray-world"])
+def test_a_region_is_metered_straight_behind_a_step_that_multiplies_by_alpha(
+    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, balance: str
+) -> None:
+    """A constant under a constant alpha, which a blur leaves: the exposure is that of the colour alone."""
+    light = np.float32([0.25, 0.5, 0.125])
+    pixels = np.zeros((24, 20, 4), np.float32)
+    pixels[:12] = 30, 20, 10, 1
+    pixels[12:] = *light, 0.25
+    files.write(tmp_path / "in.tif", files.Picture(pixels, alpha=True, linear=True))
+    if way == "rows":
+        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1)
+    metering = ("--meter-region", "2,15,9,7", "--white-balance", balance, "--operator", "linear", "-v")
+    run = clpix(
+        *("blur", tmp_path / "in.tif", "--kind", "box", "--radius", "1", "then", "tonemap", *metering),
+        *("-o", tmp_path / "out.exr", *((way,) if way != "rows" else ())),
+    )
+    (stops,) = re.findall(r"exposure ([-+.\d]+) stops", run.err)
+    got = read(tmp_path / "out.exr")[18, 5, :3]
+    if balance == "none":
+        assert float(stops) == pytest.approx(np.log2(0.18 / (light @ (0.2126, 0.7152, 0.0722))), abs=1e-3)
+        np.testing.assert_allclose(got, light * 2 ** float(stops), rtol=1e-3)
+    else:
+        np.testing.assert_allclose(got, np.full(3, 0.18), rtol=1e-3)

@@ -55,6 +55,10 @@ RESIZES: list[ResizeParams] = [
     ResizeParams((23, 19), fit="cover"),
     ResizeParams((61, 17), filter="area", fit="cover"),
     ResizeParams((31, 53)),
+    ResizeParams((31, 53), fit="stretch"),
+    ResizeParams((31, 53), fit="cover", filter="area"),
+    ResizeParams((None, 53)),
+    ResizeParams((31, None)),
 ]
 CROPS: list[CropParams] = [
     CropParams(Region(3, 5, 17, 20)),

@@ -741,6 +741,40 @@ def test_notes_name_the_input_once(
         assert sorted(first.err.splitlines()) == sorted(second.err.splitlines())
 
 
+@pytest.mark.parametrize(
+    ("last", "more"),
+    [
+        ("tonemap --exposure 0", True),
+        ("tonemap", True),
+        ("tonemap --operator durand", True),
+        ("bloom", False),
+    ],
+)
+def test_repaired_pixels_are_counted_once_for_each_step(
+    clpix: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rng: np.random.Generator,
+    last: str,
+    more: bool,
+) -> None:
+    """However often a step is done to measure for another one: negative pixels, and those that an offset makes."""
+    values = rng.uniform(0.2, 0.9, (67, 45, 1)).astype(np.float32)
+    values[rng.random(values.shape) < 0.1] = -1
+    files.write(tmp_path / "a.exr", Picture(values, linear=True))
+    shown = np.maximum(values, 0)  # what the operator "linear" leaves of it
+    count = np.count_nonzero(values < 0) + more * np.count_nonzero(shown < 0.5)
+    command = ("tonemap", tmp_path / "a.exr", "--operator", "linear", "--exposure", "0", "then", "grade", "--offset",
+               "-0.5", "then", *last.split(), "-o", tmp_path / "b.exr", "--overwrite")  # fmt: skip
+    for rows in (False, True):
+        if rows:
+            monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+            monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 10)
+        run = clpix(*command)
+        assert run.code == 0
+        assert re.findall(r"(\d+) negative", run.err) == [str(count)], (rows, run.err)
+
+
 def test_a_promise_that_cannot_be_kept(clpix: Callable[..., Any], tmp_path: Path) -> None:
     """It says what it would take: a format that is written as a whole, a step that needs all, too little for a row."""
     path = tmp_path / "a.tif"

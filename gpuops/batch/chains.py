@@ -158,7 +158,7 @@ def _as_whole(
     def computed() -> Image | Stored:
         findings.clear()  # every run finds the same
         fuse = item.options.fuse
-        with notes.findings_to(findings.append):
+        with notes.findings_to(findings.append), notes.summed():
             return plan.run(gpu, todo, pixels, decoding, item.output.target, fuse=fuse, seen=seen)
 
     result = item.run(computed)

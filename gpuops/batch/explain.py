@@ -8,19 +8,27 @@ from typing import TYPE_CHECKING
 from .. import plan
 from ..params.files import STREAM
 from ..tiles.course import beside_whole, shapes
+from .access import Access
+from .item import Item
 from .reader import read_picture
 
 if TYPE_CHECKING:
-    from ..chain import Chain
     from ..gpu import Gpu
     from ..plan import Plan, Step
-    from .job import Options
+    from .job import Job
 
 
-def explain(gpu: Gpu, chain: Chain, source: str, target: str, options: Options) -> str:
-    """Returns the explanation, for the picture in a file."""
+def explain(gpu: Gpu, job: Job) -> str:
+    """Returns the explanation of a chain, for the picture in a file.
+
+    Raises what the job would raise before it computes anything.
+    """
+    chain, source, target, options = job.chain, job.source, job.target, job.options
+    assert chain is not None
     picture = read_picture(source, options.layer)
     todo = plan.plan(chain, options.space, options.light)
+    item = Item(gpu, target, options, Access(source, options))
+    item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
     height, width, channels = picture.pixels.shape
     values = height * width * channels
     lines = [
@@ -28,7 +36,11 @@ def explain(gpu: Gpu, chain: Chain, source: str, target: str, options: Options) 
         f"read as {_values(todo)}",
     ]
     launches = plan.launches(todo)
-    of_steps = shapes(gpu, todo, (channels, height, width), picture.metadata.orientation)
+    with item.naming():
+        of_steps = shapes(gpu, todo, (channels, height, width), picture.metadata.orientation)
+    item.output.check(display=any(step.traits.display for step in todo.steps))
+    for step in todo.steps:
+        step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     for step, shape in zip(todo.steps, of_steps, strict=False):
         fused = _fused(step, launches) if options.fuse else ""
         lines.append(f"{step.name:<12}{_step(gpu, step, shape)}{fused}")

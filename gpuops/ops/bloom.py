@@ -276,7 +276,7 @@ def _ends(gpu: Gpu, source: Image, params: BloomParams, decoding: Decoding | Non
     from ..space import Stored
     from ..tone import tonemap
 
-    shown = replace(source.space, display=params.tonemap is not None)
+    shown = replace(source.space, display=source.space.display or params.tonemap is not None)
     encoding = target.encoding(shown)
     if decoding is not None and params.preset is None:
         metered = params.exposure is None

@@ -74,7 +74,7 @@ def resize(gpu: Gpu, image: Image, params: ResizeParams) -> Image:
     """
     from ..filters.resize import resized
 
-    return resized(gpu, image, axes(params, *image.shape[1:]), params.filter)
+    return resized(gpu, image, axes(params, *image.of_whole[1:]), params.filter)
 
 
 def _passes(gpu: Gpu, shape: tuple[int, int, int], params: ResizeParams) -> tuple[Pass, ...]:

@@ -24,7 +24,7 @@ from ..pixels import blue_noise
 from ..pixels.coding import Decoding, Encoding, pack
 from ..pixels.pointwise import Stage, reading, writing
 from ..pixels.regions import cut, cut_of_part
-from ..space import converted
+from ..space import conversion, converted
 from . import local, lut, operators, white_balance
 from .gained import Gained, split
 
@@ -253,11 +253,13 @@ def exposure(
 def stops_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
     """Returns :func:`exposure` by the default meter, in stops, for the light of pixels (height, width, channels).
 
-    Their colours are metered straight, whether ``decoding`` premultiplies or not. The exposure of an absurd image is
-    clipped to the range that parameters allow.
+    Their colours are metered straight, as :func:`stops` has them: those under alpha 0 are black if ``decoding``
+    premultiplies. The exposure of an absurd image is clipped to the range that parameters allow.
     """
-    params = TonemapParams()
-    return _told(_stops(_measured(gpu, pixels, params, replace(decoding, premultiply=False)), params))
+    premultiplied = replace(pixels.space, premultiplied=decoding.premultiply)
+    straight, _ = conversion(premultiplied, premultiplied.colour, alpha=decoding.alpha, premultiplied=False)
+    params, stages = TonemapParams(), [straight] if straight else []
+    return _told(_stops(_measured(gpu, pixels, params, decoding, stages), params))
 
 
 def stops(gpu: Gpu, image: Image) -> float:
@@ -299,7 +301,7 @@ def _measured(
 ) -> Statistics:
     return statistics(
         gpu,
-        cut(source, params.meter_region, interleaved=decoding is not None),
+        cut(source, params.meter_region, interleaved=decoding is not None, alpha=bool(stages)),
         decoding=decoding,
         stages=stages,
         weights=white_balance.weights(params.white_balance, source.space.colour.luminance),

@@ -163,7 +163,7 @@ def resolved(
     check_coloured(source.colours if decoding is None else source.shape[2] - decoding.alpha)
     if params.white_balance != GRAY_WORLD:
         return params
-    part = cut(source, params.meter_region, interleaved=decoding is not None)
+    part = cut(source, params.meter_region, interleaved=decoding is not None, alpha=bool(stages))
     _, found = all_statistics(gpu, part, decoding=decoding, stages=stages, histogram=False)
     return replace(params, white_balance=gray_world([one.mean for one in found[:3]]))
 
