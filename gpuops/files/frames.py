@@ -78,6 +78,7 @@ def read(path: str, fmt: Format, layer: str | int) -> tuple[Pixels, int]:
 def chosen(path: str, layer: str | int, frames: int) -> int:
     """The number of a frame that exists."""
     if not str(layer).isdecimal() or int(layer) >= frames:
-        have = f"frames 0 to {frames - 1}" if frames > 1 else "one picture"
-        raise FileError(f"{path}: has no layer {layer!r}; it has {have}")
+        have = f"frames 0 to {frames - 1}" if frames > 1 else "one picture, number 0"
+        what = f"frame {layer}" if str(layer).isdecimal() else f"layer {layer!r}"
+        raise FileError(f"{path}: has no {what}; it has {have}")
     return int(layer)
