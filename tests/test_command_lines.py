@@ -179,6 +179,8 @@ def test_near_choices_are_suggested(path: tuple[str, ...], option: click.Option)
     ("args", "words"),
     [
         ("tonemap in.exr --operator agxx", "did you mean 'agx'?"),
+        ("tonemap in.exr --operator neutral", "did you mean 'khronos-neutral'?"),
+        ("convert in.exr --colour p3", "did you mean 'display-p3'"),
         ("tonemap in.exr --contact-sheet --operators agx,habl", "did you mean 'hable'?"),
         ("bloom in.exr --tonemap DRAGOO", "did you mean 'drago'?"),
         ("blur in.png --sigma 1 --border nearst", "did you mean 'nearest'?"),
