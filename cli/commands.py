@@ -149,7 +149,7 @@ def option_names(command: click.Command, ctx: click.Context) -> set[str]:
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """Returns the known names that are similar to a name or begin with it; the nearest comes first."""
+    """Returns the known names that are like a name, begin with it or have it as a part; the nearest comes first."""
     from difflib import SequenceMatcher
 
     word = name.lstrip("-").lower()
@@ -157,7 +157,9 @@ def near(name: str, known: Iterable[str]) -> list[str]:
     def likeness(other: str) -> float:
         plain = other.lstrip("-").lower()
         begun = len(word) > 2 and plain.startswith(word)
-        return 2.0 if plain == word else 1.0 if begun else SequenceMatcher(None, word, plain).ratio()
+        part = len(word) > 1 and word in plain.split("-")
+        alike = SequenceMatcher(None, word, plain).ratio()
+        return 2.0 if plain == word else 1.0 if begun else max(alike, 0.9 * part)
 
     found = sorted((-likeness(other), other) for other in known)
     close = [other for less, other in found if -less >= max(_NEAR, -found[0][0] - _MARGIN)]

@@ -97,7 +97,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
         with reporting(shared, (first, second)) as report:
             paths = [path for path in (first, second) if path != STREAM]
             for path in paths:
-                check_input(path)
+                check_input(path, alone=True)
             if shared.output is not None:
                 check_output(shared, shared.output, Identities(paths))
                 check_storage(shared, shared.output)

@@ -17,6 +17,8 @@ from click.shell_completion import (
     add_completion_class,
 )
 
+from gpuops.ops import STEPS
+
 # What stands between the names of a list.
 _COMMA = ","
 
@@ -92,6 +94,12 @@ class _Completing(ShellComplete):
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
         if "then" in args:
             args = args[len(args) - args[::-1].index("then") :]
+            if not args:
+                return [
+                    CompletionItem(name, help=text)
+                    for name, text in STEPS.items()
+                    if name.startswith(incomplete)
+                ]
         found = super().get_completions(args, incomplete)
         return found or list(self._more(args, incomplete))
 

@@ -69,10 +69,12 @@ def _later(ctx: click.Context, part: list[str]) -> click.Context:
     """Parses a part behind a ``then``, in a context of its own."""
     from .main import COMMANDS
 
-    if not part:
+    if not part or part[0].startswith("-"):
         ctx.fail("an operation follows 'then', such as: then blur --sigma 2 (a file of that name is ./then)")
     name, *args = part
     if name == "write":
+        if args[:1] in (["-o"], ["--output"]):
+            ctx.fail(f"write is followed by its file: leave out {args[0]} behind it")
         found: click.Context = _write().make_context(name, args, parent=ctx.parent)
         return found
     if name in COMMANDS and name not in OPERATIONS:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -42,7 +45,11 @@ def command(as_json: bool, refresh: bool) -> None:
         listed = [{**asdict(info), "default": info.index in chosen} for info in devices]
         click.echo(json.dumps({"devices": listed}, indent=2))
     elif devices:
-        click.echo("\n".join(table(devices, chosen)))
+        lines = table(devices, chosen)
+        width = shutil.get_terminal_size().columns
+        if sys.stdout.isatty() and max(map(len, lines)) > width:
+            lines = paragraphs(devices, chosen, width)
+        click.echo("\n".join(lines))
     if trouble:
         raise trouble
 
@@ -66,6 +73,23 @@ def table(devices: Sequence[DeviceInfo], chosen: Sequence[int]) -> list[str]:
         lines.append("  ".join(aligned).rstrip())
         if info and not info.usable:
             lines.append(f"    skipped: {info.reason}")
+    return lines
+
+
+def paragraphs(devices: Sequence[DeviceInfo], chosen: Sequence[int], width: int) -> list[str]:
+    """Returns the same for a terminal of ``width`` columns, which the table is too wide for."""
+    lines = []
+    for info in devices:
+        number, kind, name, *cells = row(info, chosen)
+        titles = [*TEXTS, *NUMBERS][3:]
+        # Spaces that lines are not broken at keep each figure beside its title.
+        told = ", ".join(
+            f"{title} {cell}".replace(" ", "\xa0") for title, cell in zip(titles, cells, strict=True)
+        )
+        lines.append(f"{number}  {kind}  {name}")
+        for text in (told, *([] if info.usable else [f"skipped: {info.reason}"])):
+            found = textwrap.wrap(text, width, initial_indent="    ", subsequent_indent="    ")
+            lines += [line.replace("\xa0", " ") for line in found]
     return lines
 
 

@@ -203,7 +203,7 @@ def _tell(job: Job, told: list[Peak] | None) -> None:
     rows = [
         (
             str(number),
-            f"{peak.cycles[0]:.2f},{peak.cycles[1]:.2f}",
+            ",".join(f"{round(cycles, 2) + 0.0:.2f}" for cycles in peak.cycles),
             f"{peak.period:.3f}",
             f"{peak.angle:.1f}",
             f"{peak.amplitude:.5f}",

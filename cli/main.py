@@ -134,11 +134,13 @@ def complain(kind: str, message: object) -> None:
 
 def _usage(error: click.ClickException) -> str:
     """Returns a complaint about the command line, with the command that tells more."""
-    text = error.format_message()
+    text = error.format_message().rstrip(".")
+    if isinstance(error, click.MissingParameter) and error.param is not None and error.param.name == "output":
+        text += ": name the output, such as -o out.png"
     context = getattr(error, "ctx", None)
     if context is None:
         return text
-    return f"{text.rstrip('.')} (see {context.command_path.strip()} --help)"
+    return f"{text} (see {context.command_path.strip()} --help)"
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:

@@ -60,9 +60,11 @@ def outputs_for(
             for path, folder in zip(inputs, below, strict=True)
         ]
     elif len(inputs) > 1:
+        above = str(Path(output).parent)
+        folder = Path(output).stem if above == os.curdir else above
         named = ", ".join(inputs[:2]) + (", …" if len(inputs) > 2 else "")
         raise ParameterError(
-            f"{len(inputs)} inputs and one output {output!r}: give -o a folder, such as {Path(output).stem}/, "
+            f"{len(inputs)} inputs and one output {output!r}: give -o a folder, such as {folder}/, "
             f"or a template such as out/{{stem}}.png (the inputs are {named})"
         )
     else:

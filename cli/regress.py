@@ -30,6 +30,13 @@ class RegressGroup(commands.CommandGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.list_commands(ctx):
+            close = (
+                []
+                if args[1:2] and not args[1].startswith("-")
+                else commands.near(args[0], self.list_commands(ctx))
+            )
+            if close and not Path(args[0]).exists():
+                ctx.fail(f"{args[0]} is neither a folder nor a command: did you mean {close[0]!r}?")
             args = [_FOLDERS, *args]
         name, found, rest = super().resolve_command(ctx, args)
         return "" if name == _FOLDERS else name, found, rest

@@ -79,7 +79,8 @@ def meant(name: object, known: Iterable[object]) -> str:
     """Returns "did you mean 'NAME'? " with the known name most like ``name``, or "" where none is."""
     from difflib import get_close_matches
 
-    near = get_close_matches(str(name).lower(), map(str, known), n=1, cutoff=0.7)
+    word, names = str(name).lower(), list(map(str, known))
+    near = get_close_matches(word, names, n=1, cutoff=0.7) or [one for one in names if word in one.split("-")]
     return f"did you mean {near[0]!r}? " if near else ""
 
 

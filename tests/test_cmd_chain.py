@@ -227,6 +227,9 @@ BAD = [
     ("then blur in.exr --sigma 1 -o o.png", "'then' stands between two operations"),
     ("blur in.exr --sigma 1 -o o.png then", "an operation follows 'then'"),
     ("blur in.exr --sigma 1 then then sharpen -o o.png", "an operation follows 'then'"),
+    ("blur in.exr --sigma 1 then -o o.png", "an operation follows 'then'"),
+    ("blur in.exr --sigma 1 then write -o o.png", "write is followed by its file: leave out -o"),
+    ("blur in.exr --sigma 1", "name the output, such as -o out.png"),
     ("blur in.exr --sigma 1 then fft then sharpen -o o.png", "fft does not make a picture of a picture"),
     ("fft in.exr -o o.png then blur --sigma 1", "fft cannot stand in a chain"),
     (

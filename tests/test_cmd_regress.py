@@ -231,6 +231,7 @@ inputs = ["in.png"]
         (["none", "refs"], "there is no such folder"),
         (["empty", "empty"], "there are no pictures to compare"),
         (["out"], "Missing argument"),
+        (["acept"], "did you mean 'accept'?"),
         (["run", "none.toml"], "none.toml"),
         (["run", "suite.toml", "--shard", "0/1"], "--shard"),
         (["out", "refs", "--max-flp", "1"], "--max-flip"),

@@ -179,6 +179,8 @@ def test_near_choices_are_suggested(path: tuple[str, ...], option: click.Option)
     ("args", "words"),
     [
         ("tonemap in.exr --operator agxx", "did you mean 'agx'?"),
+        ("tonemap in.exr --operator neutral", "did you mean 'khronos-neutral'?"),
+        ("convert in.exr --colour p3", "did you mean 'display-p3'"),
         ("tonemap in.exr --contact-sheet --operators agx,habl", "did you mean 'hable'?"),
         ("bloom in.exr --tonemap DRAGOO", "did you mean 'drago'?"),
         ("blur in.png --sigma 1 --border nearst", "did you mean 'nearest'?"),
@@ -275,6 +277,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("text.png -o new/", 1, "text.png: is not a picture"),
         ("a.png -o out", 1, "add one, such as out.png, or write out/ for a folder"),
         ("a.png b.png -o out", 2, "give -o a folder, such as out/"),
+        ("a.png b.png -o out/x.png", 2, "give -o a folder, such as out/"),
         ("a.png -o none/o.png", 1, "none/o.png: the folder none does not exist; create it first"),
         ("a.png -o none/none/", 1, "the folder none does not exist; create it first"),
         ("a.png -o b.png/", 1, "b.png is a file"),
@@ -304,7 +307,7 @@ def test_inputs_and_outputs(clpix: Program, there: Path, args: str, code: int, w
 @pytest.mark.parametrize(
     ("args", "code", "words"),
     [
-        ("compare a.png folder", 2, "folder: is a folder"),
+        ("compare a.png folder", 2, "folder: is a folder; name the files in it, such as folder/*.exr"),
         ("compare a.png https://example.org/a.png", 2, "is an address; download"),
         ("compare a.png *.tif", 2, "*.tif: no file matches"),
         ("compare a.png b.png -o folder", 2, "folder: is a folder; name a file in it"),

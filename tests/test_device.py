@@ -671,6 +671,18 @@ def test_table_shows_why_a_device_is_skipped() -> None:
     assert "256 MiB" in second
 
 
+def test_a_narrow_terminal_has_a_paragraph_for_each_device() -> None:
+    from clpix.devices import NUMBERS, TEXTS, paragraphs, row
+
+    devices = [BROKEN, replace(INFO, index=1)]
+    lines = paragraphs(devices, [1], 60)
+    assert max(map(len, lines)) <= 60
+    text = " ".join(" ".join(lines).split())
+    assert BROKEN.reason in text and "*1 " in text
+    for title, cell in zip([*TEXTS, *NUMBERS][3:], row(devices[1], [1])[3:], strict=True):
+        assert any(f"{title} {cell}" in line for line in lines)
+
+
 def test_drivers_leave_the_programs_signals_alone() -> None:
     """The test runs in a process of its own, whose drivers are not loaded yet."""
     program = """

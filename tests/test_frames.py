@@ -57,7 +57,7 @@ def test_layers_are_frames(tmp_path: Path) -> None:
     picture = read(tmp_path / "a.gif", layer=2)
     assert np.array_equal(picture.pixels[:, :, :3], expected[2][:, :, :3])
     assert (picture.layer, picture.layers) == ("2", ("0", "1", "2"))
-    with pytest.raises(FileError, match="has no layer 3; it has frames 0 to 2"):
+    with pytest.raises(FileError, match="has no frame 3; it has frames 0 to 2"):
         read(tmp_path / "a.gif", layer=3)
 
 
@@ -110,7 +110,7 @@ def test_frames_of_avif(clpix: Clpix, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (("--frames", "7"), 1, "a.gif: has no layer '7'; it has frames 0 to 2"),
+        (("--frames", "7"), 1, "a.gif: has no frame 7; it has frames 0 to 2"),
         (("--frames", "5:"), 1, "a.gif: has no frames 5:; it has 3, counted from 0"),
         (("--frames", "x"), 2, "give all, a number from 0 on, or N:M"),
         (("--frames", "all", "--layer", "1"), 2, "leave out one"),

@@ -341,6 +341,7 @@ def test_the_folder_obeys_jenkins_policy(made: tuple[Suite, Run, str], tmp_path:
     suite, run, _ = made
     place = tmp_path / "report"
     written = write_folder(place, run)
+    assert Path(written[0].path) == place / "index.html"  # the file to open is told first
     assert sorted(Path(path) for path, _ in written) == sorted(
         path for path in place.rglob("*") if path.is_file()
     )

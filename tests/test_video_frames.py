@@ -74,7 +74,7 @@ def test_some_frames(frames: str, expected: tuple[int, ...], clpix: Clpix, tmp_p
 def test_frames_that_are_not_there(clpix: Clpix, tmp_path: Path) -> None:
     video(tmp_path / "in.mp4")
     for frames, words in (
-        ("8", "has no layer '8'; it has frames 0 to 7"),
+        ("8", "has no frame 8; it has frames 0 to 7"),
         ("9:", "has no frames 9:; it has 8"),
     ):
         run = clpix("flip", tmp_path / "in.mp4", *FLIP, "--frames", frames, "-o", tmp_path / "f.png")
@@ -99,7 +99,7 @@ def test_frames_of_two_videos_by_turns_and_of_one_that_changes(tmp_path: Path) -
         for name in ("a.mp4", "b.mp4"):
             assert number_of(files.read(tmp_path / name, layer=number).pixels) == number
     long(tmp_path / "b.mp4", 20)
-    with pytest.raises(FileError, match="has no layer 29; it has frames 0 to 19"):
+    with pytest.raises(FileError, match="has no frame 29; it has frames 0 to 19"):
         files.read(tmp_path / "b.mp4", layer=29)
 
 

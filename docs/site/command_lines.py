@@ -16,7 +16,7 @@ class CommandLexer(RegexLexer):
     name = "command lines"
     tokens = {  # noqa: RUF012
         "root": [
-            (r"(^|\| *)((?:\$ )?)([\w./]+)", bygroups(Punctuation, Comment, Name.Builtin)),
+            (r"(^|\| *)((?:\$ )?)([\w./]+)", bygroups(Punctuation, Comment, Name.Function)),
             (r"\s+", Whitespace),
             (r"#.*", Comment),
             (r"'[^']*'|\"[^\"]*\"", String),

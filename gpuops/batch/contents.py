@@ -34,7 +34,7 @@ def read(
 
     Raises FileError for what cannot be read.
     """
-    check_input(path)
+    check_input(path, alone=True)
     if path != STREAM and not files.is_numbers(path):
         rows = Access(path, options).rows()
         if rows is not None:

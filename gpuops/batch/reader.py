@@ -52,8 +52,8 @@ def check_source(path: str) -> None:
         check_input(path)
 
 
-def check_input(path: str) -> None:
-    """Refuses an input that cannot be read as a file."""
+def check_input(path: str, *, alone: bool = False) -> None:
+    """Refuses an input that cannot be read as a file. ``alone``: the command has no way to take a folder."""
     if path == STREAM:
         return
     if not path:
@@ -70,8 +70,9 @@ def check_input(path: str) -> None:
         raise FileError(f"{path}: could not be read ({error.strerror})") from None
     if stat.S_ISDIR(mode):
         kinds = {os.path.splitext(name)[1].lower() for name in _names_in(path)}.intersection(files.EXTENSIONS)
+        also = "" if alone else ", or give --recursive"
         example = os.path.join(path, f"*{min(kinds, default='.png')}")
-        raise FileError(f"{path}: is a folder; name the files in it, such as {example}, or give --recursive")
+        raise FileError(f"{path}: is a folder; name the files in it, such as {example}{also}")
     if not stat.S_ISREG(mode):  # it may be readable only once, and files are inspected before they are read
         raise FileError(f"{path}: is no regular file; give '-' for it and redirect standard input")
 

@@ -240,7 +240,9 @@ def format_of(path: str | os.PathLike[str], *, gain_map: bool = False) -> Format
     fmt = _BY_EXTENSION.get(suffix.lower())
     if fmt is None:
         problem = f"the extension {suffix!r} is unknown" if suffix else "the name has no extension"
-        raise FileError(f"{os.fspath(path)}: {problem}; known are {_known()}")
+        raise FileError(
+            f"{os.fspath(path)}: {problem}; known are {_known()}, and of videos {' '.join(VIDEOS)}"
+        )
     if not fmt.written:
         raise FileError(f"{os.fspath(path)}: {fmt} is only read, not written; name it by one of {_known()}")
     return _LIGHT_IN_JPEG if gain_map and fmt.is_jpeg else fmt

@@ -78,6 +78,7 @@ def read(path: str, fmt: Format, layer: str | int) -> tuple[Pixels, int]:
 def chosen(path: str, layer: str | int, count: int, several: str = "frames", one: str = "picture") -> int:
     """The number that ``layer`` says, if a file of ``count`` frames, or other things called ``several``, has it."""
     if not str(layer).isdecimal() or int(layer) >= count:
-        have = f"{several} 0 to {count - 1}" if count > 1 else f"one {one}"
-        raise FileError(f"{path}: has no layer {layer!r}; it has {have}")
+        have = f"{several} 0 to {count - 1}" if count > 1 else f"one {one}, number 0"
+        what = f"{several[:-1]} {layer}" if str(layer).isdecimal() else f"layer {layer!r}"
+        raise FileError(f"{path}: has no {what}; it has {have}")
     return int(layer)

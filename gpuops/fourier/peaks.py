@@ -58,8 +58,8 @@ class Peak:
 
     @property
     def cutoff(self) -> str:
-        """The place as a notch filter takes it."""
-        return ",".join(f"{f:.5f}" for f in self.frequency)
+        """The place as a notch filter takes it, without negative zeros."""
+        return ",".join(f"{round(f, 5) + 0.0:.5f}" for f in self.frequency)
 
     def written(self) -> dict[str, Any]:
         """Returns the component as plain values, for a report."""

@@ -83,7 +83,9 @@ class Size(Kind):
         right = len(sides) == 2 and len(known) >= 2 - self.partial
         if not (right and all(1 <= side <= self.most for side in known)):
             also = ", or one of the two, such as 1920x or x1080" if self.partial else ""
-            raise ParameterError(f"{name} must be WIDTHxHEIGHT in pixels, such as 1920x1080{also}")
+            raise ParameterError(
+                f"{name} must be WIDTHxHEIGHT in pixels, such as 1920x1080{also}; {self.most} is the most"
+            )
         return sides[0], sides[1]
 
     @property

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from ..errors import ParameterError
 
 
 def transfer_option(text: str) -> tuple[str, float | None]:
     """``NAME`` or ``gamma:G`` as transfer and gamma, which is None where it is not said. Raises ParameterError."""
     name, colon, value = text.partition(":")
-    if not colon:
+    if not colon and not re.match(r"[\d.]", name):
         return name, None
     try:
         if name == "gamma":

@@ -55,8 +55,8 @@ def cause(outcome: Outcome) -> str:
 
 def reason(outcome: Outcome) -> str:
     """Says on one line why an outcome is what it is."""
-    said = cause(outcome)
-    return f"{STATUSES[outcome.status]}: {said}" if said else STATUSES[outcome.status]
+    said, status = cause(outcome), STATUSES[outcome.status]
+    return f"{status}: {said}" if said not in ("", status) else status
 
 
 def details(outcome: Outcome) -> Iterable[tuple[str, str]]:

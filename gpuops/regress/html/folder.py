@@ -30,8 +30,9 @@ _OURS = re.compile(
 def write_folder(
     folder: Path_, run: Run, settings: Settings | None = None, *, overwrite: bool = False
 ) -> list[ReportFile]:
-    """Writes the report as ``index.html``, further pages, ``style.css`` and ``pictures/*.png``; returns all files.
+    """Writes the report as ``index.html``, further pages, ``style.css`` and ``pictures/*.png``.
 
+    Returns all files, the index first.
     Floats are shown as a screen shows them. ``overwrite``: an earlier report in the folder is replaced, and its files
     that this one does not have are removed; other files are left alone.
 
@@ -85,7 +86,8 @@ def write_folder(
         part_of = others[start : start + _ROWS]
         write(place / name, _page(settings.title, f"{_BACK}<table>{_rows(part_of)}</table>"))
         links.append(
-            f'<li><a href="{name}">{fragments.text(part_of[0].name)} …</a>: {len(part_of)} cases</li>'
+            f'<li><a href="{name}">{fragments.text(part_of[0].name)} …</a>: '
+            f"{len(part_of)} case{'s' * (len(part_of) > 1)}</li>"
         )
     body = [f'<ul class="totals">{fragments.totals(run.totals)}</ul>']
     if shown:
@@ -96,7 +98,7 @@ def write_folder(
     write(index, _page(settings.title, "".join(body)))
     if overwrite:
         _remove_old(place, {file.path for file in written})
-    return written
+    return [written[-1], *written[:-1]]
 
 
 def attachments(folder: Path_, run: Run) -> Callable[[Outcome], list[str]]:
