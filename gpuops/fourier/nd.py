@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from ..image import Image
 from ..params.fft import FftParams
 from .api import (
     DEFAULT,
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
 
 Array = npt.NDArray[Any]
-Axes = Sequence[int] | None
-Lengths = Sequence[int | None] | None
+Axes = int | Sequence[int] | None
+Lengths = int | Sequence[int | None] | None
 One = Transform[int, int]
 Two = Transform[Sequence[int | None], Sequence[int]]
 
@@ -41,7 +42,7 @@ def fftn(
 ) -> Array:  # fmt: skip
     """Transform over all axes, or ``axes``, as scipy.fft.fftn: two at a time, arrays on the host; otherwise as
     :func:`gpuops.fourier.fft2`."""
-    return _over(gpu, x, *_axes(x, s, axes), norm, params, fft, fft2)
+    return _over(gpu, x, *lengths_and_axes(x, s, axes), norm, params, fft, fft2)
 
 
 def ifftn(
@@ -49,7 +50,7 @@ def ifftn(
     overwrite_x: bool = False, *, params: FftParams = DEFAULT,
 ) -> Array:  # fmt: skip
     """Inverse of :func:`fftn`, as scipy.fft.ifftn."""
-    return _over(gpu, x, *_axes(x, s, axes), norm, params, ifft, ifft2)
+    return _over(gpu, x, *lengths_and_axes(x, s, axes), norm, params, ifft, ifft2)
 
 
 def rfftn(
@@ -57,7 +58,7 @@ def rfftn(
     overwrite_x: bool = False, *, params: FftParams = DEFAULT,
 ) -> Array:  # fmt: skip
     """Half the spectrum of real input, as scipy.fft.rfftn: half of the last axis; otherwise as :func:`fftn`."""
-    lengths, every = _axes(x, s, axes)
+    lengths, every = lengths_and_axes(x, s, axes)
     half = _over(gpu, x, lengths[-2:], every[-2:], norm, params, rfft, rfft2)
     return _over(gpu, half, lengths[:-2], every[:-2], norm, params, fft, fft2)
 
@@ -67,18 +68,24 @@ def irfftn(
     overwrite_x: bool = False, *, params: FftParams = DEFAULT,
 ) -> Array:  # fmt: skip
     """Inverse of :func:`rfftn`, as scipy.fft.irfftn; an odd length of the last axis needs ``s``."""
-    lengths, every = _axes(x, s, axes)
+    lengths, every = lengths_and_axes(x, s, axes)
     half = _over(gpu, x, lengths[:-2], every[:-2], norm, params, ifft, ifft2)
     return _over(gpu, half, lengths[-2:], every[-2:], norm, params, irfft, irfft2)
 
 
-def _axes(x: npt.ArrayLike, lengths: Lengths, axes: Axes) -> tuple[list[int | None], list[int]]:
-    """Lengths and axes, one for each: all of them, or the last, where only lengths are given."""
+def lengths_and_axes(x: npt.ArrayLike, s: Lengths, axes: Axes) -> tuple[list[int | None], list[int]]:
+    """Lengths and axes, one for each: all of them, or the last, where only lengths are given.
+
+    As in scipy a number stands for a sequence of it alone, and the length −1 for that of the input.
+    """
+    if isinstance(x, Image):
+        raise ParameterError("this function takes arrays: copy the Image by way of numpy()")
     ndim = np.ndim(x)
+    given = None if s is None else [s] if isinstance(s, int | np.integer) else list(s)
     if axes is None:
-        axes = range(ndim - (ndim if lengths is None else len(lengths)), ndim)
-    found = [operator.index(axis) for axis in axes]
-    lengths = [None] * len(found) if lengths is None else list(lengths)
+        axes = range(ndim - (ndim if given is None else len(given)), ndim)
+    found = [operator.index(axis) for axis in ([axes] if isinstance(axes, int | np.integer) else axes)]
+    lengths: list[int | None] = [None] * len(found) if given is None else [*given]
     if len(lengths) != len(found) or not found:
         raise ParameterError(f"{len(lengths)} lengths for {len(found)} axes: give as many, one at least")
     check_axes(found, ndim)

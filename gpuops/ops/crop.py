@@ -35,6 +35,7 @@ def crop(gpu: Gpu, image: Image, params: CropParams) -> Image:
     """
     from ..pixels.regions import cut
 
+    image.check_planar()
     return cut(image, params.region, interleaved=False, alpha=True)
 
 
