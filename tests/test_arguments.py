@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import pywt
 import scipy.fft
 
-from gpuops import Gpu, Image, ParameterError, fourier, wavelets
+from gpuops import Gpu, Image, ParameterError, files, fourier, wavelets
 from gpuops.filters.bilateral import bilateral, denoise_bilateral
 from gpuops.filters.blur import blur, gaussian_filter, uniform_filter
 from gpuops.filters.convolve import convolve
@@ -203,3 +204,32 @@ def test_fast_lengths_are_the_smallest() -> None:
     for n in range(1, 5000):
         assert fourier.next_fast_len(n) == next(m for m in smooth if m >= n)
     assert fourier.next_fast_len(10**15 + 1) >= 10**15 + 1
+
+
+@pytest.mark.parametrize("make", [
+    lambda: BlurParams((1, 2, 3)),  # type: ignore[arg-type]
+    lambda: BlurParams(("a", 1)),  # type: ignore[arg-type]
+    lambda: BlurParams(np.array([2.0, 2.0])),  # type: ignore[arg-type]
+    lambda: ResizeParams(size=512),  # type: ignore[arg-type]
+    lambda: ResizeParams(size=("a", "b")),  # type: ignore[arg-type]
+])  # fmt: skip
+def test_parameters_of_another_kind_are_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(ParameterError, match=r"^(sigma|size) cannot be .*: give "):
+        make()
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.tif", "a.ppm"])
+def test_pictures_of_the_other_byte_order(tmp_path: Path, rng: np.random.Generator, name: str) -> None:
+    values = rng.integers(0, 65536, (3, 5, 3), np.uint16)
+    picture = files.Picture(values.astype(">u2"))
+    assert picture.pixels.dtype.isnative
+    files.write(tmp_path / name, picture)
+    assert np.array_equal(files.read(tmp_path / name).pixels, values)
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.tif", "a.ppm", "a.bmp", "a.tga", "a.npz"])
+def test_pixels_that_were_read_can_be_changed(tmp_path: Path, name: str) -> None:
+    files.write(tmp_path / name, files.Picture(np.zeros((2, 3, 3), np.uint8)))
+    pixels = files.read(tmp_path / name).pixels
+    pixels[0, 0] = 7
+    assert pixels.sum() == 21
