@@ -196,9 +196,11 @@ class Gpu:
             self._pool.free_held()
 
     def array(self, values: npt.ArrayLike) -> Image:
-        """Copies a host array to the device as it is (shape and dtype kept)."""
+        """Copies a host array to the device as it is (shape and dtype kept, bytes in the machine's order)."""
         self._check_open()
-        host = np.ascontiguousarray(values)
+        host = np.asarray(values, order="C")
+        if not host.dtype.isnative:
+            host = host.astype(host.dtype.newbyteorder("="))
         with self.phase("upload"):
             # Where memory is limited, all of it comes from the pool, which counts it.
             if 0 < host.nbytes <= (_SMALL if self.memory is None else 0):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .errors import ParameterError
 from .pixels.colour import LINEAR, SRGB
 from .space import LIGHT, Space
 
@@ -111,6 +112,13 @@ class Image:
         """The shape (planes, height, width) of the whole picture of planes that may be a part of it."""
         planes, height, width = self.shape
         return planes, height if self.part is None else self.part.height, width
+
+    def check_planar(self, dtype: npt.DTypeLike = np.float32) -> None:
+        """Raises ParameterError unless it is (planes, height, width) of ``dtype``, and has elements."""
+        if len(self.shape) != 3 or 0 in self.shape or self.dtype != dtype:
+            raise ParameterError(
+                f"an Image (planes, height, width) of {np.dtype(dtype)} is needed, not {self.shape} of {self.dtype}"
+            )
 
     def like(self, shape: tuple[int, ...] | None = None, dtype: npt.DTypeLike | None = None) -> Image:
         """Returns a new, uninitialised Image with this one's attributes, and its shape and dtype by default."""

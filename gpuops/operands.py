@@ -38,12 +38,18 @@ def two_ended(function: Callable[Concatenate[Gpu, Any, P], Any]) -> TwoEnded[P, 
 def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> Image:
     """Returns ``operand`` as planar (planes, height, width) Image of ``dtype``; leading axes of an array become planes.
 
-    Raises ParameterError as :func:`planes_of`.
+    Raises ParameterError as :func:`planes_of` and :meth:`Image.check_planar`.
     """
     if isinstance(operand, Image):
         gpu.check_own(operand)
+        operand.check_planar(dtype)
         return operand
     return gpu.array(planes_of(operand, dtype))
+
+
+def is_double(dtype: np.dtype[np.generic]) -> bool:
+    """Says whether a type is double precision, real or complex, in any byte order."""
+    return dtype.newbyteorder("=") in (np.float64, np.complex128)
 
 
 def planes_of(operand: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:

@@ -62,7 +62,7 @@ def test_what_cannot_be_registered(gpu: Gpu, rng: np.random.Generator) -> None:
     bad[2, 2] = np.nan
     for args, how, text in (
         ((a, a[:4]), {}, "one shape"),
-        ((a, a.astype(np.float32)), {}, "one type"),
+        ((a, gpu.array(a[None].astype(np.float32))), {}, "float64 is needed"),
         ((a, bad), {}, "finite"),
         ((a[None], a[None]), {}, "rows, columns"),
         ((a, a), {"normalization": "amplitude"}, "normalization"),

@@ -120,7 +120,7 @@ def _bytes(path: str, file: BinaryIO, count: int) -> Pixels:
     there = os.path.getsize(path) - file.tell()
     if there < count:
         raise FileError(f"{path}: is cut off: its pixels need {count} bytes, and there are {there}")
-    return np.frombuffer(file.read(count), np.uint8)
+    return np.fromfile(file, np.uint8, count)
 
 
 def _texts(path: str, file: BinaryIO, count: int, *, bits: bool) -> Pixels:

@@ -162,6 +162,8 @@ class Picture:
             raise ParameterError(f"pixels must be {', '.join(DTYPES)}, not {p.dtype.name}")
         if self.alpha != (p.shape[2] in (2, 4)):
             raise ParameterError(f"{p.shape[2]} channels {'cannot have' if self.alpha else 'need'} alpha")
+        if not p.dtype.isnative:
+            object.__setattr__(self, "pixels", p.astype(p.dtype.newbyteorder("=")))
 
     @property
     def colour(self) -> Colour:

@@ -53,6 +53,7 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     whose thousands of terms are summed one after the other. Source: Tomasi & Manduchi, "Bilateral filtering for gray
     and color images", ICCV 1998.
     """
+    image.check_planar()
     if not (params.radius and params.sigma_color and params.sigma_spatial):
         return image
     planes, height, width = image.shape
@@ -130,8 +131,7 @@ def denoise_bilateral(
     if isinstance(image, Image):
         if channel_axis is not None:
             raise ParameterError("channel_axis is for arrays: an Image's colours are its planes")
-        gpu.check_own(image)
-        return bilateral(gpu, image, params)
+        return bilateral(gpu, on_device(gpu, image), params)
     array = np.asarray(image)
     if array.ndim != (2 if channel_axis is None else 3):
         wanted = "two axes, or three with channel_axis" if channel_axis is None else "three axes"

@@ -36,6 +36,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     sums, for ``method="fft"`` and ``"recursive"``, and for kinds other than the Gaussian.
     Source of the weights: exp(−x²/2σ²), normalised as in scipy.ndimage.gaussian_filter, and cut so with ``truncate``.
     """
+    image.check_planar()
     if not any(params.radii):
         return image
     # The kinds are imported when they are used: a command needs one of them, and waits for no other.

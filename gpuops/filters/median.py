@@ -302,6 +302,6 @@ def median_filter(
     y, x = (int(n) // 2 for n in np.broadcast_to(sizes, 2))
     if not 0 <= min(y, x) <= max(y, x) <= LARGEST:
         raise ParameterError(f"the median's size must be 1 to {2 * LARGEST + 1}, not {size!r}")
-    name = np.asarray(input).dtype.name if not isinstance(input, Image) else ""
+    name = (input.dtype if isinstance(input, Image) else np.asarray(input).dtype).name
     image = on_device(gpu, input, name if name in _TYPES else np.float32)
     return shaped_like(input, median(gpu, image, (y, x), mode, cval))

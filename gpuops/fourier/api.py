@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod, sqrt
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import COMPLEX_HALF, Image
+from ..operands import is_double
 from ..params.fft import NORMS, FftParams
 from .engine.problem import Problem
 from .engine.transform import plan
@@ -160,11 +162,15 @@ def _transform(
     if len(lengths) != len(last) or len(last) not in (1, 2):
         raise ParameterError(f"{len(lengths)} lengths for {len(axes)} axes: give as many")
     if isinstance(x, Image):
-        if len(x.shape) != 3 or tuple(axes) != last:
+        if len(x.shape) != 3:
+            raise ParameterError(f"an Image (planes, rows, columns) is needed, not of shape {x.shape}")
+        if tuple(axes) != last:
             raise ParameterError(f"an Image is transformed over its last axes, {last}: not {tuple(axes)}")
         return run(gpu, _checked(kind, x), kind, inverse, lengths, norm, params)
     array = np.asarray(x)
     check_axes(axes, array.ndim)
+    if array.size == 0:
+        raise ParameterError(f"there is nothing to transform in an array of shape {array.shape}")
     array = np.moveaxis(array, axes, last)
     image = _checked(kind, gpu.array(_planes(gpu, array, kind, inverse, len(axes))))
     result = run(gpu, image, kind, inverse, lengths, norm, params).numpy()
@@ -287,10 +293,11 @@ def convolution(
 
 
 def _length(given: int | None, there: int, default: int) -> int:
-    n = default if given is None else there if given == -1 else given  # −1: as long as the input, as in scipy
+    # −1: as long as the input, as in scipy
+    n = default if given is None else there if given == -1 else operator.index(given)
     if n < 1:
         raise ParameterError(f"a transform needs a length of 1 or more, not {n}")
-    return int(n)
+    return n
 
 
 def _checked(kind: str, image: Image) -> Image:
@@ -307,17 +314,13 @@ def _checked(kind: str, image: Image) -> Image:
 
 def _planes(gpu: Gpu, array: npt.NDArray[Any], kind: str, inverse: bool, axes: int) -> npt.NDArray[Any]:
     """The array as (planes, rows, columns), in a type that the device computes with."""
-    if array.size == 0:
-        raise ParameterError(f"there is nothing to transform in an array of shape {array.shape}")
     if kind == "c2c" and array.dtype == COMPLEX_HALF:
         return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])
     if array.dtype.kind not in "buifc" or array.dtype.char in "gG":
         raise ParameterError(f"numbers are needed, not an array of {array.dtype}")
     if array.dtype.kind == "c" and kind == "r2c":
         raise ParameterError("a real array is needed, not a complex one")
-    is_complex = array.dtype.kind == "c"
-    double = array.dtype.kind in "fc" and array.dtype.itemsize // (2 if is_complex else 1) >= 8
-    is_complex = is_complex or kind == "c2r" or (kind == "c2c" and inverse)
-    real = np.float64 if double else np.float32
+    is_complex = array.dtype.kind == "c" or kind == "c2r" or (kind == "c2c" and inverse)
+    real = np.float64 if is_double(array.dtype) else np.float32
     array = array.astype(np.result_type(real, np.complex64) if is_complex else real, copy=False)
     return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from ..image import Image
 from ..params.fft import FftParams
 from .api import DEFAULT, Transform, check_axes, fft, fft2, ifft, ifft2, irfft, irfft2, rfft, rfft2
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
 
 Array = npt.NDArray[Any]
-Axes = Sequence[int] | None
-Lengths = Sequence[int | None] | None
+Axes = int | Sequence[int] | None
+Lengths = int | Sequence[int | None] | None
 One = Transform[int, int]
 Two = Transform[Sequence[int | None], Sequence[int]]
 
@@ -60,13 +61,19 @@ def irfftn(
     return _over(gpu, half, lengths[-2:], every[-2:], norm, params, irfft, irfft2)
 
 
-def lengths_and_axes(x: npt.ArrayLike, lengths: Lengths, axes: Axes) -> tuple[list[int | None], list[int]]:
-    """Returns a length and an axis for each axis to transform: all axes, or the last ones if only lengths are given."""
+def lengths_and_axes(x: npt.ArrayLike, s: Lengths, axes: Axes) -> tuple[list[int | None], list[int]]:
+    """Returns a length and an axis for each axis to transform: all axes, or the last ones if only lengths are given.
+
+    As in scipy a number stands for a sequence of it alone, and the length −1 for that of the input.
+    """
+    if isinstance(x, Image):
+        raise ParameterError("this function takes arrays: copy the Image by way of numpy()")
     ndim = np.ndim(x)
+    given = None if s is None else [s] if isinstance(s, int | np.integer) else list(s)
     if axes is None:
-        axes = range(ndim - (ndim if lengths is None else len(lengths)), ndim)
-    found = [operator.index(axis) for axis in axes]
-    lengths = [None] * len(found) if lengths is None else list(lengths)
+        axes = range(ndim - (ndim if given is None else len(given)), ndim)
+    found = [operator.index(axis) for axis in ([axes] if isinstance(axes, int | np.integer) else axes)]
+    lengths: list[int | None] = [None] * len(found) if given is None else [*given]
     if len(lengths) != len(found) or not found:
         raise ParameterError(f"{len(lengths)} lengths for {len(found)} axes: give as many, one at least")
     check_axes(found, ndim)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import ParameterError
 from ..filters.box import Box, box
 from ..params.fft import SpectrumParams
 from .spectrum import spectrum
@@ -74,8 +75,11 @@ def peaks(gpu: Gpu, image: Image, count: int) -> list[Peak]:
     stronger components are left out. Places and amplitudes between the spectrum's places are interpolated by the
     window's own shape (Grandke, IEEE Trans. Instrum. Meas. 32, 350, 1983).
 
-    Raises ParameterError for pixels that are not finite.
+    Raises ParameterError for another Image, for pixels that are not finite, and for a ``count`` below 1.
     """
+    image.check_planar()
+    if count < 1:
+        raise ParameterError(f"at least one component has to be looked for, not {count}")
     _, rows, columns = image.shape
     values = spectrum(gpu, image.without_alpha(), SpectrumParams("backward", window="hann")).numpy()
     half = np.sqrt((np.abs(values.astype(np.complex128)) ** 2).mean(0))

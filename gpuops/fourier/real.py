@@ -6,7 +6,6 @@ scipy.fft.dct and dst. The sequences are extended and turned on the host; the tr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
+from ..image import Image
+from ..operands import is_double
 from ..params.fft import NORMS
 from .api import check_axes, fft, irfft, rfft
-from .nd import lengths_and_axes
+from .nd import Axes, Lengths, lengths_and_axes
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -71,7 +72,7 @@ def idst(
 
 
 def dctn(
-    gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+    gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Lengths = None, axes: Axes = None,
     norm: str | None = None, *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
     """Returns cosine transforms along all axes, or ``axes``, as scipy.fft.dctn."""
@@ -79,7 +80,7 @@ def dctn(
 
 
 def idctn(
-    gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+    gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Lengths = None, axes: Axes = None,
     norm: str | None = None, *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
     """Returns the inverse of :func:`dctn`, as scipy.fft.idctn."""
@@ -87,7 +88,7 @@ def idctn(
 
 
 def dstn(
-    gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+    gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Lengths = None, axes: Axes = None,
     norm: str | None = None, *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
     """Returns sine transforms along all axes, or ``axes``, as scipy.fft.dstn."""
@@ -95,7 +96,7 @@ def dstn(
 
 
 def idstn(
-    gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+    gpu: Gpu, x: npt.ArrayLike, type: int = 2, s: Lengths = None, axes: Axes = None,
     norm: str | None = None, *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
     """Returns the inverse of :func:`dstn`, as scipy.fft.idstn."""
@@ -103,12 +104,13 @@ def idstn(
 
 
 def _over(
-    gpu: Gpu, x: npt.ArrayLike, one: Any, type: int, s: Sequence[int] | None, axes: Sequence[int] | None,
+    gpu: Gpu, x: npt.ArrayLike, one: Any, type: int, s: Lengths, axes: Axes,
     norm: str | None, orthogonalize: bool | None,
 ) -> Array:  # fmt: skip
+    lengths, places = lengths_and_axes(x, s, axes)
     array = np.asarray(x)
-    for n, axis in zip(*lengths_and_axes(array, s, axes), strict=True):
-        array = one(gpu, array, type, n, axis, norm, orthogonalize=orthogonalize)
+    for n, axis in zip(lengths, places, strict=True):
+        array = one(gpu, array, type, None if n == -1 else n, axis, norm, orthogonalize=orthogonalize)
     return array
 
 
@@ -119,11 +121,13 @@ def _along(
     check_name("norm", norm, NORMS)
     if type not in _INVERSE:
         raise ParameterError(f"the type of a cosine or sine transform is 1 to 4, not {type!r}")
+    if isinstance(x, Image):
+        raise ParameterError("this function takes arrays: copy the Image by way of numpy()")
     array = np.asarray(x)
     if array.dtype.kind not in "buif" or array.dtype.char in "g":
         raise ParameterError(f"a real array is needed, not one of {array.dtype}")
     check_axes([axis], array.ndim)
-    array = np.moveaxis(array.astype(np.float64 if array.dtype == np.float64 else np.float32), axis, -1)
+    array = np.moveaxis(array.astype(np.float64 if is_double(array.dtype) else np.float32), axis, -1)
     array = _sized(array, array.shape[-1] if n is None else n)
     length = array.shape[-1]
     if length < (2 if (kind, type) == ("cos", 1) else 1) or array.size == 0:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
+from ..operands import is_double, on_device
 from .api import irfft2, rfft2
 
 if TYPE_CHECKING:
@@ -63,15 +64,14 @@ def phase_cross_correlation(
         raise ParameterError(f"normalization is 'phase' or None, not {normalization!r}")
     if upsample_factor < 1:
         raise ParameterError(f"upsample_factor is 1 or more, not {upsample_factor}")
-    reference, moving = _plane(gpu, reference_image), _plane(gpu, moving_image)
+    images = reference_image, moving_image
+    double = any(is_double(x.dtype if isinstance(x, Image) else np.asarray(x).dtype) for x in images)
+    reference, moving = (_plane(gpu, image, np.float64 if double else np.float32) for image in images)
     if reference.shape != moving.shape:
         raise ParameterError(f"images to register have one shape, not {reference.shape} and {moving.shape}")
-    if reference.dtype != moving.dtype:
-        raise ParameterError(f"images to register have one type, not {reference.dtype} and {moving.dtype}")
     powers = [_power(image) for image in (reference, moving)]
     size = reference.shape[1], reference.shape[2]
     spectrum, other = rfft2(gpu, reference), rfft2(gpu, moving)
-    double = spectrum.dtype == np.complex128
     least = _ROUNDINGS * float(np.finfo(np.float64 if double else np.float32).eps)
     count = prod(spectrum.shape)
     _launch(
@@ -91,9 +91,9 @@ def phase_cross_correlation(
     return shift, error, atan2(peak.imag, peak.real)
 
 
-def _plane(gpu: Gpu, image: npt.ArrayLike | Image) -> Image:
+def _plane(gpu: Gpu, image: npt.ArrayLike | Image, dtype: npt.DTypeLike) -> Image:
     if isinstance(image, Image):
-        gpu.check_own(image)
+        on_device(gpu, image, dtype)
         if image.shape[0] != 1:
             raise ParameterError(f"an image to register has one plane, not {image.shape[0]}")
         return image
@@ -102,7 +102,7 @@ def _plane(gpu: Gpu, image: npt.ArrayLike | Image) -> Image:
         raise ParameterError(
             f"an image to register is a real array (rows, columns), not {array.dtype} of shape {array.shape}"
         )
-    return gpu.array(array[None].astype(np.float64 if array.dtype == np.float64 else np.float32))
+    return gpu.array(array[None].astype(dtype))
 
 
 def _power(image: Image) -> float:

@@ -62,6 +62,7 @@ def bloom(
     DeviceError
         Too little memory; for a starburst, too little local memory for the transforms' rows.
     """
+    image.check_planar()
     if kernel is not None and params.method != "fft":
         raise ParameterError(f"a kernel image needs the method fft, not {params.method}")
     if params.strength == 0:

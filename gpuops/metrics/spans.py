@@ -33,9 +33,6 @@ def spans(kernel: Kernel, pixels: int, lanes: int) -> tuple[int, int, int]:
 def two_pictures(gpu: Gpu, a: Image | npt.ArrayLike, b: Image | npt.ArrayLike) -> tuple[Image, Image]:
     """Returns two operands as planar float32 Images of one shape. Raises ParameterError for different shapes."""
     first, second = on_device(gpu, a), on_device(gpu, b)
-    for image in (first, second):
-        if len(image.shape) != 3 or image.dtype != np.float32:
-            raise ParameterError(f"planes of float32 are needed, not an Image {image.shape} of {image.dtype}")
     if first.shape != second.shape:
         raise ParameterError(f"shapes differ: {first.shape} and {second.shape}")
     return first, second

@@ -237,8 +237,11 @@ def _check_method(method: str) -> None:
 
 def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) -> Image:
     """Returns planes, or with ``decoding`` pixels, on the device."""
-    if decoding is None or isinstance(image, Image):
+    if decoding is None:
         return on_device(gpu, image)
+    if isinstance(image, Image):
+        gpu.check_own(image)
+        return image
     return pixels.on_device(gpu, np.asarray(image))
 
 

@@ -106,6 +106,7 @@ def deconvolve(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     """
     from ..tiles.planes import in_turn
 
+    image.check_planar()
     if OPERATION.identity(params):
         return image
     method = _wiener if params.method == "wiener" else _richardson_lucy

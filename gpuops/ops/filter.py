@@ -105,6 +105,7 @@ def filter_(gpu: Gpu, image: Image, params: FilterParams) -> Image:
     from ..fourier import spectrum
     from ..tiles.planes import in_turn
 
+    image.check_planar()
     filtered = image.shape[0] if params.keeps_mean else image.colours
     result = image.like()
     for at in in_turn(filtered, image.nbytes):

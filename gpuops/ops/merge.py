@@ -52,6 +52,7 @@ def merge(gpu: Gpu, image: Image, params: MergeParams) -> Image:
     from ..tone.alignment import shift_between, shifted
     from ..tone.fusion import fused
 
+    image.check_planar()
     if OPERATION.identity(params):
         return image
     check_colours(image.colours, image.shape[0], "merge")

@@ -39,6 +39,7 @@ def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
 
     from ..files import operands
 
+    image.check_planar()
     if OPERATION.identity(params):
         return image
     if params.picture is None:

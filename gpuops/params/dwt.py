@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 from ..errors import ParameterError, check_name, meant
 
@@ -119,6 +120,8 @@ def known(
 
     ``shown`` has the names that the message lists, if these are not all.
     """
+    if not isinstance(name, str):
+        raise ParameterError(f"a {what} is given by its name, not as {name!r}")
     key = name.lower()
     key = synonyms.get(key, key)
     if key not in names:
@@ -181,8 +184,9 @@ class DwtParams:
         check_name("tile", self.tile, TILES)
         if self.method == "auto":
             object.__setattr__(self, "method", "lifting" if lifts else "filterbank")
-        if self.levels is not None and not 0 <= self.levels <= MAX_LEVELS:
-            raise ParameterError(f"levels must be a number from 0 to {MAX_LEVELS}, not {self.levels}")
+        whole_number = self.levels is None or isinstance(self.levels, SupportsIndex)
+        if not whole_number or not 0 <= (self.levels or 0) <= MAX_LEVELS:
+            raise ParameterError(f"levels must be a whole number from 0 to {MAX_LEVELS}, not {self.levels}")
         if self.method not in ("auto", "filterbank") and not lifts:
             raise ParameterError(f"{self.wavelet} has no lifting steps here: use --method filterbank")
         if self.critical and not lifts:

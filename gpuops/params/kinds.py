@@ -98,7 +98,14 @@ class Kind(ABC):
 
     def check(self, name: str, value: Any) -> Any:
         """Returns the value, as its own type where it was a text; raises ParameterError if it is none of the kind."""
-        return None if value is None and self.optional else self.checked(name, value)
+        if value is None and self.optional:
+            return None
+        try:
+            return self.checked(name, value)
+        except ParameterError:
+            raise
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"{name} cannot be {value!r}: give {self.values}") from error
 
     @abstractmethod
     def checked(self, name: str, value: Any) -> Any:

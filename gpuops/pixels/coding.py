@@ -147,6 +147,7 @@ def unpack(pixels: Image, decoding: Decoding) -> Image:
 
 def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
     """Returns an Image's pixels (height, width, channels) on the device, and counters as in encode.cl."""
+    image.check_planar()
     gpu = image.gpu
     channels, height, width = image.shape
     size = height * width

@@ -49,6 +49,7 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stag
     ParameterError
         The image is neither gray nor RGB, or gray and to be balanced, or does not contain the meter's region.
     """
+    image.check_planar()
     result, _ = mapped(gpu, image, params, stages=stages)
     result.linear = params.transfer == "linear"
     return result

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..errors import DeviceError, ParameterError
 from ..image import Image
-from ..operands import planes_of
+from ..operands import is_double, planes_of
 from ..tiles.ends import Anywhere
 
 if TYPE_CHECKING:
@@ -77,10 +77,8 @@ def samples(
         return gpu.array(planes(gpu, data, dtype, band=band))
     _check_precision(gpu, dtype)
     gpu.check_own(data)
-    if data.dtype != _real(dtype) or len(data.shape) != 3:
-        raise ParameterError(
-            f"an Image of (planes, height, width) {dtype} is needed, not {data.shape} {data.dtype}"
-        )
+    if not (band and 0 in data.shape):
+        data.check_planar(_real(dtype))
     return data
 
 
@@ -147,6 +145,6 @@ def _computed(kinds: tuple[np.dtype[np.generic], ...], integer: bool) -> np.dtyp
     if any(kind.char in "gG" for kind in kinds):
         raise ParameterError("the transform computes in single or double precision: convert to float64")
     # For other types on_device says what is wrong with them.
-    double = any(kind in (np.float64, np.complex128) for kind in kinds)
+    double = any(map(is_double, kinds))
     is_complex = any(kind.kind == "c" for kind in kinds)
     return np.result_type(np.float64 if double else np.float32, np.complex64 if is_complex else np.float32)

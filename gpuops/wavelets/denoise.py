@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from ..operands import planes_of, two_ended
+from ..operands import on_device, planes_of, two_ended
 from ..params.dwt import MAX_SPINS, DwtParams, ShrinkParams
 from ..tiles.ends import DeviceImage, HostImage, Sink, Source
 from ..tiles.pixels import PixelSource, WithAlpha
@@ -54,8 +54,7 @@ def denoise(
     if params.integer:
         raise ParameterError("the integer transform is lossless: shrink the coefficients of another one")
     if isinstance(data, Image):
-        gpu.check_own(data)
-        made = DeviceImage(data)
+        made = DeviceImage(on_device(gpu, data))
         denoised(DeviceImage(data), made, params, shrinking, spins)
         return made.image
     array = planes_of(data)

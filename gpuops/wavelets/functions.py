@@ -281,6 +281,8 @@ def threshold(
 
     Parameters
     ----------
+    data : array (..., height, width) or Image
+        Real; computed in float32.
     mode
         ``soft`` (towards zero by ``value``), ``hard`` (unchanged), ``garrote`` (x − value²/x), by magnitude;
         ``greater`` (unchanged unless less than ``value``), ``less`` (unchanged unless greater).
@@ -288,7 +290,7 @@ def threshold(
     Raises
     ------
     ParameterError
-        Another mode, a value that is not finite, or a negative one of a magnitude.
+        Another mode, a value that is not finite, a negative one of a magnitude, or complex data.
     """
     check_name("mode", mode, shrink.MODES)
     if not isfinite(value) or (value < 0 and mode not in ("greater", "less")):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from functools import cache
 from math import isqrt, prod
+
+from ...errors import ParameterError
 
 LARGEST_RADIX = 32
 # The largest prime that is a radix, in loops on CPUs and shared by work-items on GPUs. Errors are then smaller than
@@ -61,12 +64,24 @@ def largest_radices(n: int, most: int, prime: int = LARGEST_PRIME) -> tuple[int,
 
 @cache
 def next_fast_len(n: int) -> int:
-    """The smallest length of ``n`` or more without a prime factor above 7."""
-    while True:
-        rest = n
-        for prime in (2, 3, 5, 7):
-            while rest % prime == 0:
-                rest //= prime
-        if rest == 1:
-            return n
-        n += 1
+    """The smallest length of ``n`` or more without a prime factor above 7.
+
+    Raises ParameterError for an ``n`` below 1.
+    """
+    n = operator.index(n)
+    if n < 1:
+        raise ParameterError(f"a transform needs a length of 1 or more, not {n}")
+    odd_factors = (
+        odd
+        for sevens in _powers(1, 7, 2 * n)
+        for fives in _powers(sevens, 5, 2 * n)
+        for odd in _powers(fives, 3, 2 * n)
+    )
+    return min(odd << (-(-n // odd) - 1).bit_length() for odd in odd_factors)
+
+
+def _powers(first: int, base: int, most: int) -> Iterator[int]:
+    """``first`` times the powers of ``base``, up to ``most``."""
+    while first <= most:
+        yield first
+        first *= base
