@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .. import plan
 from ..params.files import STREAM
 from ..tiles.course import beside_whole, shapes
+from . import streaming
 from .access import Access
 from .item import Item
 from .reader import read_picture
@@ -38,9 +39,7 @@ def explain(gpu: Gpu, job: Job) -> str:
     launches = plan.launches(todo)
     with item.naming():
         of_steps = shapes(gpu, todo, (channels, height, width), picture.metadata.orientation)
-    item.output.check(display=any(step.traits.display for step in todo.steps))
-    for step in todo.steps:
-        step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
+    streaming.prepare(item, todo)
     for step, shape in zip(todo.steps, of_steps, strict=False):
         fused = _fused(step, launches) if options.fuse else ""
         lines.append(f"{step.name:<12}{_step(gpu, step, shape)}{fused}")
