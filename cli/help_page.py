@@ -10,7 +10,6 @@ from inspect import cleandoc
 
 import click
 
-from . import options
 from .commands import Strict
 
 #: The most lines of a short page, on a terminal of 80 columns.
@@ -108,6 +107,8 @@ def whole(command: Strict, ctx: click.Context, width: int) -> str:
 
 def shared(ctx: click.Context, width: int) -> str:
     """Returns the page of the options that commands share, with all texts."""
+    from . import options
+
     found = {param.name: param for param in options.all_shared()}
     groups = {
         title: [found[name] for name in names if name in found] for title, names in options.GROUPS.items()
@@ -121,13 +122,15 @@ def grouped(command: Strict, ctx: click.Context) -> tuple[Groups, Groups]:
 
     What is in a group of the command's own is not in one of those that it shares.
     """
+    from .options import GROUPS  # the list of commands does without them
+
     given = {
         "help" if "--help" in param.opts else param.name or "": param
         for param in command.get_params(ctx)
         if isinstance(param, click.Option) and not param.hidden
     }
     groups = []
-    for table in (command.groups, options.GROUPS):
+    for table in (command.groups, GROUPS):
         found = {
             title: [given.pop(name) for name in names if name in given] for title, names in table.items()
         }
