@@ -167,25 +167,54 @@ def _results(
     """
     if shared.cluster is not None:
         return clusters.results(shared, jobs, begin)
-    if len(jobs) > 1 and shared.device is not None:
-        from gpuops.device import names_several, select_all
+    if len(jobs) > 1:
+        from gpuops.device import names_several
 
-        devices = select_all(shared.device) if names_several(shared.device) else []
-        if len(devices) > 1:
-            return _on_several(shared, devices, jobs, begin)
+        devices = _several(shared) if names_several(shared.device) else []
+        devices = devices or _shared(shared, jobs)
+        if devices:
+            return _on(shared, devices, jobs, begin)
     return run_jobs(opening, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin)
 
 
-def _on_several(
+def _several(shared: Shared) -> list[DeviceInfo]:
+    """Returns the devices that the options name, if they are several."""
+    from gpuops.device import select_all
+
+    devices = select_all(shared.device)
+    if len(devices) == 1:
+        return []
+    refuse("times are those of one device, and here are several", "timing", "timing_file")
+    return devices
+
+
+def _shared(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
+    """Returns a device as often as processes are to share it for many small pictures, if that is quicker.
+
+    Times, dumps and limits of memory are those of one process.
+    """
+    if any((shared.timing, shared.timing_file, shared.dump_kernels, shared.memory, shared.device_memory)):
+        return []
+    from gpuops.batch.processes import processes_for
+
+    count = processes_for(jobs, shared.jobs or files.threads.count())
+    if count == 1:
+        return []
+    from gpuops.device import select
+
+    _, info = select(shared.device)
+    return [info] * count
+
+
+def _on(
     shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], begin: Callable[[Job], None]
 ) -> Iterator[Done]:
-    """Does jobs that several devices share."""
-    refuse("times are those of one device, and here are several", "timing", "timing_file")
+    """Does jobs in a process for each device."""
     check_dump(shared)
     from gpuops.batch.devices import run_jobs_on
     from gpuops.gpu import Gpu
 
-    for info in devices:
+    for info in dict.fromkeys(devices):
         _name(shared, info)
     open_one = partial(Gpu, dump=shared.dump_kernels, memory=shared.device_memory)
     return run_jobs_on(devices, open_one, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin)

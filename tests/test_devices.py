@@ -420,14 +420,12 @@ class Simulated:
         self._drains = self._drains and bool(self._jobs)
         return JobNews(job.source, None, [], 1, 1.0)
 
-    def answer(self, job: Job | None) -> None:
+    def answer(self, jobs: list[Job]) -> None:
         assert self._asked
         self._asked = False
-        if job is None:
-            assert self._jobs
-            self._drains = True
-        else:
-            self._jobs.append(job)
+        assert jobs or self._jobs
+        self._drains = not jobs
+        self._jobs += jobs
 
     def end(self) -> int:
         return -9
@@ -439,10 +437,11 @@ class Simulated:
     devices=st.sets(st.integers(0, 3), min_size=2),
     dying=st.dictionaries(st.sampled_from("013"), st.integers(0, 9), max_size=3),
     deadly=st.sets(st.integers(0, 29), max_size=4),
+    parts=st.sampled_from((1, 8)),
     nature=st.randoms(use_true_random=False),
 )
 def test_whatever_dies_each_job_has_its_result(
-    count: int, devices: set[int], dying: dict[str, int], deadly: set[int], nature: Any
+    count: int, devices: set[int], dying: dict[str, int], deadly: set[int], parts: int, nature: Any
 ) -> None:
     """No job is lost, done twice, or waits for ever; others than deadly ones fail only where no device is left."""
     Simulated.nature = iter(lambda: nature.randrange(1 << 30), -1)
@@ -453,6 +452,7 @@ def test_whatever_dies_each_job_has_its_result(
     infos: Any = [SimpleNamespace(index=index, name="name") for index in sorted(devices)]
     with pytest.MonkeyPatch.context() as patch, notes.to(said.append):
         patch.setattr(crews, "Worker", Simulated)
+        patch.setattr(crews, "_PARTS", parts)
         patch.setattr(Simulated, "finished", 0)
         try:
             found = list(run_jobs_on(infos, Gpu, jobs, begin=lambda job: begun.append(job.source)))
@@ -462,7 +462,8 @@ def test_whatever_dies_each_job_has_its_result(
     assert [done.job for done in found] == jobs and begun == [job.source for job in jobs]
     left_out = sum("left out" in text for text in said)
     failed = {done.job.source for done in found if done.error is not None}
-    if not dying and (left_out < min(len(devices), count) or (len(devices - {2}) > 1 and len(deadly) < 2)):
+    used = set(sorted(devices)[:count])
+    if not dying and (left_out < len(used) or (len(used - {2}) > 1 and len(deadly) < 2)):
         assert failed == Simulated.deadly & set(begun)
     assert all(done.told == done.job.source for done in found if done.error is None)
     assert len(said) <= 2 * len(devices) + 2 * len(failed)

@@ -1,7 +1,7 @@
 """A process that does jobs on one device, and the object by which another process talks to it.
 
-The process asks for a job, by None, whenever its pipeline has room for one more. The answer is a job, or None while it
-has others to finish first. It tells the outcomes of jobs in the order in which it got them.
+The process asks for jobs, by None, when it has none left and its pipeline has room for one more. The answer is a list,
+which is empty while it has others to finish first. It tells the outcomes of jobs in the order in which it got them.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ class Worker:
         with theirs, signals.kept():
             self._process.start()
 
-    def answer(self, job: Job | None) -> None:
-        """Answers a question for a job. If the process has died, :meth:`hear` will tell."""
+    def answer(self, jobs: list[Job]) -> None:
+        """Answers a question for jobs. If the process has died, :meth:`hear` will tell."""
         with suppress(OSError):
-            self._parent.send(job)
+            self._parent.send(jobs)
 
     def hear(self) -> JobNews | GpuopsError | None:
-        """Returns the process's message: a job's outcome, the error of its device, or None if it asks for a job.
+        """Returns the process's message: a job's outcome, the error of its device, or None if it asks for jobs.
 
         Raises EOFError if it has died.
         """
@@ -129,12 +129,12 @@ def _given(parent: Connection) -> Iterator[Job]:
     while True:
         _say(parent, None)
         try:
-            job = parent.recv()
+            jobs = parent.recv()
         except (EOFError, OSError):
             _leave()
-        if job is None:
+        if not jobs:
             return
-        yield job
+        yield from jobs
 
 
 def _say(parent: Connection, what: object) -> None:
