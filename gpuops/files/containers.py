@@ -342,13 +342,9 @@ def read_extras(path: str, format_name: str) -> Extras:
     readers |= {"JPEG 2000": read_jpeg2000, "Radiance HDR": read_hdr}
     if format_name not in readers:
         return Extras()
-    with open(path, "rb") as file:
-        start = file.read(_SMALL)
-        if len(start) < _SMALL:
-            extras = readers[format_name](BytesIO(start))
-        else:
-            file.seek(0)
-            extras = readers[format_name](file)
+    with open(path, "rb", buffering=_SMALL) as file:
+        start = file.peek()
+        extras = readers[format_name](BytesIO(start) if len(start) < _SMALL else file)
     if extras.exif:
         from .exif import without_thumbnail
 

@@ -34,7 +34,7 @@ COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 _STRIP_BYTES = 1 << 20
 # Bytes of sample rows that filters are chosen by at a time.
 _SAMPLE_BYTES = 1 << 20
-# Bytes of a picture's rows up to which they are not filtered. The file takes one block of most disks in any case, and to
+# Bytes of a picture's rows up to which they are not filtered: the file takes a block of the disk in any case, and to
 # choose a filter takes longer than all the rest of its writing.
 _FEW_BYTES = 1 << 12
 # What the entropy of filter types 0 to 4 is multiplied by: the costly ones must win by so much.

@@ -73,7 +73,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
             file.check_plausible(page.spec)
             pixels = radiance.read(path)
         else:
-            undone = png_rows.read(path) if fmt.name == "PNG" else None
+            undone = png_rows.read(path, page.nbytes) if fmt.name == "PNG" else None
             if undone is not None:
                 pixels = undone
             elif page.is_for_pillow:
