@@ -10,7 +10,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from io import BytesIO
+from io import BufferedReader, BytesIO, FileIO
 from typing import BinaryIO
 
 from . import colours, mpf, xmp_packets
@@ -342,7 +342,7 @@ def read_extras(path: str, format_name: str) -> Extras:
     readers |= {"JPEG 2000": read_jpeg2000, "Radiance HDR": read_hdr}
     if format_name not in readers:
         return Extras()
-    with open(path, "rb", buffering=_SMALL) as file:
+    with BufferedReader(FileIO(path), _SMALL) as file:
         start = file.peek()
         extras = readers[format_name](BytesIO(start) if len(start) < _SMALL else file)
     if extras.exif:
