@@ -216,6 +216,8 @@ class Gpu:
 
     def zeros(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
         """Returns a new device array of zero bytes."""
+        if self.limits.is_cpu and self.memory is None and prod(shape) * np.dtype(dtype).itemsize <= _SMALL:
+            return self.array(np.zeros(shape, dtype))  # PoCL takes several times as long to fill a buffer
         image = self.empty(shape, dtype)
         if image.nbytes:
             with self.lock:

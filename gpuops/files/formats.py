@@ -40,7 +40,7 @@ class Format:
 
     def keeps(self, dtype: np.dtype[np.generic]) -> frozenset[str]:
         """The kinds of metadata that fit beside pixels of a depth."""
-        return self.holds if self.deep_holds is None or dtype.name == "uint8" else self.deep_holds
+        return self.holds if self.deep_holds is None or dtype == np.uint8 else self.deep_holds
 
     @cached_property
     def depths(self) -> tuple[np.dtype[np.generic], ...]:

@@ -207,7 +207,9 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
         return np.ascontiguousarray(pixels)
 
     metadata = _labelled(lost, picture, fmt, gray=channels < 3)
-    metadata = _fitted_metadata(lost, replace(picture, metadata=metadata), fmt, gray=channels < 3)
+    if metadata is not picture.metadata:
+        picture = replace(picture, metadata=metadata)
+    metadata = _fitted_metadata(lost, picture, fmt, gray=channels < 3)
     shape = picture.height, picture.width, channels
     pixels = unread(shape, picture.pixels.dtype)
     return replace(picture, pixels=pixels, alpha=alpha, metadata=metadata), fit
@@ -222,11 +224,12 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
     if metadata.icc and not gray:
         metadata = replace(metadata, icc=colours.for_rgb(metadata.icc, kind))
     # Floats that are not light get an sRGB profile where a file has room for one; NPZ states it without a profile.
-    holds, codes = fmt.keeps(kind), colours.codes_for(fmt, colour, kind, gray=gray)
-    unlabelled = ("icc" not in holds and kind.name not in fmt.coded) or fmt.name == "NPZ"
+    holds = fmt.keeps(kind)
+    unlabelled = ("icc" not in holds and kind not in map(np.dtype, fmt.coded)) or fmt.name == "NPZ"
     usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f" and unlabelled)
     if usual or (metadata.icc and "icc" in holds):
         return metadata
+    codes = colours.codes_for(fmt, colour, kind, gray=gray)
     if codes and "icc" not in holds:  # the codes say what the profile did
         return replace(metadata, icc=None)
     if not colours.can_say(fmt, colour, kind, gray=gray):
@@ -291,4 +294,4 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
                 lost(f"the {_NAMES[key]} is too long for JPEG; it is left out")
                 dropped.append(key)
     nothing: dict[str, Any] = dict.fromkeys(dropped)
-    return replace(metadata, **nothing)
+    return replace(metadata, **nothing) if nothing else metadata
