@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePath
 
 import numpy as np
 
@@ -236,7 +235,7 @@ def format_named(name: str, *, gain_map: bool = False) -> Format:
 
 def format_of(path: str | os.PathLike[str], *, gain_map: bool = False) -> Format:
     """The format that the path of an output names by its extension. ``gain_map``: JPEG files are to have one."""
-    suffix = PurePath(path).suffix
+    suffix = os.path.splitext(path)[1]
     fmt = _BY_EXTENSION.get(suffix.lower())
     if fmt is None:
         problem = f"the extension {suffix!r} is unknown" if suffix else "the name has no extension"

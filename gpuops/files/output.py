@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import PurePath
 from typing import NamedTuple
 
 from ..errors import FileError
@@ -66,13 +65,13 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | No
 
 
 class _Place(NamedTuple):
-    """A place for an output on this machine: its folder and its name there, behind links.
+    """A place for an output on this machine.
 
-    ``mode``: the permissions of the file that is replaced, if there is one.
+    ``is_link``: the path is that of a link. ``mode``: the permissions of the file that is replaced, if there is one.
     """
 
-    folder: str
-    name: str
+    path: str
+    is_link: bool
     mode: int | None
 
     @classmethod
@@ -90,11 +89,17 @@ class _Place(NamedTuple):
             raise FileError(
                 f"{path}: exists already; name another output, or allow overwriting it with --overwrite"
             )
-        folder = os.path.dirname(path.rstrip(os.sep)) or os.curdir
+        folder = os.path.dirname(path) or os.curdir
         if not os.access(os.path.join(folder, os.curdir), os.W_OK | os.X_OK):
             raise FileError(f"{path}: {_fault_of(folder)}")
-        whole = os.path.realpath(path) if is_link else _absolute(path)
-        return cls(*os.path.split(whole), None if found is None else found & 0o777)
+        return cls(path, is_link, None if found is None else found & 0o777)
+
+    @property
+    def absolute(self) -> str:
+        """The file's absolute path, behind a link. ``..`` stays, since it may be behind a link to a folder."""
+        if self.is_link:
+            return os.path.realpath(self.path)
+        return self.path if os.path.isabs(self.path) else os.path.join(os.getcwd(), self.path)
 
 
 def _mode(path: str, ask: Callable[[str], os.stat_result]) -> int | None:
@@ -114,11 +119,6 @@ def _fault_of(folder: str) -> str:
     return f"the folder {folder} does not exist; create it first"
 
 
-def _absolute(path: str) -> str:
-    """Returns the absolute path; ``..`` stays, since it may be behind a link to a folder."""
-    return (path if os.path.isabs(path) else os.path.join(os.getcwd(), path)).rstrip(os.sep)
-
-
 @contextmanager
 def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) -> Iterator[str]:
     """Gives a temporary path beside `path` to write to, and moves it there when the block ends well.
@@ -132,9 +132,9 @@ def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) 
     try:
         # A link to a file stays a link.
         place = None if places.is_address(path) else _Place.of(os.fspath(path), overwrite=overwrite)
-        folder = places.folder_of_drafts(path) if place is None else place.folder
+        folder, name = os.path.split(place.absolute) if place else (places.folder_of_drafts(path), "")
         mode = USUAL if place is None or place.mode is None else PRIVATE
-        with draft_file(folder, PurePath(path).suffix, mode) as temporary:
+        with draft_file(folder, os.path.splitext(path)[1], mode) as temporary:
             try:
                 yield temporary
                 if not tells_errors:
@@ -146,7 +146,7 @@ def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) 
                 else:
                     if place.mode is not None:
                         os.chmod(temporary, place.mode)
-                    target = os.path.join(os.path.dirname(temporary), place.name)
+                    target = os.path.join(os.path.dirname(temporary), name)
                     _move(temporary, target, overwrite=overwrite)
             except OSError as error:
                 raise FileError(_trouble(path, _cause(error, temporary), temporary)) from None
