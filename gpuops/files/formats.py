@@ -238,7 +238,7 @@ def format_of(path: str | os.PathLike[str], *, gain_map: bool = False) -> Format
     suffix = os.path.splitext(path)[1]
     fmt = _BY_EXTENSION.get(suffix.lower())
     if fmt is None:
-        problem = f"the extension {suffix!r} is unknown" if suffix else "the name has no extension"
+        problem = f"the extension {suffix!r} is unknown" if suffix[1:] else "the name has no extension"
         raise FileError(
             f"{os.fspath(path)}: {problem}; known are {_known()}, and of videos {' '.join(VIDEOS)}"
         )
