@@ -154,7 +154,7 @@ class Origin:
     def levels(self, dtype: str | None, depth: np.dtype[Any]) -> str | None:
         """Returns the integer type of which stored values are fractions, if any; ``dtype`` is as in :meth:`written`."""
         before = self._before(dtype, depth)
-        return before.name if before.kind == "u" else None
+        return f"uint{8 * before.itemsize}" if before.kind == "u" else None
 
     def _before(self, dtype: str | None, depth: np.dtype[Any]) -> np.dtype[Any]:
         """Returns the depth of the original, or of the result if there is no original."""

@@ -81,7 +81,7 @@ class Decoding:
         """Returns the table and the scale that decode.cl takes."""
         gpu, table = pixels.gpu, None
         if self._by_table(pixels):
-            dtype = pixels.dtype.name
+            dtype = pixels.dtype
             table = gpu.kept(("light", dtype), lambda: gpu.array(_light_of_codes(dtype)))
         return table, self._scale(pixels)
 
@@ -230,9 +230,9 @@ def _largest(dtype: np.dtype[np.generic]) -> int:
 
 
 @cache
-def _light_of_codes(dtype: str) -> npt.NDArray[np.float32]:
+def _light_of_codes(dtype: np.dtype[np.generic]) -> npt.NDArray[np.float32]:
     """Linear light of every code, computed in float64 (IEC 61966-2-1)."""
-    maximum = np.iinfo(dtype).max
+    maximum = _largest(dtype)
     return _linear(np.arange(maximum + 1) / maximum)
 
 
