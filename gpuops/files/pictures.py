@@ -52,9 +52,10 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Pic
     layer selects one of several: an EXR layer or channel or an NPZ array by name, a TIFF page by number.
     """
     name = os.fspath(path)
-    fmt = format_in(name)
+    fmt, start = _begun(name)
     with reading(name), with_text_name(name) as text:
-        picture: Picture = _module(fmt, _READERS).read(text, fmt, layer)
+        module, more = _module(fmt, _READERS), () if fmt.name in _READERS else (start,)
+        picture: Picture = module.read(text, fmt, layer, *more)
         return picture
 
 
@@ -146,27 +147,32 @@ def write_stream(stream: BinaryIO, picture: Picture, fmt: Format, storage: Stora
 
 def format_in(path: str | os.PathLike[str]) -> Format:
     """The format of a file's content, whatever its name says."""
-    name = os.fspath(path)
-    with reading(name), open(name, "rb", buffering=0) as file:
-        head = file.read(_HEAD)
-    if not head:
+    return _begun(os.fspath(path))[0]
+
+
+def _begun(name: str) -> tuple[Format, bytes]:
+    """The format of a file's content, and its first bytes, at most :data:`containers.SMALL`."""
+    with reading(name), open(name, "rb", buffering=containers.SMALL) as file:
+        start = file.read(containers.SMALL)
+    if not start:
         raise FileError(f"{name}: is empty (0 bytes)")
-    fmt = sniff(head)
+    fmt = sniff(start[:_HEAD])
     if fmt is not None and fmt.name == "TIFF":
         from .raw import is_raw
 
         fmt = by_name("camera raw") if is_raw(name) else fmt
     if fmt is None:
         if name.lower().endswith(VIDEO.extensions):
-            return VIDEO
+            return VIDEO, start
         raise FileError(f"{name}: is not a picture in a known format; known are {' '.join(EXTENSIONS)}")
-    return fmt
+    return fmt, start
 
 
 def _module(fmt: Format, modules: dict[str, str]) -> Any:
     """The module of a format: ``read(path, fmt, layer)`` and ``write(path, picture, fmt, storage)``.
 
-    Formats :data:`BY_ROWS` have ``writer`` in place of ``write``: a context whose function takes rows.
+    raster's ``read`` also takes the file's first bytes. Formats :data:`BY_ROWS` have ``writer`` in place of ``write``:
+    a context whose function takes rows.
     """
     return import_module(f".{modules.get(fmt.name, 'raster')}", __package__)
 
