@@ -150,6 +150,8 @@ def levels(below: str) -> int:
 
 def make_folder(path: str, levels: int = 1) -> None:
     """Creates the folder that an output given as ``folder/`` or a template names; only its last levels."""
+    if os.path.isdir(os.path.dirname(path)):
+        return
     folder = Path(path).parent
     try:
         for made in reversed([folder, *folder.parents][:levels]):

@@ -79,6 +79,8 @@ def launcher(
     return enqueue
 
 
+# numpy's numbers and arrays.
+_NUMBERS = (np.generic, np.ndarray)
 # Sets an argument from bytes; older versions of pyopencl may lack this function.
 _set_bytes: Callable[[cl.Kernel, int, Any], None] = getattr(cl.Kernel, "_set_arg_buf", cl.Kernel.set_arg)
 
@@ -86,7 +88,7 @@ _set_bytes: Callable[[cl.Kernel, int, Any], None] = getattr(cl.Kernel, "_set_arg
 def set_argument(kernel: cl.Kernel, place: int, argument: Argument) -> None:
     """Sets one argument. pyopencl's ``set_arg`` takes 6 µs for a number, as it tries all other types first."""
     value = _value(argument)
-    if isinstance(value, np.generic | np.ndarray):
+    if isinstance(value, _NUMBERS):
         _set_bytes(kernel, place, value)
     else:
         kernel.set_arg(place, value)
@@ -99,7 +101,7 @@ def _value(argument: Argument) -> Any:
         return cl.LocalMemory(argument.nbytes)
     if isinstance(argument, tuple):
         return np.array(argument, np.float32 if any(isinstance(v, float) for v in argument) else np.int32)
-    if isinstance(argument, bool | int):
+    if isinstance(argument, int):
         return np.int32(argument)
     if isinstance(argument, float):
         return np.float32(argument)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.generic]
 
 # numpy dtype of a file's pixels -> OpenCL C type (half floats travel as bits)
-PIXEL_TYPES = {"uint8": "uchar", "uint16": "ushort", "float16": "ushort", "float32": "float"}
+PIXEL_TYPES: dict[np.dtype[Any], str] = {
+    np.dtype(np.uint8): "uchar",
+    np.dtype(np.uint16): "ushort",
+    np.dtype(np.float16): "ushort",
+    np.dtype(np.float32): "float",
+}
+#: The names of these types, as messages have them.
+PIXEL_TYPE_NAMES = tuple(dtype.name for dtype in PIXEL_TYPES)
 
 
 class Part(NamedTuple):

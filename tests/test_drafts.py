@@ -159,15 +159,16 @@ def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    opened = drafts.locks.opened
+    hold = drafts.locks.hold
 
-    def sweep_first(path: str) -> int:
+    def sweep_first(descriptor: int) -> None:
+        (path,) = drafts._unfinished.difference(seen)
         seen.append(path)
         if len(seen) == 1:
             os.unlink(path)
-        return opened(path)
+        hold(descriptor)
 
-    monkeypatch.setattr(drafts.locks, "opened", sweep_first)
+    monkeypatch.setattr(drafts.locks, "hold", sweep_first)
     with drafts.draft_file(tmp_path, ".txt") as path:
         assert os.path.exists(path)
         assert path not in seen[:1]

@@ -150,11 +150,13 @@ def test_damage_is_said_in_the_same_words(undo: png_rows.Undo, tmp_path: Path) -
 
 
 def test_small_files_are_not_worth_it(undo: png_rows.Undo, tmp_path: Path) -> None:
-    files.write(tmp_path / "a.png", Picture(np.zeros((20, 20, 3), np.uint8)))
+    path = str(tmp_path / "a.png")
+    files.write(path, Picture(np.zeros((20, 20, 3), np.uint8)))
     with png_rows.undone_by(None):
-        assert png_rows.read(str(tmp_path / "a.png")) is None
+        assert png_rows.read(path, 1 << 30) is None
     with png_rows.undone_by(undo):
-        assert png_rows.read(str(tmp_path / "a.png")) is None
+        assert png_rows.read(path, 1200) is None
+        assert png_rows.read(path, 1 << 30) is not None
 
 
 def test_a_program_of_others_writes_what_is_read(undo: png_rows.Undo, tmp_path: Path) -> None:

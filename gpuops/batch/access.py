@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, suppress
@@ -200,7 +199,7 @@ class Access:
 class Threaded(Access):
     """The files of a job. Threads read the input from now on, and write results while the job goes on.
 
-    An input that may wait for its data, such as a pipe, is read when it is asked for. ``undo`` undoes PNG's filters.
+    Standard input, which may wait for its data, is read when it is asked for. ``undo`` undoes PNG's filters.
     """
 
     def __init__(
@@ -223,7 +222,7 @@ class Threaded(Access):
         self.read: int | None = None
         #: The number of pixels in a picture that was read.
         self.pixels = 0
-        if os.path.isfile(path) or is_address(path):
+        if path != STREAM:
             if numbers:
                 self._numbers = Pending(threads, self._read_numbers)
             else:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from ..operation import Params
     from ..plan import Plan, Step
     from ..space import Stored
+    from .finished import Finished
     from .item import Item
-    from .output import Finished, Output
+    from .output import Output
 
 
 def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
@@ -141,7 +142,8 @@ def _as_whole(
     pixels, decoding = item.on_device(picture.pixels, how), how.decoding
     height, width, channels = pixels.shape
     streaming.prepare(item, todo)
-    if todo.spreads:
+    spreads = todo.spreads and picture.pixels.dtype.kind == "f"  # integers are finite
+    if spreads:
         with item.naming():
             place = needed(gpu, todo, (channels, height, width), picture.metadata.orientation)
         item.look_at(picture.pixels, how, place)
@@ -162,7 +164,7 @@ def _as_whole(
             return plan.run(gpu, todo, pixels, decoding, item.output.target, fuse=fuse, seen=seen)
 
     result = item.run(computed)
-    item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if todo.spreads else 0)
+    item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if spreads else 0)
     for output, finished in (*before, (item.output, item.output.finished(result))):
         output.write(finished)
     return findings

@@ -11,7 +11,7 @@ from ..tiles.course import beside_whole, shapes
 from . import streaming
 from .access import Access
 from .item import Item
-from .reader import read_picture
+from .reader import check_input, read_picture
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -26,6 +26,7 @@ def explain(gpu: Gpu, job: Job) -> str:
     """
     chain, source, target, options = job.chain, job.source, job.target, job.options
     assert chain is not None
+    check_input(source)
     picture = read_picture(source, options.layer)
     todo = plan.plan(chain, options.space, options.light)
     item = Item(gpu, target, options, Access(source, options))

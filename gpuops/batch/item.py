@@ -151,7 +151,7 @@ class Item:
         return arrays, attributes
 
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
-        """Does the operation, as often as the options say, under the report's phase "compute".
+        """Does the operation, as often as the options say, under the report's phase "compute", which waits for its end.
 
         Its notes name the input. A ParameterError is this input's failure: the options alone were checked before.
         """
@@ -160,7 +160,8 @@ class Item:
             for _ in range(self.options.repeat):
                 found.clear()  # every run says the same
                 result = operation(*args)
-            self.gpu.finish()
+            if self.gpu.report is not None:
+                self.gpu.finish()
         for text in dict.fromkeys(found):  # an operation of many steps may say the same of every one
             self.note(text)
         return result
@@ -203,10 +204,9 @@ class Item:
 
 def count_not_finite(pixels: np.ndarray[Any, Any]) -> int:
     """Counts the NaN and infinite values of pixels (height, width, channels): their exponent's bits are all ones."""
-    kinds = {"float16": (np.uint16, 0x7C00), "float32": (np.uint32, 0x7F800000)}
-    if pixels.dtype.name not in kinds or not pixels.size:
+    if pixels.dtype.kind != "f" or not pixels.size:
         return 0
-    dtype, ones = kinds[pixels.dtype.name]
+    dtype, ones = {2: (np.uint16, 0x7C00), 4: (np.uint32, 0x7F800000)}[pixels.itemsize]
     bits = pixels.view(dtype)
     rows = max(1, (1 << 19) // max(1, bits[0].nbytes))  # at a time: what is compared stays in the cache
     parts = (bits[at : at + rows] for at in range(0, len(bits), rows))

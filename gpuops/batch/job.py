@@ -147,12 +147,10 @@ class Job:
             raise ParameterError(
                 f"{len(writes)} steps write on the way, and there are {len(self.asides)} paths for them"
             )
-        encoded = any(getattr(step, "transfer", "auto") not in USUAL_TRANSFERS for step in self.chain or ())
-        if encoded and self.options.colour != AUTO:
+        transfers = {getattr(step, "transfer", "auto") for step in self.chain or ()}
+        if not transfers.issubset(USUAL_TRANSFERS) and self.options.colour != AUTO:
             raise ParameterError("--transfer and --colour both say how the result is encoded: leave out one")
-        if self.options.dtype is None and any(
-            getattr(step, "transfer", "") == "pq" for step in self.chain or ()
-        ):
+        if self.options.dtype is None and "pq" in transfers:
             fmt = self.options.format_of(self.target)
             if files.is_display_format(fmt) and "uint16" in fmt.dtypes:  # 8 bits are too few for PQ
                 object.__setattr__(self, "options", replace(self.options, dtype="uint16"))

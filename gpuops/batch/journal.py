@@ -105,12 +105,17 @@ class Journal:
             self._sync()
 
     def _about(self, job: Job) -> dict[str, Any]:
-        about: dict[str, Any] = {"output": places.absolute(job.target), "input": places.absolute(job.source)}
         try:
             record = JournalEntry.of(job, done=False)
         except (OSError, FileError):  # it has vanished, or cannot be asked: reading it will raise the error
-            return about | {"size": 0, "mtime_ns": 0, "recipe": job.recipe}
-        return about | {"size": record.size, "mtime_ns": record.mtime_ns, "recipe": record.recipe}
+            record = JournalEntry(places.absolute(job.source), 0, 0, job.recipe, done=False)
+        return {
+            "output": places.absolute(job.target),
+            "input": record.source,
+            "size": record.size,
+            "mtime_ns": record.mtime_ns,
+            "recipe": record.recipe,
+        }
 
     def _append(self, event: dict[str, Any]) -> None:
         try:

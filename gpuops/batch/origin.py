@@ -110,12 +110,10 @@ class Origin:
         return values if as_stored and files.can_say(fmt, values, depth, gray=gray) else usual(depth)
 
     def wanted(self, name: str, fmt: files.Format, depth: np.dtype[Any]) -> Colour | None:
-        """Returns the space that an option names, as in :mod:`gpuops.params.colours`; None if it names none.
+        """Returns the space that an option names, as in :mod:`gpuops.params.colours`, but for "auto", which names none.
 
         The input's space becomes light of its primaries in a format of floats that cannot say its curve.
         """
-        if name == AUTO:
-            return None
         if name != INPUT:
             return self._light_of(named(name), fmt, depth)
         found = unusual(self.stored or self.colour or LINEAR)
@@ -156,7 +154,7 @@ class Origin:
     def levels(self, dtype: str | None, depth: np.dtype[Any]) -> str | None:
         """Returns the integer type of which stored values are fractions, if any; ``dtype`` is as in :meth:`written`."""
         before = self._before(dtype, depth)
-        return before.name if before.kind == "u" else None
+        return f"uint{8 * before.itemsize}" if before.kind == "u" else None
 
     def _before(self, dtype: str | None, depth: np.dtype[Any]) -> np.dtype[Any]:
         """Returns the depth of the original, or of the result if there is no original."""

@@ -6,7 +6,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,46 +22,19 @@ from ..params.colours import AUTO
 from ..params.files import STREAM
 from ..params.storage import Storage
 from ..pixels import light
-from ..pixels.coding import Encoding, Losses, losses, pack
+from ..pixels.coding import Encoding, Losses, losses, pack, with_losses
 from ..pixels.colour import LINEAR, SRGB, Colour
 from ..pixels.targets import is_hdr
 from ..space import Space, Stored, Target
 from .access import Access
+from .finished import Described, Finished
 from .job import Options
 from .origin import Origin
 
 # The part of a device's memory, as 1 / n, that one result may take while it waits there to be written.
 _SHARE = 64
-
-
-class Described(NamedTuple):
-    """All properties of a picture except its pixels."""
-
-    alpha: bool
-    linear: bool
-    metadata: files.Metadata
-    associated: bool
-
-    def picture(self, pixels: np.ndarray[Any, Any]) -> files.Picture:
-        """Returns the picture with these pixels."""
-        return files.Picture(pixels, self.alpha, self.linear, self.metadata, self.associated)
-
-
-class Finished(NamedTuple):
-    """Pixels, or some rows, in the form of their file, the values they have lost, and what the file says of them.
-
-    ``dtype`` is their depth unless the options say another one; None is the input's. Pixels may still be on the device.
-    """
-
-    pixels: np.ndarray[Any, Any] | Image
-    lost: Losses
-    of: Described
-    dtype: str | None
-
-    def picture(self) -> files.Picture:
-        """download: the picture."""
-        pixels = self.pixels.numpy() if isinstance(self.pixels, Image) else self.pixels
-        return self.of.picture(pixels)
+# Bytes of pixels that take no longer to read than a transfer of their own takes to begin.
+_FEW_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -110,7 +83,8 @@ class Output:
 
     def _colour(self, dtype: str | None) -> Colour | None:
         """The space that the options ask for; ``dtype`` is as elsewhere."""
-        return self.origin.wanted(self.options.colour, self.format, self._depth(dtype))
+        name = self.options.colour
+        return None if name == AUTO else self.origin.wanted(name, self.format, self._depth(dtype))
 
     def depth(self, *, display: bool) -> np.dtype[np.generic]:
         """Returns the depth of a result that was made for a ``display``, or of one of the input's kind."""
@@ -130,11 +104,10 @@ class Output:
         """Returns the encoding for :meth:`save_host`; ``linear`` says whether values are light."""
         return self._encoding(dtype, *self._spaces(dtype, linear=linear, display=display))
 
-    def _wanted(self, dtype: str | None) -> str:
-        input_ = self.origin.dtype
-        found = self.options.dtype or dtype or ("uint8" if input_ is None else input_.name)
-        few = found == "uint8" and self.options.dtype is None and self.origin.is_hdr(self.options.colour)
-        return "uint16" if few else found
+    def _wanted(self, dtype: str | None) -> np.dtype[np.generic]:
+        found = np.dtype(self.options.dtype or dtype or self.origin.dtype or np.uint8)
+        few = found == np.uint8 and self.options.dtype is None and self.origin.is_hdr(self.options.colour)
+        return np.dtype(np.uint16) if few else found
 
     def _depth(self, dtype: str | None) -> np.dtype[np.generic]:
         """The wanted depth, as near as the format can hold it."""
@@ -208,23 +181,29 @@ class Output:
         if isinstance(result, Image):
             return self.encoded(result, self._dtype_of(result.space))
         alpha, space, turned = self.origin.alpha, result.space, self._turned(result.orientation)
-        pixels, lost = self._kept(result.pixels), losses(result.lost)
+        pixels, lost = self._kept(result.pixels, result.lost)
         if space.display:
             dtype = self._display_dtype
             written = result.written or usual(self._depth(dtype))
             return Finished(pixels, lost, turned.described(written, dtype, alpha=alpha, display=True), dtype)
         return turned.of_pixels(pixels, lost, None, linear=space.linear, alpha=alpha)
 
-    def _kept(self, pixels: Image) -> np.ndarray[Any, Any] | Image:
-        """download: returns pixels on the host, or on the device if it has room for them until they are written."""
+    def _kept(self, pixels: Image, lost: Image) -> tuple[np.ndarray[Any, Any] | Image, Losses]:
+        """download: returns pixels on the host, and what they have lost.
+
+        Pixels that are not few stay on the device if it has room for them until they are written.
+        """
         has_room = self.gpu.memory is None and pixels.nbytes <= self.gpu.limits.global_bytes // _SHARE
-        return pixels if has_room else pixels.numpy()
+        if has_room and pixels.nbytes > _FEW_BYTES:
+            return pixels, losses(lost)
+        return with_losses(pixels, lost)
 
     def _turned(self, orientation: int | None) -> Output:
         """Returns the output with a result's orientation in its metadata, if that is known."""
-        if orientation is None:
+        metadata = self.origin.metadata
+        if orientation in (None, metadata.orientation):
             return self
-        return self.of(replace(self.origin, metadata=self.origin.metadata.oriented(orientation)))
+        return self.of(replace(self.origin, metadata=metadata.oriented(orientation)))
 
     def save(self, image: Image, dtype: str | None = None, *, display: bool = False) -> None:
         """convert → download → encode; losses become warnings.
@@ -256,7 +235,7 @@ class Output:
                 pixels, counted = light.encoded(planes, written, self._depth(dtype), dither)
             else:
                 pixels, counted = pack(image, replace(encoding, dither=dither))
-            kept, lost = self._kept(pixels), losses(counted)
+            kept, lost = self._kept(pixels, counted)
         found = turned.described(written, dtype, alpha=image.alpha, display=display)
         return Finished(kept, lost, found, dtype)
 
@@ -349,8 +328,8 @@ class Output:
 
     def _warn_of_depth(self, dtype: str | None) -> None:
         wanted, depth = self._wanted(dtype), self._depth(dtype)
-        if depth.itemsize < np.dtype(wanted).itemsize or (depth.kind == "u" and np.dtype(wanted).kind == "f"):
-            self._note(f"{self.format} holds no {DEPTHS[wanted]}; the result has {DEPTHS[depth.name]}")
+        if depth.itemsize < wanted.itemsize or (depth.kind == "u" and wanted.kind == "f"):
+            self._note(f"{self.format} holds no {DEPTHS[wanted.name]}; the result has {DEPTHS[depth.name]}")
 
     def _note(self, text: str) -> None:
         note(f"{'stdout' if self.path == STREAM else self.path}: {text}")

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from ..operation import Params
     from ..plan import Plan
     from ..tiles.course import Shape
+    from .finished import Finished
     from .item import Item
-    from .output import Finished, Output
+    from .output import Output
 
 
 class Goal(NamedTuple):

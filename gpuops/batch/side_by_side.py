@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from ..files.picture import Pixels
     from ..gpu import Gpu
     from ..params.comparing import Comparing
-    from .output import Finished, Output
+    from .finished import Finished
+    from .output import Output
 
 # Rows that are read at a time if only a mask is read.
 _ROWS = 256

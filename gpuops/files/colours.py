@@ -188,7 +188,7 @@ def usual(dtype: np.dtype[np.generic]) -> Colour:
 def codes_for(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bytes | None:
     """The code points of a space for a file of a format and depth; None where such a file does not use them."""
     codes = cicp.codes_of(colour)
-    if dtype.name not in fmt.coded or codes is None or (colour.narrow and fmt.name != "PNG"):
+    if dtype not in map(np.dtype, fmt.coded) or codes is None or (colour.narrow and fmt.name != "PNG"):
         return None
     if fmt.name == "JPEG XL" and (gray or codes[0] not in _JXL_PRIMARIES or codes[1] not in _JXL_TRANSFERS):
         return None
@@ -230,8 +230,7 @@ def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[byt
     """
     chunks: dict[bytes, bytes] = {}
     curve = colour.curves[0]
-    codes = cicp.codes_of(colour)
-    if codes and (isinstance(curve, Pq | Hlg) or colour.narrow):
+    if (isinstance(curve, Pq | Hlg) or colour.narrow) and (codes := cicp.codes_of(colour)):
         chunks[b"cICP"] = codes
     elif colour == SRGB and profile is None:
         chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # 0 is the perceptual intent

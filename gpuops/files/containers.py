@@ -31,8 +31,8 @@ _GAIN_MAP = b"urn:iso:std:iso:ts:21496"
 _OF_APPLE = b"http://ns.apple.com/HDRGainMap/"
 #: The names of a JPEG's pictures if it has a gain map: as it is, and with the gain map applied.
 WITH_GAIN_MAP = ("sdr", "hdr")
-#: A file of at most this many bytes is read at once: many small reads would each wait for Python's lock.
-_SMALL = 1 << 16
+#: Bytes that are read at once: many small reads would each wait for Python's lock.
+SMALL = 1 << 16
 #: Bytes that are read at a time for a checksum.
 _CRC_BLOCK = 1 << 20
 #: Bytes of a header's line, at most.
@@ -336,18 +336,19 @@ def _are_ones(text: str) -> bool:
 # All of them --------------------------------------------------------------------------------------
 
 
-def read_extras(path: str, format_name: str) -> Extras:
-    """EXIF (without its preview), XMP and the like of a file of the named format."""
+def read_extras(path: str, format_name: str, start: bytes | None = None) -> Extras:
+    """EXIF (without its preview), XMP and the like of a file of the named format.
+
+    ``start``: its first bytes, if they are known, as many as :data:`SMALL` if it has so many.
+    """
     readers = {"PNG": read_png, "JPEG": read_jpeg, "WebP": read_webp, "TIFF": _read_tiff}
     readers |= {"JPEG 2000": read_jpeg2000, "Radiance HDR": read_hdr}
     if format_name not in readers:
         return Extras()
-    with open(path, "rb") as file:
-        start = file.read(_SMALL)
-        if len(start) < _SMALL:
-            extras = readers[format_name](BytesIO(start))
-        else:
-            file.seek(0)
+    if start is not None and len(start) < SMALL:
+        extras = readers[format_name](BytesIO(start))
+    else:
+        with open(path, "rb", buffering=SMALL) as file:
             extras = readers[format_name](file)
     if extras.exif:
         from .exif import without_thumbnail

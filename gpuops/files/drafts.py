@@ -72,8 +72,8 @@ def draft_file(folder: str | os.PathLike[str], extension: str = "", mode: int = 
     ``mode``: its permissions, from which the umask takes some away.
     """
 
-    def make(path: str) -> None:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+    def make(path: str) -> int:
+        return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
 
     with _draft(folder, extension, make) as path:
         yield path
@@ -90,7 +90,10 @@ def draft_folder(folder: str | os.PathLike[str] | None = None) -> Iterator[str]:
 
 
 @contextmanager
-def _draft(folder: str | os.PathLike[str], extension: str, make: Callable[[str], None]) -> Iterator[str]:
+def _draft(
+    folder: str | os.PathLike[str], extension: str, make: Callable[[str], int | None]
+) -> Iterator[str]:
+    """Gives the path of a new draft; ``make`` returns its descriptor, or None if it is still to be opened."""
     folder = os.fspath(folder)
     parent = folder if folder in _swept else os.path.realpath(folder)
     if parent not in _swept:
@@ -103,8 +106,8 @@ def _draft(folder: str | os.PathLike[str], extension: str, make: Callable[[str],
             path = os.path.join(parent, f".clpix-{_boot()}-{os.urandom(8).hex()}{extension}")
             with _beginning:
                 _unfinished.add(path)
-                make(path)
-            lock = _locked(path)
+                made = make(path)
+            lock = _locked(path, made)
         yield path
     finally:
         _remove(path)
@@ -113,15 +116,18 @@ def _draft(folder: str | os.PathLike[str], extension: str, make: Callable[[str],
             os.close(lock)
 
 
-def _locked(path: str) -> int | None:
+def _locked(path: str, made: int | None) -> int | None:
     """Returns a file descriptor that holds the lock of a new draft, or -1 where the disk knows no locks.
 
-    Returns None if another run has swept the draft between its making and its locking.
+    It is ``made``, if the draft is open already. Returns None if another run has swept the draft between its making and
+    its locking.
     """
     if not locks.RENAMED_WHILE_OPEN:
+        if made is not None:
+            os.close(made)
         return -1
     try:
-        lock = locks.opened(path)
+        lock = locks.opened(path) if made is None else made
     except FileNotFoundError:
         return None
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePath
 
 import numpy as np
 
@@ -40,7 +39,7 @@ class Format:
 
     def keeps(self, dtype: np.dtype[np.generic]) -> frozenset[str]:
         """The kinds of metadata that fit beside pixels of a depth."""
-        return self.holds if self.deep_holds is None or dtype.name == "uint8" else self.deep_holds
+        return self.holds if self.deep_holds is None or dtype == np.uint8 else self.deep_holds
 
     @cached_property
     def depths(self) -> tuple[np.dtype[np.generic], ...]:
@@ -236,10 +235,10 @@ def format_named(name: str, *, gain_map: bool = False) -> Format:
 
 def format_of(path: str | os.PathLike[str], *, gain_map: bool = False) -> Format:
     """The format that the path of an output names by its extension. ``gain_map``: JPEG files are to have one."""
-    suffix = PurePath(path).suffix
+    suffix = os.path.splitext(path)[1]
     fmt = _BY_EXTENSION.get(suffix.lower())
     if fmt is None:
-        problem = f"the extension {suffix!r} is unknown" if suffix else "the name has no extension"
+        problem = f"the extension {suffix!r} is unknown" if suffix[1:] else "the name has no extension"
         raise FileError(
             f"{os.fspath(path)}: {problem}; known are {_known()}, and of videos {' '.join(VIDEOS)}"
         )

@@ -146,8 +146,8 @@ class Reader:
 
     def check_plausible(self, spec: Any) -> None:
         """Raises FileError if a header claims many more pixels than the file's bytes could hold."""
-        claimed, there = spec.image_bytes(), os.path.getsize(self.path)
-        if claimed > _LARGE and claimed > _DENSEST * there:
+        claimed = spec.image_bytes()
+        if claimed > _LARGE and claimed > _DENSEST * (there := os.path.getsize(self.path)):
             raise FileError(
                 f"{self.path}: is damaged: it claims {spec.width} x {spec.height} pixels, "
                 f"which its {there} bytes cannot hold"

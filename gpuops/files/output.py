@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from ..errors import FileError
 from . import extras, places
@@ -53,37 +53,70 @@ def check_writer(path: Path_, fmt: Format) -> None:
 
 def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | None = None) -> None:
     """Does the checks of check_output except that of the format."""
-    name, folder = os.fspath(path), Path(path).parent
+    name = os.fspath(path)
     if inputs is not None and path in inputs:
         raise FileError(f"{name}: is also an input, which is never overwritten; name another output")
     if places.is_address(path):
         from . import addresses
 
         addresses.check_place(name, overwrite=overwrite)
-        return
-    kind = _kind(path)
-    if kind == stat.S_IFDIR:
-        raise FileError(f"{name}: is a folder; name a file in it")
-    if _kind(folder) != stat.S_IFDIR:
-        if folder.exists():
-            raise FileError(f"{name}: {folder} is a file, in which there can be none; name a folder")
-        raise FileError(f"{name}: the folder {folder} does not exist; create it first")
-    if kind not in (None, stat.S_IFREG):
-        raise FileError(f"{name}: is not a regular file; name another output")
-    if not overwrite and (kind is not None or os.path.lexists(path)):
-        raise FileError(
-            f"{name}: exists already; name another output, or allow overwriting it with --overwrite"
-        )
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise FileError(f"{name}: the folder {folder} is not writable; choose another one")
+    else:
+        _Place.of(name, overwrite=overwrite)
 
 
-def _kind(path: Path_) -> int | None:
-    """The kind of what a path leads to, such as stat.S_IFDIR; None if there is nothing."""
+class _Place(NamedTuple):
+    """A place for an output on this machine.
+
+    ``is_link``: the path is that of a link. ``mode``: the permissions of the file that is replaced, if there is one.
+    """
+
+    path: str
+    is_link: bool
+    mode: int | None
+
+    @classmethod
+    def of(cls, path: str, *, overwrite: bool) -> _Place:
+        """Returns the place that a path leads to. Raises FileError if it is none."""
+        entry = found = _mode(path, os.lstat)
+        is_link = entry is not None and stat.S_ISLNK(entry)
+        if is_link:
+            found = _mode(path, os.stat)
+        if found is not None and stat.S_ISDIR(found):
+            raise FileError(f"{path}: is a folder; name a file in it")
+        if found is not None and not stat.S_ISREG(found):
+            raise FileError(f"{path}: is not a regular file; name another output")
+        if not overwrite and entry is not None:
+            raise FileError(
+                f"{path}: exists already; name another output, or allow overwriting it with --overwrite"
+            )
+        folder = os.path.dirname(path) or os.curdir
+        if not os.access(os.path.join(folder, os.curdir), os.W_OK | os.X_OK):
+            raise FileError(f"{path}: {_fault_of(folder)}")
+        return cls(path, is_link, None if found is None else found & 0o777)
+
+    @property
+    def absolute(self) -> str:
+        """The file's absolute path, behind a link. ``..`` stays, since it may be behind a link to a folder."""
+        if self.is_link:
+            return os.path.realpath(self.path)
+        return self.path if os.path.isabs(self.path) else os.path.join(os.getcwd(), self.path)
+
+
+def _mode(path: str, ask: Callable[[str], os.stat_result]) -> int | None:
+    """Returns the mode of what is at a path, by os.stat or os.lstat; None if there is nothing."""
     try:
-        return stat.S_IFMT(os.stat(path).st_mode)
+        return ask(path).st_mode
     except (OSError, ValueError):
         return None
+
+
+def _fault_of(folder: str) -> str:
+    """Returns the reason why no file can be written into a folder."""
+    if os.path.isdir(folder):
+        return f"the folder {folder} is not writable; choose another one"
+    if os.path.exists(folder):
+        return f"{folder} is a file, in which there can be none; name a folder"
+    return f"the folder {folder} does not exist; create it first"
 
 
 @contextmanager
@@ -96,27 +129,24 @@ def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) 
     written here, and sent there as a whole. ``tells_errors``: writing raises each error, as Python's files do;
     otherwise it is checked in the end whether the disk is full.
     """
-    remote = places.is_address(path)
-    if not remote:
-        check_place(path, overwrite=overwrite)
     try:
-        replaced = None if remote else _permissions(path)
-        mode = USUAL if replaced is None else PRIVATE
         # A link to a file stays a link.
-        target = os.fspath(path) if remote else os.path.realpath(path)
-        folder = places.folder_of_drafts(path) if remote else os.path.dirname(target)
-        with draft_file(folder, Path(path).suffix, mode) as temporary:
+        place = None if places.is_address(path) else _Place.of(os.fspath(path), overwrite=overwrite)
+        folder, name = os.path.split(place.absolute) if place else (places.folder_of_drafts(path), "")
+        mode = USUAL if place is None or place.mode is None else PRIVATE
+        with draft_file(folder, os.path.splitext(path)[1], mode) as temporary:
             try:
                 yield temporary
                 if not tells_errors:
                     _check_space(temporary)
-                if remote:
+                if place is None:
                     from . import addresses
 
-                    addresses.send(temporary, target, overwrite=overwrite)
+                    addresses.send(temporary, os.fspath(path), overwrite=overwrite)
                 else:
-                    if replaced is not None:
-                        os.chmod(temporary, replaced)
+                    if place.mode is not None:
+                        os.chmod(temporary, place.mode)
+                    target = os.path.join(os.path.dirname(temporary), name)
                     _move(temporary, target, overwrite=overwrite)
             except OSError as error:
                 raise FileError(_trouble(path, _cause(error, temporary), temporary)) from None
@@ -124,13 +154,6 @@ def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) 
         raise FileError(_trouble(path, error)) from None
     except MemoryError:
         raise FileError(f"{os.fspath(path)}: not enough memory to write it; free some") from None
-
-
-def _permissions(path: Path_) -> int | None:
-    """The permissions of a file that is to be replaced, if there is one."""
-    with suppress(OSError):
-        return os.stat(path).st_mode & 0o777
-    return None
 
 
 def _move(temporary: str, target: str, *, overwrite: bool) -> None:

@@ -21,6 +21,8 @@ Pixels = NDArray[Any]
 
 #: The depths a picture may have. Anything else in a file is converted, or refused, while reading.
 DTYPES = ("uint8", "uint16", "float16", "float32")
+# The same as numpy's types, which it names slowly.
+_DTYPES = frozenset(map(np.dtype, DTYPES))
 
 #: The kinds of metadata that are bytes.
 _BLOCKS = ("icc", "exif", "xmp")
@@ -117,7 +119,7 @@ def _colour(value: Mapping[str, Any]) -> Colour | None:
 
 def unread(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Pixels:
     """Returns an array without memory that stands for pixels which are not read yet."""
-    return np.broadcast_to(np.zeros((), dtype), shape)
+    return np.ndarray(shape, dtype, bytes(dtype.itemsize), strides=(0,) * len(shape))
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ class Picture:
         p = self.pixels
         if p.ndim != 3 or not 1 <= p.shape[2] <= 4 or min(p.shape) < 1:
             raise ParameterError(f"pixels must be (height, width, 1 to 4 channels), not of shape {p.shape}")
-        if p.dtype.name not in DTYPES:
+        if p.dtype.newbyteorder("=") not in _DTYPES:
             raise ParameterError(f"pixels must be {', '.join(DTYPES)}, not {p.dtype.name}")
         if self.alpha != (p.shape[2] in (2, 4)):
             raise ParameterError(f"{p.shape[2]} channels {'cannot have' if self.alpha else 'need'} alpha")

@@ -52,9 +52,10 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Pic
     layer selects one of several: an EXR layer or channel or an NPZ array by name, a TIFF page by number.
     """
     name = os.fspath(path)
-    fmt = format_in(name)
+    fmt, start = _begun(name)
     with reading(name), with_text_name(name) as text:
-        picture: Picture = _module(fmt, _READERS).read(text, fmt, layer)
+        module, more = _module(fmt, _READERS), () if fmt.name in _READERS else (start,)
+        picture: Picture = module.read(text, fmt, layer, *more)
         return picture
 
 
@@ -146,27 +147,32 @@ def write_stream(stream: BinaryIO, picture: Picture, fmt: Format, storage: Stora
 
 def format_in(path: str | os.PathLike[str]) -> Format:
     """The format of a file's content, whatever its name says."""
-    name = os.fspath(path)
-    with reading(name), open(name, "rb", buffering=0) as file:
-        head = file.read(_HEAD)
-    if not head:
+    return _begun(os.fspath(path))[0]
+
+
+def _begun(name: str) -> tuple[Format, bytes]:
+    """The format of a file's content, and its first bytes, at most :data:`containers.SMALL`."""
+    with reading(name), open(name, "rb", buffering=containers.SMALL) as file:
+        start = file.read(containers.SMALL)
+    if not start:
         raise FileError(f"{name}: is empty (0 bytes)")
-    fmt = sniff(head)
+    fmt = sniff(start[:_HEAD])
     if fmt is not None and fmt.name == "TIFF":
         from .raw import is_raw
 
         fmt = by_name("camera raw") if is_raw(name) else fmt
     if fmt is None:
         if name.lower().endswith(VIDEO.extensions):
-            return VIDEO
+            return VIDEO, start
         raise FileError(f"{name}: is not a picture in a known format; known are {' '.join(EXTENSIONS)}")
-    return fmt
+    return fmt, start
 
 
 def _module(fmt: Format, modules: dict[str, str]) -> Any:
     """The module of a format: ``read(path, fmt, layer)`` and ``write(path, picture, fmt, storage)``.
 
-    Formats :data:`BY_ROWS` have ``writer`` in place of ``write``: a context whose function takes rows.
+    raster's ``read`` also takes the file's first bytes. Formats :data:`BY_ROWS` have ``writer`` in place of ``write``:
+    a context whose function takes rows.
     """
     return import_module(f".{modules.get(fmt.name, 'raster')}", __package__)
 
@@ -207,7 +213,9 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
         return np.ascontiguousarray(pixels)
 
     metadata = _labelled(lost, picture, fmt, gray=channels < 3)
-    metadata = _fitted_metadata(lost, replace(picture, metadata=metadata), fmt, gray=channels < 3)
+    if metadata is not picture.metadata:
+        picture = replace(picture, metadata=metadata)
+    metadata = _fitted_metadata(lost, picture, fmt, gray=channels < 3)
     shape = picture.height, picture.width, channels
     pixels = unread(shape, picture.pixels.dtype)
     return replace(picture, pixels=pixels, alpha=alpha, metadata=metadata), fit
@@ -222,11 +230,12 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
     if metadata.icc and not gray:
         metadata = replace(metadata, icc=colours.for_rgb(metadata.icc, kind))
     # Floats that are not light get an sRGB profile where a file has room for one; NPZ states it without a profile.
-    holds, codes = fmt.keeps(kind), colours.codes_for(fmt, colour, kind, gray=gray)
-    unlabelled = ("icc" not in holds and kind.name not in fmt.coded) or fmt.name == "NPZ"
+    holds = fmt.keeps(kind)
+    unlabelled = ("icc" not in holds and kind not in map(np.dtype, fmt.coded)) or fmt.name == "NPZ"
     usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f" and unlabelled)
     if usual or (metadata.icc and "icc" in holds):
         return metadata
+    codes = colours.codes_for(fmt, colour, kind, gray=gray)
     if codes and "icc" not in holds:  # the codes say what the profile did
         return replace(metadata, icc=None)
     if not colours.can_say(fmt, colour, kind, gray=gray):
@@ -291,4 +300,4 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
                 lost(f"the {_NAMES[key]} is too long for JPEG; it is left out")
                 dropped.append(key)
     nothing: dict[str, Any] = dict.fromkeys(dropped)
-    return replace(metadata, **nothing)
+    return replace(metadata, **nothing) if nothing else metadata

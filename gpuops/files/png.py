@@ -14,6 +14,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -33,6 +34,9 @@ COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 _STRIP_BYTES = 1 << 20
 # Bytes of sample rows that filters are chosen by at a time.
 _SAMPLE_BYTES = 1 << 20
+# Bytes of a picture's rows up to which they are not filtered: the file takes a block of the disk in any case, and to
+# choose a filter takes longer than all the rest of its writing.
+_FEW_BYTES = 1 << 12
 # What the entropy of filter types 0 to 4 is multiplied by: the costly ones must win by so much.
 _HANDICAPS = (1.0, 1.0, 1.0, 1.005, 1.02)
 # The compression level; isal's higher levels save 1 % here.
@@ -60,7 +64,8 @@ def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterat
         file.write(SIGNATURE)
         _chunk(file, b"IHDR", header)
         _ancillary(file, picture)
-        yield _PngRows(file, picture.height, _coder(storage.method(fmt.name))).put
+        filtered = picture.pixels.nbytes > _FEW_BYTES
+        yield _PngRows(file, picture.height, _coder(storage.method(fmt.name)), filtered=filtered).put
         _chunk(file, b"IEND", b"")
 
 
@@ -99,10 +104,10 @@ def _coder(method: Method | None) -> Coder:
 
 
 class _PngRows:
-    """The rows of a picture of this height on their way to a file."""
+    """The rows of a picture of this height on their way to a file; ``filtered``: filters are chosen for them."""
 
-    def __init__(self, file: BinaryIO, height: int, coder: Coder) -> None:
-        self._file, self._height, self._coder = file, height, coder
+    def __init__(self, file: BinaryIO, height: int, coder: Coder, *, filtered: bool) -> None:
+        self._file, self._height, self._coder, self._filtered = file, height, coder, filtered
         self._done = 0
         self._above: Pixels | None = None  # the last row so far
         self._adler = 1
@@ -130,7 +135,9 @@ class _PngRows:
                 flat.size,
             )
 
-        strips = zip(range(0, count, rows), best_filters(pixels, rows, above), strict=True)
+        starts = range(0, count, rows)
+        kinds = best_filters(pixels, rows, above) if self._filtered else repeat(0, len(starts))
+        strips = zip(starts, kinds, strict=True)
         coded = threads.in_order if rows < count else map  # one strip needs no thread
         for data, strip_adler, size in coded(encode, strips):
             self._adler = _combine(self._adler, strip_adler, size)
@@ -153,10 +160,13 @@ def filter_rows(pixels: Pixels, start: int, stop: int, kind: int, before: Pixels
 
     ``before``: the row above all these, if they are not the picture's first.
     """
-    above, rows = _row_bytes(pixels, start, stop, before)
     step = pixels.shape[2] * pixels.dtype.itemsize
-    out = np.empty((rows.shape[0], rows.shape[1] + 1), np.uint8)
+    out = np.empty((stop - start, pixels.shape[1] * step + 1), np.uint8)
     out[:, 0] = kind
+    if kind == 0:
+        out[:, 1:] = _stored(pixels[start:stop])
+        return out
+    above, rows = _row_bytes(pixels, start, stop, before)
     few = max(1, _STRIP_BYTES // rows.shape[1])
     scratch = _scratch(rows[:few], step)
     for first in range(0, len(rows), few):

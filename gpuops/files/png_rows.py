@@ -84,10 +84,13 @@ def undone_by(undo: Undo | None) -> Iterator[None]:
         _undo.reset(before)
 
 
-def read(path: str) -> Pixels | None:
-    """Returns the pixels (height, width, channels) of a file with right checksums; None where OpenImageIO reads it."""
+def read(path: str, nbytes: int) -> Pixels | None:
+    """Returns the pixels (height, width, channels) of a file with right checksums; None where OpenImageIO reads it.
+
+    ``nbytes`` of the pixels: a small file is not opened.
+    """
     undo = _undo.get()
-    if undo is None or (isinstance(undo, DeferredUnfilter) and undo.refused):
+    if nbytes < _WORTH or undo is None or (isinstance(undo, DeferredUnfilter) and undo.refused):
         return None
     found = _inflated(path)
     return None if found is None else undo(*found)
@@ -106,8 +109,6 @@ def _inflated(path: str) -> tuple[Rows, tuple[int, int, int], np.dtype[Any]] | N
             return None
         shape, dtype = (height, width, _CHANNELS[colour]), _DTYPES[bits]
         nbytes = height * (width * shape[2] * dtype.itemsize + 1)
-        if nbytes < _WORTH:
-            return None
         content = memoryview(file.read())
     parts = []
     at = 4  # behind the header's checksum

@@ -49,8 +49,8 @@ _MOSAIC = 32803
 _PHOTOMETRICS = (_MIN_IS_WHITE, MIN_IS_BLACK, _RGB, _PALETTE, 4, SEPARATED, 6, _MOSAIC)
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
-    extras = _extras(path, fmt)
+def read(path: str, fmt: Format, layer: str | int | None, start: bytes) -> Picture:
+    extras = _extras(path, fmt, start)
     if layer in extras.layers[1:]:
         from . import gain_map
 
@@ -73,7 +73,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
             file.check_plausible(page.spec)
             pixels = radiance.read(path)
         else:
-            undone = png_rows.read(path) if fmt.name == "PNG" else None
+            undone = png_rows.read(path, page.nbytes) if fmt.name == "PNG" else None
             if undone is not None:
                 pixels = undone
             elif page.is_for_pillow:
@@ -149,8 +149,8 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
     return picture, rows, max(1, spec.tile_height or strip)
 
 
-def _extras(path: str, fmt: Format) -> containers.Extras:
-    extras = containers.read_extras(path, fmt.name)
+def _extras(path: str, fmt: Format, start: bytes | None = None) -> containers.Extras:
+    extras = containers.read_extras(path, fmt.name, start)
     if extras.damage:
         raise FileError(f"{path}: {extras.damage}; get a whole copy of it")
     if extras.refusal:

@@ -23,9 +23,7 @@ def quiet_tifffile() -> Any:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """While it lasts, errors of the system become a FileError that names the file; a folder is one at once."""
-    if os.path.isdir(name):
-        raise FileError(f"{name}: is a folder; name a file in it")
+    """While it lasts, errors of the system become a FileError that names the file, such as that of opening a folder."""
     try:
         yield
     except FileNotFoundError:
@@ -35,6 +33,8 @@ def reading(name: str) -> Iterator[None]:
     except MemoryError:
         raise FileError(f"{name}: does not fit in memory; use a smaller one") from None
     except OSError as error:
+        if os.path.isdir(name):
+            raise FileError(f"{name}: is a folder; name a file in it") from None
         raise FileError(f"{name}: could not be read ({error.strerror or error})") from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,6 +113,7 @@ def _by_sums_of_sums(gpu: Gpu, params: BlurParams) -> bool:
     return params.kind == "box" and params.method == "auto" and wide
 
 
+@lru_cache(maxsize=16)
 def _taps(params: BlurParams) -> Taps:
     y, x = (np.array(params.weights(axis)) for axis in (0, 1))
     return Taps((y, x), params.border, params.cval, params.method, params.kind)

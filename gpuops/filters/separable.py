@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,11 @@ class Taps:
         """Half-widths along y and x."""
         y, x = (len(weights) // 2 for weights in self.weights)
         return y, x
+
+    @cached_property
+    def rounded(self) -> tuple[npt.NDArray[np.float32], ...]:
+        """The weights in float32."""
+        return tuple(map(_rounded, self.weights))
 
 
 def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool = False) -> Image:
@@ -115,7 +121,7 @@ def _on_device(gpu: Gpu, taps: Taps) -> dict[int, Image]:
     def kept(rounded: npt.NDArray[np.float32]) -> Image:
         return gpu.kept(("weights", rounded.tobytes()), lambda: gpu.array(rounded))
 
-    return {axis: kept(_rounded(taps.weights[axis])) for axis in (0, 1)}
+    return dict(enumerate(map(kept, taps.rounded)))
 
 
 def _rounded(weights: Weights) -> npt.NDArray[np.float32]:

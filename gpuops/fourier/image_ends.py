@@ -36,7 +36,7 @@ class Surroundings:
 class Pixels:
     """Interleaved pixels that a transform reads, or writes, itself: its planes are channels ``first``, … of them.
 
-    ``dtype`` is a name of :data:`gpuops.image.PIXEL_TYPES`, ``channels`` the number of values of a pixel. For pixels
+    ``dtype`` is one of :data:`gpuops.image.PIXEL_TYPE_NAMES`, ``channels`` the number of values of a pixel. For pixels
     that are written, ``encoding`` says how, and ``alpha`` whether the last channel is alpha.
     """
 
@@ -54,7 +54,7 @@ class Pixels:
         """Returns the definitions with which fft.cl reads them."""
         dtype = np.dtype(self.dtype)
         gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
-        return {"SAMPLE": PIXEL_TYPES[dtype.name], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
+        return {"SAMPLE": PIXEL_TYPES[dtype], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
 
     def written(self, lanes: int) -> dict[str, Define]:
         """Returns the definitions with which fft.cl writes them."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from ..image import COMPLEX_HALF, PIXEL_TYPES, Image
+from ..image import COMPLEX_HALF, PIXEL_TYPE_NAMES, Image
 from ..params.fft import FftParams, SpectrumParams
 from ..pixels.coding import Encoding, Losses, losses
 from .api import DEFAULT, scale_of
@@ -84,9 +84,10 @@ def rfft2_of_pixels(
     ParameterError
         Another type or shape, no pixels, an unknown norm.
     """
-    if len(pixels.shape) != 3 or pixels.dtype.name not in PIXEL_TYPES or 0 in pixels.shape:
+    if len(pixels.shape) != 3 or pixels.dtype.name not in PIXEL_TYPE_NAMES or 0 in pixels.shape:
         raise ParameterError(
-            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, not {pixels.shape} {pixels.dtype}"
+            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPE_NAMES)}, "
+            f"not {pixels.shape} {pixels.dtype}"
         )
     how = SpectrumParams(norm or "backward", how=params)
     image = pixels if isinstance(pixels, Image) else gpu.array(pixels)
@@ -128,8 +129,8 @@ def irfft2_to_pixels(
             f"a half spectrum of {s[0]}×{s[1]} pixels is complex64 (channels, {shape[0]}, {shape[2]}), "
             f"not {spectra.dtype} {spectra.shape}"
         )
-    if wanted.name not in PIXEL_TYPES:
-        raise ParameterError(f"pixels are {', '.join(PIXEL_TYPES)}, not {wanted}")
+    if wanted.name not in PIXEL_TYPE_NAMES:
+        raise ParameterError(f"pixels are {', '.join(PIXEL_TYPE_NAMES)}, not {wanted}")
     lost = gpu.zeros((2,), np.uint32)
     target = Pixels(wanted.name, spectra.shape[0], encoding=Encoding(wanted))
     how = SpectrumParams(norm or "backward", how=params)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from ..image import PIXEL_TYPES, Image
+from ..image import PIXEL_TYPE_NAMES, PIXEL_TYPES, Image
 from ..params.dither import Dither
 from . import blue_noise
 from .pointwise import each
@@ -65,7 +65,7 @@ class Decoding:
         """Returns decode.cl's defines for ``pixels`` (height, width, channels); ``space``: where its table is."""
         channels, by_table = pixels.shape[2], self._by_table(pixels)
         return {
-            "PIXEL": PIXEL_TYPES[pixels.dtype.name],
+            "PIXEL": PIXEL_TYPES[pixels.dtype],
             "CHANNELS": channels,
             "COLOURS": channels - self.alpha,
             "HALF": pixels.dtype == np.float16,
@@ -79,9 +79,9 @@ class Decoding:
 
     def arguments(self, pixels: Image) -> tuple[Image | None, float]:
         """Returns the table and the scale that decode.cl takes."""
-        gpu, dtype = pixels.gpu, pixels.dtype.name
-        table = None
+        gpu, table = pixels.gpu, None
         if self._by_table(pixels):
+            dtype = pixels.dtype
             table = gpu.kept(("light", dtype), lambda: gpu.array(_light_of_codes(dtype)))
         return table, self._scale(pixels)
 
@@ -113,7 +113,7 @@ class Encoding:
         """Returns the defines of encode.cl and pack.cl."""
         by_table = self._by_table
         return {
-            "PIXEL": PIXEL_TYPES[self.dtype.name],
+            "PIXEL": PIXEL_TYPES[self.dtype],
             "MAXIMUM": _largest(self.dtype) if self.dtype.kind == "u" else None,
             "CHANNELS": channels,
             "COLOURS": channels - alpha,
@@ -179,15 +179,21 @@ def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
 
 def losses(lost: Image) -> Losses:
     """Reads the counters of :func:`pack`."""
-    clipped, not_finite = (int(n) for n in lost.numpy())
-    return Losses(clipped, not_finite)
+    return Losses(*lost.numpy().tolist())
+
+
+def with_losses(pixels: Image, lost: Image) -> tuple[Array, Losses]:
+    """Reads pixels and the counters of :func:`pack` at once: it takes a while to begin a transfer, and to await it."""
+    found, counts = np.empty(pixels.shape, pixels.dtype), np.empty(lost.shape, lost.dtype)
+    pixels.gpu.read([pixels, lost], [found, counts])
+    return found, Losses(*counts.tolist())
 
 
 def on_device(gpu: Gpu, pixels: Array) -> Image:
     """Copies pixels (height, width, channels) of uint8, uint16, float16 or float32 to the device as they are."""
-    if pixels.ndim != 3 or pixels.dtype.name not in PIXEL_TYPES:
+    if pixels.ndim != 3 or pixels.dtype.newbyteorder("=") not in PIXEL_TYPES:
         raise ParameterError(
-            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, "
+            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPE_NAMES)}, "
             f"not {pixels.shape} {pixels.dtype}"
         )
     return gpu.array(pixels)
@@ -216,8 +222,7 @@ def download(
     unpremultiply: bool = False,
 ) -> tuple[Array, Losses]:
     """Returns pixels of ``dtype`` of a planar float32 Image, as :class:`Encoding` says, and what did not fit."""
-    pixels, lost = pack(image, Encoding(np.dtype(dtype), encode, linearise, unpremultiply))
-    return pixels.numpy(), losses(lost)
+    return with_losses(*pack(image, Encoding(np.dtype(dtype), encode, linearise, unpremultiply)))
 
 
 def _largest(dtype: np.dtype[np.generic]) -> int:
@@ -225,9 +230,9 @@ def _largest(dtype: np.dtype[np.generic]) -> int:
 
 
 @cache
-def _light_of_codes(dtype: str) -> npt.NDArray[np.float32]:
+def _light_of_codes(dtype: np.dtype[np.generic]) -> npt.NDArray[np.float32]:
     """Linear light of every code, computed in float64 (IEC 61966-2-1)."""
-    maximum = np.iinfo(dtype).max
+    maximum = _largest(dtype)
     return _linear(np.arange(maximum + 1) / maximum)
 
 

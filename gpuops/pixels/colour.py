@@ -44,7 +44,7 @@ class Colour:
     called: str = field(default="", compare=False)
     cube: Cube | None = None
 
-    @property
+    @cached_property
     def linear(self) -> bool:
         """Whether values are light."""
         return all(curve == LINEAR_CURVE for curve in self.curves) and not self.narrow and self.cube is None

@@ -66,7 +66,7 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
         ("lanes", "light"),
         "light",
         WIDTH=1,
-        PIXEL=PIXEL_TYPES[pixels.dtype.name],
+        PIXEL=PIXEL_TYPES[pixels.dtype],
         HALF=pixels.dtype == np.float16,
         CHANNELS=channels,
         COLOURS=colours,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -36,6 +37,7 @@ else:
     # Bytes of the unit of getrusage's largest resident set.
     _UNIT = 1 if sys.platform == "darwin" else 1024
 
+    @cache
     def of_machine() -> int:
         """Returns the bytes of the machine's memory."""
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..errors import FileError, ParameterError
 from ..gpu import Gpu
-from ..image import PIXEL_TYPES, Image
+from ..image import PIXEL_TYPE_NAMES, Image
 from ..params.dwt import IN_PLACE, DwtParams
 from ..pixels.coding import Decoding, Encoding
 from ..tiles.ends import Anywhere, HostImage, Source
@@ -151,8 +151,8 @@ def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored
     shape = tuple(attributes["shape"])
     if len(shape) != 3 or not all(isinstance(n, int) and 1 <= n < 2**31 for n in shape):
         raise FileError("the attribute 'shape' is not three positive numbers (planes, height, width)")
-    if attributes["dtype"] not in PIXEL_TYPES:
-        raise FileError(f"the attribute 'dtype' is none of {', '.join(PIXEL_TYPES)}")
+    if attributes["dtype"] not in PIXEL_TYPE_NAMES:
+        raise FileError(f"the attribute 'dtype' is none of {', '.join(PIXEL_TYPE_NAMES)}")
     if attributes["integer"] and not attributes["dtype"].startswith("uint"):
         raise FileError("the attributes contradict each other: an integer transform of float pixels")
     if not 1 <= shape[0] <= 4 or attributes["alpha"] != (shape[0] in (2, 4)):
