@@ -106,7 +106,8 @@ def process(
                 taken = files.Identities((*shared.inputs, *also_read))
 
                 def check_target(job: Job) -> None:
-                    one = replace(shared, overwrite=job.options.overwrite)
+                    same = job.options.overwrite == shared.overwrite
+                    one = shared if same else replace(shared, overwrite=job.options.overwrite)
                     check_output(one, job.target, taken, levels[job.target])
 
                 todo = list(_passing(todo, check_target))
