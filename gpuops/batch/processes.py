@@ -16,7 +16,7 @@ from .job import Job
 # Bytes of a file that take as long to decode, with its result to encode, as Python's work on a picture takes.
 _AS_LONG = 1 << 17
 # Jobs that make up for the start of one more process.
-_WORTH = 300
+_WORTH = 500
 # The most processes: more of them wait for the one that gives them jobs.
 _MOST = 4
 # Bytes of the machine's memory for each process.
