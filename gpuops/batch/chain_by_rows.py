@@ -114,9 +114,9 @@ class ChainByRows:
         found = legs(item.gpu, todo, shape_of(picture, how), picture.metadata.orientation)
         promise = MemoryPromise(item, strips, found, goals, as_whole)
         for number, leg in enumerate(found):
-            promise.block_bytes(number, leg.of(todo))
             if isinstance(leg.end, Spectral):
                 promise.at_once(number)
+            promise.block_bytes(number, leg.of(todo))
         return cls(item, todo, strips, how, promise)
 
     def results(self, pool: ThreadPoolExecutor, spools: ExitStack, seen: Seen) -> Done:

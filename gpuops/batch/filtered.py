@@ -80,6 +80,7 @@ class Filtered:
         for image in images:
             assert isinstance(image, Image)
             self._transform(writing, prepared(self.gpu, image, self.step.traits, self.todo))
+            del image  # whose memory is free while the next are made
         writing.wait()
         for number in range(len(self.spectral.products)):
             if number:
@@ -129,10 +130,7 @@ class Filtered:
 
         with closing(read_ahead(self.gpu, self.pool, map(read, places))) as ahead:
             for at, (spectra, rows) in zip(places, ahead, strict=True):
-                values, picture = self.gpu.array(spectra), self.gpu.array(rows) if rows.size else None
-                made = products.rows_replaced(
-                    self.gpu, values, picture, max(top - at.start, 0), self.spectral
-                ).numpy()
+                made = self._replaced(spectra, rows, max(top - at.start, 0))
 
                 def put(made: Array = made, first: int = at.start) -> None:
                     for plane, values in enumerate(made):
@@ -140,6 +138,11 @@ class Filtered:
 
                 writing.put(put)
         writing.wait()
+
+    def _replaced(self, spectra: Array, rows: Array, at: int) -> Array:
+        """Returns the transform of rows with those of the picture in their place, from row ``at`` on."""
+        picture = self.gpu.array(rows) if rows.size else None
+        return products.rows_replaced(self.gpu, self.gpu.array(spectra), picture, at, self.spectral).numpy()
 
     def __call__(self, at_once: int, wanted: tuple[int, int] | None = None) -> Generator[Image, None, None]:
         """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``."""
@@ -154,6 +157,7 @@ class Filtered:
                 image = self._image(spectra, rows)
                 image.part = Part(at.start, height)
                 yield image
+                del image  # whose memory is free while the next are made
 
     def _image(self, spectra: Array, rows: Array) -> Image:
         """Returns rows of the result; ``rows`` are those of planes that stay as they are."""
