@@ -170,24 +170,34 @@ def by_axes(gpu: Gpu, x: Array, params: Params, rows: int, columns: int) -> Arra
     return np.concatenate([part.numpy() for part in found], 1)
 
 
-@pytest.mark.parametrize("params", [params for _, params in FILTERS], ids=str)
-@pytest.mark.parametrize("size", [(1, 1), (19, 24), (24, 211)])
-def test_axes_are_those_of_the_definition(planned: Gpu, params: Params, size: tuple[int, int]) -> None:
+def check_axes(gpu: Gpu, params: Params, size: tuple[int, int], rows: int, columns: int) -> None:
+    """So many rows and columns at a time give what the definition does."""
     x = np.random.default_rng(3).random((2, *size), np.float32)
     expected = definition(x.astype(float), 2, params)
-    for rows, columns in ((5, 3), (100, 1000)):
-        found = by_axes(planned, x, params, rows, columns)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=allowed(params) * np.abs(expected).max())
+    found = by_axes(gpu, x, params, rows, columns)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=allowed(params) * np.abs(expected).max())
 
 
-def test_surroundings_of_complex_numbers(planned: Gpu) -> None:
+def check_surroundings(gpu: Gpu) -> None:
+    """Real and complex numbers stand where they belong."""
     rng = np.random.default_rng(4)
     z = (rng.random((2, 5, 7)) + 1j * rng.random((2, 5, 7))).astype(np.complex64)
     for size in ((5, 7), (10, 14), (23, 7), (5, 31), (64, 50)):
         expected = z[:, test_deconvolve.mirrored(5, size[0])][:, :, test_deconvolve.mirrored(7, size[1])]
         for values, wanted in ((z, expected), (z.real.copy(), expected.real)):
-            found = products.surrounded(planned, planned.array(values), size).numpy()
+            found = products.surrounded(gpu, gpu.array(values), size).numpy()
             np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("params", [params for _, params in FILTERS], ids=str)
+@pytest.mark.parametrize("size", [(1, 1), (19, 24), (24, 211)])
+def test_axes_are_those_of_the_definition(planned: Gpu, params: Params, size: tuple[int, int]) -> None:
+    for rows, columns in ((5, 3), (100, 1000)):
+        check_axes(planned, params, size, rows, columns)
+
+
+def test_surroundings(planned: Gpu) -> None:
+    check_surroundings(planned)
 
 
 # -- results ---------------------------------------------------------------------------------------------------------
@@ -211,7 +221,9 @@ def test_the_definition(
         np.testing.assert_allclose(files.read(out).pixels, expected, rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize(("command", "params"), FILTERS, ids=lambda given: str(given)[:70])
+@pytest.mark.parametrize(
+    ("command", "params"), [FILTERS[k] for k in (0, 1, 4)], ids=lambda given: str(given)[:70]
+)
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize(("suffix", "dtype"), FILES)
 def test_files(
