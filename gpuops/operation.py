@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
-    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Text", "Together", "Traits",
-    "Turn", "Whole", "Written", "kinds", "operation_of", "parameter",
+    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Spectral", "Text", "Together",
+    "Traits", "Turn", "Whole", "Written", "kinds", "operation_of", "parameter",
 ]  # fmt: skip
 
 
@@ -200,6 +200,52 @@ class Turn(NamedTuple):
         return (planes, width, height) if self.transposes else shape
 
 
+class Spectral(NamedTuple):
+    """A filter as a product of spectra, which by rows is done in sweeps over a spool: along rows, and down columns.
+
+    Beyond its end a picture goes on mirrored as far as the middle of what the transform has left, and from there on as
+    it does before its beginning.
+
+    Attributes
+    ----------
+    size : (rows, columns)
+        Those of the transform.
+    products : tuple of callables
+        ``(gpu, values, first)``: multiplies columns of half a spectrum (1, rows, columns), from ``first`` on, in place.
+        Behind each product there is a transform back.
+    place : (row, column), optional
+        Where the picture itself takes the place of what was made of it, before the last product.
+    alpha : bool
+        Whether alpha is filtered as colours are. Otherwise it stays as it is.
+    finished : callable
+        ``(gpu, image) → image``: what is done to rows of the result at last.
+    product_bytes, fixed_bytes : float
+        The device's memory that products take for a column, and for all together.
+    """
+
+    size: tuple[int, int]
+    products: tuple[Callable[[Gpu, Image, int], object], ...]
+    place: tuple[int, int] | None = None
+    alpha: bool = False
+    finished: Callable[[Gpu, Image], Image] = lambda _gpu, image: image
+    product_bytes: float = 0.0
+    fixed_bytes: float = 0.0
+
+    @property
+    def column(self) -> int:
+        """Bytes of a column of the spectrum of a plane."""
+        return 8 * self.size[0]
+
+    def spooled(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+        """Returns the shape of what is kept between the sweeps over a picture (planes, height, width): complex64.
+
+        With a ``place`` the picture itself is behind the spectra, two values in each number.
+        """
+        planes, height, _ = shape
+        again = len(self.products) > 1
+        return planes * (2 if again else 1), self.size[0] if again else height, self.size[1] // 2 + 1
+
+
 @dataclass(frozen=True)
 class Operation:
     """The record of an operation.
@@ -235,6 +281,9 @@ class Operation:
     turn : callable, optional
         ``(params, orientation)`` → the :class:`Turn` that ``function`` does to a picture of this EXIF orientation, or
         None if it does more. By rows a spool does it.
+    spectral : callable, optional
+        ``(gpu, shape, params)`` → the :class:`Spectral` filter that ``function`` is for planes of this shape, or None
+        if it is none. By rows a spool keeps its spectra.
     whole : mapping of str to tuple
         Of parameters, the values with which the step may need all rows at once, for :meth:`words`.
     gathers : str, optional
@@ -285,6 +334,7 @@ class Operation:
     together: Callable[[Any], Together | None] = lambda _params: None
     passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
     turn: Callable[[Any, int], Turn | None] | None = None
+    spectral: Callable[[Gpu, tuple[int, int, int], Any], Spectral | None] = lambda _gpu, _shape, _params: None
     whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     gathers: str | None = None
     writes: bool = False

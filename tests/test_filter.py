@@ -154,6 +154,10 @@ def test_offsets(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> No
     assert value(*high, "--offset", "middle", out="o.exr") == pytest.approx(0.21404114, abs=1e-4)
     assert value(*high, "--dtype", "float", out="o.tif") == pytest.approx(0, abs=1e-6)
     assert value("--kind", "lowpass", "--cutoff", "0.1") == 90
+    # An input of floats makes an output of floats.
+    files.write(tmp_path / "flat.tif", files.Picture(np.full((6, 7, 3), 0.3, np.float32), linear=True))
+    assert clpix("filter", tmp_path / "flat.tif", *high, "-o", tmp_path / "high.tif").code == 0
+    assert np.abs(files.read(tmp_path / "high.tif").pixels).max() < 1e-6
 
 
 def test_in_a_chain(gpu: Gpu, clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:

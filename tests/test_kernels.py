@@ -118,6 +118,7 @@ from . import test_delta_e as of_delta_e
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
 from . import test_filter as of_filter
+from . import test_filtered_by_rows as of_rows
 from . import test_flip_metric as of_flip_metric
 from . import test_lut as of_lut
 from . import test_median as of_median
@@ -1478,6 +1479,13 @@ def test_masks_of_spectra(gpu: Recorder, rng: np.random.Generator, tmp_path: Pat
         expected = np.fft.fft2(of_filter.masked(x.astype(float), mask.astype(np.float32)), norm="ortho")
         allowed = tolerance.FFT["half, eight times"] if precision == "half" else TOLERANCE["fft"]
         assert fourier_reference.error(found, expected) < allowed
+
+
+def test_filters_by_axes(gpu: Recorder) -> None:
+    """Surroundings of real and of complex numbers; a filter of frequencies, and Wiener's, some columns at a time."""
+    of_rows.check_surroundings(gpu)
+    for params in (of_rows.FILTERS[0][1], of_rows.FILTERS[4][1]):
+        of_rows.check_axes(gpu, params, (7, 10), 5, 3)
 
 
 def test_spectrum_in_half_storage(gpu: Recorder, rng: np.random.Generator) -> None:

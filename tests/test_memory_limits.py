@@ -20,6 +20,9 @@ pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason=
 # What is promised, for the host and for the device, which may be the host.
 EACH = 320 << 20
 PROMISE = 2 * EACH
+# Steps whose spectra of the large picture's upper part take more than that.
+CROP = ("crop", "--region", "0%,0%,100%,20%", "then")
+LOW = ("--kind", "lowpass", "--cutoff", "0.1")
 # A program that runs a command on small pictures, and then on large ones in no more memory than was promised beside
 # what the first run took. All of it is address space, that of the libraries' threads and heaps and of the driver's
 # compiler among it: such a limit is stricter than one of what is used. The program tells how much of both it took.
@@ -93,17 +96,30 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             ),
             0,
         ),
+        ("a", (*CROP, "filter", *LOW, "-o", "OUT", "--overwrite", "--scratch", "HERE"), 0),
+        ("a", (*CROP, "deconvolve", "--sigma", "2", "-o", "OUT", "--overwrite", "--scratch", "HERE"), 0),
         ("a b", ("compare",), 1),
         ("a b", ("compare", "--metric", "pixelmatch", "--metric", "de2000", "-o", "OUT", "--overwrite"), 1),
         ("a", ("info", "--stats"), 0),
     ],
-    ids=["blur", "blur around", "bloom", "deconvolve", "compare", "figures of light and codes", "info"],
+    ids=[
+        "blur",
+        "blur around",
+        "bloom",
+        "deconvolve",
+        "filter",
+        "wiener",
+        "compare",
+        "figures of light and codes",
+        "info",
+    ],
 )
 def test_a_limit_of_the_address_space_is_kept(
     pictures: Path, tmp_path: Path, names: str, command: tuple[str, ...], code: int
 ) -> None:
     """A command that has room for a small picture, and for what it was promised, has room for a large one."""
-    options = [str(tmp_path / "out.tif") if word == "OUT" else word for word in command[1:]]
+    paths = {"OUT": str(tmp_path / "out.tif"), "HERE": str(tmp_path)}
+    options = [paths.get(word, word) for word in command[1:]]
     limits = ["--memory", str(EACH), "--device-memory", str(EACH)]
     folders = [str(pictures / "small"), str(pictures / "large")]
     done = subprocess.run(

@@ -492,7 +492,7 @@ def test_legs_and_shapes(gpu: Gpu) -> None:
     found = legs(gpu, chain, (3, 40, 50), 6)
     assert [len(leg.steps) for leg in found] == [1, 0, 0, 0]
     assert [leg.shape for leg in found] == [(3, 40, 50), (3, 20, 10), (3, 10, 20), (3, 10, 20)]
-    assert [leg.turn for leg in found] == [Turn(6), Turn(6, leaves=1), Turn(4), None]
+    assert [leg.end for leg in found] == [Turn(6), Turn(6, leaves=1), Turn(4), None]
     # Upright already, or mirrored: rows keep their places.
     assert [len(legs(gpu, plan(Chain(upright)), (3, 4, 5), k)) for k in (1, 2, 3)] == [1, 1, 2]
 

@@ -1,38 +1,28 @@
-// The steps of deconvolution, on planes of rows × columns. After border.cl with BORDER_REFLECT. Any group size.
+// The steps of deconvolution, on planes of rows × columns. Any group size.
 
-// in (planes, rows, columns) → out (planes, around.x, around.y). The image is at (0, 0) and goes on mirrored: behind its
-// end as far as the middle of what is left, before its beginning from there on. Global: (around.y, around.x, planes).
-__kernel void deconvolve_surround(__global const float *in, __global float *out, int rows, int columns, int2 around) {
-    int x = get_global_id(0), y = get_global_id(1);
-    size_t plane = get_global_id(2);
-    if (x >= around.y || y >= around.x) return;
-    int row = border_index(y < (rows + around.x) / 2 ? y : y - around.x, rows);
-    int column = border_index(x < (columns + around.y) / 2 ? x : x - around.y, columns);
-    out[(plane * around.x + y) * around.y + x] = in[(plane * rows + row) * columns + column];
-}
-
-// Spectra Y of several planes, the spectrum H of one, of n.x rows and the left n.y / 2 + 1 columns. Global: (n.y / 2 + 1,
-// n.x, planes).
+// Spectra Y of several planes, the spectrum H of one, of `rows` rows, and as many `columns` of half a spectrum. Global:
+// (columns, rows, planes).
 
 // Y ← H · Y
-__kernel void deconvolve_blur(__global float2 *Y, __global const float2 *H, int2 n) {
-    int u = get_global_id(0), v = get_global_id(1), columns = n.y / 2 + 1;
-    if (u >= columns || v >= n.x) return;
-    size_t at = (size_t)v * columns + u, i = get_global_id(2) * (size_t)columns * n.x + at;
+__kernel void deconvolve_blur(__global float2 *Y, __global const float2 *H, int rows, int columns) {
+    int u = get_global_id(0), v = get_global_id(1);
+    if (u >= columns || v >= rows) return;
+    size_t at = (size_t)v * columns + u, i = get_global_id(2) * (size_t)columns * rows + at;
     float2 h = H[at], y = Y[i];
     Y[i] = (float2)(h.x * y.x - h.y * y.y, h.x * y.y + h.y * y.x);
 }
 
 // Y ← conj(H) · Y / (|H|² + balance · |R|²), the Wiener filter (Gonzalez & Woods, Digital Image Processing, ch. 5; with R,
 // Orieux et al., J. Opt. Soc. Am. A 27, 1593, 2010). LAPLACIAN: R is the transform of 4 · x[i][j] less its four
-// neighbours; else R is 1.
-__kernel void deconvolve_wiener(__global float2 *Y, __global const float2 *H, int2 n, float balance) {
-    int u = get_global_id(0), v = get_global_id(1), columns = n.y / 2 + 1;
-    if (u >= columns || v >= n.x) return;
-    size_t at = (size_t)v * columns + u, i = get_global_id(2) * (size_t)columns * n.x + at;
+// neighbours; else R is 1. The columns are those from `first` on of a transform of `points` in a row.
+__kernel void deconvolve_wiener(__global float2 *Y, __global const float2 *H, int rows, int columns, int first,
+                                int points, float balance) {
+    int u = get_global_id(0), v = get_global_id(1);
+    if (u >= columns || v >= rows) return;
+    size_t at = (size_t)v * columns + u, i = get_global_id(2) * (size_t)columns * rows + at;
     float k = balance;
 #ifdef LAPLACIAN
-    float a = sinpi((float)u / (float)n.y), b = sinpi((float)v / (float)n.x), r = 4.0f * (a * a + b * b);
+    float a = sinpi((float)(first + u) / (float)points), b = sinpi((float)v / (float)rows), r = 4.0f * (a * a + b * b);
     k *= r * r;
 #endif
     float2 h = H[at], y = Y[i];

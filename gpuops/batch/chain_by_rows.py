@@ -1,4 +1,4 @@
-"""A chain that is done by rows: in sweeps over the file, and over spools that keep rows until they are turned."""
+"""A chain that is done by rows: in sweeps over the file, and over spools that keep rows to be turned or filtered."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from .. import files, notes
 from ..image import Image, Part
+from ..operation import Spectral, Turn
 from ..tiles import course, flow
 from ..tiles.legs import legs
 from ..tiles.place import Place, needed
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     from ..space import Stored, Target
     from ..tiles.course import Shape
     from ..tiles.flow import Seen
+    from .filtered import Filtered
     from .item import FileReading, Item
     from .row_writer import Goal
 
     Done = Generator[Image | Stored, None, None]
+    Source: TypeAlias = "FileSweeps | Turned | Filtered"
 
 
 @dataclass
@@ -111,6 +114,8 @@ class ChainByRows:
         found = legs(item.gpu, todo, shape_of(picture, how), picture.metadata.orientation)
         promise = MemoryPromise(item, strips, found, goals, as_whole)
         for number, leg in enumerate(found):
+            if isinstance(leg.end, Spectral):
+                promise.at_once(number)
             promise.block_bytes(number, leg.of(todo))
         return cls(item, todo, strips, how, promise)
 
@@ -124,29 +129,46 @@ class ChainByRows:
         source = self._source_of_last(pool, spools, lambda _params, _image: None)
         return self._settled(len(self.promise.legs) - 1, source, enough)
 
-    def _source_of_last(self, pool: ThreadPoolExecutor, spools: ExitStack, seen: Seen) -> FileSweeps | Turned:
+    def _source_of_last(self, pool: ThreadPoolExecutor, spools: ExitStack, seen: Seen) -> Source:
         """Does all legs but the last one, and returns what that one reads."""
-        source: FileSweeps | Turned = FileSweeps(self.item, self.strips, self.how, pool)
+        source: Source = FileSweeps(self.item, self.strips, self.how, pool)
         before = ExitStack()
         for number in range(len(self.promise.legs) - 1):
             after = spools.enter_context(ExitStack())
-            turned = self._turned(number, pool, after)
-            if turned.how is not None:
-                turned.fill_with_pixels(self.strips, self._rows(number), self._place)
+            made = self._made(number, pool, after)
+            if isinstance(made, Turned) and made.how is not None:
+                made.fill_with_pixels(self.strips, self._rows(number), self._place)
             else:
-                turned.fill(self._done(number, source, seen))
-            before.close()  # the rows before the turn are not needed any more
-            source, before = turned, after
+                made.fill(self._done(number, source, seen))
+            before.close()  # the rows before that are not needed any more
+            source, before = made, after
         return source
 
-    def _turned(self, number: int, pool: ThreadPoolExecutor, stack: ExitStack) -> Turned:
-        """Returns the turned result of a leg, before it is made."""
-        leg, after, kept = *self.promise.legs[number : number + 2], self.promise.spools[number]
-        assert leg.turn is not None
-        width = self._rows(number + 1) if leg.turn.transposes else kept.shape[2]
+    def _made(self, number: int, pool: ThreadPoolExecutor, stack: ExitStack) -> Turned | Filtered:
+        """Returns the turned, or filtered, result of a leg, before it is made."""
+        end = self.promise.legs[number].end
+        assert end is not None
+        return (
+            self._turned(number, end, pool, stack)
+            if isinstance(end, Turn)
+            else self._filtered(number, end, pool, stack)
+        )
+
+    def _turned(self, number: int, turn: Turn, pool: ThreadPoolExecutor, stack: ExitStack) -> Turned:
+        after, kept = self.promise.legs[number + 1], self.promise.spools[number]
+        width = self._rows(number + 1) if turn.transposes else kept.shape[2]
         spool = spool_of(kept, self.item, self.strips, width, stack)
         how = self.how if self.promise.keeps_pixels(number) else None
-        return Turned(self.item, spool, leg.turn, after.shape, pool, how)
+        return Turned(self.item, spool, turn, after.shape, pool, how)
+
+    def _filtered(self, number: int, end: Spectral, pool: ThreadPoolExecutor, stack: ExitStack) -> Filtered:
+        from .filtered import Filtered
+
+        leg, kept = self.promise.legs[number], self.promise.spools[number]
+        width, rows = self.promise.at_once(number)
+        spool = spool_of(kept, self.item, self.strips, width, stack)
+        assert leg.last is not None
+        return Filtered(self.item.gpu, spool, end, leg.last, self.todo, leg.result, rows, pool)
 
     @cached_property
     def _place(self) -> Place | None:
@@ -164,7 +186,7 @@ class ChainByRows:
     def _settled(
         self,
         number: int,
-        source: FileSweeps | Turned,
+        source: Source,
         enough: Callable[[Step], bool] = lambda _step: False,
         target: Target | None = None,
     ) -> Plan:
@@ -175,9 +197,7 @@ class ChainByRows:
             gpu, leg.of(self.todo), source, source.decoding, leg.shape, room, target, enough=enough
         )
 
-    def _done(
-        self, number: int, source: FileSweeps | Turned, seen: Seen, target: Target | None = None
-    ) -> Done:
+    def _done(self, number: int, source: Source, seen: Seen, target: Target | None = None) -> Done:
         """Does a leg, and gives the rows of its result."""
         gpu, shape = self.item.gpu, self.promise.legs[number].shape
         with notes.silence():  # the last sweep says all that there is to say

@@ -90,6 +90,9 @@ def _in_room(
     todo = plan.plan(chain, item.options.space, item.options.light)
     found = item.opened()
     rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
+    item.how(
+        picture, linear=todo.linear, premultiply=todo.premultiplied
+    )  # the output knows the input from now on
     todo = todo.settled(item.output)
     with item.naming():
         large = rows is not None or streaming.is_too_large(item, todo, picture)

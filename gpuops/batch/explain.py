@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .. import plan
+from ..errors import megabytes
 from ..params.files import STREAM
 from ..tiles.course import beside_whole, shapes
 from . import streaming
@@ -16,6 +17,7 @@ from .reader import check_input, read_picture
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..plan import Plan, Step
+    from ..tiles.course import Shape
     from .job import Job
 
 
@@ -64,7 +66,7 @@ def _values(todo: Plan) -> str:
     return f"{kind}, {'premultiplied' if todo.premultiplied else 'straight'}"
 
 
-def _step(gpu: Gpu, step: Step, shape: tuple[int, ...]) -> str:
+def _step(gpu: Gpu, step: Step, shape: Shape) -> str:
     traits = step.traits
     reach = step.operation.reach(gpu, shape, step.params) if step.operation.reach else 0
     words = [traits.kind, "light" if traits.space == "light" else "stored values"]
@@ -75,6 +77,8 @@ def _step(gpu: Gpu, step: Step, shape: tuple[int, ...]) -> str:
     if traits.statistics:
         whose = " of all inputs" if step.operation.together(step.params) else ""
         words.append(f"first measures {', '.join(traits.statistics)}{whose}")
+    if (spectral := step.operation.spectral(gpu, shape, step.params)) is not None:
+        words.append(f"by rows {megabytes(8 * math.prod(spectral.spooled(shape)))} MB of spectra are kept")
     if traits.display:
         words.append("gives a display's values")
     return ", ".join(words)

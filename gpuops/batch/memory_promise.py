@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +13,7 @@ from .. import files
 from ..errors import FileError, are_allowed, megabytes
 from ..files.pictures import BY_ROWS
 from ..files.strips import CODEC
+from ..operation import Spectral, Turn
 from ..process.memory import of_machine
 from ..tiles import course
 
@@ -24,18 +26,23 @@ if TYPE_CHECKING:
 
 # Blocks of rows that are read, and that are written, in memory at a time.
 _AT_ONCE = 3
+# Panels of columns, or blocks of rows of spectra, in memory at a time: one is read, one is worked on, one is written,
+# and there is a copy of one.
+_PANELS = 4
+# Columns of a panel for which there should be room.
+_COLUMNS = 8
 # The share of the memory that spools leave for all else, as 1 / n.
 _SHARE = 4
 
 
 class Spooled(NamedTuple):
-    """A leg's result as a spool keeps it until it is turned.
+    """A leg's result as a spool keeps it until it is turned, or its spectra until they are filtered.
 
     Attributes
     ----------
     shape : (planes, rows, columns)
     dtype : dtype
-        float32, or a file's pixel as one item.
+        float32, a file's pixel as one item, or complex64.
     there : bool
         Whether the values are in memory already, as the input's picture.
     in_memory : bool
@@ -94,12 +101,13 @@ class MemoryPromise:
         ``todo`` is the plan of the leg of this number. Raises FileError or DeviceError if a single row takes too much.
         """
         stretches = course.course(self.item.gpu, todo, self.legs[number].shape)
-        found = course.block_bytes(self.item.gpu, stretches)
+        ends, tables = self._ends(number)
+        found = course.block_bytes(self.item.gpu, stretches, ends=ends, tables=tables)
         memory = self.item.options.memory
         if memory is None:
             return found
         fixed, rows = self._fixed + self._held(number), self._rows(number)
-        least = fixed + _least(rows)
+        least = fixed + self._least(number)
         if memory < least:
             enough = min(least, self.as_whole or least)
             hint = f"raise --memory to {-(-enough // 2**20)}M"
@@ -139,21 +147,56 @@ class MemoryPromise:
         leg = self.legs[number]
         read = self._read if number == 0 else self.spools[number - 1].nbytes // leg.shape[1]
         written = [id(step.params) for step in leg.steps]
-        if leg.turn is None:
+        if leg.end is None:
             written.append(id(None))  # the result
         rows = [(goal.row, goal.shape) for goal in self.goals if id(goal.params) in written]
-        if leg.turn is not None:
+        if leg.end is not None:
             rows.append((self.spools[number].nbytes // leg.result[1], leg.result))
         return [(read, leg.shape), *rows]
 
     def keeps_pixels(self, number: int) -> bool:
         """Says whether a leg's result is the file's own pixels, unchanged."""
-        return number == 0 and not self.legs[number].steps
+        leg = self.legs[number]
+        return number == 0 and not leg.steps and isinstance(leg.end, Turn)
+
+    def at_once(self, number: int) -> tuple[int, int]:
+        """Returns how many columns, and how many rows of spectra, go at a time while the end of a leg is done.
+
+        Raises DeviceError if the device has no room for a column.
+        """
+        from ..fourier import products
+
+        gpu, leg, memory = self.item.gpu, self.legs[number], self.item.options.memory
+        assert isinstance(leg.end, Spectral)
+        nbytes = math.inf if memory is None else (memory - self._fixed - self._held(number)) / _PANELS
+        columns = products.columns_at_once(gpu, leg.result, leg.end, nbytes)
+        return columns, products.rows_at_once(gpu, leg.result, leg.end, nbytes)
+
+    def _ends(self, number: int) -> tuple[float, float]:
+        """Returns what a leg takes on the device for spectra: copies of a block, and bytes all the time."""
+        gpu, copies, tables = self.item.gpu, 0.0, 0.0
+        for leg in self.legs[max(0, number - 1) : number + 1]:
+            if isinstance(leg.end, Spectral):
+                from ..fourier import products
+
+                copies = max(copies, products.copies_of_rows(gpu, leg.result, leg.end))
+                tables = max(tables, products.bytes_of_tables(leg.end))
+        return copies, tables
+
+    def _least(self, number: int) -> int:
+        """Returns the least bytes of memory: those of one row of everything that is read and written, or of columns."""
+        end, least = self.legs[number].end, _AT_ONCE * sum(row for row, _ in self._rows(number))
+        if isinstance(end, Spectral):
+            return max(least, _PANELS * _COLUMNS * end.column)
+        return least
 
     def _kept(self, number: int) -> Spooled:
         """Returns the form in which a leg's result is kept."""
+        leg = self.legs[number]
+        if isinstance(leg.end, Spectral):
+            return Spooled(leg.end.spooled(leg.result), np.dtype(np.complex64))
         if not self.keeps_pixels(number):
-            return Spooled(self.legs[number].result, np.dtype(np.float32))
+            return Spooled(leg.result, np.dtype(np.float32))
         pixels = self.strips.picture.pixels
         height, width, channels = pixels.shape
         pixel = np.dtype((np.void, channels * pixels.itemsize))
@@ -172,16 +215,12 @@ class MemoryPromise:
             enough = max(self._enough(number) for number in range(len(self.spools)))
             enough = min(enough, self.as_whole or enough)
             hint = f"raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
-            raise self._refused(f"its turned rows take {megabytes(kept.nbytes)} MB", hint)
+            what = "spectrum takes" if isinstance(self.legs[number].end, Spectral) else "turned rows take"
+            raise self._refused(f"its {what} {megabytes(kept.nbytes)} MB", hint)
         self.spools[number] = kept._replace(in_memory=False)
 
     def _enough(self, number: int) -> int:
         """Returns the bytes of memory that suffice for a spool and for all else that is in memory with it."""
         held = self._held(number)
-        least = max(_least(self._rows(number)), _least(self._rows(number + 1)), held // (_SHARE - 1))
+        least = max(self._least(number), self._least(number + 1), held // (_SHARE - 1))
         return self._fixed + held + least
-
-
-def _least(rows: list[tuple[int, Shape]]) -> int:
-    """Returns the least bytes of memory: those of one row of everything that is read and written."""
-    return _AT_ONCE * sum(row for row, _ in rows)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import FileError
 from .access import Pending
 
 if TYPE_CHECKING:
-    from ..files.picture import Pixels
     from ..gpu import Gpu
 
+Block = TypeVar("Block")
 
-def read_ahead(gpu: Gpu, pool: Executor, blocks: Iterator[Pixels]) -> Generator[Pixels, None, None]:
+
+def read_ahead(gpu: Gpu, pool: Executor, blocks: Iterator[Block]) -> Generator[Block, None, None]:
     """Gives blocks of rows of which a thread reads the next one meanwhile."""
     coming = Pending(pool, lambda: next(blocks, None))
     try:

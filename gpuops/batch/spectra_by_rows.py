@@ -25,8 +25,8 @@ from ..fourier.room import Parts
 from ..params.fft import SpectrumParams
 from ..process.memory import of_machine
 from ..tiles.spool import InMemory, Spool, in_scratch
-from .access import Pending
 from .behind import Behind
+from .panels import in_panels
 
 if TYPE_CHECKING:
     from ..image import Image
@@ -151,21 +151,9 @@ class Sweeps:
         ``work`` is given a panel (1, rows, columns), its plane, and its first column. ``present``: the rows of a panel.
         """
         gpu = self.item.gpu
-        places = [(plane, at) for plane in range(spool.shape[0]) for at in spool.panels]
-        writing = Behind(pool)
 
-        def read(number: int) -> Pending[Array] | None:
-            if number == len(places):
-                return None
-            plane, at = places[number]
-            return Pending(pool, lambda: spool.panel(plane, at, present))
+        def on_device(panel: Array, plane: int, first: int) -> Array:
+            made: Array = work(gpu.array(panel[None]), plane, first)[0]
+            return made
 
-        coming = read(0)
-        for number, (plane, at) in enumerate(places):
-            assert coming is not None
-            panel = coming.result()
-            coming = read(number + 1)
-            made = work(gpu.array(panel[None]), plane, at.start)
-            del panel
-            writing.put(lambda plane=plane, at=at, made=made: spool.put_panel(plane, at, made[0]))  # type: ignore[misc]
-        writing.wait()
+        in_panels(spool, pool, spool.shape[0], present, on_device)

@@ -146,7 +146,7 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
 
 def halo(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
     """Returns how many rows above and below a row of the result depends on, for planes of ``shape``."""
-    if params.method in ("recursive", "fft"):
+    if params.method == "recursive":
         return math.inf
     return reach(gpu, shape, params) if _coarse(gpu, shape, params) else params.radii[0]
 

@@ -61,7 +61,7 @@ def fits(gpu: Gpu, pixels: Shape, nbytes: int, params: SpectrumParams, *, invers
         return False
     after = 2 * prod(spectrum) * item if inverse or params.filter or params.shift else 0
     after += 4 * prod(size) if params.mask else 0
-    needed += nbytes + 4 * prod(pixels) + after + _tables(size, params) + _SMALL
+    needed += nbytes + 4 * prod(pixels) + after + tables(size, params) + _SMALL
     largest = max(prod(spectrum) * item, nbytes, 4 * prod(pixels))
     return needed * ROUNDED <= limits.global_bytes and largest <= limits.max_alloc_bytes
 
@@ -93,7 +93,7 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
     height, width, channels = pixels
     limits, size = gpu.limits, padded(pixels, params)
     columns, item = axes.width(size, params), axes.stored(params).itemsize
-    fixed = _tables(size, params) + _SMALL + (4 * prod(size) if params.mask else 0)
+    fixed = tables(size, params) + _SMALL + (4 * prod(size) if params.mask else 0)
     rows = min(_SEVERAL, height)
     real = 4 * channels * width
     double = params.precision == "double"
@@ -136,6 +136,7 @@ def peak(gpu: Gpu, problem: Problem) -> float:
     return prod(problem.in_shape) * read.itemsize + prod(shape) * dtype.itemsize + most
 
 
-def _tables(size: Size, params: SpectrumParams) -> int:
+def tables(size: Size, params: SpectrumParams) -> int:
+    """Bytes of the tables that transforms of both axes keep."""
     item = 16 if params.precision == "double" else 8
     return _TABLES * item * sum(next_fast_len(2 * n) for n in size)

@@ -268,10 +268,10 @@ def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> floa
 
 def _traits(params: BlurParams) -> Traits:
     wide = params.kind == "gaussian" and params.preset is None and params.truncate is None
-    transforms = params.method in ("fft", "recursive")
-    kind = "transform" if transforms else "grid" if wide and max(params.sigma) >= LEAST_MULTIRATE else "local"
+    recursive = params.method == "recursive"
+    kind = "transform" if recursive else "grid" if wide and max(params.sigma) >= LEAST_MULTIRATE else "local"
     # Discs and motions go by transforms where these are faster.
-    needed = 24.0 if transforms or params.by_both_axes else 8.0
+    needed = 24.0 if recursive or params.by_both_axes else 8.0
     return Traits(premultiplied=True, kind=kind, bytes_per_value=needed)
 
 
@@ -285,7 +285,7 @@ OPERATION = Operation(
     halo=_halo,
     around=lambda params: by_axis(params.border)[0] == "wrap",
     resident=_resident,
-    whole={"method": ("recursive", "fft"), "preset": ("d3d11",)},
+    whole={"method": ("recursive",), "preset": ("d3d11",)},
     ends=_ends,
     cases=(
         BlurParams((1.5, 1.5)),

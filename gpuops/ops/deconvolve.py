@@ -7,8 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Number, Operation, Params, Traits, Whole, parameter
-from ..params.border import define
+from ..operation import Choice, Number, Operation, Params, Spectral, Traits, Whole, parameter
 from .blur import BlurParams
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ _BELONGS = {
     "iterations": ("method", "richardson-lucy"),
     "filter_epsilon": ("method", "richardson-lucy"),
 }
-#: How many of the blur's whole widths there are between an image's end and its beginning, where it goes around.
-_GAP = 4
 
 
 @dataclass(frozen=True)
@@ -104,12 +101,13 @@ def deconvolve(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     and not clipped. The Wiener filter has an error of about 1e-6 of the largest value in a plane, times how much it
     amplifies, everywhere. Richardson and Lucy's error is relative to the pixel.
     """
+    from ..filters.wiener import wiener
     from ..tiles.planes import in_turn
 
     image.check_planar()
     if OPERATION.identity(params):
         return image
-    method = _wiener if params.method == "wiener" else _richardson_lucy
+    method = wiener if params.method == "wiener" else _richardson_lucy
     colours, result = image.without_alpha(), image.like()
     for at in in_turn(image.colours, image.nbytes):
         planes = colours.planes(at)
@@ -119,42 +117,6 @@ def deconvolve(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
         alpha = slice(image.colours, image.shape[0])
         result.put(alpha, image.planes(alpha))
     return result
-
-
-def _wiener(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
-    """The filter as a product of spectra, of the image in surroundings that make it periodic.
-
-    These are its mirror images, blurred: the filter expects that all it is given was blurred, in one direction. It
-    rings where that is not so, such as at a step, or where motion is mirrored.
-    """
-    import numpy as np
-
-    from ..filters.point_spread import weights
-    from ..fourier import irfft2, next_fast_len, rfft2
-    from ..fourier.of_pixels import back
-    from ..params.fft import SpectrumParams
-    from ..tiles.rectangles import paste
-
-    planes, rows, columns = image.shape
-    spread = weights(params.blur()).astype(np.float32)
-    high, wide = spread.shape
-    # Even rows: neighbours are transformed as one complex value.
-    size = next_fast_len(rows + _GAP * high), 2 * next_fast_len(-(-(columns + _GAP * wide) // 2))
-    around = gpu.empty((planes, *size))
-    _launch(gpu, "surround", around.shape, image, around, rows, columns, size, traffic=around.nbytes)
-    transfer = rfft2(gpu, gpu.array(spread[None]), size)
-    spectrum = rfft2(gpu, around)
-    _launch(gpu, "blur", spectrum.shape, spectrum, transfer, size, traffic=2 * spectrum.nbytes)
-    # The blur is centred at its corner, so what it blurs has moved by its middle; the filter moves it back.
-    around = irfft2(gpu, spectrum, size)
-    paste(around, image, (high // 2, wide // 2))
-    spectrum = rfft2(gpu, around)
-    _launch(
-        gpu, "wiener", spectrum.shape, spectrum, transfer, size, params.balance,
-        traffic=2 * spectrum.nbytes, LAPLACIAN=params.reg == "laplacian",
-    )  # fmt: skip
-    del around
-    return back(gpu, spectrum, (rows, columns), size, SpectrumParams("backward"))
 
 
 def _richardson_lucy(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
@@ -192,12 +154,9 @@ def _richardson_lucy(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     return estimate
 
 
-def _launch(
-    gpu: Gpu, name: str, shape: tuple[int, ...], *args: Argument, traffic: int, **defines: bool
-) -> None:
+def _launch(gpu: Gpu, name: str, shape: tuple[int, ...], *args: Argument, traffic: int) -> None:
     """Launches a kernel of deconvolve.cl with a work-item for each element of ``shape``."""
-    defines |= define("reflect")
-    kernel = gpu.kernel(("border", "deconvolve"), f"deconvolve_{name}", **defines)
+    kernel = gpu.kernel("deconvolve", f"deconvolve_{name}")
     local = kernel.fit(64, 1, 1)
     gpu.launch(kernel, shape[::-1], *args, local=local, label=f"deconvolve {name}", traffic=traffic)
 
@@ -231,6 +190,14 @@ def _halo(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> fl
     return 2 * int(params.iterations) * halo(gpu, shape, _summed(gpu, params))
 
 
+def _spectral(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> Spectral | None:
+    if params.method != "wiener":
+        return None
+    from ..filters.wiener import spectral
+
+    return spectral(gpu, shape, params)
+
+
 def _traits(params: DeconvolveParams) -> Traits:
     local = params.method == "richardson-lucy"
     # Wiener's transforms are of the image with its surroundings, and of powers of small primes.
@@ -250,7 +217,7 @@ OPERATION = Operation(
     identity=_identity,
     reach=_reach,
     halo=_halo,
-    whole={"method": ("wiener",)},
+    spectral=_spectral,
     cases=(
         DeconvolveParams(sigma=1.2),
         DeconvolveParams(kind="disc", radius=2.5, reg="constant", balance=0.02),

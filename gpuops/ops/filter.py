@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from ..operation import Choice, File, Operation, Params, Repeated, Traits, Whole, Written, parameter
+from ..operation import Choice, File, Operation, Params, Repeated, Spectral, Traits, Whole, Written, parameter
 from ..params.fft import FILTERS, SHAPES, FrequencyFilter, filter_option
 from ..params.files import FileOperand, check_picture
 
@@ -102,7 +102,6 @@ def filter_(gpu: Gpu, image: Image, params: FilterParams) -> Image:
 
     Raises ParameterError for a mask that is not of the image's size, or has values that are not finite.
     """
-    from ..fourier import spectrum
     from ..tiles.planes import in_turn
 
     image.check_planar()
@@ -113,27 +112,56 @@ def filter_(gpu: Gpu, image: Image, params: FilterParams) -> Image:
     if filtered < image.shape[0]:
         alpha = slice(filtered, image.shape[0])
         result.put(alpha, image.planes(alpha))
-    offset = params.offset
-    if offset == _MIDDLE:
-        offset = _MIDDLE_LIGHT if image.linear else 0.5
-    return result if offset in (_AUTO, 0) else spectrum.offset(gpu, result, float(offset))
+    return _finished(gpu, result, params)
 
 
 def _filtered(gpu: Gpu, planes: Image, params: FilterParams) -> Image:
-    from ..fourier import spectrum
     from ..fourier.bordered import rfft2_bordered
     from ..fourier.of_pixels import back
-    from ..params.fft import SpectrumParams
+    from ..fourier.products import PARAMS
 
     size = planes.shape[1], planes.shape[2]
     values = rfft2_bordered(gpu, planes, params.border)
-    transform = size if params.border == "wrap" else (2 * size[0], 2 * size[1])
-    found = params.filter()
+    _multiply(gpu, values, 0, size, params)
+    return back(gpu, values, size, _transform(size, params), PARAMS)
+
+
+def _multiply(gpu: Gpu, values: Image, first: int, size: tuple[int, int], params: FilterParams) -> None:
+    """Multiplies columns of half spectra of planes of this size, from ``first`` on, in place."""
+    from ..fourier import spectrum
+
+    transform, found = _transform(size, params), params.filter()
     if found is not None:
-        spectrum.filtered(gpu, values, transform, found)
+        spectrum.filtered(gpu, values, transform, found, first)
     if params.mask is not None:
-        spectrum.masked(gpu, values, params.mask, size, transform)
-    return back(gpu, values, size, transform, SpectrumParams("backward"))
+        spectrum.masked(gpu, values, params.mask, size, transform, first)
+
+
+def _transform(size: tuple[int, int], params: FilterParams) -> tuple[int, int]:
+    """Returns the rows and columns of the transform."""
+    return size if params.border == "wrap" else (2 * size[0], 2 * size[1])
+
+
+def _finished(gpu: Gpu, result: Image, params: FilterParams) -> Image:
+    """Adds the offset to the colours of what was filtered."""
+    from ..fourier import spectrum
+
+    offset = params.offset
+    if offset == _MIDDLE:
+        offset = _MIDDLE_LIGHT if result.linear else 0.5
+    return result if offset in (_AUTO, 0) else spectrum.offset(gpu, result, float(offset))
+
+
+def _spectral(_gpu: Gpu, shape: tuple[int, int, int], params: FilterParams) -> Spectral:
+    size = shape[1], shape[2]
+    transform = _transform(size, params)
+    return Spectral(
+        transform,
+        (lambda gpu, values, first: _multiply(gpu, values, first, size, params),),
+        alpha=params.keeps_mean,
+        finished=lambda gpu, image: _finished(gpu, image, params),
+        fixed_bytes=4.0 * prod(transform) if params.mask is not None else 0.0,
+    )
 
 
 def _settled(params: FilterParams, dtype: Any) -> FilterParams:
@@ -156,6 +184,7 @@ OPERATION = Operation(
     filter_,
     traits=_traits,
     reach=lambda _gpu, _shape, _params: inf,
+    spectral=_spectral,
     check=lambda params: check_picture(params.mask),
     settled=_settled,
     cases=(

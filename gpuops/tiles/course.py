@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DeviceError, megabytes
-from ..operation import Pass, Turn
+from ..operation import Pass, Spectral, Turn
 from .edges import with_neighbours
 from .memory import ROUNDED
 from .window import Needs, rows_of
@@ -99,13 +99,19 @@ def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
 def obstacle(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> str | None:
     """Returns the first step that needs all rows of its input at once, in words, or None.
 
-    Turns do not count: they are done between two sweeps. ``orientation``: the picture's EXIF orientation.
+    Turns and filters of spectra do not count: they are done between two sweeps. ``orientation``: the picture's EXIF
+    orientation.
     """
     steps = zip(todo.steps, turns(todo, orientation), shapes(gpu, todo, shape, orientation), strict=False)
     for step, turn, of_step in steps:
-        if turn is None and passes(gpu, step, of_step) is None:
+        if turn is None and spectral(gpu, step, of_step) is None and passes(gpu, step, of_step) is None:
             return step.operation.words(step.params)
     return None
+
+
+def spectral(gpu: Gpu, step: Step, shape: Shape) -> Spectral | None:
+    """Returns the filter of spectra that a step is for a picture of this shape, or None if it is none."""
+    return step.operation.spectral(gpu, shape, step.params)
 
 
 def beside_whole(gpu: Gpu, step: Step, shape: Shape, values: int) -> float:
@@ -170,13 +176,16 @@ def course(gpu: Gpu, todo: Plan, shape: Shape, wanted: tuple[int, int] | None = 
     return tuple(found)
 
 
-def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
+def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...], *, ends: float = 0.0, tables: float = 0.0) -> int:
     """Returns how many bytes the planes of a block of rows should take, both of the file's rows and of a pass's result.
+
+    ``ends``: copies of a block that are taken before the first stretch or behind the last one, beside the usual ones;
+    ``tables``: bytes that are taken all the time.
 
     Raises DeviceError if the device has no room for a single row of each.
     """
     room, widest = gpu.limits.global_bytes / ROUNDED, 0
-    copies, fixed, least = float(_ENDS), 0.0, row_bytes(stretches[0].shape)
+    copies, fixed, least = _ENDS + ends, tables, row_bytes(stretches[0].shape)
     beside = 0.0  # copies that a step on these rows alone has beside its input and its result
     for stretch in stretches:
         for step in stretch.steps:

@@ -1,7 +1,7 @@
-"""The legs of a chain by rows: the steps between two turns of the picture.
+"""The legs of a chain by rows: the steps between two turns of the picture, or filters of its spectrum.
 
-The first row of a turned picture is made of the last row, or of a column. So all rows before a turn are made and kept,
-and the next leg takes them in their new order.
+The first row of a turned picture is made of the last row, or of a column, and each row of a filtered one is made of all
+rows. So all rows before that are made and kept, and the next leg takes them in their new order, or filtered.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..operation import Turn
+from ..operation import Spectral, Turn
 from . import course
 
 if TYPE_CHECKING:
@@ -19,21 +19,24 @@ if TYPE_CHECKING:
 
 
 class Leg(NamedTuple):
-    """Steps that are done on rows as they come, and the turn of their result.
+    """Steps that are done on rows as they come, and the one behind them that needs all rows of their result.
 
     Attributes
     ----------
     steps : tuple of Step
     shape, result : (planes, height, width)
-        The shapes of the input, and of the result before it is turned.
-    turn : Turn or None
-        The turn of the result; None for the last leg.
+        The shapes of the input, and of the steps' result.
+    end : Turn, Spectral or None
+        What is done to the result then; None for the last leg.
+    last : Step or None
+        The step that is its end.
     """
 
     steps: tuple[Step, ...]
     shape: Shape
     result: Shape
-    turn: Turn | None
+    end: Turn | Spectral | None = None
+    last: Step | None = None
 
     def of(self, todo: Plan) -> Plan:
         """Returns the leg's part of a plan."""
@@ -48,12 +51,15 @@ def legs(gpu: Gpu, todo: Plan, shape: Shape, orientation: int) -> tuple[Leg, ...
     for step, turn, before, after in zip(
         todo.steps, course.turns(todo, orientation), shapes[:-1], shapes[1:], strict=True
     ):
-        if turn is None or turn.keeps_rows:
-            together += (step if turn is None else _of_rows(step),)
+        end = course.spectral(gpu, step, before) if turn is None else turn
+        if isinstance(end, Turn) and end.keeps_rows:
+            together += (_of_rows(step),)
+        elif end is None:
+            together += (step,)
         else:
-            found.append(Leg(together, shape, before, turn))
+            found.append(Leg(together, shape, before, end, step))
             together, shape = (), after
-    return (*found, Leg(together, shape, shapes[-1], None))
+    return (*found, Leg(together, shape, shapes[-1]))
 
 
 def _of_rows(step: Step) -> Step:

@@ -1,0 +1,195 @@
+"""Rows of a picture that was filtered as a product of spectra, which a spool keeps between the sweeps.
+
+The first sweep transforms rows as they come. The second one takes panels of columns, transforms them, multiplies them,
+and transforms them back. Then rows are transformed back as they leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..fourier import products
+from ..image import Image, Part
+from ..plan import prepared
+from ..space import LIGHT, Space, Stored
+from ..tiles import course
+from ..tiles.spool import Spool
+from .behind import Behind
+from .panels import in_panels
+from .read_ahead import read_ahead
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..operation import Spectral
+    from ..plan import Plan, Step
+    from ..tiles.course import Shape
+
+Array = npt.NDArray[Any]
+
+
+@dataclass
+class Filtered:
+    """The rows of a filtered picture, as the input of a leg.
+
+    Attributes
+    ----------
+    gpu : Gpu
+    spool : Spool
+        The spectra, and planes of the picture as they are: see :meth:`gpuops.operation.Spectral.spooled`.
+    spectral : Spectral
+    step : Step
+        The step that the filter is.
+    todo : Plan
+    shape : (planes, height, width)
+        That of the picture.
+    rows : int
+        How many rows are transformed at a time before the picture takes its place.
+    pool : ThreadPoolExecutor
+        Its threads read and write the spool.
+    """
+
+    gpu: Gpu
+    spool: Spool
+    spectral: Spectral
+    step: Step
+    todo: Plan
+    shape: Shape
+    rows: int
+    pool: ThreadPoolExecutor
+    _alpha: bool = False
+    _space: Space = LIGHT
+    _orientation: int | None = None
+    #: There is nothing to decode: it gives planes.
+    decoding: ClassVar[None] = None
+
+    @property
+    def _count(self) -> int:
+        """The planes that are filtered."""
+        return self.shape[0] - (self._alpha and not self.spectral.alpha)
+
+    def fill(self, images: Iterable[Image | Stored]) -> None:
+        """Transforms planes, each Image with its ``part``, and filters the spectra."""
+        writing = Behind(self.pool)
+        for image in images:
+            assert isinstance(image, Image)
+            self._transform(writing, prepared(self.gpu, image, self.step.traits, self.todo))
+            del image  # whose memory is free while the next are made
+        writing.wait()
+        for number in range(len(self.spectral.products)):
+            if number:
+                self._replace()
+            self._multiply(number)
+
+    def _transform(self, writing: Behind, image: Image) -> None:
+        """Keeps the transform of rows, and the rows themselves where these are needed."""
+        assert image.part is not None
+        self._alpha, self._space, self._orientation = image.alpha, image.space, image.orientation
+        first, planes, count = image.part.first, self.shape[0], self._count
+        spectra = products.rows_of(self.gpu, image.planes(slice(0, count)), self.spectral).numpy()
+        kept = [(plane, values) for plane, values in enumerate(spectra)]
+        if count < planes or self.spectral.place is not None:
+            rows = image.numpy()
+            kept += [(plane, self._in_pairs(rows[plane])) for plane in range(count, planes)]
+            if self.spectral.place is not None:
+                kept += [(planes + plane, self._in_pairs(rows[plane])) for plane in range(count)]
+
+        def put() -> None:
+            for plane, values in kept:
+                self.spool.put_rows(plane, first, values)
+
+        writing.put(put)
+
+    def _multiply(self, number: int) -> None:
+        """Filters columns of all spectra."""
+        gpu, height = self.gpu, self.shape[1]
+
+        def work(panel: Array, _plane: int, first: int) -> Array:
+            image = gpu.array(panel[None])
+            made: Array = products.columns_of(gpu, image, first, self.spectral, number, height).numpy()[0]
+            return made
+
+        in_panels(self.spool, self.pool, self._count, self.spool.shape[1] if number else height, work)
+
+    def _replace(self) -> None:
+        """Puts the picture into its place."""
+        height, total, writing = self.shape[1], self.spool.shape[1], Behind(self.pool)
+        places = [slice(at, min(at + self.rows, total)) for at in range(0, total, self.rows)]
+        assert self.spectral.place is not None
+        top = self.spectral.place[0]
+
+        def read(at: slice) -> tuple[Array, Array]:
+            there = slice(max(at.start - top, 0), max(0, min(at.stop - top, height)))
+            return self._spectra(at), self._rows(there, self.shape[0], self._count)
+
+        with closing(read_ahead(self.gpu, self.pool, map(read, places))) as ahead:
+            for at, (spectra, rows) in zip(places, ahead, strict=True):
+                made = self._replaced(spectra, rows, max(top - at.start, 0))
+
+                def put(made: Array = made, first: int = at.start) -> None:
+                    for plane, values in enumerate(made):
+                        self.spool.put_rows(plane, first, values)
+
+                writing.put(put)
+        writing.wait()
+
+    def _replaced(self, spectra: Array, rows: Array, at: int) -> Array:
+        """Returns the transform of rows with those of the picture in their place, from row ``at`` on."""
+        picture = self.gpu.array(rows) if rows.size else None
+        return products.rows_replaced(self.gpu, self.gpu.array(spectra), picture, at, self.spectral).numpy()
+
+    def __call__(self, at_once: int, wanted: tuple[int, int] | None = None) -> Generator[Image, None, None]:
+        """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``."""
+        planes, height, _ = self.shape
+        count, (first, end) = course.rows(self.shape, at_once), wanted or (0, height)
+        places = [slice(at, min(at + count, end)) for at in range(max(first, 0), end, count)]
+        read: Iterator[tuple[Array, Array]] = (
+            (self._spectra(at), self._rows(at, self._count, planes - self._count)) for at in places
+        )
+        with closing(read_ahead(self.gpu, self.pool, read)) as ahead:
+            for at, (spectra, rows) in zip(places, ahead, strict=True):
+                image = self._image(spectra, rows)
+                image.part = Part(at.start, height)
+                yield image
+                del image  # whose memory is free while the next are made
+
+    def _image(self, spectra: Array, rows: Array) -> Image:
+        """Returns rows of the result; ``rows`` are those of planes that stay as they are."""
+        gpu, count, (planes, _, width) = self.gpu, self._count, self.shape
+        image = products.rows_back(gpu, gpu.array(spectra), width, self.spectral)
+        if count < planes:
+            colours, image = image, gpu.empty((planes, *image.shape[1:]))
+            image.put(slice(0, count), colours)
+            image.put(slice(count, planes), gpu.array(rows))
+        image.alpha, image.space, image.orientation = self._alpha, self._space, self._orientation
+        image = self.spectral.finished(gpu, image)
+        image.owned = True
+        return image
+
+    def _spectra(self, at: slice) -> Array:
+        """Returns rows of all spectra."""
+        found = np.empty((self._count, at.stop - at.start, self.spool.shape[2]), self.spool.dtype)
+        for plane in range(self._count):
+            found[plane] = self.spool.rows(plane, at)
+        return found
+
+    def _rows(self, at: slice, first: int, count: int) -> Array:
+        """Returns rows of ``count`` planes, from ``first`` on, that the spool has as they are."""
+        width = self.shape[2]
+        found = np.empty((count, max(0, at.stop - at.start), width), np.float32)
+        if found.size:
+            for plane in range(count):
+                found[plane] = self.spool.rows(first + plane, at).view(np.float32)[:, :width]
+        return found
+
+    def _in_pairs(self, rows: Array) -> Array:
+        """Returns rows of real numbers as rows of the spool, two in each complex number."""
+        found = np.zeros((len(rows), self.spool.shape[2]), self.spool.dtype)
+        found.view(np.float32)[:, : rows.shape[1]] = rows
+        return found

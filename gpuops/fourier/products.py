@@ -1,0 +1,137 @@
+"""Filters as products of spectra, axis by axis: some rows of a picture at a time, and then some columns at a time.
+
+Each function does the device's part of one sweep of a :class:`~gpuops.operation.Spectral` filter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import DeviceError, megabytes
+from ..image import Image
+from ..params.border import define
+from ..params.fft import SpectrumParams
+from ..tiles.memory import ROUNDED
+from ..tiles.rectangles import paste
+from . import axes, room
+from .engine.transform import plan
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..operation import Spectral
+
+Shape = tuple[int, int, int]
+Size = tuple[int, int]
+
+#: The transforms of a filter: half spectra, with the factor on the way back.
+PARAMS = SpectrumParams("backward")
+# Rows, or columns, whose memory is computed together to get the memory of one.
+_SEVERAL = 64
+# Copies of a row of planes beside its transforms: before they begin, joined with alpha, and finished.
+_ROWS = 3
+# Bytes of a panel on the device, or of rows of spectra: larger ones are no faster.
+_ENOUGH = 1 << 26
+# Columns that a work-item takes together, at most.
+_LANES = 8
+
+
+def surrounded(gpu: Gpu, image: Image, size: Size) -> Image:
+    """Returns planes of float32 or complex64 amid their mirror images, of ``size``: see :class:`Spectral`."""
+    planes, rows, columns = image.shape
+    if (rows, columns) == size:
+        return image
+    result = image.like((planes, *size))
+    values = image.dtype.itemsize // 4
+    kernel = gpu.kernel(("border", "surround"), "surround", VALUES=values, **define("reflect"))
+    gpu.launch(
+        kernel, (size[1] * values, size[0], planes), image, result, rows, columns, size, local=kernel.fit(64, 1, 1),
+        label="surround", traffic=image.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def rows_of(gpu: Gpu, image: Image, spectral: Spectral) -> Image:
+    """Returns the transform of rows, and of what is beside them: float32 → complex64 (planes, rows, columns)."""
+    image = surrounded(gpu, image, (image.shape[1], spectral.size[1]))
+    return plan(gpu, axes.along(image.shape, (image.shape[1], spectral.size[1]), PARAMS))(image)
+
+
+def columns_of(gpu: Gpu, panel: Image, first: int, spectral: Spectral, number: int, height: int) -> Image:
+    """Returns columns of a spectrum, from ``first`` on, after the product of this number, and transformed back.
+
+    The picture has ``height`` rows, which are all that a panel before the first product has, and behind the last one.
+    """
+    rows = spectral.size[0]
+    panel = surrounded(gpu, panel, (rows, panel.shape[2]))
+    shape = (panel.shape[0], rows, panel.shape[2])
+    values = plan(gpu, axes.down(shape, shape, rows, PARAMS, inverse=False))(panel)
+    del panel
+    spectral.products[number](gpu, values, first)
+    last = number == len(spectral.products) - 1
+    return axes.columns_back(gpu, values, height if last else rows, PARAMS)
+
+
+def rows_replaced(gpu: Gpu, values: Image, picture: Image | None, at: int, spectral: Spectral) -> Image:
+    """Returns the transform of rows in which the picture takes its place; ``values`` is the transform of what was made.
+
+    ``picture`` has the picture's rows that belong there, from row ``at`` of the values on.
+    """
+    assert spectral.place is not None
+    columns = spectral.size[1]
+    made = axes.rows_back(gpu, values, columns, columns, PARAMS, first=0, height=0)
+    if picture is not None:
+        paste(made, picture, (at, spectral.place[1]))
+    return rows_of(gpu, made, spectral)
+
+
+def rows_back(gpu: Gpu, values: Image, width: int, spectral: Spectral) -> Image:
+    """Returns rows of the result, ``width`` wide: planar float32."""
+    return axes.rows_back(gpu, values, spectral.size[1], width, PARAMS, first=0, height=0)
+
+
+def copies_of_rows(gpu: Gpu, shape: Shape, spectral: Spectral) -> float:
+    """Returns the most memory on the device that rows of a picture of this shape take, in copies of their planes."""
+    planes, height, width = shape
+    count, columns = min(_SEVERAL, height), spectral.size[1]
+    there = room.peak(gpu, axes.along((planes, count, columns), (count, columns), PARAMS))
+    back = room.peak(gpu, axes.along_back((planes, count, columns // 2 + 1), columns, PARAMS))
+    return _ROWS + max(there, back) / (4 * planes * count * width)
+
+
+def bytes_of_tables(spectral: Spectral) -> float:
+    """Returns the bytes on the device that transforms of both axes, and products, keep."""
+    return room.tables(spectral.size, PARAMS) + spectral.fixed_bytes
+
+
+def columns_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> int:
+    """Returns how many columns go at a time, if a panel of them may take so many bytes of the host's memory.
+
+    ``shape`` is the picture's (planes, height, width). Raises DeviceError if the device has no room for one.
+    """
+    (rows, columns), limits = spectral.size, gpu.limits
+    half = columns // 2 + 1
+    count = min(_SEVERAL, half)
+    panel = 1, rows, count
+    there = room.peak(gpu, axes.down(panel, panel, rows, PARAMS, inverse=False))
+    back = room.peak(gpu, axes.down(panel, panel, rows, PARAMS, inverse=True))
+    each = 8 * shape[1] + max(there, back) / count + spectral.product_bytes
+    tables = bytes_of_tables(spectral)
+    fitting = min((limits.global_bytes / ROUNDED - tables) // each, limits.max_alloc_bytes // spectral.column)
+    if fitting < 1:
+        raise DeviceError(
+            f"columns of a transform of {rows}×{columns} need {megabytes((tables + each) * ROUNDED)} MB of the "
+            f"device's memory, of {limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
+        )
+    most = min(nbytes, _ENOUGH) // spectral.column
+    found = int(min(half, fitting, max(1, most)))
+    return found - found % _LANES if found > _LANES else found
+
+
+def rows_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> int:
+    """Returns how many rows go at a time before the picture takes its place, if their spectra may take so many bytes of
+    the host's memory."""
+    planes, _, width = shape
+    free = gpu.limits.global_bytes / ROUNDED - bytes_of_tables(spectral)
+    each = 4 * planes * width * copies_of_rows(gpu, shape, spectral)
+    spectra = 8 * planes * (spectral.size[1] // 2 + 1)
+    return max(1, int(min(free // each, min(nbytes, _ENOUGH) // spectra)))
