@@ -20,6 +20,7 @@ from PIL import Image
 
 from gpuops import FileError, GpuopsWarning
 from gpuops.files import Metadata, Picture, format_of, read, write
+from gpuops.params.storage import Storage
 from gpuops.pixels.colour import Colour
 from gpuops.pixels.targets import named
 
@@ -465,6 +466,24 @@ def test_deep_avif_without_code_points_says_so(tmp_path: Path) -> None:
         GpuopsWarning, match=r"cannot say what its values are \(gamma 2.199, Adobe RGB primaries\)"
     ):
         write(tmp_path / "a.avif", smooth(named("adobe-rgb")))
+
+
+def test_deep_avif_needs_an_encoder_that_tells_colours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last imagecodecs for Python 3.10 takes no code points."""
+    monkeypatch.setattr(imagecodecs, "avif_encode", lambda data, level=None, pixelformat=None: b"")
+    with pytest.raises(FileError, match=r"a\.avif: AVIF of more than 8 bits needs imagecodecs 2025\.11"):
+        write(tmp_path / "a.avif", smooth(named("srgb"), "uint16"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("sampling", "halved"), [("4:4:4", 0b00), ("4:2:2", 0b10), ("4:2:0", 0b11)])
+def test_deep_avif_is_sampled_as_asked(sampling: str, halved: int, tmp_path: Path) -> None:
+    """AV1's configuration says in its third byte whether chroma is halved across and down, in bits 3 and 2."""
+    write(tmp_path / "a.avif", smooth(named("srgb"), "uint16"), storage=Storage(subsampling=sampling))
+    data = (tmp_path / "a.avif").read_bytes()
+    assert data[data.index(b"av1C") + 6] >> 2 & 0b11 == halved
 
 
 @pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl"])

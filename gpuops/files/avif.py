@@ -6,11 +6,13 @@ points. Decoders turn the picture by properties of its own, so EXIF's orientatio
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
 from ..pixels.colour import unusual
@@ -104,17 +106,23 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
 def _write_deep(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     import imagecodecs
 
+    if "primaries" not in inspect.signature(imagecodecs.avif_encode).parameters:
+        raise FileError(
+            f"{path}: AVIF of more than 8 bits needs imagecodecs 2025.11, which needs Python 3.11; "
+            "choose another format"
+        )
     colour = picture.colour
     bits = 10 if is_hdr(colour) else 12
     most = 2**bits - 1
     samples = np.rint(picture.pixels * np.float64(most / 65535)).astype(np.uint16)
     codes = colours.codes_for(fmt, colour, picture.pixels.dtype, gray=False) or colours.SRGB_CODES
+    sampling = "4:0:0" if picture.channels == 1 else storage.subsampling or "4:4:4"
     data = imagecodecs.avif_encode(
         samples if picture.channels > 1 else samples[:, :, 0],
         level=storage.quality or _DEEP_QUALITY,
         speed=_SPEED,
         bitspersample=bits,
-        pixelformat="400" if picture.channels == 1 else (storage.subsampling or "4:4:4").replace(":", ""),
+        pixelformat=imagecodecs.AVIF.PIXEL_FORMAT["YUV" + sampling.replace(":", "")],
         primaries=codes[0],
         transfer=codes[1],
         matrix=_MATRICES.get(codes[0], _OTHER_MATRIX),
