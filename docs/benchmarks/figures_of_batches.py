@@ -16,22 +16,13 @@ def batch_cpu() -> list[str]:
     return markdown(titles, map(cells, rows_of("batch-cpu")))
 
 
-def small(rows: list[Row]) -> list[str]:
+@table
+def small_h200() -> list[str]:
     def cells(row: Row) -> list[str]:
         what = f"{row['count']} {row['format'].upper()} of {row['side']} × {row['side']}"
         return [what, row["program"], digits(row["rate"]), digits(row["cpu_ms"] / row["count"])]
 
-    return markdown(["files", "program", "files/s", "processors, ms each"], map(cells, rows))
-
-
-@table
-def small_cpu() -> list[str]:
-    return small(rows_of("small-cpu"))
-
-
-@table
-def small_h200() -> list[str]:
-    return small(rows_of("small-h200"))
+    return markdown(["files", "program", "files/s", "processors, ms each"], map(cells, rows_of("small-h200")))
 
 
 @table
