@@ -164,7 +164,7 @@ def _results(
 ) -> Iterator[Done]:
     """Does the jobs on the device that the options name; if there are several of both, on all of these devices.
 
-    A cluster has its own devices.
+    Many small pictures are done by several processes on one device. A cluster has its own devices.
     """
     if shared.cluster is not None:
         return clusters.results(shared, jobs, begin)
@@ -172,7 +172,7 @@ def _results(
         from gpuops.device import names_several
 
         devices = _several(shared) if names_several(shared.device) else []
-        devices = devices or _shared(shared, jobs)
+        devices = devices or _for_processes(shared, jobs)
         if devices:
             return _on(shared, devices, jobs, begin)
     return run_jobs(opening, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin)
@@ -189,8 +189,8 @@ def _several(shared: Shared) -> list[DeviceInfo]:
     return devices
 
 
-def _shared(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
-    """Returns a device as often as processes are to share it for many small pictures, if that is quicker.
+def _for_processes(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
+    """Returns the device once for each process that is to work on it, or nothing if one process is quickest.
 
     Times, dumps and limits of memory are those of one process.
     """
