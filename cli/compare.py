@@ -67,7 +67,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     from gpuops.batch.access import Access, Threaded
     from gpuops.batch.item import Item
     from gpuops.batch.reader import check_input
-    from gpuops.errors import DeviceError, FileError, ParameterError
+    from gpuops.errors import DeviceError, FileError, ParameterError, visible
     from gpuops.files import Identities
     from gpuops.files.streams import printable
     from gpuops.metrics.compare import converted_to
@@ -134,11 +134,11 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
         click.echo(json.dumps(result_, indent=1, ensure_ascii=False))
     else:
         if (converted := converted_to(both.pair.compared[0], both.reference, both.result)) is not None:
-            click.echo(f"compared as {converted}")
+            click.echo(visible(f"compared as {converted}"))
         for line in _as_text(measured, given):
-            click.echo(line)
+            click.echo(visible(line))
         if shared.output is not None:
-            click.echo(f"{printable(shared.output)}: differences × {shown:.4g}")
+            click.echo(visible(f"{shared.output}: differences × {shown:.4g}"))
     click.get_current_context().exit(DIFFER if measured.missed else ALIKE)
 
 

@@ -163,6 +163,25 @@ def test_accept(clpix: Program, folders: Path, monkeypatch: pytest.MonkeyPatch) 
     run = clpix("regress", "accept")
     assert run.code == 2
     assert "has changed since the run" in run.err
+    (folders / "refs" / "old.png").write_bytes((folders / "refs" / "same.png").read_bytes())
+    report = ["accept", "--remove-missing", "--from", ".clpix-regress/last.json"]
+    assert clpix("regress", "out", "refs").code == 2
+    run = clpix("regress", *report)
+    assert run.code == 2
+    assert "name it by --references" in run.err
+    assert clpix("regress", *report, "--references", "refs", "old*").out.splitlines()[0] == "removed old.png"
+    assert not (folders / "refs" / "old.png").exists()
+
+
+def test_only_pictures_are_accepted(clpix: Program, here: Path) -> None:
+    (here / "out").mkdir()
+    (here / "out" / "a\x1b.png").write_text("echo 'not a picture'")
+    assert clpix("regress", "out", "refs").code == 2
+    run = clpix("regress", "accept")
+    assert (run.code, run.out) == (2, "")
+    assert "is not a picture" in run.err
+    assert "\x1b" not in run.err
+    assert not (here / "refs").exists()
 
 
 def test_accept_recompresses(clpix: Program, here: Path) -> None:
