@@ -188,7 +188,6 @@ def run(
         "clpix regress accept --dry-run",
         "clpix regress accept",
         "clpix regress accept 'so*' --for linux",
-        "clpix regress accept --from report.json --references expected/",
     ),
     groups={
         "Acceptance": ("source", "references", "place", "remove_missing", "recompress", "dry_run", "in_ci")
