@@ -74,7 +74,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     from gpuops.params.files import STREAM
     from gpuops.process import signals
 
-    from .checks import check_output, check_stdin, check_storage
+    from .checks import check_apart, check_output, check_stdin, check_storage
     from .pipeline import open_gpu, reporting
 
     options.refuse("figures are of Rec. 709's light", "working")
@@ -94,12 +94,14 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     check_stdin(first, second)
     gpu: Gpu | None = None
     try:
-        with reporting(shared, (first, second)) as report:
+        with reporting(shared) as report:
             paths = [path for path in (first, second) if path != STREAM]
             for path in paths:
                 check_input(path, alone=True)
+            taken = Identities((*paths, *filter(None, [given.how.mask])))
+            check_apart(taken, filter(None, [shared.output]))
             if shared.output is not None:
-                check_output(shared, shared.output, Identities(paths))
+                check_output(shared, shared.output, taken)
                 check_storage(shared, shared.output)
             with ThreadPoolExecutor(2, initializer=signals.leave_to_others) as pool:
                 job = shared.of_job()

@@ -38,7 +38,14 @@ def listed(shared: Shared) -> Shared:
     if shared.from0 == STREAM and STREAM in named:
         raise ParameterError("'-' is standard input, which can be read once: name it once")
     pairs = [pair for path in named for pair in _within(path, shared)]
-    found = replace(shared, inputs=tuple(path for path, _ in pairs), below=tuple(below for _, below in pairs))
+    lists = [path[1:] for path in shared.inputs if path.startswith(_LIST)]
+    lists += [] if shared.from0 in (None, STREAM) else [str(shared.from0)]
+    found = replace(
+        shared,
+        inputs=tuple(path for path, _ in pairs),
+        lists=tuple(lists),
+        below=tuple(below for _, below in pairs),
+    )
     return found if shared.frames is None else _by_frames(found, shared.frames)
 
 

@@ -21,7 +21,7 @@ from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
 from . import animations, batches, clusters, naming, sequences, status, videos
-from .checks import check_dump, check_output, check_scratch, check_stdin, check_stream
+from .checks import check_apart, check_dump, check_output, check_scratch, check_stdin, check_stream
 from .main import FAILURE, complain, say
 from .options import refuse
 from .shared import Shared
@@ -53,24 +53,29 @@ def process(
     picture. ``tell`` is given what the work has to tell.
     What can be known to fail is refused before the device is even opened.
     """
+    taken = files.Identities((*shared.inputs, *shared.lists, *also_read))
     if animations.is_wanted(shared):
 
         def each(frames: Shared) -> None:
             process(frames, op, work, fuse=fuse, also_read=also_read, check=check, tell=tell)
 
-        animations.make(shared, each, writes=bool(asides))
+        check_apart(taken, [shared.output or ""])
+        animations.make(shared, each, taken, writes=bool(asides))
         return
     if videos.is_wanted(shared):
-        with reporting(shared, also_read) as report:
+        with reporting(shared) as report:
             opening = cache(partial(open_gpu, shared, report))
-            videos.make(shared, work, opening, report, tell, writes=bool(asides), fuse=fuse)
+            check_apart(taken, [shared.output or ""])
+            videos.make(shared, work, opening, report, tell, taken, writes=bool(asides), fuse=fuse)
         return
-    with reporting(shared, also_read) as report:
+    with reporting(shared) as report:
         batches.check(shared)
         clusters.check(shared)
         check_stdin(*shared.inputs, *also_read)
         check_scratch(shared)
         outputs = naming.outputs_of(shared, op)
+        written = [*outputs, *(path for paths in (asides or {}).values() for path in paths)]
+        check_apart(taken, (path for path in written if path != STREAM))
         if STREAM in outputs:
             check_stream(shared)
         elif shared.format is not None:
@@ -103,7 +108,6 @@ def process(
             for job in todo:
                 check(how.writes_data(job.target))
             with naming.without_empty_folders([job.target for job in todo]):
-                taken = files.Identities((*shared.inputs, *also_read))
 
                 def check_target(job: Job) -> None:
                     same = job.options.overwrite == shared.overwrite
@@ -266,13 +270,13 @@ def _name(shared: Shared, info: DeviceInfo) -> None:
 
 
 @contextmanager
-def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report | None]:
+def reporting(shared: Shared) -> Iterator[Report | None]:
     """Runs what is within it without notes if --quiet is given, and writes the timing report if all went well."""
     with notes.to(lambda _text: None) if shared.quiet else nullcontext():
         if not shared.timing and not shared.timing_file:
             yield None
             return
-        report = _begun(shared, (*shared.inputs, *also_read))
+        report = _begun(shared)
         yield report
         from gpuops.bench import report_formats
 
@@ -283,8 +287,8 @@ def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report 
             say(report_formats.table(report))
 
 
-def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
-    """Returns a report that begins with the process. Refuses a timing file that would overwrite an input."""
+def _begun(shared: Shared) -> Report:
+    """Returns a report that begins with the process. Refuses a timing file that cannot be written."""
     from gpuops.profile import Report, process_age
 
     report = Report()
@@ -296,5 +300,5 @@ def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
         from gpuops.bench import report_formats
     if shared.timing_file:
         report_formats.check_path(shared.timing_file)
-        files.check_place(shared.timing_file, overwrite=shared.overwrite, inputs=files.Identities(inputs))
+        files.check_place(shared.timing_file, overwrite=shared.overwrite)
     return report

@@ -15,7 +15,20 @@ from .across import across
 from .audit import audit
 from .calibrate import calibrate
 from .comparing import GivenOptions, comparing
-from .suites import GROUPS, LAST, STATE, Device, Telling, finish, how_of, is_ci, last, with_telling
+from .suites import (
+    GROUPS,
+    LAST,
+    STATE,
+    Device,
+    Telling,
+    check_outputs,
+    finish,
+    folder_and_pictures,
+    how_of,
+    is_ci,
+    last,
+    with_telling,
+)
 
 # Threads that read files, if nobody says how many.
 _READERS = 4
@@ -102,6 +115,7 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
 
     with Device(telling.device) as device:
         known = open_references(references)
+        check_outputs((*folder_and_pictures(results), *folder_and_pictures(references), given.how.mask or ""))
         found = pairs(results, known, device.places(known))
         jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
         seen = judge(found, how_of(telling, given), lambda _name: given.thresholds, device.open, jobs=jobs)
@@ -162,6 +176,11 @@ def run(
         failed = {outcome.name for outcome in last().outcomes if not outcome.good}
         cases.sort(key=lambda case: failed.isdisjoint(case.outputs))
     out = Path(results or f"{STATE}/results")
+    words = (word for case in cases for word in (*case.inputs, *case.arguments))
+    check_outputs(
+        (suite, *(str(found.folder / word) for word in words), *folder_and_pictures(found.references)),
+        (str(out / output) for case in cases for output in case.outputs),
+    )
     if across_devices:
         across(telling, given, found, cases, out)
         return

@@ -52,4 +52,4 @@ def command(shared: Shared, recipe: str, changes: tuple[str, ...], chain: ChainO
     steps = Chain.from_toml(text, name=recipe, folder=str(Path(recipe).parent), changes=changes)
     for step, operation in zip(steps, steps.operations, strict=True):
         operation.check(step)
-    process_chain(shared, chain, steps, Path(recipe).stem)
+    process_chain(shared, chain, steps, Path(recipe).stem, also_read=(recipe,))

@@ -184,6 +184,29 @@ def test_only_pictures_are_accepted(clpix: Program, here: Path) -> None:
     assert not (here / "refs").exists()
 
 
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("out refs --json out/same.png", "--json out/same.png: is also an input"),
+        ("out refs --junit refs/same.png", "--junit refs/same.png: is also an input"),
+        ("out refs --report out", "--report out: is also an input"),
+        ("out refs --report r.html --json ./r.html", "is also written as another output"),
+        ("run suite.toml --results refs", "refs/same.png: is also an input"),
+        ("run suite.toml --junit suite.toml", "--junit suite.toml: is also an input"),
+    ],
+)
+def test_nothing_that_is_compared_is_overwritten(
+    clpix: Program, folders: Path, args: str, message: str
+) -> None:
+    case = '[[case]]\nname = "same"\nchain = "blur --sigma 0"\ninputs = ["out/new.png"]\n'
+    (folders / "suite.toml").write_text(f'schema = 1\nreferences = "refs"\n{case}')
+    before = {path: path.read_bytes() for path in folders.rglob("*.*") if path.is_file()}
+    run = clpix("regress", *args.split())
+    assert run.code == 2
+    assert message in run.err
+    assert {path: path.read_bytes() for path in folders.rglob("*.*") if path.is_file()} == before
+
+
 def test_accept_recompresses(clpix: Program, here: Path) -> None:
     """Gray in RGB, 8 bits in 16, transparent colour: what a smaller file may not lose."""
     ramp = np.broadcast_to(np.arange(64, dtype=np.uint8)[:, None, None], (64, 96, 3))

@@ -14,7 +14,8 @@ from clpix.commands import Strict, leaves, near, option_names
 from clpix.main import cli
 
 from gpuops import DeviceError, files
-from gpuops.files import Picture
+from gpuops.files import Picture, identities
+from gpuops.files.identities import Identities
 
 from .conftest import Run
 from .test_cli import one_line, picture
@@ -253,6 +254,9 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("folder").mkdir()
     files.write("folder/x.exr", Picture(np.ones((4, 4, 3), np.float32), linear=True))
     Path("void").mkdir()
+    Path("hard.png").hardlink_to("a.png")
+    Path("soft.png").symlink_to("a.png")
+    Path("list.txt").write_text("a.png\n")
     return tmp_path
 
 
@@ -292,6 +296,26 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("a.png b.png -o out/ --dtype half", 2, "PNG holds no half floats"),
         ("a.png -o o.png --dump-kernels b.png", 1, "--dump-kernels: b.png is a file"),
         ("a.png -o o.png --timing-file t.txt", 2, "t.txt: a timing file is named"),
+        # Nothing that is read is written, and no file twice, by whatever name and option.
+        ("a.png -o file://HERE/a.png --overwrite", 1, "a.png: is also an input"),
+        ("a.png -o local://HERE/hard.png --overwrite", 1, "hard.png: is also an input"),
+        ("file://HERE/a.png -o soft.png --overwrite", 1, "soft.png: is also an input"),
+        (
+            "@list.txt -o out/ --save-recipe list.txt --overwrite",
+            1,
+            "--save-recipe list.txt: is also an input",
+        ),
+        ("a.png -o o.png --journal hard.png", 1, "--journal hard.png: is also an input"),
+        ("a.png -o o.png --save-recipe file://HERE/a.png --overwrite", 1, "is also an input"),
+        (
+            "a.png -o t.json --save-recipe t.json",
+            1,
+            "--save-recipe t.json: is also written as another output",
+        ),
+        ("a.png -o o.npz --timing-file ./t.json --journal t.json", 1, "is also written as another output"),
+        ("a.png -o o.png --journal file://HERE/o.png", 1, "--journal file://"),
+        ("a.png b.png -o new-{stem}.png then write new-{op}.png", 2, "would both become new-"),
+        ("a.png -o o.png then write file://HERE/o.png", 2, "/o.png would be written twice"),
     ],
 )
 def test_inputs_and_outputs(clpix: Program, there: Path, args: str, code: int, words: str) -> None:
@@ -299,9 +323,19 @@ def test_inputs_and_outputs(clpix: Program, there: Path, args: str, code: int, w
         return {path: path.read_bytes() if path.is_file() else None for path in there.rglob("*")}
 
     before = found()
-    words_given = [text.replace("EMPTY", "") for text in args.split()]
-    one_line(clpix("blur", "--sigma", 0, *words_given), code, words)
+    words_given = [text.replace("EMPTY", "").replace("HERE", str(there)) for text in args.split()]
+    one_line(clpix("blur", *words_given[:1], "--sigma", 0, *words_given[1:]), code, words)
     assert found() == before
+
+
+def test_names_that_differ_in_case_are_one_file_where_the_disk_says_so(
+    there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not identities._ignores_case(str(there))
+    names = ("new/A.png", "new/a.png", "new/a.PNG", "b.png")
+    assert [Identities(names[:1]).known(name) for name in names] == ["new/A.png", None, None, None]
+    monkeypatch.setattr(identities, "_ignores_case", lambda _folder: True)
+    assert [Identities(names[:1]).known(name) for name in names] == ["new/A.png"] * 3 + [None]
 
 
 @pytest.mark.parametrize(
