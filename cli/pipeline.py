@@ -16,7 +16,8 @@ from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
 from gpuops.batch.shards import shard
-from gpuops.errors import DeviceError, FileError, ParameterError
+from gpuops.errors import DeviceError, FileError, ParameterError, masked
+from gpuops.files.places import is_address
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
@@ -132,7 +133,7 @@ def _passing(jobs: Iterable[Job], check: Callable[[Job], None]) -> Iterator[Job]
         try:
             check(job)
         except FileError as error:
-            complain("error", error)
+            complain("error", _told(job, error))
         else:
             yield job
 
@@ -231,7 +232,13 @@ def _complain(shared: Shared, job: Job, error: Exception) -> None:
         raise error
     if isinstance(error, ParameterError) and len(shared.inputs) == 1:
         raise click.UsageError(str(error), click.get_current_context()) from None
-    complain("error", failure(job.source, error))
+    complain("error", _told(job, error))
+
+
+def _told(job: Job, error: Exception) -> str:
+    """Returns the message of an error with a job; that of an output's address names the input, too."""
+    text = failure(job.source, error)
+    return text if masked(job.source) in text or not is_address(job.target) else f"{job.source}: {text}"
 
 
 def failure(path: str, error: Exception) -> str:
@@ -257,7 +264,7 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
         from gpuops.bench import report_formats
 
         report.context |= report_formats.device_context(gpu.info) | {
-            "command": printable(shlex.join(["clpix", *sys.argv[1:]]))
+            "command": masked(printable(shlex.join(["clpix", *sys.argv[1:]])))
         }
     _name(shared, gpu.info)
     return gpu

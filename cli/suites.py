@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.errors import FileError, ParameterError, visible
+from gpuops.errors import FileError, ParameterError, masked, visible
 
 from . import checks, comparing, options, types
 from .comparing import GivenOptions
@@ -183,7 +183,7 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
     context = {
         "clpix": version("clpix"),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "command": shlex.join(["clpix", *sys.argv[1:]]),
+        "command": masked(shlex.join(["clpix", *sys.argv[1:]])),
         **about,
         **device.context(),
     }
