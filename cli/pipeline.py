@@ -238,7 +238,8 @@ def _complain(shared: Shared, job: Job, error: Exception) -> None:
 def _told(job: Job, error: Exception) -> str:
     """Returns the message of an error with a job; that of an output's address names the input, too."""
     text = failure(job.source, error)
-    return text if masked(job.source) in text or not is_address(job.target) else f"{job.source}: {text}"
+    named = text.startswith(f"{masked(job.source)}: ") or not is_address(job.target)
+    return text if named else f"{job.source}: {text}"
 
 
 def failure(path: str, error: Exception) -> str:

@@ -192,12 +192,20 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
         raise ParameterError(f"{about.get('results')}: there are no pictures to compare")
     totals = ", ".join(f"{count} {status}" for status, count in seen.totals.items())
     click.echo(f"{len(found)} pictures: {totals}")
+    if not telling.quiet and set(seen.totals) == {"new"}:
+        click.echo(visible(_about_first_run(about["references"])))
     text = report.to_json(seen)
     _write(LAST, text)
     if telling.json:
         _write(telling.json, text)
     _write_reports(telling, seen, device)
     click.get_current_context().exit(seen.exit_code(strict=telling.strict))
+
+
+def _about_first_run(references: str) -> str:
+    """Returns what to do where no picture has a reference."""
+    where = f"in {references}" if os.path.exists(references) else f"as there is no folder {references}"
+    return f"none has a reference, {where}: look at them, and let 'clpix regress accept' make them references"
 
 
 def _write_reports(telling: Telling, seen: Run, device: Device) -> None:

@@ -173,6 +173,16 @@ def test_accept(clpix: Program, folders: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not (folders / "refs" / "old.png").exists()
 
 
+def test_a_first_run_says_what_to_do(clpix: Program, folders: Path) -> None:
+    run = clpix("regress", "out", "nosuchfolder")
+    assert run.code == 2
+    assert run.out.splitlines()[-1] == (
+        "none has a reference, as there is no folder nosuchfolder: look at them, and let 'clpix regress accept' make "
+        "them references"
+    )
+    assert "accept" not in clpix("regress", "out", "refs").out
+
+
 def test_only_pictures_are_accepted(clpix: Program, here: Path) -> None:
     (here / "out").mkdir()
     (here / "out" / "a\x1b.png").write_text("echo 'not a picture'")
