@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
@@ -97,7 +98,7 @@ def _lines(path: str) -> Iterator[str]:
 
 
 def _text(path: str) -> str:
-    """Returns the text of a list. Bytes that are no text are kept as they are."""
+    """Returns the text of a list, without a byte order mark. Bytes that are no text are kept as they are."""
     try:
         if path == STREAM:
             content = sys.stdin.buffer.read()
@@ -106,7 +107,7 @@ def _text(path: str) -> str:
                 content = file.read()
     except OSError as error:
         raise FileError(f"{path}: the list of inputs cannot be read ({error.strerror})") from None
-    return os.fsdecode(content)
+    return os.fsdecode(content.removeprefix(codecs.BOM_UTF8))
 
 
 def _within(path: str, shared: Shared) -> Iterable[tuple[str, str]]:

@@ -137,7 +137,7 @@ def last(source: str = LAST) -> Run:
     from gpuops.regress.report import from_json
 
     try:
-        return from_json(Path(source).read_text(encoding="utf-8"))
+        return from_json(Path(source).read_text(encoding="utf-8-sig"))
     except OSError:
         raise ParameterError(f"{source}: there is no report of a run; run the suite first") from None
 

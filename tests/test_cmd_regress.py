@@ -303,9 +303,11 @@ def test_usage(clpix: Program, folders: Path, args: list[str], message: str) -> 
 
 def test_a_file_that_is_no_picture(clpix: Program, folders: Path) -> None:
     (folders / "out" / "same.png").write_text("not a picture")
+    (folders / "refs" / "small.png").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
     run = clpix("regress", "out", "refs", "--json", "r.json")
     assert run.code == 2
     assert statuses(folders / "r.json")["same.png"] == "error"
+    assert "refs/small.png: is a pointer of Git LFS" in run.out
 
 
 def test_names_cannot_change_the_terminal(clpix: Program, here: Path, pixels: Pixels) -> None:

@@ -254,6 +254,9 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("folder").mkdir()
     files.write("folder/x.exr", Picture(np.ones((4, 4, 3), np.float32), linear=True))
     Path("void").mkdir()
+    Path("lfs.png").write_text(
+        f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 12\n"
+    )
     Path("hard.png").hardlink_to("a.png")
     Path("soft.png").symlink_to("a.png")
     Path("list.txt").write_text("a.png\n")
@@ -275,6 +278,11 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("EMPTY -o o.png", 1, "an input's name is empty"),
         ("text.png -o o.png", 1, "text.png: is not a picture"),
         ("empty.png -o o.png", 1, "empty.png: is empty"),
+        (
+            "lfs.png -o o.png",
+            1,
+            "lfs.png: is a pointer of Git LFS and not the file itself: fetch it by 'git lfs pull'",
+        ),
         # Outputs that cannot be written.
         ("a.png -o EMPTY", 2, "--output is empty"),
         ("a.png -o=o.png", 2, "write -o o.png"),
@@ -353,6 +361,12 @@ def test_names_that_differ_in_case_are_one_file_where_the_disk_says_so(
         ("convolve a.png -o o.png --kernel folder", 1, "folder: is a folder"),
         ("convolve - -o o.png --kernel -", 2, "'-' is standard input"),
         ("bloom - -o o.png --kernel -", 2, "'-' is standard input"),
+        ("run lfs.png a.png -o o.png", 1, "git lfs pull"),
+        ("regress run lfs.png", 2, "git lfs pull"),
+        ("tonemap a.png -o o.png --lut lfs.png", 1, "git lfs pull"),
+        ("convolve a.png -o o.png --kernel lfs.png", 1, "git lfs pull"),
+        ("ifft lfs.png -o o.png", 1, "git lfs pull"),
+        ("compare a.png lfs.png", 2, "git lfs pull"),
         ("tonemap a.png -o o.png --lut folder", 1, "folder: is a folder"),
         ("tonemap folder -o out/", 1, "folder: is a folder"),
         ("bench fft --chart none/c.png", 1, "the folder none does not exist"),
@@ -360,6 +374,23 @@ def test_names_that_differ_in_case_are_one_file_where_the_disk_says_so(
 )
 def test_other_commands_files(clpix: Program, there: Path, args: str, code: int, words: str) -> None:
     one_line(clpix(*args.split()), code, words)
+
+
+def test_texts_may_begin_with_a_byte_order_mark(clpix: Program, there: Path) -> None:
+    case = '[[case]]\nname = "a"\nchain = "blur --sigma 0"\ninputs = ["a.png"]\n'
+    index = '{"schema": 1, "store": "store", "pictures": {}}'
+    texts = {
+        "r.toml": 'schema = 1\n[[step]]\nop = "flip"\naxis = "vertical"\n',
+        "s.toml": f'schema = 1\nreferences = "i.json"\n{case}',
+    }
+    for name, text in (texts | {"l.txt": "a.png\nb.png\n", "i.json": index}).items():
+        Path(name).write_text(text, encoding="utf-8-sig")
+    assert clpix("run", "r.toml", "@l.txt", "-o", "out/").code == 0
+    Path("l0.txt").write_bytes(b"\xef\xbb\xbfa.png\0b.png")
+    assert clpix("run", "r.toml", "--from0", "l0.txt", "-o", "out0/").code == 0
+    assert sorted(path.name for path in Path("out0").iterdir()) == ["a.png", "b.png"]
+    run = clpix("regress", "run", "s.toml")
+    assert run.code == 2 and "1 pictures: 1 new" in run.out
 
 
 def test_a_file_called_as_standard_output_is(clpix: Program, there: Path) -> None:

@@ -104,7 +104,7 @@ def _understood(where: str) -> tuple[int, Any]:
     if "://" in where:
         return 0, where
     try:
-        with open(where, encoding="utf-8") as file:
+        with open(where, encoding="utf-8-sig") as file:
             return 0, str(json.load(file)["address"])
     except OSError as error:
         raise ParameterError(

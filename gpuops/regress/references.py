@@ -263,7 +263,7 @@ def make_index(path: str, store: str) -> Index:
 
 def _read_index(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ParameterError(f"{path}: could not be read ({error.strerror})") from None
     except ValueError as error:
