@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from . import by_pillow, oiio
+from .boxes import boxes
 from .formats import Format
 
 # Pillow's names of the formats that it opens without decoding them.
@@ -100,16 +101,14 @@ def _array(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dty
 
 def _of_jpegxl(path: str) -> int:
     """Returns the bytes of RGB. Source: ISO/IEC 18181-1, SizeHeader and ImageMetadata, from the lowest bit on."""
-    from . import boxes
-
     with open(path, "rb") as file:
         if file.read(2) != b"\xff\x0a":
-            file.seek(_codestream(file, boxes.boxes) + 2)
+            file.seek(_codestream(file) + 2)
         bits = int.from_bytes(file.read(16), "little")
 
     def take(count: int) -> int:
         nonlocal bits
-        value: int = bits & ((1 << count) - 1)
+        value = bits & ((1 << count) - 1)
         bits >>= count
         return value
 
@@ -125,15 +124,14 @@ def _of_jpegxl(path: str) -> int:
     longer = not usual and take(1) and take(6) >> 3  # further fields, of which some have no fixed length
     if not usual and not longer:
         depth = (32, 16, 24, 0)[take(2)] if take(1) else (8, 10, 12, 16)[take(2)]
-    itemsize = 1 if depth <= 8 else 2 if depth <= 16 else 4
-    return int(3 * width * height * itemsize)
+    return 3 * width * height * (1 if depth <= 8 else 2 if depth <= 16 else 4)
 
 
-def _codestream(file: BinaryIO, boxes: Callable[..., Any]) -> int:
+def _codestream(file: BinaryIO) -> int:
     """Returns where the codestream begins in a file of boxes; a partial one has its number before it."""
     for kind, start, _ in boxes(file, 0, file.seek(0, os.SEEK_END)):
         if kind in (b"jxlc", b"jxlp"):
-            return int(start) + 4 * (kind == b"jxlp")
+            return start + 4 * (kind == b"jxlp")
     raise ValueError("there is no codestream")
 
 
