@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,10 +84,19 @@ def test_forms_of_data() -> None:
     assert "mixed, without alpha" not in bench_fft_ways.variants(3)
 
 
-@pytest.mark.parametrize("name", bench_fft_ways.VARIANTS)
-def test_every_variant_is_a_transform(gpu: Gpu, rng: np.random.Generator, name: str) -> None:
+#: The second document's texture holds two complex numbers of half floats.
+TEXELS = bench_fft_ways.variants(4, bench_fft_ways.PAIRS, half=True)
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        *(pytest.param(v, id=name) for name, v in bench_fft_ways.VARIANTS.items()),
+        *(pytest.param(v, id=f"{n}, texels", marks=pytest.mark.exhaustive) for n, v in TEXELS.items()),
+    ],
+)
+def test_every_variant_is_a_transform(gpu: Gpu, rng: np.random.Generator, variant: Variant) -> None:
     """Against numpy in double precision, there and back."""
-    variant = bench_fft_ways.VARIANTS[name]
     values = (rng.random((4, 8, 16)) + 1j * rng.standard_normal((4, 8, 16))).astype(np.complex64)
     way, form = bench_fft_ways.way(gpu, variant, values), variant.form
     there = way.there(way.source)
@@ -167,6 +179,32 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path:
         pixels = np.asarray(picture.convert("RGB"))
     assert min(pixels.shape[:2]) > 300
     assert 0.02 < (pixels < 250).any(axis=2).mean() < 0.9  # bars and words on white
+
+
+def test_the_ratios_of_texels(clpix: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of the second document are measured on its own data, "read-write only" too."""
+    monkeypatch.setattr(bench_fft_ways, "VARIANTS", AUTO)
+    run = clpix("bench", "fft", "--size", "16x8", "--storage", "half", "--form", "pairs", "--json")
+    rows = json.loads(run.out)["measurements"]
+    assert [(row["form"], row["half"]) for row in rows] == [("pairs", True)] * 3
+    assert [row["model_bytes"] for row in rows] == [0, *[4 * 2 * 2 * 16 * 8 * 4] * 2]
+
+
+def test_an_interruption_keeps_what_was_measured(clpix: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_fft_ways, "VARIANTS", AUTO)
+    measured = bench_fft._row
+
+    def interrupted(*args: Any, **options: Any) -> bench_fft.FftRow:
+        if args[1] == bench_fft.EMPTY:
+            os.kill(os.getpid(), signal.SIGINT)
+        return measured(*args, **options)
+
+    monkeypatch.setattr(bench_fft, "_row", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    run = clpix("bench", "fft", "--size", "16x8")
+    assert (run.code, run.err) == (130, "clpix: error: interrupted; these are the rows that were measured\n")
+    assert "empty" in run.out and "auto" not in run.out
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_the_table(clpix: Program) -> None:
