@@ -56,9 +56,9 @@ def test_the_result_is_laans(gpu: Gpu, rng, name: str, integer: bool) -> None:
         np.testing.assert_allclose(back, x, rtol=0, atol=0 if integer else TOLERANCE["round trip"])
 
 
-@pytest.mark.parametrize("table", [True, False])
+@pytest.mark.parametrize("table", in_place.TABLES)
 @pytest.mark.parametrize("chunk", [1, 5, 16, 128, 300])
-def test_chunks_of_any_size(gpu: Gpu, rng, chunk: int, table: bool) -> None:
+def test_chunks_of_any_size(gpu: Gpu, rng, chunk: int, table: str) -> None:
     """One image holds all bands, of many levels; what lies beside a level's rectangle stays as it is."""
     levels = 6
     params = DwtParams("5/3", "mirror", levels, "in-place", True)
