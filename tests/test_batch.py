@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuops import FileError, Gpu, ParameterError, files
+from gpuops import FileError, ParameterError, files
 from gpuops.batch.job import Job, Options
 from gpuops.batch.journal import Journal
 from gpuops.batch.pipeline import Done, run_jobs
@@ -30,9 +29,6 @@ from gpuops.chain import Chain
 from gpuops.files import Picture, threads
 from gpuops.ops.flip import FlipParams
 
-from .conftest import Run
-
-Program = Callable[..., Run]
 FLIP = Chain(FlipParams("horizontal"))
 UPSIDE_DOWN = Chain(FlipParams("vertical"))
 
@@ -55,7 +51,7 @@ def jobs_of(folder: Path, work: Any = UPSIDE_DOWN, count: int = 12) -> list[Job]
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch) -> Path:
     """An empty folder that is the current one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -73,7 +69,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 # -- the pipeline ----------------------------------------------------------------------------------------------
 
 
-def test_a_batch_gives_what_single_commands_give(clpix: Program, here: Path) -> None:
+def test_a_batch_gives_what_single_commands_give(clpix, here: Path) -> None:
     """Formats, depths, alpha and sizes follow each other; work is a chain, a transform, and its inverse."""
     inputs = [
         save(here / "in" / "a.png", (31, 17, 4), "uint16", 1),
@@ -107,7 +103,7 @@ def test_a_batch_gives_what_single_commands_give(clpix: Program, here: Path) -> 
         assert contents(here / command) == contents(here / f"{command}-one")
 
 
-def test_messages_come_in_the_order_of_the_inputs(clpix: Program, here: Path) -> None:
+def test_messages_come_in_the_order_of_the_inputs(clpix, here: Path) -> None:
     """A large picture comes before small ones; what is said of one stands before what is said of the next."""
     inputs = [save(here / f"{k}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(9)]
     inputs[4].write_bytes(inputs[4].read_bytes()[:400])
@@ -123,7 +119,7 @@ def test_messages_come_in_the_order_of_the_inputs(clpix: Program, here: Path) ->
     assert names(here / "out") == [f"{k}.png" for k in range(9) if k != 4]
 
 
-def test_memory_bounds_what_is_read_ahead(gpu: Gpu, here: Path) -> None:
+def test_memory_bounds_what_is_read_ahead(gpu, here: Path) -> None:
     """With room for one picture the next is read when a result is there; else several are on their way."""
     jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(8)]
     ahead: dict[int, int] = {}
@@ -146,7 +142,7 @@ def test_memory_bounds_what_is_read_ahead(gpu: Gpu, here: Path) -> None:
     assert ahead[1] <= 2 < ahead[1 << 30] <= 11
 
 
-def test_codecs_share_the_processors(gpu: Gpu, here: Path) -> None:
+def test_codecs_share_the_processors(gpu, here: Path) -> None:
     before = threads.count()
     seen = []
     jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(3)]
@@ -156,7 +152,7 @@ def test_codecs_share_the_processors(gpu: Gpu, here: Path) -> None:
     assert threads.count() == before
 
 
-def test_what_fails_in_a_thread_is_the_failure_of_its_job(gpu: Gpu, here: Path) -> None:
+def test_what_fails_in_a_thread_is_the_failure_of_its_job(gpu, here: Path) -> None:
     """The folder of one output is gone when it is to be written, and one input is damaged."""
     (here / "gone").mkdir()
     sources = [str(save(here / f"{k}.png", seed=k)) for k in range(4)]
@@ -171,7 +167,7 @@ def test_what_fails_in_a_thread_is_the_failure_of_its_job(gpu: Gpu, here: Path) 
     assert (here / "a.png").exists() and (here / "d.png").exists()
 
 
-def test_no_thread_is_left_if_nobody_wants_the_rest(gpu: Gpu, here: Path) -> None:
+def test_no_thread_is_left_if_nobody_wants_the_rest(gpu, here: Path) -> None:
     import threading
 
     jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(9)]
@@ -195,7 +191,7 @@ def tree(here: Path) -> Path:
     return here
 
 
-def test_folders_keep_their_tree(clpix: Program, tree: Path) -> None:
+def test_folders_keep_their_tree(clpix, tree: Path) -> None:
     made = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "out/")
     assert made.code == 0, made.err
     assert names(tree / "out") == ["a/b/x.exr", "a/b/y.png", "a/x.png", "x.png"]
@@ -204,14 +200,14 @@ def test_folders_keep_their_tree(clpix: Program, tree: Path) -> None:
     assert names(tree / "by") == ["a/b/x-flip.png", "a/b/y-flip.png", "a/x-flip.png", "x-flip.png"]
 
 
-def test_results_in_a_folder_are_no_inputs_of_the_next_run(clpix: Program, tree: Path) -> None:
+def test_results_in_a_folder_are_no_inputs_of_the_next_run(clpix, tree: Path) -> None:
     for times in ((), ("--overwrite",)):
         made = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "in/out/", *times)
         assert made.code == 0, made.err
     assert names(tree / "in" / "out") == ["a/b/x.exr", "a/b/y.png", "a/x.png", "x.png"]
 
 
-def test_trouble_with_folders(clpix: Program, tree: Path) -> None:
+def test_trouble_with_folders(clpix, tree: Path) -> None:
     same = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "out/{stem}.png")
     assert same.code == 2 and "use {dir} or {index}" in same.err and not (tree / "out").exists()
     without = clpix("flip", "--axis", "vertical", "in", "-o", "out/")
@@ -222,7 +218,7 @@ def test_trouble_with_folders(clpix: Program, tree: Path) -> None:
     assert not (tree / "out").exists()
 
 
-def test_lists_of_names(clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_of_names(clpix, here: Path, monkeypatch) -> None:
     odd = save(here / "two\nlines.png")
     one, two = save(here / "1.png"), save(here / "@2.png")
     (here / "lines.txt").write_text(f"{one}\r\n\n{two}\n")
@@ -262,9 +258,7 @@ def test_lists_of_names(clpix: Program, here: Path, monkeypatch: pytest.MonkeyPa
         ("1.png -o out/ --resume text", 1, "text: line 1 is not one of a journal"),
     ],
 )  # fmt: skip
-def test_what_is_refused(
-    clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch, args: str, code: int, words: str
-) -> None:
+def test_what_is_refused(clpix, here: Path, monkeypatch, args: str, code: int, words: str) -> None:
     for name in list(os.environ):
         if name.startswith("SLURM_"):
             monkeypatch.delenv(name)
@@ -281,7 +275,7 @@ def test_what_is_refused(
 # -- what is left to do ------------------------------------------------------------------------------------------
 
 
-def test_existing_outputs_are_left_out(clpix: Program, here: Path) -> None:
+def test_existing_outputs_are_left_out(clpix, here: Path) -> None:
     """Nothing is done if all are there: not even a device is needed."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     flip = ("flip", "--axis", "vertical", *inputs, "-o", "out/")
@@ -295,7 +289,7 @@ def test_existing_outputs_are_left_out(clpix: Program, here: Path) -> None:
     assert (nothing.code, nothing.err) == (0, "clpix: 3 of 3 outputs are there and stay\n")
 
 
-def test_update_does_what_is_out_of_date(clpix: Program, here: Path) -> None:
+def test_update_does_what_is_out_of_date(clpix, here: Path) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     blur = ("blur", *inputs, "-o", "out/", "--update", "--journal", "run.jsonl")
     assert clpix(*blur, "--sigma", "1").code == 0
@@ -326,9 +320,7 @@ def test_update_does_what_is_out_of_date(clpix: Program, here: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [("--skip-existing",), ("--update",), ("--resume", "j")])
-def test_chains_that_write_on_the_way_are_left_out_whole(
-    clpix: Program, here: Path, how: tuple[str, ...]
-) -> None:
+def test_chains_that_write_on_the_way_are_left_out_whole(clpix, here: Path, how: tuple[str, ...]) -> None:
     """Nothing is done while both outputs are there; where one is gone, what is up to date is made anew with it."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     chain = ("flip", "--axis", "vertical", *inputs, "then", "write", "mid/", "then", "flip")
@@ -377,7 +369,7 @@ def test_a_killed_run_is_resumed(here: Path) -> None:
     assert again.returncode == 0 and len(names(here / "out")) == len(inputs)
 
 
-def test_resuming_tries_again_what_failed(clpix: Program, here: Path) -> None:
+def test_resuming_tries_again_what_failed(clpix, here: Path) -> None:
     save(here / "a.png")
     (here / "b.png").write_bytes(b"no picture")
     flip = ("flip", "--axis", "vertical", here / "a.png", here / "b.png", "-o", "out/", "--resume", "j")
@@ -396,7 +388,7 @@ def test_resuming_tries_again_what_failed(clpix: Program, here: Path) -> None:
     assert (here / "out" / "c.png").read_bytes() == b"of somebody else"
 
 
-def test_a_journal_is_of_one_run(clpix: Program, here: Path) -> None:
+def test_a_journal_is_of_one_run(clpix, here: Path) -> None:
     save(here / "a.png")
     with Journal("j"):
         run = clpix("flip", "--axis", "vertical", "a.png", "-o", "out/", "--journal", "j")
@@ -448,7 +440,7 @@ def test_shards_that_there_are_not(text: str) -> None:
         shard([1, 2, 3], text)
 
 
-def test_shards_of_a_batch_are_all_of_it(clpix: Program, here: Path) -> None:
+def test_shards_of_a_batch_are_all_of_it(clpix, here: Path) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(7)]
     for part in ("1/3", "2/3", "3/3"):
         made = clpix("flip", "--axis", "vertical", *inputs, "-o", "out/{index}.png", "--shard", part)
@@ -461,7 +453,7 @@ def test_shards_of_a_batch_are_all_of_it(clpix: Program, here: Path) -> None:
 
 
 @pytest.fixture
-def recipe(here: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def recipe(here: Path, monkeypatch) -> str:
     """The page with recipes for other programs, which find the program, a list of six pictures and a look here."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(6)]
     (here / "list.txt").write_text("\n".join(map(str, inputs)))
@@ -553,7 +545,7 @@ def test_a_terminal_is_clean_after_an_interruption(here: Path) -> None:
     assert all(name.endswith(".png") and not name.startswith(".") for name in names(here / "out"))
 
 
-def test_lines_in_place_of_a_bar(clpix: Program, here: Path) -> None:
+def test_lines_in_place_of_a_bar(clpix, here: Path) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     flip = ("flip", "--axis", "vertical", *inputs, "-o")
     assert clpix(*flip, "quiet/").err == ""

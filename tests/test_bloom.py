@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from gpuops import Gpu, GpuopsWarning, ParameterError
+from gpuops import GpuopsWarning, ParameterError
 from gpuops.glow.bloom import bloom, bloom_pixels
 from gpuops.glow.octaves import OCTAVES, levels, octaves, variance
 from gpuops.ops.bloom import BloomParams
@@ -43,9 +43,7 @@ def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 @pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_mip_is_its_definition(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], reads: str
-) -> None:
+def test_mip_is_its_definition(gpu, rng, shape: tuple[int, int], reads: str) -> None:
     x = hdr(rng, 3, *shape)
     params = BloomParams(strength=0.7, radius=0.3, reads=reads)
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
@@ -56,9 +54,7 @@ def test_mip_is_its_definition(
 @pytest.mark.parametrize(
     "shape", [(64, 96), (100, 256), (126, 96), (127, 128), (128, 128), (129, 96), (132, 96), (256, 70)]
 )
-def test_levels_that_end_in_every_way(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], radius: float, reads: str
-) -> None:
+def test_levels_that_end_in_every_way(gpu, rng, shape: tuple[int, int], radius: float, reads: str) -> None:
     """Going up takes two levels at once: the rows of either are even or odd, and light stands on the last ones."""
     x = np.zeros((1, *shape), np.float32)
     x[:, -3:] = rng.random((1, 3, shape[1]))
@@ -83,9 +79,7 @@ def test_levels_that_end_in_every_way(
     ],
     ids=str,
 )
-def test_options_are_their_definitions(
-    gpu: Gpu, rng: np.random.Generator, options: dict[str, object], reads: str
-) -> None:
+def test_options_are_their_definitions(gpu, rng, options: dict[str, object], reads: str) -> None:
     x = hdr(rng, 3, 45, 70)
     params = BloomParams(**({"strength": 0.4, "reads": reads} | options))
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
@@ -94,7 +88,7 @@ def test_options_are_their_definitions(
 @pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize("colours", [1, 3])
 @pytest.mark.parametrize("blend", ["energy", "add"])
-def test_alpha_glows_along(gpu: Gpu, rng: np.random.Generator, colours: int, blend: str, reads: str) -> None:
+def test_alpha_glows_along(gpu, rng, colours: int, blend: str, reads: str) -> None:
     alpha = np.zeros((1, 40, 52))
     alpha[:, 10:30, 20:37] = rng.random((20, 17))
     alpha[:, 15:20] = 1
@@ -109,7 +103,7 @@ def test_alpha_glows_along(gpu: Gpu, rng: np.random.Generator, colours: int, ble
     assert pixels[-1][x[-1] == 0].max() > 0
 
 
-def test_gaussians_are_scipys(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_gaussians_are_scipys(gpu, rng) -> None:
     x = np.abs(hdr(rng, 3, 50, 64)).astype(np.float32)
     for options in ({}, {"blend": "add"}, {"threshold": 1.0}):
         params = BloomParams(method="gaussians", strength=0.6, **options)
@@ -117,7 +111,7 @@ def test_gaussians_are_scipys(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("planes", [1, 3])
-def test_a_kernel_is_the_glow(gpu: Gpu, rng: np.random.Generator, planes: int) -> None:
+def test_a_kernel_is_the_glow(gpu, rng, planes: int) -> None:
     x, kernel = np.abs(hdr(rng, 3, 41, 30)).astype(np.float32), rng.random((planes, 9, 12))
     kernel /= kernel.sum((1, 2), keepdims=True)
     params = BloomParams(method="fft", strength=0.6)
@@ -126,7 +120,7 @@ def test_a_kernel_is_the_glow(gpu: Gpu, rng: np.random.Generator, planes: int) -
     close(bloom(gpu, on(gpu, x), params, kernel).numpy(), expected, TOLERANCE["gaussians"])
 
 
-def test_many_channels_fit_local_memory(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_many_channels_fit_local_memory(gpu, rng) -> None:
     """A tile of 10 planes needs a smaller group than the usual one."""
     x = rng.random((10, 40, 33)).astype(np.float32)
     params = BloomParams(strength=1.0, reads="local")
@@ -138,13 +132,13 @@ def test_many_channels_fit_local_memory(gpu: Gpu, rng: np.random.Generator) -> N
 
 @pytest.mark.parametrize("method", ["mip", "gaussians"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_constants_stay(gpu: Gpu, shape: tuple[int, int], method: str) -> None:
+def test_constants_stay(gpu, shape: tuple[int, int], method: str) -> None:
     x = np.full((3, *shape), 7.3, np.float32)
     result = bloom(gpu, on(gpu, x), BloomParams(strength=1.0, radius=0.5, method=method)).numpy()
     assert np.abs(result / x - 1).max() <= TOLERANCE["constant"]
 
 
-def test_strength_zero_is_the_input_itself(gpu: Gpu) -> None:
+def test_strength_zero_is_the_input_itself(gpu) -> None:
     image = gpu.array(np.array([[[np.nan, 1]]], np.float32))
     for method in ("mip", "gaussians"):
         assert bloom(gpu, image, BloomParams(strength=0.0, method=method)) is image
@@ -159,7 +153,7 @@ def test_strength_zero_is_the_input_itself(gpu: Gpu) -> None:
     radius=st.floats(0.001, 0.4),
 )
 def test_energy_moves_light_only(
-    gpu: Gpu, rows: int, columns: int, strength: float, threshold: float, radius: float
+    gpu, rows: int, columns: int, strength: float, threshold: float, radius: float
 ) -> None:
     x = np.random.default_rng(rows * columns).random((1, rows, columns)).astype(np.float32)
     params = BloomParams(strength=strength, threshold=threshold, radius=radius, karis=False)
@@ -167,7 +161,7 @@ def test_energy_moves_light_only(
     assert result.mean(dtype=np.float64) == pytest.approx(x.mean(dtype=np.float64), rel=ROUNDINGS)
 
 
-def test_scales_with_the_light(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_scales_with_the_light(gpu, rng) -> None:
     """Linear without threshold and Karis average, over all of HDR's range: nothing is clipped."""
     x = np.abs(hdr(rng, 3, 31, 40)).astype(np.float32)
     params = BloomParams(strength=0.5, karis=False)
@@ -176,7 +170,7 @@ def test_scales_with_the_light(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("reads", READS)
-def test_an_impulse_glows_evenly(gpu: Gpu, reads: str) -> None:
+def test_an_impulse_glows_evenly(gpu, reads: str) -> None:
     """Sum 1, symmetric about its pixel's corner of the coarsest grid, and as wide as promised."""
     x = np.zeros((1, 256, 256), np.float32)
     x[0, 128, 128] = 1
@@ -192,7 +186,7 @@ def test_an_impulse_glows_evenly(gpu: Gpu, reads: str) -> None:
     assert spread == pytest.approx(promised, rel=TOLERANCE["mip"])
 
 
-def test_karis_keeps_single_pixels_down(gpu: Gpu) -> None:
+def test_karis_keeps_single_pixels_down(gpu) -> None:
     """A hot pixel glows with a quarter of its light; a lamp loses its rim only."""
     pixel, lamp = np.zeros((2, 1, 128, 128), np.float32)
     pixel[0, 64, 64] = 10000
@@ -210,7 +204,7 @@ def test_karis_keeps_single_pixels_down(gpu: Gpu) -> None:
     assert glows["lamp"] > 0.7
 
 
-def test_looks_alike_at_any_resolution(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_looks_alike_at_any_resolution(gpu, rng) -> None:
     """Bloom of the half-size image is the half-size image of the bloom, for a smooth scene."""
     scene = ndimage.gaussian_filter(np.where(rng.random((256, 256)) > 0.999, 200.0, 0.0), 6, mode="wrap")
     half = scene.reshape(128, 2, 128, 2).mean((1, 3))
@@ -234,7 +228,7 @@ def test_levels_share_all_light() -> None:
             )
 
 
-def test_overwriting_the_input(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_overwriting_the_input(gpu, rng) -> None:
     x = hdr(rng, 3, 37, 50)
     for reads in READS:
         for method in ("mip", "gaussians"):
@@ -249,7 +243,7 @@ def test_overwriting_the_input(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("method", ["direct", "local", "gaussians"])
-def test_pixels_that_are_not_finite_do_not_spread(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
+def test_pixels_that_are_not_finite_do_not_spread(gpu, rng, method: str) -> None:
     x = np.abs(hdr(rng, 4, 50, 67)).astype(np.float32)
     x[3] = 1
     x[0, 10, 10], x[1, 49, 66], x[2, 20, 5], x[3, 7, 7] = np.nan, np.inf, -np.inf, np.nan
@@ -264,7 +258,7 @@ def test_pixels_that_are_not_finite_do_not_spread(gpu: Gpu, rng: np.random.Gener
 
 
 @pytest.mark.parametrize("reads", READS)
-def test_the_largest_values_overflow_nothing(gpu: Gpu, reads: str) -> None:
+def test_the_largest_values_overflow_nothing(gpu, reads: str) -> None:
     x = np.full((3, 20, 21), np.finfo(np.float32).max, np.float32)
     x[:, 10:] *= -1
     for options in ({}, {"threshold": 1.0}, {"karis": False, "blend": "add", "strength": 100.0}):
@@ -274,7 +268,7 @@ def test_the_largest_values_overflow_nothing(gpu: Gpu, reads: str) -> None:
 
 
 @pytest.mark.parametrize("reads", READS)
-def test_nothing_but_nan(gpu: Gpu, reads: str) -> None:
+def test_nothing_but_nan(gpu, reads: str) -> None:
     with pytest.warns(GpuopsWarning, match="1 pixel was not finite"):
         result = bloom(gpu, gpu.array(np.full((1, 1, 1), np.nan, np.float32)), BloomParams(reads=reads))
     assert result.numpy().item() == 0
@@ -305,13 +299,13 @@ def test_refused_parameters(options: dict[str, object], message: str) -> None:
         BloomParams(**options)
 
 
-def test_a_kernel_needs_its_method(gpu: Gpu) -> None:
+def test_a_kernel_needs_its_method(gpu) -> None:
     image = gpu.array(np.ones((1, 2, 2), np.float32))
     with pytest.raises(ParameterError, match="needs the method fft, not mip"):
         bloom(gpu, image, BloomParams(), np.ones((1, 1)))
 
 
-def test_pixels_are_tone_mapped_to_light(gpu: Gpu) -> None:
+def test_pixels_are_tone_mapped_to_light(gpu) -> None:
     """Tone mapping must give light: an encoding of its own would come on top of a display's."""
     pixels = gpu.array(np.ones((2, 3, 3), np.float16))
     for display in (TonemapParams(), TonemapParams(transfer="linear", dither=255)):
@@ -342,9 +336,7 @@ def with_alpha(
 @pytest.mark.parametrize("colours", [1, 3])
 @pytest.mark.parametrize("depth", ["uint8", "uint16", "float16", "float32"])
 @pytest.mark.parametrize("way", ["direct", "local", "gaussians"])
-def test_the_operator_takes_straight_colours(
-    gpu: Gpu, rng: np.random.Generator, way: str, depth: str, colours: int, kind: str
-) -> None:
+def test_the_operator_takes_straight_colours(gpu, rng, way: str, depth: str, colours: int, kind: str) -> None:
     """Pixels of every depth, read by kernels of their own (direct, gaussians) or by those of the glow (local)."""
     pixels, light = with_alpha(rng, colours, kind), depth.startswith("f")
     if not light:
@@ -398,9 +390,7 @@ def kernel_of(way: str) -> np.ndarray | None:
 
 @pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize("shape", AROUND)
-def test_around_is_its_definition(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], reads: str
-) -> None:
+def test_around_is_its_definition(gpu, rng, shape: tuple[int, int], reads: str) -> None:
     x = hdr(rng, 4, *shape)
     x[-1] = rng.random(shape)
     for options in ({}, {"threshold": 0.5, "blend": "add"}):
@@ -410,7 +400,7 @@ def test_around_is_its_definition(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_turning_a_panorama_turns_its_glow(gpu: Gpu, rng: np.random.Generator, way: str) -> None:
+def test_turning_a_panorama_turns_its_glow(gpu, rng, way: str) -> None:
     """The mip chain's by multiples of its coarsest pixel, bit for bit; others' by anything, within rounding."""
     x, params = panorama(rng, 64, 128), BloomParams(strength=0.8, border="wrap-x", **WAYS[way])
     by = 8 if way in READS else 37
@@ -422,7 +412,7 @@ def test_turning_a_panorama_turns_its_glow(gpu: Gpu, rng: np.random.Generator, w
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("width", [128, 100, 131])
-def test_no_seam(gpu: Gpu, rng: np.random.Generator, way: str, width: int) -> None:
+def test_no_seam(gpu, rng, way: str, width: int) -> None:
     """Across the edges the glow of a lamp falls as it does in the picture turned by half; with mirrors it jumps."""
     x = ndimage.gaussian_filter(panorama(rng, 64, width), (0, 2, 2), mode="wrap")
     x, half = np.roll(x, -8, -1), width // 2 // 8 * 8
@@ -443,9 +433,7 @@ def test_no_seam(gpu: Gpu, rng: np.random.Generator, way: str, width: int) -> No
 
 
 @pytest.mark.parametrize("width", [100, 131])
-def test_turning_a_panorama_of_any_width_hardly_changes_its_glow(
-    gpu: Gpu, rng: np.random.Generator, width: int
-) -> None:
+def test_turning_a_panorama_of_any_width_hardly_changes_its_glow(gpu, rng, width: int) -> None:
     x = ndimage.gaussian_filter(panorama(rng, 64, width), (0, 2, 2), mode="wrap")
     params = BloomParams(strength=1.0, blend="add", border="wrap-x")
     for by in (1, 13, 50):
@@ -453,7 +441,7 @@ def test_turning_a_panorama_of_any_width_hardly_changes_its_glow(
         assert np.abs(np.roll(glow, by, -1) - turned).max() < 0.02 * glow.max()
 
 
-def test_pixels_of_panoramas(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_pixels_of_panoramas(gpu, rng) -> None:
     """Read and written by the chain's own kernels where rows halve without a rest, and by others."""
     encoding = Encoding(np.dtype(np.float32), unpremultiply=True)
     for width in (96, 100):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuops import Gpu, ParameterError, Report
+from gpuops import ParameterError, Report
 from gpuops.chain import Chain
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
@@ -157,7 +157,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(STEPS, STEPS)))
-def test_a_chain_is_its_steps_one_by_one(gpu: Gpu, rng: np.random.Generator, first: Any, second: Any) -> None:
+def test_a_chain_is_its_steps_one_by_one(gpu, rng, first: Any, second: Any) -> None:
     """Bit for bit: straight light between them is what EXR files hold."""
     x = rng.gamma(0.5, 2, (4, 23, 31)).astype(np.float32)
     x[3] = 1  # by which colours are multiplied and divided exactly
@@ -170,9 +170,7 @@ def test_a_chain_is_its_steps_one_by_one(gpu: Gpu, rng: np.random.Generator, fir
 
 
 @pytest.mark.parametrize("tonemap", ["agx", "reinhard"])
-def test_bloom_with_an_operator_is_bloom_and_then_the_operator(
-    gpu: Gpu, rng: np.random.Generator, tonemap: str
-) -> None:
+def test_bloom_with_an_operator_is_bloom_and_then_the_operator(gpu, rng, tonemap: str) -> None:
     """Of premultiplied colours as well, and no value exceeds white."""
     x = rng.gamma(0.5, 4, (4, 40, 50)).astype(np.float32)
     x[3] = rng.random((40, 50))
@@ -185,7 +183,7 @@ def test_bloom_with_an_operator_is_bloom_and_then_the_operator(
         assert both.numpy()[:3].max() <= 1
 
 
-def test_arrays_and_images(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_arrays_and_images(gpu, rng) -> None:
     x = rng.random((3, 20, 30), np.float32)
     chain = Chain(BlurParams((2, 2)))
     result = gpu.run(chain, x)
@@ -201,7 +199,7 @@ def test_arrays_and_images(gpu: Gpu, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(straight[:3] * straight[3], expected[:3], rtol=0, atol=BLUR["coarse"])
 
 
-def test_the_report_names_the_steps(opened: Any, rng: np.random.Generator) -> None:
+def test_the_report_names_the_steps(opened, rng) -> None:
     report = Report()
     gpu = opened(report=report)
     gpu.run(
@@ -217,9 +215,7 @@ def test_the_report_names_the_steps(opened: Any, rng: np.random.Generator) -> No
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize(("before", "after"), list(product((LINEAR, SRGB), (LINEAR, SRGB))))
 @pytest.mark.parametrize(("was", "becomes"), list(product((False, True), (False, True))))
-def test_converted(
-    gpu: Gpu, rng: np.random.Generator, channels: int, before: Colour, after: Colour, was: bool, becomes: bool
-) -> None:
+def test_converted(gpu, rng, channels: int, before: Colour, after: Colour, was: bool, becomes: bool) -> None:
     alpha = channels % 2 == 0
     x = rng.uniform(-0.2, 1.5, (channels, 7, 19)).astype(np.float32)
     if alpha:
@@ -242,7 +238,7 @@ def test_converted(
     assert (result is image) == same
 
 
-def test_other_spaces_become_light(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_other_spaces_become_light(gpu, rng) -> None:
     wide = of_primaries(NAMED["Rec. 2020"], Curve(2.4))
     x = rng.random((4, 5, 6)).astype(np.float32) * 0.9 + 0.05
     image = on(gpu, x, alpha=True)
@@ -254,7 +250,7 @@ def test_other_spaces_become_light(gpu: Gpu, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(result[3], x[3])
 
 
-def test_nothing_is_divided_by_alpha_0(gpu: Gpu) -> None:
+def test_nothing_is_divided_by_alpha_0(gpu) -> None:
     x = np.zeros((2, 1, 9), np.float32)
     x[0] = 0.5
     image = on(gpu, x, alpha=True)

@@ -26,7 +26,6 @@ from gpuops.files import Picture
 from .conftest import Run
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "sunset.exr"
-Program = Callable[..., Run]
 
 
 def picture(
@@ -64,7 +63,7 @@ def one_line(run: Run, code: int, *words: str) -> None:
 # -- help and start ------------------------------------------------------------------------------------------
 
 
-def test_help_lists_every_command(clpix: Program) -> None:
+def test_help_lists_every_command(clpix) -> None:
     run = clpix("--help")
     assert run.code == 0
     for name, text in COMMANDS.items():
@@ -72,7 +71,7 @@ def test_help_lists_every_command(clpix: Program) -> None:
 
 
 @pytest.mark.parametrize("command", list(COMMANDS))
-def test_every_command_has_help(clpix: Program, command: str) -> None:
+def test_every_command_has_help(clpix, command: str) -> None:
     run = clpix(command, "--help")
     assert run.code == 0 and run.out.startswith(f"Usage: clpix {command}") and not run.err
 
@@ -90,13 +89,13 @@ def test_help_loads_neither_numpy_nor_opencl(command: str) -> None:
     assert run.returncode == 0, run.stderr
 
 
-def test_version(clpix: Program) -> None:
+def test_version(clpix) -> None:
     from importlib.metadata import version
 
     assert clpix("--version").out == f"clpix {version('clpix')}\n"
 
 
-def test_an_unknown_command_names_the_nearest(clpix: Program) -> None:
+def test_an_unknown_command_names_the_nearest(clpix) -> None:
     run = clpix("blurr", "x.png")
     assert run.code == 2 and "'blur'" in run.err
 
@@ -104,7 +103,7 @@ def test_an_unknown_command_names_the_nearest(clpix: Program) -> None:
 # -- names of outputs ----------------------------------------------------------------------------------------
 
 
-def test_outputs_follow_folder_and_template(tmp_path: Path) -> None:
+def test_outputs_follow_folder_and_template(tmp_path) -> None:
     two = ("a/x.png", "b/y.exr")
     assert outputs_for(two, str(tmp_path), "blur") == [str(tmp_path / "x.png"), str(tmp_path / "y.exr")]
     assert outputs_for(two, "new/", "blur") == ["new/x.png", "new/y.exr"]
@@ -119,7 +118,7 @@ def test_outputs_follow_folder_and_template(tmp_path: Path) -> None:
         outputs_for(("a/x.png", "b/x.png"), "out/", "blur")
 
 
-def test_a_glob_never_makes_the_last_input_the_output(clpix: Program, tmp_path: Path) -> None:
+def test_a_glob_never_makes_the_last_input_the_output(clpix, tmp_path) -> None:
     a, b = picture(tmp_path / "a.png"), picture(tmp_path / "b.png", seed=1)
     before = b.read_bytes()
     run = clpix("blur", "--sigma", 1, a, b)
@@ -131,7 +130,7 @@ def test_a_glob_never_makes_the_last_input_the_output(clpix: Program, tmp_path: 
 # -- batches -------------------------------------------------------------------------------------------------
 
 
-def test_every_input_is_tried_and_each_failure_is_one_line(clpix: Program, tmp_path: Path) -> None:
+def test_every_input_is_tried_and_each_failure_is_one_line(clpix, tmp_path) -> None:
     good = [picture(tmp_path / f"{i}.png", seed=i) for i in range(3)]
     (tmp_path / "bad.png").write_text("this is text")
     out = tmp_path / "out"
@@ -154,7 +153,7 @@ def test_every_input_is_tried_and_each_failure_is_one_line(clpix: Program, tmp_p
     assert sorted(p.name for p in out.iterdir()) == ["0.png", "1.png", "2.png"]
 
 
-def test_an_input_that_does_not_fit_leaves_the_others(clpix: Program, tmp_path: Path) -> None:
+def test_an_input_that_does_not_fit_leaves_the_others(clpix, tmp_path) -> None:
     small, large = picture(tmp_path / "small.png", (1, 1, 3)), picture(tmp_path / "large.png")
     args = ("--mode", "reflect", "--levels", 2, "-q", "-o", f"{tmp_path}/out/{{stem}}.npz")
     run = clpix("dwt", small, large, *args)
@@ -162,7 +161,7 @@ def test_an_input_that_does_not_fit_leaves_the_others(clpix: Program, tmp_path: 
     assert (tmp_path / "out" / "large.npz").exists()
 
 
-def test_what_is_read_is_never_overwritten(clpix: Program, tmp_path: Path) -> None:
+def test_what_is_read_is_never_overwritten(clpix, tmp_path) -> None:
     source, kernel = picture(tmp_path / "in.png"), picture(tmp_path / "k.png", (3, 3, 1), seed=2)
     before = (source.read_bytes(), kernel.read_bytes())
     one_line(clpix("convolve", source, "--kernel", kernel, "-o", kernel, "--overwrite"), 1, "input")
@@ -178,7 +177,7 @@ def hear_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
+def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
     image, out = picture(tmp_path / "a.png"), tmp_path / "o.png"
     process = subprocess.Popen(
         [sys.executable, "-m", "clpix", "blur", "--sigma", "2", str(image), "-o", str(out)],
@@ -192,7 +191,7 @@ def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
 @pytest.mark.parametrize("delay", [0.15, 0.4, 0.7])
-def test_a_signal_ends_the_program_at_any_time(tmp_path: Path, number: signal.Signals, delay: float) -> None:
+def test_a_signal_ends_the_program_at_any_time(tmp_path, number: signal.Signals, delay: float) -> None:
     inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
     command = [
         sys.executable,
@@ -216,7 +215,7 @@ def test_a_signal_ends_the_program_at_any_time(tmp_path: Path, number: signal.Si
         assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
 
 
-def test_interrupting_a_batch_leaves_whole_files_only(tmp_path: Path) -> None:
+def test_interrupting_a_batch_leaves_whole_files_only(tmp_path) -> None:
     inputs = [picture(tmp_path / f"{i}.png", (600, 800, 3), seed=i) for i in range(40)]
     out = tmp_path / "out"
     process = subprocess.Popen(
@@ -273,7 +272,7 @@ BAD_INPUTS: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("kind", list(BAD_INPUTS))
-def test_bad_inputs(clpix: Program, tmp_path: Path, kind: str) -> None:
+def test_bad_inputs(clpix, tmp_path, kind: str) -> None:
     path = BAD_INPUTS[kind](tmp_path)
     out = tmp_path / "out"
     out.mkdir()
@@ -297,9 +296,7 @@ def test_bad_inputs(clpix: Program, tmp_path: Path, kind: str) -> None:
         (("-o", "-",), 2, ("--format",)),
     ],
 )  # fmt: skip
-def test_bad_arguments(
-    clpix: Program, tmp_path: Path, args: tuple[str, ...], code: int, words: tuple[str, ...]
-) -> None:
+def test_bad_arguments(clpix, tmp_path, args: tuple[str, ...], code: int, words: tuple[str, ...]) -> None:
     out = tmp_path / "out"
     out.mkdir()
     source = picture(tmp_path / "in.png")
@@ -314,7 +311,7 @@ def test_bad_arguments(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_an_unwritable_folder(clpix: Program, tmp_path: Path) -> None:
+def test_an_unwritable_folder(clpix, tmp_path) -> None:
     out = tmp_path / "locked"
     out.mkdir(mode=0o555)
     one_line(
@@ -323,7 +320,7 @@ def test_an_unwritable_folder(clpix: Program, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
-def test_a_folder_that_cannot_be_looked_into(clpix: Program, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_looked_into(clpix, tmp_path) -> None:
     source, dark = picture(tmp_path / "in.png"), tmp_path / "dark"
     dark.mkdir(mode=0)
     args = ("blur", "--sigma", 1)
@@ -334,14 +331,14 @@ def test_a_folder_that_cannot_be_looked_into(clpix: Program, tmp_path: Path) -> 
     assert run.code == 1 and (tmp_path / "0002.png").exists()
 
 
-def test_refused_options_leave_no_folder(clpix: Program, tmp_path: Path) -> None:
+def test_refused_options_leave_no_folder(clpix, tmp_path) -> None:
     source = picture(tmp_path / "in.png")
     one_line(clpix("fft", source, "-o", f"{tmp_path}/new/{{stem}}.png", "--half"), 2)
     one_line(clpix("blur", "--sigma", 1, source, "-o", f"{tmp_path}/new/{{stem}}.png", "--dtype", "half"), 2)
     assert not (tmp_path / "new").exists()
 
 
-def test_no_opencl_at_all(tmp_path: Path) -> None:
+def test_no_opencl_at_all(tmp_path) -> None:
     (tmp_path / "vendors").mkdir()
     code = (
         "import sys, gpuops.device.drivers as d; d.intel_library = lambda: None\n"
@@ -359,7 +356,7 @@ def test_no_opencl_at_all(tmp_path: Path) -> None:
     assert not result.exists()
 
 
-def test_names_that_are_no_text(clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_are_no_text(clpix, tmp_path, monkeypatch) -> None:
     odd = tmp_path / os.fsdecode(b"n\xff")
     for extension in ("png", "exr", "npz"):
         source, out = Path(f"{odd}.{extension}"), Path(f"{odd}-out.{extension}")
@@ -389,7 +386,7 @@ def test_names_that_are_no_text(clpix: Program, tmp_path: Path, monkeypatch: pyt
 # -- streams, depths, losses -----------------------------------------------------------------------------------
 
 
-def test_stdin_to_stdout(tmp_path: Path) -> None:
+def test_stdin_to_stdout(tmp_path) -> None:
     source = picture(tmp_path / "in.png")
     with source.open("rb") as stdin:
         run = subprocess.run(
@@ -404,7 +401,7 @@ def test_stdin_to_stdout(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
 @pytest.mark.parametrize(("there", "back"), [("fft", "ifft"), ("dwt", "idwt")])
-def test_numbers_through_pipes(tmp_path: Path, there: str, back: str, extension: str) -> None:
+def test_numbers_through_pipes(tmp_path, there: str, back: str, extension: str) -> None:
     source = picture(tmp_path / "in.png", (9, 14, 4))
     clpix = [sys.executable, "-m", "clpix"]
     first = subprocess.run(
@@ -422,7 +419,7 @@ def test_numbers_through_pipes(tmp_path: Path, there: str, back: str, extension:
 
 
 @pytest.mark.parametrize("stdin", [b"", b"no numbers", b"PK\x03\x04 and no more"])
-def test_numbers_from_a_broken_pipe(tmp_path: Path, stdin: bytes) -> None:
+def test_numbers_from_a_broken_pipe(tmp_path, stdin: bytes) -> None:
     one_line(
         closed("</dev/null", "blur", "--sigma", 1, "-", "-", "-o", f"{tmp_path}/{{index}}.png"), 2, "once"
     )
@@ -445,7 +442,7 @@ def closed(shell: str, *args: object) -> Run:
     return Run(run.returncode, run.stdout, run.stderr)
 
 
-def test_closed_standard_streams(tmp_path: Path) -> None:
+def test_closed_standard_streams(tmp_path) -> None:
     source, out = picture(tmp_path / "in.png"), tmp_path / "o.png"
     expected = ["blur", "--sigma", 0, source, "-o", out]
     one_line(closed("<&-", "blur", "--sigma", 0, "-", "-o", out), 1, "standard input")
@@ -462,14 +459,14 @@ def test_closed_standard_streams(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_depth_and_channels_are_kept(clpix: Program, tmp_path: Path, dtype: str, channels: int) -> None:
+def test_depth_and_channels_are_kept(clpix, tmp_path, dtype: str, channels: int) -> None:
     source = picture(tmp_path / "in.png", (9, 14, channels), dtype)
     run = clpix("blur", "--sigma", 0, source, "-o", tmp_path / "out.png")
     assert run.code == 0 and not run.err
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
 
 
-def test_losses_are_said(clpix: Program, tmp_path: Path) -> None:
+def test_losses_are_said(clpix, tmp_path) -> None:
     deep = picture(tmp_path / "deep.png", (9, 14, 3), "uint16")
     run = clpix("blur", "--sigma", 0, deep, "-o", tmp_path / "flat.jpg")
     assert run.code == 0 and "clpix: warning: " in run.err and "8-bit" in run.err
@@ -478,7 +475,7 @@ def test_losses_are_said(clpix: Program, tmp_path: Path) -> None:
     assert not clpix("blur", "--sigma", 0, SAMPLE, "-o", tmp_path / "quiet.png", "-q").err
 
 
-def test_linear_and_encoded_space(clpix: Program, tmp_path: Path) -> None:
+def test_linear_and_encoded_space(clpix, tmp_path) -> None:
     checks = np.zeros((32, 32, 1), np.uint8)
     checks[::2, ::2] = checks[1::2, 1::2] = 255
     files.write(tmp_path / "in.png", Picture(checks))
@@ -488,7 +485,7 @@ def test_linear_and_encoded_space(clpix: Program, tmp_path: Path) -> None:
         assert abs(int(files.read(out).pixels[16, 16, 0]) - level) <= 1
 
 
-def test_alpha_weighs_colour(clpix: Program, tmp_path: Path) -> None:
+def test_alpha_weighs_colour(clpix, tmp_path) -> None:
     pixels = np.zeros((16, 16, 4), np.uint8)
     pixels[:, :8] = (255, 0, 0, 255)
     pixels[:, 8:] = (0, 255, 0, 0)  # invisible green must not bleed into the red
@@ -503,7 +500,7 @@ def test_alpha_weighs_colour(clpix: Program, tmp_path: Path) -> None:
     assert files.read(tmp_path / "rgb.png").pixels.shape == (16, 16, 3)
 
 
-def test_timing_is_complete(clpix: Program, tmp_path: Path) -> None:
+def test_timing_is_complete(clpix, tmp_path) -> None:
     report = tmp_path / "t.json"
     run = clpix(
         "blur",
@@ -591,7 +588,7 @@ WITHOUT_EFFECT = [
 
 @pytest.mark.parametrize(("command", "options", "name"), WITHOUT_EFFECT, ids=str)
 def test_options_that_would_do_nothing_are_refused(
-    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, options: str, name: str
+    clpix, tmp_path, monkeypatch, command: str, options: str, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     picture(tmp_path / "in.png")
@@ -610,7 +607,7 @@ def test_options_that_would_do_nothing_are_refused(
         ("dwt", "--levels 0 --wavelet haar --threshold 1"),
     ],
 )
-def test_values_without_effect_are_values(clpix: Program, tmp_path: Path, command: str, options: str) -> None:
+def test_values_without_effect_are_values(clpix, tmp_path, command: str, options: str) -> None:
     assert clpix(command, picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()).code == 0
 
 
@@ -632,7 +629,7 @@ def test_values_without_effect_are_values(clpix: Program, tmp_path: Path, comman
         ("--preset d3d11 --method fft", "--method"),
     ],
 )
-def test_blurs_that_cannot_be(clpix: Program, tmp_path: Path, options: str, word: str) -> None:
+def test_blurs_that_cannot_be(clpix, tmp_path, options: str, word: str) -> None:
     one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2, word)
     assert not (tmp_path / "o.png").exists()
 
@@ -651,9 +648,7 @@ def test_blurs_that_cannot_be(clpix: Program, tmp_path: Path, options: str, word
         ("--sigma 0", ""),
     ],
 )
-def test_what_is_not_finite_is_said_to_spread(
-    clpix: Program, tmp_path: Path, options: str, words: str, dtype: str
-) -> None:
+def test_what_is_not_finite_is_said_to_spread(clpix, tmp_path, options: str, words: str, dtype: str) -> None:
     pixels = np.ones((300, 40, 3), dtype)
     pixels[3, 4, 1], pixels[250, 30, 2] = np.nan, np.inf
     files.write(tmp_path / "in.exr", Picture(pixels, linear=True))
@@ -665,7 +660,7 @@ def test_what_is_not_finite_is_said_to_spread(
     "options",
     ["", "--sigma-x 1", "--kind box", "--sigma 1 --sgma 2", "--sigma x", "--sigma", "--device gpu --kind"],
 )
-def test_usage_errors_are_one_line(clpix: Program, tmp_path: Path, options: str) -> None:
+def test_usage_errors_are_one_line(clpix, tmp_path, options: str) -> None:
     one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2)
     one_line(clpix("blur", *options.split()), 2)
     one_line(clpix("bench"), 2)
@@ -677,14 +672,14 @@ def test_usage_errors_are_one_line(clpix: Program, tmp_path: Path, options: str)
     [("o.png", "half", ("PNG", "uint8 or uint16")), ("o.exr", "uint8", ("EXR", "half or float"))],
 )
 def test_a_depth_that_the_format_has_not(
-    clpix: Program, tmp_path: Path, output: str, dtype: str, words: tuple[str, ...]
+    clpix, tmp_path, output: str, dtype: str, words: tuple[str, ...]
 ) -> None:
     source = picture(tmp_path / "in.png")
     one_line(clpix("blur", "--sigma", 1, source, "-o", tmp_path / output, "--dtype", dtype), 2, *words)
     one_line(clpix("compare", source, source, "-o", tmp_path / output, "--dtype", dtype), 2, *words)
 
 
-def test_a_field_that_templates_do_not_have(clpix: Program, tmp_path: Path) -> None:
+def test_a_field_that_templates_do_not_have(clpix, tmp_path) -> None:
     source = picture(tmp_path / "in.png")
     for field in ("{steam}", "{index:03}", "{stem!r}"):
         one_line(clpix("blur", "--sigma", 1, source, "-o", tmp_path / f"{field}.png"), 2, field, "{stem}")
@@ -693,7 +688,7 @@ def test_a_field_that_templates_do_not_have(clpix: Program, tmp_path: Path) -> N
     assert (tmp_path / "{odd}" / "in.png").exists()
 
 
-def test_dump_kernels_writes_the_sources(clpix: Program, tmp_path: Path) -> None:
+def test_dump_kernels_writes_the_sources(clpix, tmp_path) -> None:
     run = clpix("blur", "--sigma", 2, SAMPLE, "-o", tmp_path / "o.exr", "--dump-kernels", tmp_path / "k")
     assert run.code == 0
     assert any("both" in path.name for path in (tmp_path / "k").iterdir())

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +31,12 @@ from .schedulers import WITH_ANOTHER, WITHOUT_CLPIX, Cluster
 from .test_batch import contents, here, jobs_of, names, save
 from .works import FailsAtFirst, Kills, Logs
 
-Program = Callable[..., Run]
 __all__ = ["here"]
 FLIP = ("flip", "--axis", "vertical")
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def pair(tmp_path_factory) -> Iterator[Cluster]:
     """A scheduler and two workers, for all tests that let them live."""
     with Cluster(tmp_path_factory.mktemp("pair")) as cluster:
         cluster.add()
@@ -46,7 +45,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def alone(tmp_path_factory) -> Iterator[Cluster]:
     """A scheduler without workers."""
     with Cluster(tmp_path_factory.mktemp("alone")) as cluster:
         yield cluster
@@ -60,7 +59,7 @@ def local() -> Iterator[connection.Cluster]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch) -> None:
     """Nobody waits long for what is not there."""
     monkeypatch.setattr(connection, "_PATIENCE", 1)
 
@@ -89,7 +88,7 @@ def check_flipped(jobs: list[Job], folder: Path) -> None:
 # -- what is made --------------------------------------------------------------------------------------------------
 
 
-def test_messages_and_results_are_those_of_one_process(clpix: Program, here: Path, pair: Cluster) -> None:
+def test_messages_and_results_are_those_of_one_process(clpix, here: Path, pair: Cluster) -> None:
     """A large picture comes before small ones, values are clipped in some, and one file is damaged."""
     inputs = [save(here / f"{k:02}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(30)]
     for k in (0, 3, 28):
@@ -110,7 +109,7 @@ def test_messages_and_results_are_those_of_one_process(clpix: Program, here: Pat
     assert contents(here / "out") == made and len(made) == 29
 
 
-def test_processes_of_this_machine(clpix: Program, here: Path) -> None:
+def test_processes_of_this_machine(clpix, here: Path) -> None:
     inputs = [save(here / "in" / f"{k}.exr", (40 + k, 60, 3), "float32", k) for k in range(10)]
     command = ("blur", *inputs, "--sigma", "2.3", "then", "write", "TO/{stem}-mid.exr", "then", "sharpen")
     for to, options in (("one", ()), ("two", ("--cluster", "local:2", "-v"))):
@@ -120,7 +119,7 @@ def test_processes_of_this_machine(clpix: Program, here: Path) -> None:
     assert contents(here / "one") == contents(here / "two") and len(names(here / "two")) == 20
 
 
-def test_what_is_left_is_decided_here(clpix: Program, here: Path, pair: Cluster) -> None:
+def test_what_is_left_is_decided_here(clpix, here: Path, pair: Cluster) -> None:
     """Workers have another current folder: names mean what they mean here, those of operands too."""
     for k in range(6):
         save(here / "in" / "x" / f"{k}.png", seed=k)
@@ -137,7 +136,7 @@ def test_what_is_left_is_decided_here(clpix: Program, here: Path, pair: Cluster)
     assert (here / "two" / "x" / "0.png").stat().st_mtime_ns == first
 
 
-def test_tasks_grow(here: Path, pair: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_grow(here: Path, pair: Cluster, monkeypatch) -> None:
     """The first ones are of one job; then they take a while; and few are under way, whatever there is to do."""
     jobs = jobs_of(here, count=60)
     sizes: list[int] = []
@@ -186,7 +185,7 @@ def test_a_death_in_the_middle(here: Path, local: connection.Cluster, late: bool
     check_flipped(jobs, here)
 
 
-def test_the_last_worker_dies(here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_last_worker_dies(here: Path, tmp_path_factory) -> None:
     """That is said, and the batch goes on when there is another one."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("03",), once=str(here / "marks")))
@@ -204,7 +203,7 @@ def test_the_last_worker_dies(here: Path, tmp_path_factory: pytest.TempPathFacto
     check_flipped(jobs, here)
 
 
-def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch) -> None:
     """The worker that has done a task dies before its answer is fetched: the task is done again."""
     hear, killed = clusters._ClusterRun._hear, []
 
@@ -330,9 +329,7 @@ def one_line(run: Run, code: int, words: str) -> None:
     ],
 )
 @pytest.mark.usefixtures("impatient")
-def test_options_that_are_refused(
-    clpix: Program, here: Path, options: tuple[str, ...], code: int, words: str
-) -> None:
+def test_options_that_are_refused(clpix, here: Path, options: tuple[str, ...], code: int, words: str) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
     (here / "damaged.json").write_text('{"addr')
     (here / "list.json").write_text("[1]")
@@ -341,20 +338,20 @@ def test_options_that_are_refused(
     assert contents(here) == before and not (here / "out").exists()
 
 
-def test_streams_are_refused(clpix: Program, here: Path) -> None:
+def test_streams_are_refused(clpix, here: Path) -> None:
     source = save(here / "a.png")
     for streams in (("-", "-o", "o.png"), (source, "-o", "-", "--format", "png")):
         one_line(clpix(*FLIP, *streams, "--cluster", "local:2"), 2, "'-' is a stream of this process")
 
 
-def test_dask_is_missing(clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dask_is_missing(clpix, here: Path, monkeypatch) -> None:
     source = save(here / "a.png")
     monkeypatch.setitem(sys.modules, "distributed", None)
     one_line(clpix(*FLIP, source, "-o", "o.png", "--cluster", "local:2"), 2, "pip install 'clpix[dask]'")
 
 
 @pytest.mark.usefixtures("impatient")
-def test_workers_that_cannot_work(clpix: Program, here: Path, alone: Cluster) -> None:
+def test_workers_that_cannot_work(clpix, here: Path, alone: Cluster) -> None:
     """One has no device; then there is one beside it that has one, one of another version, one without clpix."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(8)]
     command = (*FLIP, *inputs, "-o", "out/", "--overwrite", "--cluster", alone.file)

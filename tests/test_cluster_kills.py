@@ -104,9 +104,7 @@ def place(here: Path, kind: str) -> Iterator[Place]:
 
 
 @pytest.fixture
-def workers(
-    started: str, place: Place, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[connection.Cluster]:
+def workers(started: str, place: Place, tmp_path_factory) -> Iterator[connection.Cluster]:
     """Two workers: of a scheduler, each a process by itself, or processes that this one has started."""
     if started == "here":
         with connected("local:2") as found:
@@ -120,7 +118,7 @@ def workers(
 
 
 @pytest.mark.parametrize(("kind", "started"), [("folder", "apart"), ("folder", "here"), ("bucket", "apart")])
-def test_a_worker_is_killed(place: Place, workers: connection.Cluster, tmp_path: Path) -> None:
+def test_a_worker_is_killed(place: Place, workers: connection.Cluster, tmp_path) -> None:
     """The one that made the last result before, which has more to do by then."""
     log, paths = tmp_path / "log", place.put()
     names = [Path(path).name for path in paths]
@@ -146,9 +144,7 @@ def test_a_worker_is_killed(place: Place, workers: connection.Cluster, tmp_path:
     place.check(lambda path: files.read(path).pixels[::-1])
 
 
-def test_a_result_dies_with_its_worker(
-    here: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_dies_with_its_worker(here: Path, tmp_path_factory, monkeypatch) -> None:
     """A task has ended, and before that is heard its worker dies: the scheduler lets it be done once more."""
     place, log = Place(here), here / "log"
     jobs = [Job(path, Logs(str(log)), f"{place.out}/{Path(path).name}") for path in place.put()[:12]]
@@ -178,7 +174,7 @@ def test_a_result_dies_with_its_worker(
     assert place.results() == [Path(job.target).name for job in jobs]
 
 
-def test_a_process_that_is_not_started_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_is_not_started_again(here: Path, monkeypatch) -> None:
     """A nanny starts no process again that has died while it was being started; others take their places."""
     import distributed
 
@@ -204,9 +200,7 @@ def test_a_process_that_is_not_started_again(here: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("kind", ["folder", "bucket"])
-def test_a_scheduler_is_killed_and_the_rest_resumed(
-    place: Place, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_scheduler_is_killed_and_the_rest_resumed(place: Place, tmp_path, tmp_path_factory) -> None:
     """What the journal says is done is not touched again; the rest is what one process makes."""
     command = [sys.executable, "-m", "clpix", "blur", *place.put(), "--sigma", "2", "-o"]
     with Cluster(tmp_path_factory.mktemp("first")) as cluster:

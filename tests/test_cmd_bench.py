@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from statistics import median
 
 import pytest
 
 from gpuops import Gpu, ParameterError, Report
 from gpuops.bench import copies as bench
-
-from .conftest import Run
-
-Program = Callable[..., Run]
 
 WHATS = [
     "copy kernel",
@@ -22,7 +17,7 @@ WHATS = [
 ]
 
 
-def test_copy_measures_every_way_at_every_size(clpix: Program) -> None:
+def test_copy_measures_every_way_at_every_size(clpix) -> None:
     run = clpix("bench", "copy", "--size", 1, "--size", 2, "--json")
     assert (run.code, run.err) == (0, "")
     result = json.loads(run.out)
@@ -38,7 +33,7 @@ def test_copy_measures_every_way_at_every_size(clpix: Program) -> None:
         assert row["gbps"] == pytest.approx(row["bytes"] / row["median_ms"] / 1e6)
 
 
-def test_copy_prints_a_table(clpix: Program) -> None:
+def test_copy_prints_a_table(clpix) -> None:
     run = clpix("bench", "copy", "--size", 1)
     assert (run.code, run.err) == (0, "")
     lines = run.out.splitlines()
@@ -47,7 +42,7 @@ def test_copy_prints_a_table(clpix: Program) -> None:
     assert [line.split("  ")[0] for line in lines[2:-1]] == WHATS
 
 
-def test_the_kernel_copies_every_byte(gpu: Gpu) -> None:
+def test_the_kernel_copies_every_byte(gpu) -> None:
     import numpy as np
 
     n = 1000  # float4; no multiple of a group
@@ -60,13 +55,13 @@ def test_the_kernel_copies_every_byte(gpu: Gpu) -> None:
     assert not result[4 * n :].any()
 
 
-def test_sizes_stay_within_half_of_the_memory(gpu: Gpu) -> None:
+def test_sizes_stay_within_half_of_the_memory(gpu) -> None:
     for size in bench.sizes_that_fit(gpu):
         assert 2 * size * bench.MIB <= gpu.limits.global_bytes / 2
     assert bench.sizes_that_fit(gpu, (1, 1 << 40)) == (1,)
 
 
-def test_usage(clpix: Program, gpu: Gpu) -> None:
+def test_usage(clpix, gpu) -> None:
     assert clpix("bench", "copy", "--size", 0).code == 2
     assert clpix("bench", "nothing").code == 2
     assert clpix("bench", "copy", "--device", "nothing-like-this").code == 3

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from math import prod
-from pathlib import Path
 from statistics import median
 
 import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from gpuops import Gpu, ParameterError, Report
-from gpuops.bench import (
-    copies as bench,
-)
-from gpuops.bench import (
-    fft as bench_fft,
-)
-from gpuops.bench import (
-    fft_ways as bench_fft_ways,
-)
+from gpuops import ParameterError, Report
+from gpuops.bench import copies as bench
+from gpuops.bench import fft as bench_fft
+from gpuops.bench import fft_ways as bench_fft_ways
 from gpuops.bench.fft_ways import Variant
 from gpuops.params.fft import FftParams
 
-from .conftest import Run
 from .tolerance import FFT as TOLERANCE
 from .tolerance import HALF
-
-Program = Callable[..., Run]
 
 VARIANTS = ["empty", "read-write only", *bench_fft_ways.VARIANTS]
 UAV, SLM = (bench_fft_ways.VARIANTS[f"{way} R2, computed"].params for way in ("UAV", "SLM"))
@@ -82,7 +71,7 @@ def test_forms_of_data() -> None:
 
 
 @pytest.mark.parametrize("name", bench_fft_ways.VARIANTS)
-def test_every_variant_is_a_transform(gpu: Gpu, rng: np.random.Generator, name: str) -> None:
+def test_every_variant_is_a_transform(gpu, rng, name: str) -> None:
     """Against numpy in double precision, there and back."""
     variant = bench_fft_ways.VARIANTS[name]
     values = (rng.random((4, 8, 16)) + 1j * rng.standard_normal((4, 8, 16))).astype(np.complex64)
@@ -113,7 +102,7 @@ def test_every_variant_is_a_transform(gpu: Gpu, rng: np.random.Generator, name: 
         assert np.linalg.norm(result - expected) < tolerance * np.linalg.norm(expected)
 
 
-def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path: Path) -> None:
+def test_json_has_every_variant_and_the_chart_is_drawn(clpix, tmp_path) -> None:
     chart = tmp_path / "bars.PNG"
     run = clpix("bench", "fft", "--size", "16x8", "--channels", 4, "--json", "--chart", chart)
     assert (run.code, run.err) == (0, "")
@@ -169,7 +158,7 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path:
     assert 0.02 < (pixels < 250).any(axis=2).mean() < 0.9  # bars and words on white
 
 
-def test_the_table(clpix: Program) -> None:
+def test_the_table(clpix) -> None:
     run = clpix("bench", "fft", "--size", "16x8", "--size", "16×8", "--channels", 4)
     assert (run.code, run.err) == (0, "")
     lines = run.out.splitlines()
@@ -193,7 +182,7 @@ def test_the_table(clpix: Program) -> None:
     assert lines[3].split()[2:5] == ["16×8×4", "-", "4"]
 
 
-def test_every_size_has_its_rows(opened: Callable[..., Gpu], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_size_has_its_rows(opened, monkeypatch) -> None:
     monkeypatch.setattr(bench_fft_ways, "VARIANTS", AUTO)
     gpu = opened(report=Report())
     rows = list(bench_fft.measure(gpu, [(16, 16), (16, 8), (16, 16)], 3))
@@ -205,9 +194,7 @@ def test_every_size_has_its_rows(opened: Callable[..., Gpu], monkeypatch: pytest
     assert gpu.report is not None and not gpu.report.kernels()  # the runs' launches are not kept
 
 
-def test_an_existing_chart_is_kept_unless_overwrite(
-    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_existing_chart_is_kept_unless_overwrite(clpix, tmp_path, monkeypatch) -> None:
     chart = tmp_path / "chart.png"
     chart.write_bytes(b"mine")
     command = ("bench", "fft", "--size", 16, "--channels", 3, "--chart", chart)
@@ -224,7 +211,7 @@ def test_an_existing_chart_is_kept_unless_overwrite(
     assert list(tmp_path.iterdir()) == [chart]
 
 
-def test_without_matplotlib(clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib(clpix, tmp_path, monkeypatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -254,9 +241,7 @@ def test_without_matplotlib(clpix: Program, tmp_path: Path, monkeypatch: pytest.
         ("--size 16 --device nothing-like-this", 3, "nothing-like-this"),
     ],
 )
-def test_refused_in_one_line(
-    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str, code: int, words: str
-) -> None:
+def test_refused_in_one_line(clpix, tmp_path, monkeypatch, options: str, code: int, words: str) -> None:
     monkeypatch.chdir(tmp_path)
     run = clpix("bench", "fft", *options.split())
     assert (run.code, run.out) == (code, "")
@@ -265,13 +250,13 @@ def test_refused_in_one_line(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_size_beyond_the_memory_says_how_much(clpix: Program, gpu: Gpu) -> None:
+def test_a_size_beyond_the_memory_says_how_much(clpix, gpu) -> None:
     run = clpix("bench", "fft", "--size", 1 << 20, "--channels", 1)
     assert f"need {7 * 8 * 2**40 / 1e6:.0f} MB of device memory" in run.err
     assert f"has {gpu.limits.global_bytes / 1e6:.0f} MB" in run.err
 
 
-def test_the_librarys_checks(gpu: Gpu, opened: Callable[..., Gpu]) -> None:
+def test_the_librarys_checks(gpu, opened) -> None:
     with pytest.raises(ParameterError, match="Report"):
         next(bench_fft.measure(gpu, [(16, 16)]))
     measuring = opened(report=Report())

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,13 +19,12 @@ from gpuops.params.starburst import Aperture
 from gpuops.pixels.coding import download
 from gpuops.tone import tonemap
 
-from .conftest import Run
 from .reference import colour as colour_reference
 from .tolerance import BLOOM, ROUNDINGS, TONEMAP
 
 
 @pytest.fixture
-def scene(tmp_path: Path, rng: np.random.Generator) -> Path:
+def scene(tmp_path, rng) -> Path:
     """An HDR picture with a lamp."""
     pixels = rng.random((40, 56, 3)).astype(np.float32) * 0.2
     pixels[10:14, 20:25] = (80, 60, 20)
@@ -69,7 +66,7 @@ def hwc(image: Image) -> np.ndarray:
     ids=str,
 )
 def test_options_reach_the_operation(
-    clpix: Callable[..., Any], gpu: Gpu, scene: Path, arguments: list[object], params: BloomParams
+    clpix, gpu, scene: Path, arguments: list[object], params: BloomParams
 ) -> None:
     out = scene.with_name("out.exr")
     run = clpix("bloom", scene, "-o", out, *arguments)
@@ -77,9 +74,7 @@ def test_options_reach_the_operation(
     np.testing.assert_array_equal(files.read(str(out)).pixels, hwc(bloom(gpu, planes(gpu, scene), params)))
 
 
-def test_strength_zero_keeps_every_byte(
-    clpix: Callable[..., Any], tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_strength_zero_keeps_every_byte(clpix, tmp_path, rng) -> None:
     """Colours hidden under alpha 0 as well."""
     pixels = rng.integers(0, 256, (20, 30, 4)).astype(np.uint8)
     pixels[:5, :, 3] = 0
@@ -90,7 +85,7 @@ def test_strength_zero_keeps_every_byte(
 
 
 @pytest.mark.parametrize("memory", ["auto", "local"])
-def test_tone_mapped(clpix: Callable[..., Any], gpu: Gpu, scene: Path, memory: str) -> None:
+def test_tone_mapped(clpix, gpu, scene: Path, memory: str) -> None:
     """The exposure is the input's; the threshold counts after it; a float input makes an 8-bit PNG."""
     out = scene.with_name("out.png")
     run = clpix("bloom", scene, "-o", out, "--tonemap", "agx", "--threshold", 2, "--reads", memory)
@@ -107,7 +102,7 @@ def test_tone_mapped(clpix: Callable[..., Any], gpu: Gpu, scene: Path, memory: s
     assert difference.max() <= 1 and (difference > 0).mean() < 0.01
 
 
-def test_tone_mapped_to_floats(clpix: Callable[..., Any], gpu: Gpu, scene: Path) -> None:
+def test_tone_mapped_to_floats(clpix, gpu, scene: Path) -> None:
     """A file of floats gets the display's light; drago's white point is metered after the glow."""
     for operator in ("hable", "drago"):
         out = scene.with_name(f"{operator}.exr")
@@ -136,12 +131,7 @@ def test_tone_mapped_to_floats(clpix: Callable[..., Any], gpu: Gpu, scene: Path)
     ids=str,
 )
 def test_tone_mapped_is_bloom_then_tonemap(
-    clpix: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    rng: np.random.Generator,
-    channels: int,
-    arguments: tuple[object, ...],
+    clpix, tmp_path, monkeypatch, rng, channels: int, arguments: tuple[object, ...]
 ) -> None:
     """One command gives what two with a file of floats between give: also where alpha is small, or 0."""
     monkeypatch.chdir(tmp_path)
@@ -167,9 +157,7 @@ def test_tone_mapped_is_bloom_then_tonemap(
 
 
 @pytest.mark.parametrize("memory", ["direct", "local"])
-def test_auto_exposure_is_that_of_tonemap(
-    clpix: Callable[..., Any], tmp_path: Path, rng: np.random.Generator, memory: str
-) -> None:
+def test_auto_exposure_is_that_of_tonemap(clpix, tmp_path, rng, memory: str) -> None:
     """Straight colours are metered, of which transparent parts are none the darker."""
     pixels = rng.random((40, 56, 4)).astype(np.float32)
     pixels[..., 3] *= 0.1
@@ -184,7 +172,7 @@ def test_auto_exposure_is_that_of_tonemap(
     np.testing.assert_allclose(glowing, plain, atol=2e-4)
 
 
-def test_repairs_are_counted(clpix: Callable[..., Any], tmp_path: Path) -> None:
+def test_repairs_are_counted(clpix, tmp_path) -> None:
     """Light below 0 and pixels that are not light are counted, whichever kernels repair them."""
     pixels = np.ones((40, 30, 3), np.float16)
     pixels[3, 4, 0], pixels[7, 7, 1], pixels[9:11, 9] = np.nan, np.inf, -2
@@ -197,7 +185,7 @@ def test_repairs_are_counted(clpix: Callable[..., Any], tmp_path: Path) -> None:
         assert "repaired before tone mapping: 2 negative" in run.err
 
 
-def test_preset(clpix: Callable[..., Any], gpu: Gpu, scene: Path) -> None:
+def test_preset(clpix, gpu, scene: Path) -> None:
     out = scene.with_name("out.exr")
     run = clpix("bloom", scene, "-o", out, "--preset", "d3d11", "--reads", "direct")
     assert (run.code, run.err) == (0, "")
@@ -205,7 +193,7 @@ def test_preset(clpix: Callable[..., Any], gpu: Gpu, scene: Path) -> None:
     np.testing.assert_array_equal(files.read(str(out)).pixels, hwc(expected))
 
 
-def test_kernel(clpix: Callable[..., Any], gpu: Gpu, scene: Path, rng: np.random.Generator) -> None:
+def test_kernel(clpix, gpu, scene: Path, rng) -> None:
     kernel = rng.random((7, 7, 1)).astype(np.float32)
     files.write(str(scene.with_name("star.exr")), Picture(kernel, linear=True), overwrite=False)
     out = scene.with_name("out.exr")
@@ -216,7 +204,7 @@ def test_kernel(clpix: Callable[..., Any], gpu: Gpu, scene: Path, rng: np.random
     np.testing.assert_allclose(files.read(str(out)).pixels, hwc(expected), rtol=0, atol=ROUNDINGS)
 
 
-def test_pixels_that_are_not_finite(clpix: Callable[..., Any], tmp_path: Path) -> None:
+def test_pixels_that_are_not_finite(clpix, tmp_path) -> None:
     pixels = np.ones((20, 30, 3), np.float32)
     pixels[3, 4, 0], pixels[7, 7, 1] = np.nan, np.inf
     files.write(str(tmp_path / "in.exr"), Picture(pixels, linear=True), overwrite=False)
@@ -260,9 +248,7 @@ def test_pixels_that_are_not_finite(clpix: Callable[..., Any], tmp_path: Path) -
     ],
     ids=str,
 )
-def test_refused(
-    clpix: Callable[..., Any], scene: Path, arguments: list[object], code: int, message: str
-) -> None:
+def test_refused(clpix, scene: Path, arguments: list[object], code: int, message: str) -> None:
     out = scene.with_name("out.exr")
     run = clpix("bloom", scene, "-o", out, *arguments)
     assert run.code == code and message in run.err
@@ -271,14 +257,7 @@ def test_refused(
 
 @pytest.mark.parametrize("way", ["", "--no-fuse", "rows"])
 @pytest.mark.parametrize("method", ["mip", "gaussians"])
-def test_hidden_colours_are_not_metered(
-    clpix: Callable[..., Run],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    rng: np.random.Generator,
-    way: str,
-    method: str,
-) -> None:
+def test_hidden_colours_are_not_metered(clpix, tmp_path, monkeypatch, rng, way: str, method: str) -> None:
     """Colours under alpha 0 give no light: the geometric mean is that of the other pixels, as float64 has it."""
     codes = rng.integers(1, 65536, (40, 30, 4)).astype(np.uint16)
     codes[:, :15, 3], codes[:, :15, :3] = 0, 65535

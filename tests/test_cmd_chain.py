@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,11 @@ from scipy.ndimage import gaussian_filter
 from gpuops import files
 from gpuops.files import operands
 
-from .conftest import Run
 from .tolerance import BLUR, CHAIN
-
-Program = Callable[..., Run]
 
 
 @pytest.fixture
-def scene(rng: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def scene(rng, tmp_path, monkeypatch) -> Path:
     """A folder with pictures; commands run in it."""
     x = rng.gamma(0.5, 2, (24, 36, 3)).astype(np.float32)
     files.write(tmp_path / "in.exr", files.Picture(x, linear=True))
@@ -55,9 +51,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(STEPS, STEPS)))
-def test_a_chain_equals_single_commands_over_float_exr(
-    clpix: Program, scene: Path, first: str, second: str
-) -> None:
+def test_a_chain_equals_single_commands_over_float_exr(clpix, scene: Path, first: str, second: str) -> None:
     """Bit for bit where nothing is fused, and within rounding where something is."""
     one, *options = first.split()
     assert clpix(one, "in.exr", *options, "--no-fuse", "-o", "middle.exr").code == 0
@@ -74,7 +68,7 @@ def test_a_chain_equals_single_commands_over_float_exr(
     )
 
 
-def test_integers_stay_as_they_are_where_pixels_only_move(clpix: Program, scene: Path) -> None:
+def test_integers_stay_as_they_are_where_pixels_only_move(clpix, scene: Path) -> None:
     run = clpix(
         "crop", "in.png", "--region", "1,2,20,10", "then", "flip", "--axis", "vertical", "-o", "out.png"
     )
@@ -82,7 +76,7 @@ def test_integers_stay_as_they_are_where_pixels_only_move(clpix: Program, scene:
     np.testing.assert_array_equal(pixels(scene / "out.png"), pixels(scene / "in.png")[2:12, 1:21][::-1])
 
 
-def test_writing_on_the_way(clpix: Program, scene: Path) -> None:
+def test_writing_on_the_way(clpix, scene: Path) -> None:
     run = clpix(
         "blur", "in.exr", "--sigma", 2, "then", "write", "middle.exr", "then", "tonemap", "-o", "out.png"
     )
@@ -93,7 +87,7 @@ def test_writing_on_the_way(clpix: Program, scene: Path) -> None:
     np.testing.assert_array_equal(pixels(scene / "out.png"), pixels(scene / "single.png"))
 
 
-def test_the_same_input_twice_writes_two_files_on_the_way(clpix: Program, scene: Path) -> None:
+def test_the_same_input_twice_writes_two_files_on_the_way(clpix, scene: Path) -> None:
     run = clpix(
         "blur", "in.exr", "in.exr", "--sigma", 1, "then", "write", "m{index}.exr", "then", "flip", "--axis", "both",
         "-o", "o{index}.exr",
@@ -105,7 +99,7 @@ def test_the_same_input_twice_writes_two_files_on_the_way(clpix: Program, scene:
 @pytest.mark.parametrize("way", ["--fuse", "--no-fuse"])
 @pytest.mark.parametrize("then", [(), ("then", "flip", "--axis", "both")])
 def test_stored_values_are_multiplied_by_alpha_as_well(
-    clpix: Program, scene: Path, rng: np.random.Generator, way: str, then: tuple[str, ...]
+    clpix, scene: Path, rng, way: str, then: tuple[str, ...]
 ) -> None:
     x = rng.integers(0, 65535, (24, 36, 4), endpoint=True).astype(np.uint16)
     files.write(scene / "rgba.png", files.Picture(x, alpha=True))
@@ -121,7 +115,7 @@ def test_stored_values_are_multiplied_by_alpha_as_well(
     )
 
 
-def test_shared_options_stand_in_any_part(clpix: Program, scene: Path) -> None:
+def test_shared_options_stand_in_any_part(clpix, scene: Path) -> None:
     run = clpix("blur", "in.exr", "--sigma", 1, "-o", "a.png", "then", "tonemap", "--dtype", "uint16")
     assert (run.code, run.err) == (0, "")
     assert pixels(scene / "a.png").dtype == np.uint16
@@ -130,7 +124,7 @@ def test_shared_options_stand_in_any_part(clpix: Program, scene: Path) -> None:
     assert {"in-blur-sharpen.exr", "in-blur-sharpen.png"} <= {path.name for path in scene.iterdir()}
 
 
-def test_recipes(clpix: Program, scene: Path) -> None:
+def test_recipes(clpix, scene: Path) -> None:
     chain = ("blur", "in.exr", "--sigma", 2, "then", "tonemap", "--operator", "hable", "--white", 8)
     assert clpix(*chain, "-o", "a.png", "--save-recipe", "look.toml").code == 0
     assert clpix("run", "look.toml", "in.exr", "-o", "b.png").code == 0
@@ -142,7 +136,7 @@ def test_recipes(clpix: Program, scene: Path) -> None:
     assert run.code == 1 and "look.toml: exists already" in run.err and not (scene / "e.png").exists()
 
 
-def test_a_kernel_in_a_recipe_is_the_one_that_it_was(clpix: Program, scene: Path) -> None:
+def test_a_kernel_in_a_recipe_is_the_one_that_it_was(clpix, scene: Path) -> None:
     (scene / "sub").mkdir()
     files.write(scene / "sub" / "k.png", files.Picture(np.uint8([[[0], [9]], [[3], [1]]])))
     run = clpix("convolve", "in.exr", "--kernel", "sub/k.png", "-o", "a.exr", "--save-recipe", "look.toml")
@@ -155,7 +149,7 @@ def test_a_kernel_in_a_recipe_is_the_one_that_it_was(clpix: Program, scene: Path
     assert run.code == 1 and "k.png: has changed" in run.err and not (scene / "c.exr").exists()
 
 
-def test_explain(clpix: Program, scene: Path) -> None:
+def test_explain(clpix, scene: Path) -> None:
     run = clpix(
         "blur", "in.exr", "--sigma", 2, "then", "grade", "then", "tonemap", "--explain", "-o", "out.png"
     )
@@ -182,7 +176,7 @@ def test_explain(clpix: Program, scene: Path) -> None:
         ("tonemap in.exr --gain-map -o o.jpg", 2),
     ],
 )
-def test_explain_refuses_what_the_command_refuses(clpix: Program, scene: Path, line: str, code: int) -> None:
+def test_explain_refuses_what_the_command_refuses(clpix, scene: Path, line: str, code: int) -> None:
     """In the same line, with the same exit code."""
     run, told = clpix(*line.split()), clpix(*line.split(), "--explain")
     assert (run.code, told.code, told.out) == (code, code, "")
@@ -205,7 +199,7 @@ GRADE = ("grade", "--exposure", 1)
     ],
 )  # fmt: skip
 def test_explain_what_is_fused(
-    clpix: Program, scene: Path, steps: tuple[tuple[object, ...], ...], said: list[str]
+    clpix, scene: Path, steps: tuple[tuple[object, ...], ...], said: list[str]
 ) -> None:
     """As the report of the launches has it: a launch's label begins with the steps that it does."""
     (name, *options), *later = steps
@@ -259,7 +253,7 @@ BAD = [
 
 @pytest.mark.parametrize(("line", "message"), BAD)
 def test_what_is_wrong_is_one_line_and_nothing_is_written(
-    clpix: Program, scene: Path, line: str, message: str
+    clpix, scene: Path, line: str, message: str
 ) -> None:
     (scene / "look.toml").write_text('schema = 1\n[[step]]\nop = "blur"\nsigma = 2.0\n')
     before = sorted(scene.iterdir())
@@ -286,13 +280,7 @@ WAYS = ("", "--no-fuse", "rows")
 )
 @pytest.mark.parametrize("name", ["out.png", "out.tif"])
 def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
-    clpix: Program,
-    scene: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    way: str,
-    step: str,
-    factor: float,
-    name: str,
+    clpix, scene: Path, monkeypatch, way: str, step: str, factor: float, name: str
 ) -> None:
     """It is not encoded once more, and the file says its gamma: a constant is the formula's."""
     light = np.float32([0.2, 0.4, 0.1])
@@ -315,7 +303,7 @@ def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
 @pytest.mark.parametrize("last", ["bloom", "blur --sigma 2", "grade --exposure 1", "flip --axis both"])
 @pytest.mark.parametrize("name", ["out.png", "out.webp", "out.exr"])
 def test_a_picture_for_a_display_has_the_depth_of_one(
-    clpix: Program, scene: Path, monkeypatch: pytest.MonkeyPatch, way: str, last: str, name: str
+    clpix, scene: Path, monkeypatch, way: str, last: str, name: str
 ) -> None:
     """Whatever follows the step that made it: 8 bits, and floats where files hold numbers."""
     if way == "rows":

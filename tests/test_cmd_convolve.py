@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from .tolerance import ROUNDINGS
 
 
 @pytest.fixture
-def pictures(tmp_path: Path, rng: np.random.Generator) -> Path:
+def pictures(tmp_path, rng) -> Path:
     """Writes float files: in.exr in RGB, the gray kernel.exr, and rgb.exr, a kernel with colours."""
     for name, shape in (("in", (30, 41, 3)), ("kernel", (5, 8, 1)), ("rgb", (3, 3, 3))):
         pixels = rng.random(shape).astype(np.float32)
@@ -33,7 +32,7 @@ def pixels(path: Path) -> np.ndarray:
 @pytest.mark.parametrize("kernel", ["kernel", "rgb"])
 @pytest.mark.parametrize("method", ["auto", "local", "direct", "fft"])
 @pytest.mark.parametrize("normalise", [True, False])
-def test_result(clpix: Callable[..., Any], pictures: Path, kernel: str, method: str, normalise: bool) -> None:
+def test_result(clpix, pictures: Path, kernel: str, method: str, normalise: bool) -> None:
     out = pictures / "out.exr"
     run = clpix(
         "convolve", pictures / "in.exr", "-o", out, "--kernel", pictures / f"{kernel}.exr", "--method", method,
@@ -50,7 +49,7 @@ def test_result(clpix: Callable[..., Any], pictures: Path, kernel: str, method: 
     assert np.abs(pixels(out) - expected).max() <= TOLERANCE * expected.max()
 
 
-def test_one_pixel_is_the_input(clpix: Callable[..., Any], tmp_path: Path, rng: np.random.Generator) -> None:
+def test_one_pixel_is_the_input(clpix, tmp_path, rng) -> None:
     image = rng.integers(0, 256, (20, 30, 3)).astype(np.uint8)
     files.write(str(tmp_path / "in.png"), Picture(image), overwrite=False)
     files.write(str(tmp_path / "one.png"), Picture(np.full((1, 1, 1), 77, np.uint8)), overwrite=False)
@@ -67,9 +66,7 @@ def test_one_pixel_is_the_input(clpix: Callable[..., Any], tmp_path: Path, rng: 
         ([[float("nan"), 1.0]], "the kernel has 1 value that is not finite"),
     ],
 )
-def test_kernels_without_meaning(
-    clpix: Callable[..., Any], pictures: Path, values: list[list[float]], message: str
-) -> None:
+def test_kernels_without_meaning(clpix, pictures: Path, values: list[list[float]], message: str) -> None:
     kernel, out = pictures / "bad.exr", pictures / "out.exr"
     files.write(str(kernel), Picture(np.array(values, np.float32)[..., None], linear=True), overwrite=False)
     run = clpix("convolve", pictures / "in.exr", "-o", out, "--kernel", kernel)
@@ -87,14 +84,7 @@ def test_kernels_without_meaning(
         ([], 2, "--kernel"),
     ],
 )
-def test_refused(
-    clpix: Callable[..., Any],
-    pictures: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    code: int,
-    message: str,
-) -> None:
+def test_refused(clpix, pictures: Path, monkeypatch, arguments: list[str], code: int, message: str) -> None:
     monkeypatch.chdir(pictures)
     run = clpix("convolve", "in.exr", "-o", "out.exr", *arguments)
     assert run.code == code and message in run.err
@@ -107,7 +97,7 @@ def write(path: Path, values: Any) -> Path:
 
 
 @pytest.mark.parametrize("method", ["direct", "local", "fft"])
-def test_a_kernel_larger_than_one_pixel(clpix: Callable[..., Any], tmp_path: Path, method: str) -> None:
+def test_a_kernel_larger_than_one_pixel(clpix, tmp_path, method: str) -> None:
     pixel, kernel = write(tmp_path / "in.exr", [[[0.5, 0.25, 2.0]]]), tmp_path / "kernel.exr"
     write(kernel, np.arange(35.0).reshape(5, 7, 1))
     run = clpix("convolve", pixel, "-o", tmp_path / "out.exr", "--kernel", kernel, "--method", method)
@@ -115,7 +105,7 @@ def test_a_kernel_larger_than_one_pixel(clpix: Callable[..., Any], tmp_path: Pat
     np.testing.assert_allclose(pixels(tmp_path / "out.exr"), [[[0.5, 0.25, 2.0]]], rtol=TOLERANCE)
 
 
-def test_negative_kernels(clpix: Callable[..., Any], pictures: Path) -> None:
+def test_negative_kernels(clpix, pictures: Path) -> None:
     """Normalised, a kernel of negative sum changes its sign; as it is, values below 0 stay in a file of floats."""
     kernel, out, x = (
         write(pictures / "k.exr", [[[-2.0], [-2.0]]]),
@@ -129,7 +119,7 @@ def test_negative_kernels(clpix: Callable[..., Any], pictures: Path) -> None:
         np.testing.assert_allclose(pixels(out), expected, rtol=TOLERANCE, atol=ROUNDINGS)
 
 
-def test_what_is_not_finite_is_said_to_spread(clpix: Callable[..., Any], tmp_path: Path) -> None:
+def test_what_is_not_finite_is_said_to_spread(clpix, tmp_path) -> None:
     x = np.ones((20, 20, 1))
     x[9, 9] = np.nan
     kernel = write(tmp_path / "kernel.exr", np.ones((3, 5, 1)))

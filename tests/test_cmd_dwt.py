@@ -18,7 +18,6 @@ from gpuops.files import Picture
 from .conftest import Run
 from .tolerance import DWT, SHRINK
 
-Program = Callable[..., Run]
 Pixels = npt.NDArray[Any]
 
 # (height, width, channels, depth): single pixels and lines, primes, with and without alpha, and more than one tile.
@@ -54,12 +53,12 @@ def random_pixels(rng: np.random.Generator, height: int, width: int, channels: i
 
 
 @pytest.fixture
-def source(tmp_path: Path, rng: np.random.Generator) -> Path:
+def source(tmp_path, rng) -> Path:
     return save(tmp_path / "in.png", random_pixels(rng, 24, 40, 3, "uint8"))
 
 
 @pytest.fixture
-def coefficients(clpix: Program, source: Path, tmp_path: Path) -> Path:
+def coefficients(clpix, source: Path, tmp_path) -> Path:
     path = tmp_path / "c.npz"
     assert clpix("dwt", source, "-o", path, "--levels", 1) == Run(0, "", "")
     return path
@@ -67,9 +66,7 @@ def coefficients(clpix: Program, source: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
 @pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
-def test_every_pixel_comes_back(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path, extension: str, way: list[str]
-) -> None:
+def test_every_pixel_comes_back(clpix, rng, tmp_path, extension: str, way: list[str]) -> None:
     for index, picture in enumerate(PICTURES):
         pixels = random_pixels(rng, *picture)
         source = save(tmp_path / f"{index}.png", pixels)
@@ -92,9 +89,7 @@ SPLIT = [
 
 
 @pytest.mark.parametrize(("picture", "way"), SPLIT, ids=lambda value: "-".join(map(str, value)))
-def test_what_exceeds_the_devices_memory_is_split(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path, picture: Any, way: list[str]
-) -> None:
+def test_what_exceeds_the_devices_memory_is_split(clpix, rng, tmp_path, picture: Any, way: list[str]) -> None:
     pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
     suffix = "exr" if picture[3] == "float16" else "png"
     pixels = (pixels / 256).astype(np.float16) if suffix == "exr" else pixels
@@ -147,7 +142,7 @@ SHRINKING = [
 )
 @pytest.mark.parametrize("way", SHRINKING, ids=lambda way: "".join(way[:-2]))
 def test_what_is_done_to_coefficients_is_the_same_in_slabs(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path, picture: Any, way: list[str]
+    clpix, rng, tmp_path, picture: Any, way: list[str]
 ) -> None:
     pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
     pixels[:150] //= 3  # one part has more to shrink than the other
@@ -191,7 +186,7 @@ def test_what_is_done_to_coefficients_is_the_same_in_slabs(
     ids=lambda way: way[0],
 )
 def test_no_amount_of_memory_is_too_little_for_one_way_and_too_much_for_the_other(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path, way: list[str]
+    clpix, rng, tmp_path, way: list[str]
 ) -> None:
     source = save(tmp_path / "in.png", random_pixels(rng, 350, 450, 1, "uint16"))
     for times in (4, 5.05, 6, 7.5, 9.9, 10.1):
@@ -201,9 +196,7 @@ def test_no_amount_of_memory_is_too_little_for_one_way_and_too_much_for_the_othe
 
 
 @pytest.mark.parametrize("options", [["--keep", "3"], []], ids=["keep", "all"])
-def test_a_column_is_the_same_in_slabs(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path, options: list[str]
-) -> None:
+def test_a_column_is_the_same_in_slabs(clpix, rng, tmp_path, options: list[str]) -> None:
     """Two of a level's details have no coefficients."""
     source = save(tmp_path / "in.png", random_pixels(rng, 60000, 1, 1, "uint8"))
     for name, more in (("a.png", []), ("b.png", ["--device-memory", 240000 * 3])):
@@ -212,9 +205,7 @@ def test_a_column_is_the_same_in_slabs(
     np.testing.assert_array_equal(first, second)
 
 
-def test_pyramid_of_whole_numbers_is_the_same_in_slabs(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_pyramid_of_whole_numbers_is_the_same_in_slabs(clpix, rng, tmp_path) -> None:
     source = save(tmp_path / "in.png", random_pixels(rng, 300, 121, 3, "uint8"))
     for name, more in (("a.png", []), ("b.png", ["--device-memory", 12 * 300 * 121])):
         assert clpix("dwt", source, "-o", tmp_path / name, "--integer", *more) == Run(0, "", "")
@@ -224,9 +215,7 @@ def test_pyramid_of_whole_numbers_is_the_same_in_slabs(
 
 @pytest.mark.parametrize("method", ["in-place", "strip"])
 @pytest.mark.parametrize("channels", [1, 3])
-def test_methods_in_place_save_memory(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path, method: str, channels: int
-) -> None:
+def test_methods_in_place_save_memory(clpix, rng, tmp_path, method: str, channels: int) -> None:
     """They overwrite the image: one more quarter of it is needed for a band on its way, and a little by strips."""
     source = save(tmp_path / "in.png", random_pixels(rng, 1024, 1500, channels, "uint8"))
     image = 4 * 1024 * 1500 * channels
@@ -242,7 +231,7 @@ def test_methods_in_place_save_memory(
     np.testing.assert_array_equal(files.read(tmp_path / "back.png").pixels, files.read(source).pixels)
 
 
-def test_losses_of_slabs_are_told(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_losses_of_slabs_are_told(clpix, rng, tmp_path) -> None:
     pixels = rng.standard_normal((700, 60, 3)).astype(np.float32)
     source = save(tmp_path / "in.exr", pixels, linear=True)
     assert clpix("dwt", source, "-o", tmp_path / "c.npz").code == 0
@@ -254,7 +243,7 @@ def test_losses_of_slabs_are_told(clpix: Program, rng: np.random.Generator, tmp_
     assert split == Run(0, "", whole.err.replace("a.png", "b.png"))
 
 
-def test_too_little_memory_is_one_line(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_too_little_memory_is_one_line(clpix, rng, tmp_path) -> None:
     source = save(tmp_path / "in.png", random_pixels(rng, 200, 300, 3, "uint8"))
     for options in (["-o", tmp_path / "c.npz"], ["-o", tmp_path / "p.png"]):
         run = clpix("dwt", source, *options, "--device-memory", "100K")
@@ -268,7 +257,7 @@ def test_too_little_memory_is_one_line(clpix: Program, rng: np.random.Generator,
     assert not list(tmp_path.glob("c*"))
 
 
-def test_float_pictures_come_back_as_floats(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_float_pictures_come_back_as_floats(clpix, rng, tmp_path) -> None:
     pixels = rng.standard_normal((33, 50, 4)).astype(np.float32) * 100
     source = save(tmp_path / "in.exr", pixels, linear=True)
     assert clpix("dwt", source, "-o", tmp_path / "c.tif").code == 0
@@ -279,7 +268,7 @@ def test_float_pictures_come_back_as_floats(clpix: Program, rng: np.random.Gener
 
 
 @pytest.mark.filterwarnings("ignore:Level value")
-def test_coefficients_are_pywts_of_the_stored_values(clpix: Program, source: Path, tmp_path: Path) -> None:
+def test_coefficients_are_pywts_of_the_stored_values(clpix, source: Path, tmp_path) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--mode", "symmetric", "--levels", 2, "-q")
     assert run == Run(0, "", "")
     arrays, attributes = files.read_data(tmp_path / "c.npz")
@@ -296,7 +285,7 @@ def test_the_mirror_needs_no_more_space_than_the_picture(coefficients: Path) -> 
     assert sum(array.size for array in arrays.values()) == 24 * 40 * 3
 
 
-def test_picture_of_the_pyramid(clpix: Program, source: Path, tmp_path: Path) -> None:
+def test_picture_of_the_pyramid(clpix, source: Path, tmp_path) -> None:
     assert clpix("dwt", source, "-o", tmp_path / "p.png", "--levels", 2) == Run(0, "", "")
     shown = files.read(tmp_path / "p.png").pixels
     assert (shown.shape, shown.dtype) == ((26, 42, 3), np.uint8)
@@ -304,7 +293,7 @@ def test_picture_of_the_pyramid(clpix: Program, source: Path, tmp_path: Path) ->
 
 
 @pytest.fixture
-def noisy(rng: np.random.Generator, tmp_path: Path) -> tuple[Path, Pixels]:
+def noisy(rng, tmp_path) -> tuple[Path, Pixels]:
     """A gray picture of 16 bits with noise, and what it is without."""
     y, x = np.mgrid[:96, :128] / 96
     clean = 0.5 + 0.3 * np.sin(4 * x + 2 * y) * (x > 0.5)
@@ -328,7 +317,7 @@ def error(path: Path, clean: Pixels) -> float:
         "--threshold Visu:0.8 --wavelet sym4 --mode symmetric",
     ],
 )
-def test_shrinking_denoises(clpix: Program, noisy: tuple[Path, Pixels], tmp_path: Path, options: str) -> None:
+def test_shrinking_denoises(clpix, noisy: tuple[Path, Pixels], tmp_path, options: str) -> None:
     source, clean = noisy
     at_once, between, after = tmp_path / "once.png", tmp_path / "c.npz", tmp_path / "after.png"
     assert clpix("dwt", source, "-o", at_once, *options.split(), "--reconstruct") == Run(0, "", "")
@@ -338,9 +327,7 @@ def test_shrinking_denoises(clpix: Program, noisy: tuple[Path, Pixels], tmp_path
     np.testing.assert_array_equal(files.read(after).pixels, files.read(at_once).pixels)
 
 
-def test_colours_denoise_together(
-    clpix: Program, noisy: tuple[Path, Pixels], tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_colours_denoise_together(clpix, noisy: tuple[Path, Pixels], tmp_path, rng) -> None:
     """Detail that colours share is told from noise best in their sum. Coefficients become the same picture."""
     _, clean = noisy
     values = clean[:, :, None] * (1, 0.9, 0.7) + 0.05 * rng.standard_normal((*clean.shape, 3))
@@ -359,7 +346,7 @@ def test_colours_denoise_together(
     assert errors[""] == errors["opponent"] < errors["ycbcr"] < 0.95 * errors["rgb"]
 
 
-def test_cycle_spinning_denoises_more(clpix: Program, noisy: tuple[Path, Pixels], tmp_path: Path) -> None:
+def test_cycle_spinning_denoises_more(clpix, noisy: tuple[Path, Pixels], tmp_path) -> None:
     source, clean = noisy
     errors = []
     for spins in (1, 3):
@@ -370,7 +357,7 @@ def test_cycle_spinning_denoises_more(clpix: Program, noisy: tuple[Path, Pixels]
     assert errors[1] < errors[0]
 
 
-def test_pictures_too_small_to_be_shrunk(clpix: Program, tmp_path: Path) -> None:
+def test_pictures_too_small_to_be_shrunk(clpix, tmp_path) -> None:
     pixels = np.arange(30, dtype=np.uint8).reshape(1, 30, 1)
     source = save(tmp_path / "line.png", pixels)
     run = clpix("dwt", source, "-o", tmp_path / "out.png", "--shrink", "visu", "--reconstruct")
@@ -379,9 +366,7 @@ def test_pictures_too_small_to_be_shrunk(clpix: Program, tmp_path: Path) -> None
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, pixels)
 
 
-def test_denoised_pictures_keep_alpha_and_what_else_they_are(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_denoised_pictures_keep_alpha_and_what_else_they_are(clpix, rng, tmp_path) -> None:
     pixels = random_pixels(rng, 30, 41, 4, "uint8") // 4 + 90
     source = save(tmp_path / "in.png", pixels)
     options = ("--shrink", "visu", "--reconstruct", "--overwrite")
@@ -403,7 +388,7 @@ def test_denoised_pictures_keep_alpha_and_what_else_they_are(
 )
 @pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
 def test_kept_coefficients_come_as_near_as_is_printed(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path, extension: str, channels: int, dtype: str
+    clpix, rng, tmp_path, extension: str, channels: int, dtype: str
 ) -> None:
     y, x = np.mgrid[:96, :128, :channels][:2] / 96
     values = 0.5 + 0.3 * np.sin(4 * x + 2 * y) * (x > 0.5) + 0.02 * rng.standard_normal(x.shape)
@@ -431,7 +416,7 @@ def test_kept_coefficients_come_as_near_as_is_printed(
         assert between.stat().st_size < 0.35 * 4 * count  # this includes headers
 
 
-def test_what_is_kept_as_json(clpix: Program, source: Path, tmp_path: Path) -> None:
+def test_what_is_kept_as_json(clpix, source: Path, tmp_path) -> None:
     second = tmp_path / "second.png"
     second.write_bytes(source.read_bytes())
     run = clpix("dwt", source, second, "-o", tmp_path / "{stem}.npz", "--keep", 100, "--json")
@@ -450,7 +435,7 @@ def test_what_is_kept_as_json(clpix: Program, source: Path, tmp_path: Path) -> N
         }
 
 
-def test_picture_of_what_is_kept(clpix: Program, source: Path, tmp_path: Path) -> None:
+def test_picture_of_what_is_kept(clpix, source: Path, tmp_path) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "p.png", "--keep", 10, "--levels", 2)
     assert (run.code, run.err) == (0, "")
     shown = files.read(tmp_path / "p.png").pixels
@@ -492,23 +477,21 @@ def test_picture_of_what_is_kept(clpix: Program, source: Path, tmp_path: Path) -
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )
-def test_bad_options(
-    clpix: Program, source: Path, tmp_path: Path, options: list[object], message: str
-) -> None:
+def test_bad_options(clpix, source: Path, tmp_path, options: list[object], message: str) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", *options)
     assert (run.code, run.out) == (2, "")
     assert message in run.err
     assert not (tmp_path / "c.npz").exists()
 
 
-def test_many_levels_are_a_warning(clpix: Program, source: Path, tmp_path: Path) -> None:
+def test_many_levels_are_a_warning(clpix, source: Path, tmp_path) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--levels", 6)
     assert run.code == 0
     assert run.err.startswith("clpix: warning: 6 levels are more than 24×40")
     assert run.err.count("\n") == 1
 
 
-def test_pictures_that_cannot_be_transformed(clpix: Program, tmp_path: Path) -> None:
+def test_pictures_that_cannot_be_transformed(clpix, tmp_path) -> None:
     pixels = np.ones((20, 20, 1), np.float32)
     pixels[7, 3] = np.nan
     source = save(tmp_path / "nan.exr", pixels, linear=True)
@@ -568,9 +551,9 @@ def spoil(arrays: dict[str, Pixels], attributes: dict[str, Any]) -> None:
     ids=range(22),
 )
 def test_bad_coefficient_files(
-    clpix: Program,
+    clpix,
     coefficients: Path,
-    tmp_path: Path,
+    tmp_path,
     change: Callable[[dict[str, Pixels], dict[str, Any]], None],
     message: str,
 ) -> None:
@@ -584,9 +567,7 @@ def test_bad_coefficient_files(
     assert not (tmp_path / "out.png").exists()
 
 
-def test_files_that_are_no_coefficients(
-    clpix: Program, source: Path, coefficients: Path, tmp_path: Path
-) -> None:
+def test_files_that_are_no_coefficients(clpix, source: Path, coefficients: Path, tmp_path) -> None:
     foreign, light = tmp_path / "foreign.npz", tmp_path / "light.exr"
     np.savez(foreign, cA1=np.zeros((3, 4)), cD1=np.arange(4))
     save(light, np.ones((4, 5, 3), np.float32), linear=True)
@@ -601,9 +582,7 @@ def test_files_that_are_no_coefficients(
 
 @pytest.mark.parametrize("options", [[], ["--keep", 30]], ids=["plain", "deflated"])
 @pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
-def test_files_that_are_cut_off(
-    clpix: Program, source: Path, tmp_path: Path, extension: str, options: list[object]
-) -> None:
+def test_files_that_are_cut_off(clpix, source: Path, tmp_path, extension: str, options: list[object]) -> None:
     whole, cut = tmp_path / f"whole.{extension}", tmp_path / f"cut.{extension}"
     assert clpix("dwt", source, "-o", whole, *options).code == 0
     content = whole.read_bytes()
@@ -615,7 +594,7 @@ def test_files_that_are_cut_off(
     assert not (tmp_path / "out.png").exists()
 
 
-def test_timing_names_the_kernels(clpix: Program, source: Path, tmp_path: Path) -> None:
+def test_timing_names_the_kernels(clpix, source: Path, tmp_path) -> None:
     report = tmp_path / "t.json"
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--wavelet", "5/3", "--timing-file", report)
     assert run == Run(0, "", "")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, files
+from gpuops import files
 from gpuops.tone import local as tonemap_local
 
 from .conftest import Run
@@ -20,8 +19,6 @@ from .reference import d3d11 as d3d11_reference
 from .reference import tone as tonemap_reference
 from .tolerance import LUT, TONEMAP, WHITE_BALANCE
 from .tolerance import TONEMAP_COMMAND as TOLERANCE
-
-Clpix = Callable[..., Run]
 
 
 @pytest.fixture
@@ -32,7 +29,7 @@ def scene() -> npt.NDArray[np.float32]:
 
 
 @pytest.fixture
-def exr(tmp_path: Path, scene: npt.NDArray[np.float32]) -> Path:
+def exr(tmp_path, scene: npt.NDArray[np.float32]) -> Path:
     return write(tmp_path / "scene.exr", scene.astype(np.float16))
 
 
@@ -55,7 +52,7 @@ def expected(
     return np.moveaxis(tonemap_reference.OPERATORS[operator](c * scale, 1.0), 0, -1)
 
 
-def test_exr_to_png(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path) -> None:
+def test_exr_to_png(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png")
     assert (run.code, run.err) == (0, "")
     got = read(tmp_path / "out.png")
@@ -70,11 +67,11 @@ def test_exr_to_png(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp
     [("durand", "base_contrast=5", {"base_contrast": 5.0}), ("reinhard-local", "phi=6", {"phi": 6.0})],
 )
 def test_local_operators(
-    clpix: Clpix,
-    gpu: Gpu,
+    clpix,
+    gpu,
     exr: Path,
     scene: npt.NDArray[np.float32],
-    tmp_path: Path,
+    tmp_path,
     operator: str,
     given: str,
     parameters: dict[str, float],
@@ -89,7 +86,7 @@ def test_local_operators(
 
 @pytest.mark.parametrize("operator", ["aces-narkowicz", "khronos-neutral", "agx-punchy"])
 def test_operator_and_exposure(
-    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, operator: str
+    clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path, operator: str
 ) -> None:
     run = clpix(
         "tonemap",
@@ -109,7 +106,7 @@ def test_operator_and_exposure(
 
 
 def test_exr_output_stays_float_and_linear(
-    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path
+    clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path
 ) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.exr", "--dtype", "float")
     assert (run.code, run.err) == (0, "")
@@ -125,13 +122,7 @@ def test_exr_output_stays_float_and_linear(
 @pytest.mark.parametrize("name", ["out.png", "out.exr"])
 @pytest.mark.parametrize("more", ["", "--no-fuse", "then flip --axis both then flip --axis both"])
 def test_other_signals_are_stored_as_they_are(
-    clpix: Clpix,
-    exr: Path,
-    scene: npt.NDArray[np.float32],
-    tmp_path: Path,
-    transfer: str,
-    name: str,
-    more: str,
+    clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path, transfer: str, name: str, more: str
 ) -> None:
     dtype = "float" if name.endswith("exr") else "uint16"
     options = ("-o", tmp_path / name, "--transfer", transfer, "--dtype", dtype)
@@ -147,7 +138,7 @@ def test_other_signals_are_stored_as_they_are(
     np.testing.assert_allclose(got, signal, rtol=0, atol=TOLERANCE["signal"])
 
 
-def test_integer_input_is_decoded_first(clpix: Clpix, tmp_path: Path) -> None:
+def test_integer_input_is_decoded_first(clpix, tmp_path) -> None:
     codes = np.random.default_rng(2).integers(0, 256, (20, 30, 3), np.uint8)
     write(tmp_path / "in.png", codes, linear=False)
     run = clpix(
@@ -157,7 +148,7 @@ def test_integer_input_is_decoded_first(clpix: Clpix, tmp_path: Path) -> None:
     np.testing.assert_array_equal(read(tmp_path / "out.png"), codes)
 
 
-def test_gray_and_alpha(clpix: Clpix, tmp_path: Path) -> None:
+def test_gray_and_alpha(clpix, tmp_path) -> None:
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 65536, (20, 30, 2), np.uint16)
     write(tmp_path / "in.png", codes, alpha=True, linear=False)
@@ -170,7 +161,7 @@ def test_gray_and_alpha(clpix: Clpix, tmp_path: Path) -> None:
     assert (np.diff(got[..., 0].ravel()[order].astype(int)) >= 0).all()
 
 
-def test_dither_uses_the_output_depth(clpix: Clpix, tmp_path: Path) -> None:
+def test_dither_uses_the_output_depth(clpix, tmp_path) -> None:
     write(tmp_path / "in.exr", np.full((64, 64, 3), 0.3, np.float32))
     for dtype, largest in (("uint8", 255), ("uint16", 65535)):
         out = tmp_path / f"{dtype}.png"
@@ -194,13 +185,13 @@ def test_dither_uses_the_output_depth(clpix: Clpix, tmp_path: Path) -> None:
         assert again.read_bytes() == out.read_bytes()
 
 
-def test_clipping_is_told(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+def test_clipping_is_told(clpix, exr: Path, tmp_path) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--operator", "linear", "--exposure", "3")
     assert run.code == 0
     assert run.err.count("\n") == 1 and "clipped" in run.err
 
 
-def test_repairs_are_told_in_one_line(clpix: Clpix, scene: npt.NDArray[np.float32], tmp_path: Path) -> None:
+def test_repairs_are_told_in_one_line(clpix, scene: npt.NDArray[np.float32], tmp_path) -> None:
     scene[0, 0] = np.nan
     scene[0, 1, 2] = np.inf
     scene[1, :3, 0] = -1
@@ -212,9 +203,7 @@ def test_repairs_are_told_in_one_line(clpix: Clpix, scene: npt.NDArray[np.float3
     assert (read(tmp_path / "out.png")[0, 0] == 0).all()
 
 
-def test_the_preset_repairs_before_its_blur(
-    clpix: Clpix, scene: npt.NDArray[np.float32], tmp_path: Path
-) -> None:
+def test_the_preset_repairs_before_its_blur(clpix, scene: npt.NDArray[np.float32], tmp_path) -> None:
     scene[0, 0] = np.nan
     scene[1, 1, 2] = np.inf
     write(tmp_path / "in.exr", scene)
@@ -230,9 +219,7 @@ def test_the_preset_repairs_before_its_blur(
 
 
 @pytest.mark.parametrize("method", ["auto", "local", "direct"])
-def test_preset_d3d11(
-    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, method: str
-) -> None:
+def test_preset_d3d11(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path, method: str) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--preset", "d3d11", "--method", method)
     assert (run.code, run.err) == (0, "")
     reference = colour_reference.srgb_signal(d3d11_reference.tonemap(np.moveaxis(scene, -1, 0))) * 255
@@ -248,10 +235,10 @@ def test_preset_d3d11(
     ],
 )
 def test_effects_of_the_preset(
-    clpix: Clpix,
+    clpix,
     exr: Path,
     scene: npt.NDArray[np.float32],
-    tmp_path: Path,
+    tmp_path,
     arguments: tuple[str, ...],
     frame: dict[str, bool],
 ) -> None:
@@ -270,7 +257,7 @@ def test_effects_of_the_preset(
 
 
 @pytest.fixture
-def look(tmp_path: Path) -> Path:
+def look(tmp_path) -> Path:
     """A table in a file: of what it is given, twice red, all of green, and half of blue."""
     table = np.stack(np.meshgrid(*[np.linspace(0, 1, 5)] * 3, indexing="ij")[::-1], -1) * [2, 1, 0.5]
     rows = "".join("{} {} {}\n".format(*row) for row in table.reshape(-1, 3))
@@ -278,7 +265,7 @@ def look(tmp_path: Path) -> Path:
     return tmp_path / "look.cube"
 
 
-def test_a_look_on_a_picture(clpix: Clpix, look: Path, tmp_path: Path) -> None:
+def test_a_look_on_a_picture(clpix, look: Path, tmp_path) -> None:
     """A look is applied as editors do: from the sRGB signal to the sRGB signal, without exposure."""
     codes = np.random.default_rng(2).integers(0, 128, (20, 30, 3), np.uint8)
     write(tmp_path / "in.png", codes, linear=False)
@@ -289,7 +276,7 @@ def test_a_look_on_a_picture(clpix: Clpix, look: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["out.exr", "out.png"])
 def test_a_table_as_an_operator(
-    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], look: Path, tmp_path: Path, name: str
+    clpix, exr: Path, scene: npt.NDArray[np.float32], look: Path, tmp_path, name: str
 ) -> None:
     """The table is one as Tony McMapface's: from c/(1 + c) to light."""
     options = ("--lut-input", "reinhard", "--lut-output", "linear", "--exposure", "auto", "--key", "0.5")
@@ -309,7 +296,7 @@ def test_a_table_as_an_operator(
         assert np.abs(got - levels).max() <= 1
 
 
-def test_a_table_on_a_contact_sheet_and_a_plot(clpix: Clpix, exr: Path, look: Path, tmp_path: Path) -> None:
+def test_a_table_on_a_contact_sheet_and_a_plot(clpix, exr: Path, look: Path, tmp_path) -> None:
     plot = tmp_path / "curve.svg"
     options = ("--lut", look, "--contact-sheet", "--stops", "-1,+1", "--plot-curve", plot)
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
@@ -318,7 +305,7 @@ def test_a_table_on_a_contact_sheet_and_a_plot(clpix: Clpix, exr: Path, look: Pa
     assert plot.exists()
 
 
-def test_a_table_that_is_none(clpix: Clpix, exr: Path, look: Path, tmp_path: Path) -> None:
+def test_a_table_that_is_none(clpix, exr: Path, look: Path, tmp_path) -> None:
     look.write_text("LUT_3D_SIZE 2\n0 0 0\n")
     for path, message in (
         (look, f"{look}: has 1 entries, and needs 8"),
@@ -377,9 +364,7 @@ def test_a_table_that_is_none(clpix: Clpix, exr: Path, look: Path, tmp_path: Pat
         (("--white-balance", "1,0,1"), "a gain is"),
     ],
 )
-def test_usage_errors(
-    clpix: Clpix, exr: Path, look: Path, tmp_path: Path, options: tuple[str, ...], message: str
-) -> None:
+def test_usage_errors(clpix, exr: Path, look: Path, tmp_path, options: tuple[str, ...], message: str) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *(option.format(look) for option in options))
     assert run.code == 2
     assert message in run.err
@@ -391,9 +376,7 @@ def failed(run: Run, message: str) -> None:
     assert run.err.count("\n") == 1 and message in run.err
 
 
-def test_a_region_is_of_the_stored_pixels(
-    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path
-) -> None:
+def test_a_region_is_of_the_stored_pixels(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path) -> None:
     log = np.log2(tonemap_reference.luminance(np.moveaxis(scene, -1, 0).astype(np.float64)))
     light = expected(scene, scale=0.18 / 2 ** log[20:, 14:42].mean())
     for region in ("14,20,28,20", "25%,50%,50%,50%"):
@@ -407,7 +390,7 @@ def test_a_region_is_of_the_stored_pixels(
     assert not (tmp_path / "no.exr").exists()
 
 
-def test_percentiles(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path) -> None:
+def test_percentiles(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path) -> None:
     log = np.log2(tonemap_reference.luminance(np.moveaxis(scene, -1, 0).astype(np.float64)))
     inside = log[(log >= np.percentile(log, 60)) & (log <= np.percentile(log, 95))]
     options = ("--meter", "histogram", "--percentiles", "60,95", "--operator", "linear", "--dtype", "float")
@@ -419,9 +402,7 @@ def test_percentiles(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tm
 
 
 @pytest.mark.parametrize("balance", ["3200K,0.002", "1.5,1,0.75", "gray-world"])
-def test_white_balance(
-    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, balance: str
-) -> None:
+def test_white_balance(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path, balance: str) -> None:
     from gpuops.params.white_balance import Illuminant
     from gpuops.tone import white_balance
 
@@ -437,7 +418,7 @@ def test_white_balance(
     )
 
 
-def test_white_balance_of_codes_and_of_none(clpix: Clpix, tmp_path: Path) -> None:
+def test_white_balance_of_codes_and_of_none(clpix, tmp_path) -> None:
     codes = np.full((20, 30, 3), (200, 150, 90), np.uint8)
     write(tmp_path / "in.png", codes, linear=False)
     options = ("--operator", "linear", "--exposure", "0", "--white-balance")
@@ -448,7 +429,7 @@ def test_white_balance_of_codes_and_of_none(clpix: Clpix, tmp_path: Path) -> Non
     np.testing.assert_array_equal(read(tmp_path / "same.png"), codes)
 
 
-def test_balances_that_an_image_does_not_have(clpix: Clpix, tmp_path: Path) -> None:
+def test_balances_that_an_image_does_not_have(clpix, tmp_path) -> None:
     write(tmp_path / "gray.png", np.full((9, 7, 1), 99, np.uint8), linear=False)
     write(tmp_path / "red.png", np.full((9, 7, 3), (99, 0, 0), np.uint8), linear=False)
     run = clpix("tonemap", tmp_path / "gray.png", "-o", tmp_path / "out.png", "--white-balance", "5600K")
@@ -458,7 +439,7 @@ def test_balances_that_an_image_does_not_have(clpix: Clpix, tmp_path: Path) -> N
     assert not (tmp_path / "out.png").exists()
 
 
-def test_a_balanced_contact_sheet_and_its_curve(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_balanced_contact_sheet_and_its_curve(clpix, tmp_path) -> None:
     flat = np.full((40, 56, 3), (0.5, 0.25, 0.125), np.float32)
     flat[:, 28:] = 7  # these pixels are outside the region
     write(tmp_path / "in.exr", flat)
@@ -473,7 +454,7 @@ def test_a_balanced_contact_sheet_and_its_curve(clpix: Clpix, tmp_path: Path) ->
     assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
 
 
-def test_many_channels_are_refused(clpix: Clpix, tmp_path: Path) -> None:
+def test_many_channels_are_refused(clpix, tmp_path) -> None:
     np.save(tmp_path / "in.npy", np.ones((4, 5, 5), np.float32))
     run = clpix("tonemap", tmp_path / "in.npy", "-o", tmp_path / "out.npy")
     assert run.code != 0
@@ -481,7 +462,7 @@ def test_many_channels_are_refused(clpix: Clpix, tmp_path: Path) -> None:
     assert not (tmp_path / "out.npy").exists()
 
 
-def test_help_names_every_operator(clpix: Clpix) -> None:
+def test_help_names_every_operator(clpix) -> None:
     from gpuops.params.operators import OPERATORS
 
     run = clpix("help", "--all", "tonemap")
@@ -492,7 +473,7 @@ def test_help_names_every_operator(clpix: Clpix) -> None:
 # -- contact sheets and plots of curves: what is in them is tests/test_contact_sheet.py's -----------------------------
 
 
-def test_contact_sheet(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path) -> None:
+def test_contact_sheet(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path) -> None:
     options = ("--contact-sheet", "--operators", "agx,khronos-neutral", "--stops", "-1,0,+1")
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
     assert (run.code, run.err) == (0, "")
@@ -511,7 +492,7 @@ def test_contact_sheet(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], 
             )
 
 
-def test_contact_sheets_by_default(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+def test_contact_sheets_by_default(clpix, exr: Path, tmp_path) -> None:
     from gpuops.params.operators import OPERATORS
 
     heights = {}
@@ -524,9 +505,7 @@ def test_contact_sheets_by_default(clpix: Clpix, exr: Path, tmp_path: Path) -> N
     assert read(tmp_path / "dark.jpg").mean() < read(tmp_path / "all.jpg").mean()
 
 
-def test_a_white_point_on_a_contact_sheet_is_of_those_that_have_one(
-    clpix: Clpix, exr: Path, tmp_path: Path
-) -> None:
+def test_a_white_point_on_a_contact_sheet_is_of_those_that_have_one(clpix, exr: Path, tmp_path) -> None:
     for white in ("2", "200"):
         options = ("--contact-sheet", "--operators", "agx,hable", "--stops", "0", "--white", white)
         assert clpix("tonemap", exr, "-o", tmp_path / f"{white}.png", *options).code == 0
@@ -535,7 +514,7 @@ def test_a_white_point_on_a_contact_sheet_is_of_those_that_have_one(
     assert (a[:half] == b[:half]).all() and (a[half:] != b[half:]).any()
 
 
-def test_a_contact_sheet_of_each_input(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+def test_a_contact_sheet_of_each_input(clpix, exr: Path, tmp_path) -> None:
     write(tmp_path / "gray.png", np.full((9, 7, 2), 200, np.uint8), alpha=True, linear=False)
     template = tmp_path / "sheets" / "{stem}-sheet.png"
     options = ("--contact-sheet", "--operators", "agx", "--tile-width", "16")
@@ -545,7 +524,7 @@ def test_a_contact_sheet_of_each_input(clpix: Clpix, exr: Path, tmp_path: Path) 
     assert read(tmp_path / "sheets" / "gray-sheet.png").shape[2] == 1
 
 
-def test_a_contact_sheet_keeps_the_profile_and_is_upright(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_contact_sheet_keeps_the_profile_and_is_upright(clpix, tmp_path) -> None:
     from PIL import Image, ImageCms
 
     codes = np.zeros((20, 40, 3), np.uint8)
@@ -563,9 +542,7 @@ def test_a_contact_sheet_keeps_the_profile_and_is_upright(clpix: Clpix, tmp_path
     assert (tile[:30] == 0).all() and (tile[30:] == 255).all()
 
 
-def test_repairs_of_a_contact_sheet_are_told_once(
-    clpix: Clpix, scene: npt.NDArray[np.float32], tmp_path: Path
-) -> None:
+def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene: npt.NDArray[np.float32], tmp_path) -> None:
     scene[0, 0] = np.nan
     write(tmp_path / "in.exr", scene)
     options = ("--contact-sheet", "--operators", "agx,linear", "--repeat", "2")
@@ -600,9 +577,7 @@ def test_repairs_of_a_contact_sheet_are_told_once(
         ("--plot-curve out.png", "-o and --plot-curve"),
     ],
 )
-def test_refused_looks(
-    clpix: Clpix, exr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str, message: str
-) -> None:
+def test_refused_looks(clpix, exr: Path, tmp_path, monkeypatch, options: str, message: str) -> None:
     monkeypatch.chdir(tmp_path)
     run = clpix("tonemap", exr.name, "-o", "out.png", *options.split())
     assert run.code == 2
@@ -611,9 +586,7 @@ def test_refused_looks(
 
 
 @pytest.mark.parametrize("output", ["out.exr", "out.npy", "out.pfm", "sheets/", "-"])
-def test_contact_sheets_are_for_displays(
-    clpix: Clpix, exr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str
-) -> None:
+def test_contact_sheets_are_for_displays(clpix, exr: Path, tmp_path, monkeypatch, output: str) -> None:
     monkeypatch.chdir(tmp_path)
     stream = ("--format", "hdr") if output == "-" else ()
     run = clpix("tonemap", exr.name, "-o", output, "--contact-sheet", *stream)
@@ -632,11 +605,11 @@ def test_contact_sheets_are_for_displays(
     ],
 )
 def test_plot_curve(
-    clpix: Clpix,
+    clpix,
     exr: Path,
     scene: npt.NDArray[np.float32],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path,
+    monkeypatch,
     options: tuple[str, ...],
     names: list[str],
 ) -> None:
@@ -663,21 +636,21 @@ def test_plot_curve(
             assert curve.params.value("white") == pytest.approx(y.max() * scale, rel=TONEMAP["metered"])
 
 
-def test_no_plot_of_what_fails(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+def test_no_plot_of_what_fails(clpix, exr: Path, tmp_path) -> None:
     options = ("--transfer", "srgb", "--plot-curve", tmp_path / "curve.png")
     run = clpix("tonemap", exr, "-o", tmp_path / "out.exr", *options)
     assert run.code == 2 and "leave out --transfer" in run.err
     assert list(tmp_path.iterdir()) == [exr]
 
 
-def test_plots_are_of_one_input(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+def test_plots_are_of_one_input(clpix, exr: Path, tmp_path) -> None:
     options = ("-o", tmp_path / "{index}.png", "--plot-curve", tmp_path / "curve.png")
     run = clpix("tonemap", exr, exr, *options)
     assert run.code == 2 and "one input" in run.err
     assert list(tmp_path.iterdir()) == [exr]
 
 
-def test_an_existing_plot_is_kept_unless_overwrite(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+def test_an_existing_plot_is_kept_unless_overwrite(clpix, exr: Path, tmp_path) -> None:
     curve = tmp_path / "curve.png"
     curve.write_bytes(b"mine")
     command = ("tonemap", exr, "-o", tmp_path / "out.png", "--plot-curve", curve)
@@ -688,7 +661,7 @@ def test_an_existing_plot_is_kept_unless_overwrite(clpix: Clpix, exr: Path, tmp_
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_plot_never_overwrites_the_input(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_plot_never_overwrites_the_input(clpix, tmp_path) -> None:
     write(tmp_path / "in.png", np.full((4, 4, 3), 99, np.uint8), linear=False)
     before = (tmp_path / "in.png").read_bytes()
     options = ("-o", tmp_path / "out.png", "--plot-curve", tmp_path / "in.png", "--overwrite")
@@ -697,9 +670,7 @@ def test_a_plot_never_overwrites_the_input(clpix: Clpix, tmp_path: Path) -> None
     assert (tmp_path / "in.png").read_bytes() == before
 
 
-def test_a_plot_without_matplotlib(
-    clpix: Clpix, exr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plot_without_matplotlib(clpix, exr: Path, tmp_path, monkeypatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -712,7 +683,7 @@ def test_a_plot_without_matplotlib(
 @pytest.mark.parametrize("way", ["--fuse", "--no-fuse", "rows"])
 @pytest.mark.parametrize("balance", ["none", "gray-world"])
 def test_a_region_is_metered_straight_behind_a_step_that_multiplies_by_alpha(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, balance: str
+    clpix, tmp_path, monkeypatch, way: str, balance: str
 ) -> None:
     """A constant under a constant alpha, which a blur leaves: the exposure is that of the colour alone."""
     light = np.float32([0.25, 0.5, 0.125])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -16,10 +15,7 @@ from clpix.main import cli
 from gpuops import DeviceError, files
 from gpuops.files import Picture
 
-from .conftest import Run
 from .test_cli import one_line, picture
-
-Program = Callable[..., Run]
 
 ROOT = click.Context(cli)
 COMMANDS = dict(leaves(cli, ROOT))
@@ -47,11 +43,7 @@ def given(name: str, option: click.Option) -> list[str]:
 
 @pytest.mark.parametrize(("path", "option"), OPTIONS, ids=IDS)
 def test_an_option_given_twice_is_refused(
-    clpix: Program,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    path: tuple[str, ...],
-    option: click.Option,
+    clpix, tmp_path, monkeypatch, path: tuple[str, ...], option: click.Option
 ) -> None:
     monkeypatch.chdir(tmp_path)
     repeatable = REPEATABLE | ({"--size"} if path[0] == "bench" else set())
@@ -66,15 +58,13 @@ def test_an_option_given_twice_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-def test_the_environment_and_an_option_are_one_value(
-    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_and_an_option_are_one_value(clpix, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("CLPIX_DEVICE", "no such device")
     source = picture(tmp_path / "in.png")
     assert clpix("blur", source, "--sigma", 0, "-o", tmp_path / "o.png", "--device", "0").code == 0
 
 
-def test_repeatable_options_repeat(clpix: Program, tmp_path: Path) -> None:
+def test_repeatable_options_repeat(clpix, tmp_path) -> None:
     source = picture(tmp_path / "in.png")
     run = clpix("compare", source, source, "--metric", "psnr", "--metric", "max", "-v", "-v")
     assert run.code == 0 and "psnr" in run.out and "max" in run.out
@@ -84,7 +74,7 @@ def test_repeatable_options_repeat(clpix: Program, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("path", "option"), OPTIONS, ids=IDS)
 def test_a_value_that_is_an_option_is_a_missing_value(
-    clpix: Program, path: tuple[str, ...], option: click.Option
+    clpix, path: tuple[str, ...], option: click.Option
 ) -> None:
     if option.is_flag or option.count:
         return
@@ -107,7 +97,7 @@ def test_every_command_is_of_the_kind_that_refuses() -> None:
 
 
 @pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
-def test_suggestions_are_near(clpix: Program, path: tuple[str, ...]) -> None:
+def test_suggestions_are_near(clpix, path: tuple[str, ...]) -> None:
     own = option_names(COMMANDS[path], ROOT)
     for name in sorted({name for other in COMMANDS.values() for name in option_names(other, ROOT)} - own):
         run = clpix(*path, "in.png", name)
@@ -150,7 +140,7 @@ def test_suggestions_are_near(clpix: Program, path: tuple[str, ...]) -> None:
     ],
     ids=str,
 )
-def test_usage_errors_name_what_is_wrong(clpix: Program, args: tuple[str, ...], words: str) -> None:
+def test_usage_errors_name_what_is_wrong(clpix, args: tuple[str, ...], words: str) -> None:
     one_line(clpix(*args), 2, words)
 
 
@@ -191,7 +181,7 @@ def test_near_choices_are_suggested(path: tuple[str, ...], option: click.Option)
         ("tonemap in.exr --operator xyzzy", "use one of linear, reinhard,"),
     ],
 )
-def test_near_values_are_suggested(clpix: Program, args: str, words: str) -> None:
+def test_near_values_are_suggested(clpix, args: str, words: str) -> None:
     one_line(clpix(*args.split(), "-o", "out.png"), 2, words)
 
 
@@ -210,7 +200,7 @@ def test_near_values_are_suggested(clpix: Program, args: str, words: str) -> Non
         "dwt in.png --wavelet Haar --mode Periodization --threshold Bayes:1.5",
     ],
 )
-def test_names_are_of_any_case(clpix: Program, tmp_path: Path, args: str) -> None:
+def test_names_are_of_any_case(clpix, tmp_path, args: str) -> None:
     picture(tmp_path / "in.png")
     command, source, *rest = args.split()
     run = clpix(command, tmp_path / source, "-o", tmp_path / "upper.png", *rest)
@@ -227,23 +217,21 @@ def test_names_are_of_any_case(clpix: Program, tmp_path: Path, args: str) -> Non
 @pytest.mark.parametrize(
     "args", ["blur folder -o out/", "resize folder -o out/", "blur folder a.png -o out/"]
 )
-def test_a_folder_is_said_before_what_is_not_given(clpix: Program, there: Path, args: str) -> None:
+def test_a_folder_is_said_before_what_is_not_given(clpix, there: Path, args: str) -> None:
     run = clpix(*args.split())
     assert (run.code, run.out) == (1, "") and "folder: is a folder; name the files in it" in run.err
     run = clpix(*args.split(), "--recursive")
     assert run.code == 2 and "is a folder" not in run.err
 
 
-def test_a_package_that_writes_is_missed_before_the_work(
-    clpix: Program, there: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_that_writes_is_missed_before_the_work(clpix, there: Path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     run = clpix("blur", "text.png", "--sigma", 1, "-o", "o.heic")
     assert run.code == 1 and "o.heic: HEIC needs pillow-heif: pip install 'clpix[formats]'" in run.err
 
 
 @pytest.fixture
-def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def there(tmp_path, monkeypatch) -> Path:
     """The current folder, with a picture, a file of text, an empty one, and folders."""
     monkeypatch.chdir(tmp_path)
     picture(Path("a.png"))
@@ -294,7 +282,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("a.png -o o.png --timing-file t.txt", 2, "t.txt: a timing file is named"),
     ],
 )
-def test_inputs_and_outputs(clpix: Program, there: Path, args: str, code: int, words: str) -> None:
+def test_inputs_and_outputs(clpix, there: Path, args: str, code: int, words: str) -> None:
     def found() -> dict[Path, bytes | None]:
         return {path: path.read_bytes() if path.is_file() else None for path in there.rglob("*")}
 
@@ -324,11 +312,11 @@ def test_inputs_and_outputs(clpix: Program, there: Path, args: str, code: int, w
         ("bench fft --chart none/c.png", 1, "the folder none does not exist"),
     ],
 )
-def test_other_commands_files(clpix: Program, there: Path, args: str, code: int, words: str) -> None:
+def test_other_commands_files(clpix, there: Path, args: str, code: int, words: str) -> None:
     one_line(clpix(*args.split()), code, words)
 
 
-def test_a_file_called_as_standard_output_is(clpix: Program, there: Path) -> None:
+def test_a_file_called_as_standard_output_is(clpix, there: Path) -> None:
     Path("-").write_text("not standard output")
     program = [sys.executable, "-m", "clpix", "blur", "a.png", "--sigma", "0", "-o", "-", "--format", "png"]
     run = subprocess.run(program, capture_output=True)
@@ -336,7 +324,7 @@ def test_a_file_called_as_standard_output_is(clpix: Program, there: Path) -> Non
     assert Path("-").read_text() == "not standard output"
 
 
-def test_a_report_never_overwrites_what_is_compared(clpix: Program, there: Path) -> None:
+def test_a_report_never_overwrites_what_is_compared(clpix, there: Path) -> None:
     Path("b.png").rename("b.json")  # the content decides the format
     before = Path("b.json").read_bytes()
     one_line(
@@ -345,9 +333,7 @@ def test_a_report_never_overwrites_what_is_compared(clpix: Program, there: Path)
     assert Path("b.json").read_bytes() == before
 
 
-def test_a_device_that_is_too_small_is_there(
-    clpix: Program, there: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_device_that_is_too_small_is_there(clpix, there: Path, monkeypatch) -> None:
     """Exit code 3 says that there is no device, and a lack of memory is another failure."""
     one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed, and ", "MB for one buffer")
     one_line(clpix("bench", "dwt", "--size", 64, "--device-memory", 1), 1, "raise the limit")

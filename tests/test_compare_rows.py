@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -35,12 +34,10 @@ from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
-from .conftest import Run
 from .reference import metrics_ssim as reference
 from .tolerance import COMPARE, DOUBLE
 
 Array = npt.NDArray[Any]
-Program = Callable[..., Run]
 
 FLIPS = ("flip", "hdr-flip")
 BY_ROWS = tuple(METRICS)
@@ -120,9 +117,7 @@ def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
 
 @pytest.mark.parametrize("rows", [1, 7, 23, 64, 150])
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_any_rows_give_the_figures_of_the_whole(
-    gpu: Gpu, rng: np.random.Generator, rows: int, channels: int
-) -> None:
+def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows: int, channels: int) -> None:
     """One row, fewer than the halo, a prime number, SSIM's own bands, and all."""
     a, b = two(rng, (150, 61, channels))
     how = Comparing(metrics=NEAR, window=9, radius=2, tolerance=0.002)
@@ -137,7 +132,7 @@ def test_any_rows_give_the_figures_of_the_whole(
 
 @pytest.mark.parametrize("dtypes", ["uint8 uint16", "uint16 uint16", "float16 float32", "uint8 float32"])
 @pytest.mark.parametrize("space", ["auto", "linear"])
-def test_kinds_of_pictures(gpu: Gpu, rng: np.random.Generator, dtypes: str, space: str) -> None:
+def test_kinds_of_pictures(gpu, rng, dtypes: str, space: str) -> None:
     """Depths that differ, and values that are converted."""
     first, second = dtypes.split()
     a, b = two(rng, dtype=first)[0], two(rng, dtype=second)[1]
@@ -148,9 +143,7 @@ def test_kinds_of_pictures(gpu: Gpu, rng: np.random.Generator, dtypes: str, spac
 
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("ppd", [None, 20.0, 150.0])
-def test_flip_of_whole_tiles(
-    planned: Gpu, rng: np.random.Generator, channels: int, ppd: float | None
-) -> None:
+def test_flip_of_whole_tiles(planned, rng, channels: int, ppd: float | None) -> None:
     """Tiles are those of the whole, so that even their sums have the same bits."""
     a, b = two(rng, (210, 75, channels))
     how = Comparing(metrics=FLIPS, exposures=EXPOSURES, ppd=ppd)
@@ -165,7 +158,7 @@ def test_flip_of_whole_tiles(
 
 @pytest.mark.parametrize("size", [(176, 177), (177, 211), (191, 176), (255, 180), (527, 191)], ids=str)
 @pytest.mark.parametrize("channels", [1, 4])
-def test_scales_of_rows(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], channels: int) -> None:
+def test_scales_of_rows(gpu, rng, size: tuple[int, int], channels: int) -> None:
     """Odd heights at each scale, slabs of one row of the coarsest one and more, and rows that are equal."""
     a, b = two(rng, (*size, channels))
     b.pixels[200:420] = a.pixels[200:420]
@@ -180,9 +173,7 @@ def test_scales_of_rows(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int
 
 @pytest.mark.parametrize("size", [(61, 30), (97, 64), (250, 70), (401, 131)], ids=str)
 @pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)
-def test_ssimulacra2_of_rows(
-    planned: Gpu, rng: np.random.Generator, size: tuple[int, int], kind: tuple[str, int]
-) -> None:
+def test_ssimulacra2_of_rows(planned, rng, size: tuple[int, int], kind: tuple[str, int]) -> None:
     """Odd heights at each scale, as many scales as the whole has, and rows that are equal."""
     dtype, channels = kind
     a, b = two(rng, (*size, channels), dtype)
@@ -197,7 +188,7 @@ def test_ssimulacra2_of_rows(
         assert math.isnan(by_rows(planned, a, b, how, 32).figures["ssimulacra2"])
 
 
-def test_scales_of_what_is_not_finite(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_scales_of_what_is_not_finite(gpu, rng) -> None:
     """The same in both counts as equal, in whatever slab; anything else makes the figure NaN."""
     a, b = two(rng, (300, 190, 3), "float32")
     a.pixels[170, 20, 1] = b.pixels[170, 20, 1] = np.nan
@@ -214,7 +205,7 @@ def test_scales_of_what_is_not_finite(gpu: Gpu, rng: np.random.Generator) -> Non
 
 @given(data=st.data())
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_sizes(gpu: Gpu, data: st.DataObject) -> None:
+def test_any_sizes(gpu, data: st.DataObject) -> None:
     """Also those for which figures are not defined, which is said in the same words."""
     shape = (
         data.draw(st.integers(1, 40)),
@@ -231,7 +222,7 @@ def test_any_sizes(gpu: Gpu, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("odd", [(np.nan, 0.5), (np.inf, 0.5), (np.inf, -np.inf), (np.nan, np.nan)])
-def test_what_is_not_finite(gpu: Gpu, rng: np.random.Generator, odd: tuple[float, float]) -> None:
+def test_what_is_not_finite(gpu, rng, odd: tuple[float, float]) -> None:
     a, b = two(rng, (150, 61, 3), "float32")
     for y in (3, 77, 149):
         a.pixels[y, 7, 1], b.pixels[y, 7, 1] = odd
@@ -243,7 +234,7 @@ def test_what_is_not_finite(gpu: Gpu, rng: np.random.Generator, odd: tuple[float
     check_same(by_rows(gpu, a, b, idiff, 31), as_whole(gpu, a, b, idiff))
 
 
-def test_a_tiny_error_beside_large_ones(gpu: Gpu) -> None:
+def test_a_tiny_error_beside_large_ones(gpu) -> None:
     """Rows whose squares float32 does not hold, beside others."""
     a = np.zeros((4, 50, 1), np.float32)
     b = np.array([1e-30, 1e25, 1.0, 0.0], np.float32)[:, None, None] + a
@@ -257,7 +248,7 @@ def test_a_tiny_error_beside_large_ones(gpu: Gpu) -> None:
     assert found.figures["rmse"] == pytest.approx(math.sqrt((wide**2).mean()), rel=1e-7)
 
 
-def test_of_equally_bad_pixels_the_first_is_told(gpu: Gpu) -> None:
+def test_of_equally_bad_pixels_the_first_is_told(gpu) -> None:
     a = np.zeros((40, 30, 3), np.uint8)
     b = a.copy()
     b[[12, 12, 33], [9, 20, 1], 1] = 5
@@ -267,7 +258,7 @@ def test_of_equally_bad_pixels_the_first_is_told(gpu: Gpu) -> None:
         assert (worst.reference, worst.result) == ((0, 0, 0), (0, 5, 0))
 
 
-def test_rows_of_a_checkerboard(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_rows_of_a_checkerboard(gpu, rng) -> None:
     """What is behind pixels that are not opaque depends on the place in the picture."""
     a = rng.integers(0, 256, (90, 37, 4)).astype(np.uint8)
     b = a.copy()
@@ -278,7 +269,7 @@ def test_rows_of_a_checkerboard(gpu: Gpu, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(part.numpy(), whole.numpy()[first:])
 
 
-def test_masks_and_rectangles(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_masks_and_rectangles(gpu, rng, tmp_path) -> None:
     a, b = two(rng)
     mask = (rng.random((150, 61, 1)) < 0.8).astype(np.uint8) * 9
     files.write(tmp_path / "m.png", Picture(mask))
@@ -293,7 +284,7 @@ def test_masks_and_rectangles(gpu: Gpu, rng: np.random.Generator, tmp_path: Path
     assert found.differing == (error != 0).sum()
 
 
-def test_what_cannot_be_compared(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_what_cannot_be_compared(gpu, rng) -> None:
     a, b = two(rng)
     with pytest.raises(SizeError, match="sizes differ"):
         by_rows(gpu, a, replace(b, pixels=b.pixels[:9]), Comparing(), 9)
@@ -305,7 +296,7 @@ def test_what_cannot_be_compared(gpu: Gpu, rng: np.random.Generator) -> None:
         by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
 
 
-def test_every_figure_comes_by_rows(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_every_figure_comes_by_rows(gpu, rng) -> None:
     a, b = two(rng, (180, 180, 3))
     for metric in METRICS:
         if metric not in ("max", "mean", "rmse", "psnr"):
@@ -314,9 +305,7 @@ def test_every_figure_comes_by_rows(gpu: Gpu, rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)
 @pytest.mark.parametrize("height", [61, 210])
-def test_exposures_are_those_of_the_whole(
-    gpu: Gpu, rng: np.random.Generator, kind: tuple[str, int], height: int
-) -> None:
+def test_exposures_are_those_of_the_whole(gpu, rng, kind: tuple[str, int], height: int) -> None:
     """HDR-FLIP chooses exposures by the largest luminance and the median: even and odd numbers of pixels."""
     a, b = two(rng, (height, 75, kind[1]), kind[0])
     if kind[0].startswith("f"):
@@ -349,9 +338,7 @@ def test_exposures_are_those_of_the_whole(
     assert looked.exposures == pytest.approx(exact, abs=1e-5)
 
 
-def test_hdr_flip_looks_at_pictures_that_differ(
-    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hdr_flip_looks_at_pictures_that_differ(gpu, rng, monkeypatch) -> None:
     """Equal ones are read once, others for the median in two steps, and for the figure."""
     a, b = two(rng)
     sweeps: list[int] = []
@@ -369,7 +356,7 @@ def test_hdr_flip_looks_at_pictures_that_differ(
         sweeps.clear()
 
 
-def test_rows_are_whole_tiles_where_that_counts(opened: Callable[..., Gpu], rng: np.random.Generator) -> None:
+def test_rows_are_whole_tiles_where_that_counts(opened, rng) -> None:
     a, b = (replace(one, pixels=files.unread((30_000, 40_000, 3), np.dtype(np.uint8))) for one in two(rng))
     gpu = opened(memory=1 << 30)
     flip = part_of("flip", gpu, (a, b), Comparing(), 1)
@@ -409,7 +396,7 @@ def test_windows_of_rows(data: st.DataObject) -> None:
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small(monkeypatch) -> None:
     """Makes every picture one that memory has no room for."""
     monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 0)
     monkeypatch.setattr("gpuops.metrics.rows.room._ENOUGH", 1)
@@ -440,10 +427,10 @@ METRIC = [word for metric in BY_ROWS for word in ("--metric", metric)]
     ],
 )
 def test_the_command_tells_the_same(
-    clpix: Program,
-    tmp_path: Path,
-    rng: np.random.Generator,
-    request: pytest.FixtureRequest,
+    clpix,
+    tmp_path,
+    rng,
+    request,
     names: tuple[str, str],
     dtype: str,
     channels: int,
@@ -478,7 +465,7 @@ def test_the_command_tells_the_same(
 
 
 @pytest.mark.usefixtures("small")
-def test_equal_and_damaged_files(clpix: Program, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_equal_and_damaged_files(clpix, tmp_path, rng) -> None:
     a, _ = two(rng, (400, 300, 3))
     path = save(tmp_path / "a.tif", a)
     run = clpix("compare", path, path)
@@ -491,9 +478,7 @@ def test_equal_and_damaged_files(clpix: Program, tmp_path: Path, rng: np.random.
     assert not (tmp_path / "d.png").exists()
 
 
-def test_limits_that_are_too_low_say_what_is_needed(
-    clpix: Program, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> None:
     a, b = two(rng, (600, 500, 3))
     paths = [save(tmp_path / name, one) for name, one in (("a.tif", a), ("b.tif", b))]
     for options, words in (
@@ -508,9 +493,7 @@ def test_limits_that_are_too_low_say_what_is_needed(
 
 
 @pytest.mark.parametrize("size", ["1M", "2M", "3M", "5M", "6M"])
-def test_a_device_of_little_memory_is_enough(
-    clpix: Program, tmp_path: Path, rng: np.random.Generator, size: str
-) -> None:
+def test_a_device_of_little_memory_is_enough(clpix, tmp_path, rng, size: str) -> None:
     """The pool counts what is in use, and refuses more. Files of floats with alpha take the most.
 
     MS-SSIM needs 176 rows at least. The host's memory has room for both files, and that is enough.
@@ -529,9 +512,7 @@ def test_a_device_of_little_memory_is_enough(
 
 
 @pytest.mark.parametrize("metric", ["ssimulacra2", "ms-ssim", "flip", "hdr-flip"])
-def test_the_least_that_is_accepted_is_enough(
-    clpix: Program, tmp_path: Path, rng: np.random.Generator, metric: str
-) -> None:
+def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric: str) -> None:
     """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""
     for channels in (1, 4):
         pair = two(rng, (900, 200, channels), "float32")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,7 +72,7 @@ GAP = 12  # pixels between tiles of up to 263 pixels, where letters have their l
     ],
 )
 def test_tiles_are_results_made_smaller(
-    gpu: Gpu, shape: tuple[int, int, int], alpha: bool, tile_width: int
+    gpu, shape: tuple[int, int, int], alpha: bool, tile_width: int
 ) -> None:
     pixels = scene(shape)
     if alpha:
@@ -100,7 +99,7 @@ def luminance(colours: Array) -> Array:
     return c[0] if len(c) == 1 else tonemap_reference.luminance(c)
 
 
-def test_labels_stand_below_every_tile(gpu: Gpu) -> None:
+def test_labels_stand_below_every_tile(gpu) -> None:
     image = on(gpu, scene((3, 40, 60)))
     sheet = sheet_of(gpu, image, operators=("agx", "hable"), stops=(0, 1), tile_width=60)
     cell = [(n - GAP) // 2 for n in sheet.shape[:2]]
@@ -113,7 +112,7 @@ def test_labels_stand_below_every_tile(gpu: Gpu) -> None:
     assert (first != second).any()
 
 
-def test_wide_labels_make_wide_columns(gpu: Gpu) -> None:
+def test_wide_labels_make_wide_columns(gpu) -> None:
     image = on(gpu, scene((3, 8, 8)))
     narrow, wide = (
         sheet_of(gpu, image, operators=(operator,), stops=(0,)) for operator in ("agx", "reinhard-extended")
@@ -123,7 +122,7 @@ def test_wide_labels_make_wide_columns(gpu: Gpu) -> None:
         assert (sheet[:, -GAP:] == GREY_CODE).all()
 
 
-def test_letters_grow_with_tiles(gpu: Gpu) -> None:
+def test_letters_grow_with_tiles(gpu) -> None:
     image = on(gpu, scene((3, 20, 1000)))
     heights = [sheet_of(gpu, image, operators=("agx",), tile_width=n).shape[0] for n in (100, 500, 1000)]
     assert heights == sorted(set(heights))
@@ -131,7 +130,7 @@ def test_letters_grow_with_tiles(gpu: Gpu) -> None:
 
 @pytest.mark.parametrize("meter", METERS)
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_what_is_metered_gives_the_same_result(gpu: Gpu, operator: str, meter: str) -> None:
+def test_what_is_metered_gives_the_same_result(gpu, operator: str, meter: str) -> None:
     image = on(gpu, scene((3, 24, 31)))
     params = TonemapParams(operator, meter=meter, key=0.3, transfer="linear")
     found = metered(gpu, image, params, [operator])
@@ -149,7 +148,7 @@ def test_what_is_metered_gives_the_same_result(gpu: Gpu, operator: str, meter: s
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=off)
 
 
-def test_what_is_given_is_not_metered(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_given_is_not_metered(gpu, monkeypatch) -> None:
     from gpuops.tone import metered as module
 
     monkeypatch.setattr(module, "statistics", None)
@@ -169,14 +168,14 @@ def test_what_is_given_is_not_metered(gpu: Gpu, monkeypatch: pytest.MonkeyPatch)
     }
 
 
-def test_a_white_point_beyond_all_light(gpu: Gpu) -> None:
+def test_a_white_point_beyond_all_light(gpu) -> None:
     image = on(gpu, np.array([1e-6, 1e-6, 1e-6, 3e38]).reshape(1, 2, 2))
     look = metered(gpu, image, TonemapParams(exposure=30.0), ["drago"]).look("drago")
     assert look.value("white") == 2.0**60
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan, -1.0])
-def test_nothing_lit(gpu: Gpu, value: float) -> None:
+def test_nothing_lit(gpu, value: float) -> None:
     image = on(gpu, np.full((3, 10, 10), value, np.float32))
     options = {"operators": ("agx", "drago"), "stops": (0.0, 1.0), "tile_width": 5}
     if value == 0:
@@ -187,7 +186,7 @@ def test_nothing_lit(gpu: Gpu, value: float) -> None:
     assert all((tile == tile[0, 0]).all() for row in tiles_of(sheet, 2, 2, 5, 5) for tile in row)
 
 
-def test_alpha_that_is_no_number(gpu: Gpu) -> None:
+def test_alpha_that_is_no_number(gpu) -> None:
     pixels = np.full((4, 4, 4), 0.5, np.float32)
     pixels[3] = np.nan
     sheet = sheet_of(gpu, on(gpu, pixels, True), operators=("agx",), stops=(0,))
@@ -195,7 +194,7 @@ def test_alpha_that_is_no_number(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_sheets_are_upright(gpu: Gpu, orientation: int) -> None:
+def test_sheets_are_upright(gpu, orientation: int) -> None:
     pixels = np.moveaxis(scene((12, 31, 3)), -1, 0)
     options: dict[str, Any] = {"operators": ("agx",), "stops": (0.0, 1.0), "tile_width": 9}
     turned = np.moveaxis(upright(np.moveaxis(pixels, 0, -1), orientation), -1, 0)
@@ -205,12 +204,12 @@ def test_sheets_are_upright(gpu: Gpu, orientation: int) -> None:
     assert np.abs(sheet.astype(int) - expected).max() <= TOLERANCE["levels"]
 
 
-def test_colours_that_are_none(gpu: Gpu) -> None:
+def test_colours_that_are_none(gpu) -> None:
     with pytest.raises(ParameterError, match="tone mapping"):
         sheet_of(gpu, on(gpu, np.ones((5, 4, 4))))
 
 
-def test_stops_beyond_what_there_is(gpu: Gpu) -> None:
+def test_stops_beyond_what_there_is(gpu) -> None:
     with pytest.raises(ParameterError, match="±60 stops, not 61"):
         sheet_of(gpu, on(gpu, np.ones((1, 2, 2))), TonemapParams(exposure=59.0), stops=(2.0,))
 
@@ -239,7 +238,7 @@ def test_stops_option() -> None:
 
 
 @pytest.mark.parametrize("operator", [name for name in OPERATORS if name not in LOCAL])
-def test_curves_are_the_operators(gpu: Gpu, operator: str) -> None:
+def test_curves_are_the_operators(gpu, operator: str) -> None:
     parameters = tonemap_reference.GIVEN.get(operator, {})
     params = TonemapParams(operator, exposure=1.25, parameters=parameters, dither=255)
     stops = np.linspace(-9, 9, 50)
@@ -255,7 +254,7 @@ def test_curves_are_the_operators(gpu: Gpu, operator: str) -> None:
     )
 
 
-def test_curves_reach_from_the_dark_to_the_farthest_white(gpu: Gpu) -> None:
+def test_curves_reach_from_the_dark_to_the_farthest_white(gpu) -> None:
     looks = [TonemapParams(exposure=-3.0), TonemapParams("drago", exposure=-3.0, white=1000.0)]
     curves = tone_curve.curves(gpu, looks)
     assert all((curve.stops == curves[0].stops).all() for curve in curves)
@@ -265,13 +264,13 @@ def test_curves_reach_from_the_dark_to_the_farthest_white(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("params", [TonemapParams(), TonemapParams("drago", exposure=0.0)])
-def test_curves_of_what_is_left_to_an_image(gpu: Gpu, params: TonemapParams) -> None:
+def test_curves_of_what_is_left_to_an_image(gpu, params: TonemapParams) -> None:
     with pytest.raises(ParameterError, match="a tone curve needs"):
         tone_curve.curves(gpu, [params])
 
 
 @pytest.mark.parametrize("operator", sorted(LOCAL))
-def test_local_operators_have_no_curve(gpu: Gpu, operator: str) -> None:
+def test_local_operators_have_no_curve(gpu, operator: str) -> None:
     with pytest.raises(ParameterError, match=f"{operator} has no curve"):
         tone_curve.curves(gpu, [TonemapParams(operator, exposure=0.0)])
 
@@ -279,7 +278,7 @@ def test_local_operators_have_no_curve(gpu: Gpu, operator: str) -> None:
 @pytest.mark.parametrize(
     ("transfer", "title"), [("srgb", "sRGB"), ("gamma", "gamma 2.2"), ("pq", "PQ"), ("linear", "")]
 )
-def test_plots(gpu: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transfer: str, title: str) -> None:
+def test_plots(gpu, tmp_path, monkeypatch, transfer: str, title: str) -> None:
     from matplotlib.figure import Figure
 
     figures = []

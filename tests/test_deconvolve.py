@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from gpuops.ops.deconvolve import OPERATION, DeconvolveParams, deconvolve
 from gpuops.tiles import planes
 
 from . import tolerance
-from .test_operations import Program
 
 Array = np.ndarray[Any, Any]
 
@@ -93,9 +91,7 @@ def run(gpu: Gpu, x: Array, params: DeconvolveParams) -> Array:
         DeconvolveParams(kind="motion", length=5, angle=30, balance=0.1, reg="constant"),
     ],
 )
-def test_wiener_is_skimages_within_the_image(
-    gpu: Gpu, rng: np.random.Generator, params: DeconvolveParams
-) -> None:
+def test_wiener_is_skimages_within_the_image(gpu, rng, params: DeconvolveParams) -> None:
     """At its edges an image is its own neighbour there."""
     x, inside = rng.random((140, 151)), np.s_[50:-50, 50:-50]
     reg = np.ones((1, 1)) if params.reg == "constant" else None
@@ -114,7 +110,7 @@ def test_wiener_is_skimages_within_the_image(
         DeconvolveParams("richardson-lucy", "motion", length=7, angle=90, iterations=6, filter_epsilon=0.6),
     ],
 )
-def test_richardson_lucy_is_skimages(gpu: Gpu, rng: np.random.Generator, params: DeconvolveParams) -> None:
+def test_richardson_lucy_is_skimages(gpu, rng, params: DeconvolveParams) -> None:
     x = rng.random((40, 50))
     wide = np.pad(x, 150, "symmetric")
     expected = restoration.richardson_lucy(
@@ -135,7 +131,7 @@ BLURS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("blur", BLURS)
 @pytest.mark.parametrize("method", ["wiener", "richardson-lucy"])
-def test_it_restores(gpu: Gpu, rng: np.random.Generator, blur: dict[str, Any], method: str) -> None:
+def test_it_restores(gpu, rng, blur: dict[str, Any], method: str) -> None:
     """Within the image and at its edges, beyond which the scene is not mirrored, in spite of rounding to 8 bits."""
     params = DeconvolveParams(method, **blur)
     scene = ndimage.gaussian_filter(rng.random((300, 300)), 6)
@@ -152,7 +148,7 @@ def test_it_restores(gpu: Gpu, rng: np.random.Generator, blur: dict[str, Any], m
         assert after < most * before
 
 
-def test_light_stays(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_light_stays(gpu, rng) -> None:
     """Both methods keep a constant, and Richardson and Lucy's all light, none of it negative."""
     for params in OPERATION.cases:
         kept = 1 / (1 + params.balance) if params.reg == "constant" else 1.0
@@ -164,7 +160,7 @@ def test_light_stays(gpu: Gpu, rng: np.random.Generator) -> None:
     assert restored.sum(dtype=float) == pytest.approx(np.maximum(x, 0).sum(), rel=tolerance.ROUNDINGS)
 
 
-def test_richardson_lucy_beside_a_sun(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_richardson_lucy_beside_a_sun(gpu, rng) -> None:
     """Errors are relative to the pixel, however bright another one is."""
     x = rng.uniform(1e-3, 2e-3, (1, 40, 60))
     x[0, 20, 10] = 1e6
@@ -173,13 +169,13 @@ def test_richardson_lucy_beside_a_sun(gpu: Gpu, rng: np.random.Generator) -> Non
         np.testing.assert_allclose(run(gpu, x, params), expected, rtol=TOLERANCE)
 
 
-def test_black(gpu: Gpu) -> None:
+def test_black(gpu) -> None:
     for params in OPERATION.cases:
         assert not run(gpu, np.zeros((1, 9, 11)), params).any()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_values_that_are_not_finite(gpu: Gpu, bad: float) -> None:
+def test_values_that_are_not_finite(gpu, bad: float) -> None:
     """They spoil their own channel, as far as the reach says."""
     x = np.ones((2, 30, 90))
     x[0, 10, 20] = bad
@@ -193,9 +189,7 @@ def test_values_that_are_not_finite(gpu: Gpu, bad: float) -> None:
     assert spoilt.sum() == spoilt[0, 10].sum() == (21 if np.isnan(bad) else 13)
 
 
-def test_large_images_go_plane_by_plane(
-    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_images_go_plane_by_plane(gpu, rng, monkeypatch) -> None:
     x = gpu.array(rng.random((4, 23, 31)).astype(np.float32))
     x.alpha = True
     together = [deconvolve(gpu, x, params).numpy() for params in OPERATION.cases]
@@ -232,7 +226,7 @@ def test_large_images_go_plane_by_plane(
         ({"sigma": 1, "balance": 0}, "balance must be from 1e-06 to 1e+06, not 0"),
     ],
 )
-def test_refused_parameters(clpix: Program, tmp_path: Path, given: dict[str, Any], message: str) -> None:
+def test_refused_parameters(clpix, tmp_path, given: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
         DeconvolveParams(**given)
     words = [word for k, v in given.items() for word in (f"--{k.replace('_', '-')}", str(v))]
@@ -240,7 +234,7 @@ def test_refused_parameters(clpix: Program, tmp_path: Path, given: dict[str, Any
     assert ran.code == 2 and len(ran.err.splitlines()) == 1 and message in ran.err
 
 
-def test_sixteen_bits_with_alpha(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_sixteen_bits_with_alpha(clpix, rng, tmp_path) -> None:
     x = rng.integers(0, 65536, (13, 17, 4)).astype(np.uint16)
     x[:, :6, 3] = 0
     files.write(tmp_path / "in.png", files.Picture(x, alpha=True))

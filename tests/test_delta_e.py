@@ -96,26 +96,24 @@ def check_coordinates(gpu: Gpu, a: Array, b: Array, method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("planes", [1, 3])
-def test_differences_of_light(
-    gpu: Gpu, rng: np.random.Generator, method: str, shape: tuple[int, int], planes: int
-) -> None:
+def test_differences_of_light(gpu, rng, method: str, shape: tuple[int, int], planes: int) -> None:
     a, b = light(rng, (planes, *shape))
     check(gpu, a, b, method)
 
 
-def test_white_of_itp(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_white_of_itp(gpu, rng) -> None:
     check(gpu, *light(rng, (3, 9, 11)), "itp", white=100.0)
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_published_pairs_of_ciede2000(gpu: Gpu, swapped: bool) -> None:
+def test_published_pairs_of_ciede2000(gpu, swapped: bool) -> None:
     p, q = np.moveaxis(SHARMA[:, :6].reshape(34, 2, 3), 1, 0)
     a, b = (v.T[:, np.newaxis].astype(np.float32) for v in ((q, p) if swapped else (p, q)))
     _, differences = delta_e(gpu, a, b, method="2000", coordinates=True, full=True)
     np.testing.assert_allclose(differences.numpy().ravel(), SHARMA[:, 6], rtol=0, atol=5e-5 + 1e-5)
 
 
-def test_published_pairs_of_itp(gpu: Gpu) -> None:
+def test_published_pairs_of_itp(gpu) -> None:
     # colour-science's tests of delta_E_ITP
     a = np.array([(0.4885468072, -0.04739350675, 0.07475401302), (0.5965650331, -0.2083210482, 0.3699729716)])
     b = np.array([(0.4899203231, -0.04567508203, 0.07361341775), (0.596263079, -0.1629742033, 0.3617767026)])
@@ -128,7 +126,7 @@ def test_published_pairs_of_itp(gpu: Gpu) -> None:
 @pytest.mark.parametrize(
     ("one", "other", "expected"), [(100, 101, 0.71927), (203, 204, 0.36985), (0, 0.005, 10.85)]
 )
-def test_grays_of_itp(gpu: Gpu, one: float, other: float, expected: float) -> None:
+def test_grays_of_itp(gpu, one: float, other: float, expected: float) -> None:
     a, b = (np.full((1, 2, 3), nits / 203, np.float32) for nits in (one, other))
     got = delta_e(gpu, a, b, method="itp")
     assert got.max == pytest.approx(expected, abs=TOLERANCE["itp"] + 5e-3 * (expected > 10))
@@ -136,7 +134,7 @@ def test_grays_of_itp(gpu: Gpu, one: float, other: float, expected: float) -> No
 
 
 @pytest.mark.parametrize("noise", [60, 2, 0.01])
-def test_ciede2000_is_that_of_skimage(gpu: Gpu, rng: np.random.Generator, noise: float) -> None:
+def test_ciede2000_is_that_of_skimage(gpu, rng, noise: float) -> None:
     a = np.stack([rng.uniform(0, 100, (53, 61)), *rng.normal(0, 40, (2, 53, 61))]).astype(np.float32)
     b = (a + rng.normal(0, noise, a.shape)).astype(np.float32)
     expected = color.deltaE_ciede2000(a.astype(float), b.astype(float), channel_axis=0)
@@ -146,7 +144,7 @@ def test_ciede2000_is_that_of_skimage(gpu: Gpu, rng: np.random.Generator, noise:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_what_is_not_finite_counts(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
+def test_what_is_not_finite_counts(gpu, rng, method: str) -> None:
     a, _ = light(rng, (3, 13, 17))
     a[0, 3, 4], a[1, 5, 6], a[2, 7, 8] = np.nan, np.inf, -np.inf
     same = delta_e(gpu, a, a.copy(), method=method, threshold=0.0)
@@ -173,7 +171,7 @@ def test_what_is_not_finite_counts(gpu: Gpu, rng: np.random.Generator, method: s
     assert delta_e(gpu, b, b.copy(), method=method).max == 0
 
 
-def test_every_run_gives_the_same(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_every_run_gives_the_same(gpu, rng) -> None:
     a, b = (gpu.array(v) for v in light(rng, (3, 211, 307)))
     assert len({delta_e(gpu, a, b) for _ in range(5)}) == 1
 
@@ -190,7 +188,7 @@ def test_every_run_gives_the_same(gpu: Gpu, rng: np.random.Generator) -> None:
         (((3, 4, 5), (3, 4, 5)), {"threshold": math.inf}, "threshold"),
     ],
 )
-def test_bad_input(gpu: Gpu, shapes: Any, options: dict[str, Any], message: str) -> None:
+def test_bad_input(gpu, shapes: Any, options: dict[str, Any], message: str) -> None:
     a, b = (np.zeros(shape, np.float32) for shape in shapes)
     with pytest.raises(ParameterError, match=message):
         delta_e(gpu, a, b, **options)

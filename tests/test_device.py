@@ -18,16 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuops.device import (
-    DeviceInfo,
-    canary,
-    choose,
-    drivers,
-    list_devices,
-    probe,
-    rank,
-    select,
-)
+from gpuops.device import DeviceInfo, canary, choose, drivers, list_devices, probe, rank, select
 from gpuops.device import store as cache
 from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
 from gpuops.process import ahead
@@ -57,7 +48,7 @@ PASS = {"usable": True, "copy_gbps": 10.0, "gflops": 100.0}
 
 
 @pytest.fixture
-def fresh(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fresh(empty_cache, monkeypatch) -> Path:
     """An empty cache, on disk and in the process."""
     monkeypatch.setattr(probe, "_verdicts", {})
     return empty_cache
@@ -69,7 +60,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def child(monkeypatch: pytest.MonkeyPatch) -> Any:
+def child(monkeypatch) -> Any:
     """Sets a program to run instead of the canary; `runs` counts it."""
 
     def become(program: str) -> None:
@@ -113,7 +104,7 @@ def test_this_machine_has_a_numbered_list_with_a_usable_device() -> None:
     assert all(info.copy_gbps is not None and info.gflops is not None for info in usable)
 
 
-def test_default_selection_is_the_first_in_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_selection_is_the_first_in_rank(monkeypatch) -> None:
     monkeypatch.delenv("CLPIX_DEVICE", raising=False)
     device, info = select()
     assert info == rank(i for i in list_devices() if i.usable)[0]
@@ -127,7 +118,7 @@ def test_every_usable_device_is_selectable_by_number_and_name() -> None:
             assert select(info.name.upper())[1].name == info.name
 
 
-def test_environment_variable_chooses_and_the_argument_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variable_chooses_and_the_argument_wins(monkeypatch) -> None:
     monkeypatch.setenv("CLPIX_DEVICE", "nothing-like-this")
     with pytest.raises(DeviceError, match=r"CLPIX_DEVICE: no device .nothing-like-this"):
         select()
@@ -135,7 +126,7 @@ def test_environment_variable_chooses_and_the_argument_wins(monkeypatch: pytest.
     assert select(str(usable.index))[1] == usable
 
 
-def test_warm_selection_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warm_selection_starts_no_process(monkeypatch) -> None:
     select()
     forget(monkeypatch)  # so that verdicts come from the files
     monkeypatch.setattr(probe, "command", lambda arguments: pytest.fail("a process was started"))
@@ -182,7 +173,7 @@ BROKEN = replace(GPU, name="Broken GPU", usable=False, reason="crashed (SIGSEGV)
 
 
 @pytest.fixture
-def fakes(monkeypatch: pytest.MonkeyPatch) -> Any:
+def fakes(monkeypatch) -> Any:
     monkeypatch.delenv("CLPIX_DEVICE", raising=False)
 
     def install(*infos: DeviceInfo) -> Fakes:
@@ -222,7 +213,7 @@ def test_all_are_the_gpus(fakes: Any) -> None:
         choose.select_all("all")
 
 
-def test_lists_of_devices(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_of_devices(fakes: Any, monkeypatch) -> None:
     """A comma within a device's name does not part it."""
     fakes(GPU, replace(GPU, name="Brand, Inc. X,1"), replace(INFO, name="Slow CPU"))
 
@@ -326,7 +317,7 @@ def test_bad_children_make_a_device_unusable(fresh: Path, child: Any, program: s
     assert re.search(reason, found.reason)
 
 
-def test_hanging_child_is_stopped(fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_child_is_stopped(fresh: Path, child: Any, monkeypatch) -> None:
     monkeypatch.setenv("CLPIX_PROBE_TIMEOUT", "3")
     child.become("""print('{"stage": "starting"}', flush=True); import time; time.sleep(1000)""")
     assert probe.verdict(INFO, "1", 0).reason == "did not finish within 3 s while starting"
@@ -337,9 +328,7 @@ def test_driver_chatter_does_not_hide_the_answer(fresh: Path, child: Any) -> Non
     assert probe.verdict(INFO, "1", 0) == probe.Verdict(True, None, 10.0, 100.0)
 
 
-def test_verdict_is_remembered_by_device_and_driver(
-    fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verdict_is_remembered_by_device_and_driver(fresh: Path, child: Any, monkeypatch) -> None:
     child.become(f"print('''{json.dumps(PASS)}''')")
 
     def verdict(
@@ -369,9 +358,7 @@ def test_verdict_is_remembered_by_device_and_driver(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"key": 1, "value": {}}', b"null"])
-def test_corrupt_cache_is_no_cache(
-    fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch, content: bytes
-) -> None:
+def test_corrupt_cache_is_no_cache(fresh: Path, child: Any, monkeypatch, content: bytes) -> None:
     child.become(f"print('''{json.dumps(PASS)}''')")
     probe.verdict(INFO, "1", 0)
     (file,) = fresh.glob("device-*.json")
@@ -381,7 +368,7 @@ def test_corrupt_cache_is_no_cache(
     assert child.runs == 2
 
 
-def test_failure_is_remembered_for_a_day(fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_is_remembered_for_a_day(fresh: Path, child: Any, monkeypatch) -> None:
     child.become("import os; os.abort()")
     probe.verdict(INFO, "1", 0)
     forget(monkeypatch)
@@ -394,9 +381,7 @@ def test_failure_is_remembered_for_a_day(fresh: Path, child: Any, monkeypatch: p
     assert probe.verdict(INFO, "1", 0).usable
 
 
-def test_unwritable_cache_still_gives_a_verdict(
-    fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_cache_still_gives_a_verdict(fresh: Path, child: Any, monkeypatch) -> None:
     monkeypatch.setattr(cache, "save", lambda name, data: None)
     child.become(f"print('''{json.dumps(PASS)}''')")
     assert probe.verdict(INFO, "1", 0).usable
@@ -454,7 +439,7 @@ def names(found: Sequence[drivers.Driver]) -> list[str]:
     return [driver.name for driver in found]
 
 
-def test_folder_is_read_once_for_each_library(tmp_path: Path) -> None:
+def test_folder_is_read_once_for_each_library(tmp_path) -> None:
     folder = icd(tmp_path, b="libb.so", a="liba.so", c="liba.so")
     (folder / "readme.txt").write_text("no driver")
     assert drivers.read_folder(str(folder)) == [
@@ -464,7 +449,7 @@ def test_folder_is_read_once_for_each_library(tmp_path: Path) -> None:
     assert drivers.read_folder(str(tmp_path / "none")) == []
 
 
-def test_missing_drivers_are_added_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_drivers_are_added_once(tmp_path, monkeypatch) -> None:
     intel = tmp_path / "libintelocl.so"
     intel.touch()
     monkeypatch.setattr(drivers, "intel_library", lambda: str(intel))
@@ -480,7 +465,7 @@ def test_missing_drivers_are_added_once(tmp_path: Path, monkeypatch: pytest.Monk
     assert names(drivers.missing(dead, explicit=True)) == ["intel-pip.icd"]
 
 
-def test_containers_nvidia_driver_is_registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_containers_nvidia_driver_is_registered(tmp_path, monkeypatch) -> None:
     (tmp_path / "libnvidia-opencl.so.1").touch()
     monkeypatch.setattr(drivers, "intel_library", lambda: None)
     monkeypatch.setattr(drivers, "_LIBRARY_FOLDERS", (str(tmp_path),))
@@ -491,7 +476,7 @@ def test_containers_nvidia_driver_is_registered(tmp_path: Path, monkeypatch: pyt
     assert names(drivers.missing(there, explicit=False)) == []
 
 
-def test_driver_that_crashes_when_listed_is_left_out(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_driver_that_crashes_when_listed_is_left_out(fresh: Path, monkeypatch) -> None:
     good, bad = drivers.Driver("good.icd", "libgood.so"), drivers.Driver("bad.icd", "libbad.so")
     runs: list[set[str]] = []
 
@@ -510,9 +495,7 @@ def test_driver_that_crashes_when_listed_is_left_out(fresh: Path, monkeypatch: p
     assert len(runs) == 2 * count
 
 
-def test_refused_driver_is_hidden_and_named(
-    fresh: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_refused_driver_is_hidden_and_named(fresh: Path, monkeypatch, tmp_path) -> None:
     folder = icd(tmp_path / "vendors", good="libgood.so", bad="libbad.so")
     monkeypatch.setattr(drivers, "_prepared", False)
     monkeypatch.setattr(drivers, "intel_library", lambda: None)
@@ -526,9 +509,7 @@ def test_refused_driver_is_hidden_and_named(
     assert drivers.read_folder(os.environ["OCL_ICD_VENDORS"]) == [drivers.Driver("good.icd", "libgood.so")]
 
 
-def test_nothing_to_add_leaves_the_environment_alone(
-    fresh: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_nothing_to_add_leaves_the_environment_alone(fresh: Path, monkeypatch, tmp_path) -> None:
     folder = icd(tmp_path / "vendors", good="libgood.so")
     monkeypatch.setattr(drivers, "_prepared", False)
     monkeypatch.setattr(drivers, "intel_library", lambda: None)
@@ -538,7 +519,7 @@ def test_nothing_to_add_leaves_the_environment_alone(
     assert os.environ["OCL_ICD_VENDORS"] == str(folder)
 
 
-def test_the_driver_of_a_single_file_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_driver_of_a_single_file_is_known(monkeypatch, tmp_path) -> None:
     file = icd(tmp_path / "vendors", good="libgood.so", other="libother.so") / "good.icd"
     monkeypatch.setattr(drivers, "_prepared", False)
     monkeypatch.setattr(drivers, "_known", [])
@@ -586,7 +567,7 @@ def test_vendor_folder_is_repaired(fresh: Path) -> None:
     ],
 )
 def test_intel_runtime_is_told_what_amd_can_do(
-    monkeypatch: pytest.MonkeyPatch, vendor: str, flags: str, target: str | None
+    monkeypatch, vendor: str, flags: str, target: str | None
 ) -> None:
     monkeypatch.setattr(drivers, "cpu", lambda: {"vendor_id": vendor, "flags": flags})
     monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "x")  # so that it is restored
@@ -610,7 +591,7 @@ def test_no_opencl_at_all() -> None:
     assert "DeviceError: no OpenCL device (OCL_ICD_VENDORS is /nonexistent): get one with" in last
 
 
-def test_icd_file_pointing_nowhere_is_harmless(tmp_path: Path) -> None:
+def test_icd_file_pointing_nowhere_is_harmless(tmp_path) -> None:
     system = drivers.read_folder(os.environ.get("OCL_ICD_VENDORS", drivers.SYSTEM_FOLDER))
     library = {f"driver{i}": driver.library for i, driver in enumerate(system)}
     folder = icd(tmp_path / "vendors", dead="/nowhere/libdead.so", **library)
@@ -619,7 +600,7 @@ def test_icd_file_pointing_nowhere_is_harmless(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("home", [None, "/dev/null"])
-def test_works_without_a_writable_home(tmp_path: Path, home: str | None) -> None:
+def test_works_without_a_writable_home(tmp_path, home: str | None) -> None:
     done = python(
         SELECT, HOME=home, XDG_CACHE_HOME=None, CLPIX_CACHE_DIR=None, TMPDIR=str(tmp_path), CLPIX_DEVICE=None
     )
@@ -630,9 +611,7 @@ def test_works_without_a_writable_home(tmp_path: Path, home: str | None) -> None
 
 
 def test_missing_pyopencl_is_one_line() -> None:
-    done = python(
-        "import sys; sys.modules['pyopencl'] = None\nfrom gpuops.device import select\nselect()",
-    )
+    done = python("import sys; sys.modules['pyopencl'] = None\nfrom gpuops.device import select\nselect()")
     assert "DeviceError: pyopencl cannot be imported" in done.stderr.splitlines()[-1]
 
 

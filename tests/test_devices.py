@@ -30,15 +30,12 @@ from gpuops.device import DeviceInfo, list_devices, rank, select_all
 from gpuops.files import Picture, threads
 from gpuops.params.files import FileOperand
 
-from .conftest import Run
 from .test_batch import contents, jobs_of, names, save
 from .works import FLIP, Kills, Meets, fails, refuses
 
-Program = Callable[..., Run]
-
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch) -> Path:
     """An empty folder that is the current one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -90,7 +87,7 @@ def check_flipped(jobs: Iterable[Job], folder: Path) -> None:
 # -- results -------------------------------------------------------------------------------------------------------
 
 
-def test_each_result_is_that_of_a_device_alone(clpix: Program, here: Path, both: str) -> None:
+def test_each_result_is_that_of_a_device_alone(clpix, here: Path, both: str) -> None:
     """Floats of the devices differ in the last places; pictures without a loss do not."""
     inputs = [save(here / "in" / f"{k}.exr", (40 + k, 60, 3), "float32", k) for k in range(10)]
     command = ("blur", *inputs, "--sigma", "2.3", "then", "sharpen", "-o")
@@ -121,7 +118,7 @@ def test_all_devices_work(here: Path, pair: list[DeviceInfo]) -> None:
     assert all(done.pixels == 12 * 17 and done.seconds > 0 for done in found)
 
 
-def test_messages_are_those_of_one_device(clpix: Program, here: Path, both: str) -> None:
+def test_messages_are_those_of_one_device(clpix, here: Path, both: str) -> None:
     """A large picture comes before small ones, values are clipped in some, and one file is damaged."""
     inputs = [save(here / f"{k}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(9)]
     for k in (0, 3, 8):
@@ -136,7 +133,7 @@ def test_messages_are_those_of_one_device(clpix: Program, here: Path, both: str)
     assert names(here / "out") == made and "4.png" not in made
 
 
-def test_every_kind_of_work_can_be_sent(clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_kind_of_work_can_be_sent(clpix, here: Path, monkeypatch) -> None:
     """Jobs, and what becomes of them, go through pickle as on the way to a process and back."""
     inputs = [save(here / f"{k}.exr", (32, 48, 3), "float32", k) for k in range(2)]
     kernel = save(here / "kernel.png", (5, 5, 1))
@@ -196,7 +193,7 @@ def test_standard_input_travels_along(here: Path, both: str) -> None:
     assert pickle.loads(pickle.dumps(operand)) == operand
 
 
-def test_one_device_of_a_list_is_enough_for_one_input(clpix: Program, here: Path, both: str) -> None:
+def test_one_device_of_a_list_is_enough_for_one_input(clpix, here: Path, both: str) -> None:
     source = save(here / "a.png")
     first, second = both.split(",")
     run = clpix(
@@ -206,9 +203,7 @@ def test_one_device_of_a_list_is_enough_for_one_input(clpix: Program, here: Path
     assert clpix("info", source, "--stats", "--device", both).code == 0
 
 
-def test_the_environment_may_hold_a_list(
-    clpix: Program, here: Path, both: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_may_hold_a_list(clpix, here: Path, both: str, monkeypatch) -> None:
     monkeypatch.setenv("CLPIX_DEVICE", both)
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     run = clpix("flip", "--axis", "vertical", *inputs, "-o", "out/", "-v")
@@ -226,7 +221,7 @@ def test_the_environment_may_hold_a_list(
         ("all,FIRST", 2, "'all' alone"),
     ],
 )
-def test_lists_that_are_refused(clpix: Program, here: Path, device: str, code: int, words: str) -> None:
+def test_lists_that_are_refused(clpix, here: Path, device: str, code: int, words: str) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
     first = str(select_all()[0].index)
     before = contents(here)
@@ -246,7 +241,7 @@ def test_lists_that_are_refused(clpix: Program, here: Path, device: str, code: i
         assert contents(here) == before and not (here / "out").exists()
 
 
-def test_options_of_one_device(clpix: Program, here: Path, both: str) -> None:
+def test_options_of_one_device(clpix, here: Path, both: str) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     flip = ("flip", "--axis", "vertical", *inputs, "--device", both)
     for option in (("--timing",), ("--timing-file", "t.json")):
@@ -260,7 +255,7 @@ def test_options_of_one_device(clpix: Program, here: Path, both: str) -> None:
     assert names(here / "out") == [f"{k}.npz" for k in range(3)] and names(here / "kernels")
 
 
-def test_a_batch_on_several_devices_is_resumed(here: Path, clpix: Program, both: str) -> None:
+def test_a_batch_on_several_devices_is_resumed(here: Path, clpix, both: str) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(6)]
     (here / "5.png").write_bytes(b"no picture")
     flip = (

@@ -8,7 +8,6 @@ import runpy
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from clpix.naming import outputs_for
 from gpuops.files.formats import VIDEOS, format_of, is_display_format
 from gpuops.ops import OPERATIONS
 
-from .conftest import Run, beside
+from .conftest import beside
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks"
@@ -104,7 +103,7 @@ def test_benchmark_files_have_one_schema(name: str) -> None:
     assert entries and all(isinstance(entry, list if "columns" in found else dict) for entry in entries)
 
 
-def test_bench_output_becomes_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_output_becomes_a_table(tmp_path, monkeypatch) -> None:
     monkeypatch.syspath_prepend(str(MEASURED))
     monkeypatch.setattr(import_module("figures"), "HERE", tmp_path)
     row = {"variant": "copy", "width": 8, "height": 4, "channels": 3, "kernels": ["copy"], "model_bytes": 2e6}
@@ -193,9 +192,7 @@ def python_blocks() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("page", "block"), python_blocks(), ids=[f"{page} {i}" for i, (page, _) in enumerate(python_blocks())]
 )
-def test_python_examples_run(
-    page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
-) -> None:
+def test_python_examples_run(page: str, block: str, tmp_path, monkeypatch, rng) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {
         "array": rng.uniform(0, 1, (96, 128)).astype(np.float32),
@@ -298,10 +295,7 @@ def test_every_option_exists(page: str) -> None:
 
 
 # Options of other commands that a command's page mentions.
-IN_PASSING = {
-    "docs/bench.md": {"--kind", "--method", "--preset", "--radix"},
-    "docs/devices.md": {"--device"},
-}
+IN_PASSING = {"docs/bench.md": {"--kind", "--method", "--preset", "--radix"}, "docs/devices.md": {"--device"}}
 
 
 @pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
@@ -323,7 +317,7 @@ PAGES_OF = {"ifft": "fft", "idwt": "dwt", "run": "chains", "regress": "compare",
 
 
 @pytest.fixture(scope="module")
-def courtyard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def courtyard(tmp_path_factory) -> Path:
     """The folder with the picture of docs/dwt.md, and that with noise, as docs/images/make makes them."""
     folder = tmp_path_factory.mktemp("courtyard")
     program = [sys.executable, "-m", "clpix"]
@@ -338,9 +332,7 @@ def courtyard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 NEARLY = 0.011
 
 
-def test_what_denoising_is_worth(
-    clpix: Callable[..., Run], courtyard: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_denoising_is_worth(clpix, courtyard: Path, monkeypatch) -> None:
     monkeypatch.chdir(courtyard)
     rows = re.findall(r"^\| `(--shrink [^`]*)` \| ([\d.]+) \|$", text_of("docs/dwt.md"), re.MULTILINE)
     assert len(rows) == 7
@@ -357,9 +349,7 @@ def test_what_denoising_is_worth(
         assert shown and abs(float(shown[1]) - float(psnr)) < NEARLY
 
 
-def test_what_keeping_comes_to(
-    clpix: Callable[..., Run], courtyard: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_keeping_comes_to(clpix, courtyard: Path, monkeypatch) -> None:
     monkeypatch.chdir(courtyard)
     table = re.search(
         r"^\| `--keep` \|(.*)\|\n.*\n\| dB \|(.*)\|\n\| `.npz`, kB \|(.*)\|$",
@@ -398,9 +388,7 @@ def keys_of(value: object) -> set[str]:
         ("timing", "blur samples/night.exr --sigma 0 -o OUT --timing-file REPORT"),
     ],
 )
-def test_keys_of_json_are_documented(
-    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, line: str
-) -> None:
+def test_keys_of_json_are_documented(clpix, tmp_path, monkeypatch, page: str, line: str) -> None:
     monkeypatch.chdir(ROOT)
     report = tmp_path / "report.json"
     words = line.replace("OUT", str(tmp_path / "o.png")).replace("REPORT", str(report)).split()
@@ -415,9 +403,7 @@ def test_keys_of_json_are_documented(
     assert not {key for key in missing if not key.isdigit()}, missing
 
 
-def test_pictures_are_what_the_program_makes(
-    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pictures_are_what_the_program_makes(clpix, tmp_path, monkeypatch) -> None:
     """The suite of the documentation's pictures: each command is run, and its picture compared."""
     monkeypatch.chdir(tmp_path)
     run = clpix("regress", "run", ROOT / "docs" / "images" / "suite.toml", "--report", "report.html")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle, pairwise, product
 from typing import Any
@@ -17,17 +16,7 @@ from hypothesis import strategies as st
 from gpuops import DeviceError, Gpu, GpuopsWarning, ParameterError
 from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams
-from gpuops.wavelets import (
-    dwt2,
-    idwt2,
-    iswt2,
-    strips,
-    swt2,
-    wavedec2,
-    waverec2,
-    wpdec2,
-    wprec2,
-)
+from gpuops.wavelets import dwt2, idwt2, iswt2, strips, swt2, wavedec2, waverec2, wpdec2, wprec2
 from gpuops.wavelets.wavelets import WAVELETS
 
 from .reference.wavelets import (
@@ -146,7 +135,7 @@ ORDER = [(k * 29) % 67 + 1 for k in range(67)]
 
 
 @pytest.mark.parametrize("mode", pywt.Modes.modes)
-def test_every_wavelet_is_pywts(gpu: Gpu, rng, mode: str) -> None:
+def test_every_wavelet_is_pywts(gpu, rng, mode: str) -> None:
     least = 2 if "reflect" in mode else 1
     sizes = cycle(n for n in ORDER if n >= least)
     for name in pywt.wavelist(kind="discrete"):
@@ -159,7 +148,7 @@ def test_every_wavelet_is_pywts(gpu: Gpu, rng, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", pywt.Modes.modes)
-def test_double_precision(gpu: Gpu, rng, mode: str) -> None:
+def test_double_precision(gpu, rng, mode: str) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")
     sizes = cycle(n for n in ORDER if n > 1)
@@ -168,14 +157,14 @@ def test_double_precision(gpu: Gpu, rng, mode: str) -> None:
             assert_is_pywts(gpu, rng.standard_normal((next(sizes), next(sizes))), name, mode, level)
 
 
-def test_double_precision_is_refused_where_there_is_none(gpu: Gpu, monkeypatch) -> None:
+def test_double_precision_is_refused_where_there_is_none(gpu, monkeypatch) -> None:
     monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, double=False))
     with pytest.raises(DeviceError, match="no double precision"):
         dwt2(gpu, np.ones((4, 4)), "haar")
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-def test_complex_numbers_are_transformed_as_two_real_ones(gpu: Gpu, rng, dtype: type) -> None:
+def test_complex_numbers_are_transformed_as_two_real_ones(gpu, rng, dtype: type) -> None:
     if dtype == np.complex128 and not gpu.limits.double:
         pytest.skip("no double precision")
     x = (rng.standard_normal((2, 17, 22)) + 1j * rng.standard_normal((2, 17, 22))).astype(dtype)
@@ -186,7 +175,7 @@ def test_complex_numbers_are_transformed_as_two_real_ones(gpu: Gpu, rng, dtype: 
     assert_near(idwt2(gpu, mixed, "db3"), expected)
 
 
-def test_nan_goes_where_pywts_goes(gpu: Gpu, rng) -> None:
+def test_nan_goes_where_pywts_goes(gpu, rng) -> None:
     for name in ("haar", "db4", "bior4.4"):
         x = rng.standard_normal((20, 30)).astype(np.float32)
         x[7, 11], x[0, 29] = np.nan, np.inf
@@ -202,7 +191,7 @@ def test_nan_goes_where_pywts_goes(gpu: Gpu, rng) -> None:
 
 @pytest.mark.parametrize("mode", ["symmetric", "periodization"])
 @pytest.mark.parametrize("name", [*LIFTING, "dd9/7", "db4", "sym10"])
-def test_every_size_is_pywts(gpu: Gpu, rng, name: str, mode: str) -> None:
+def test_every_size_is_pywts(gpu, rng, name: str, mode: str) -> None:
     for shape in SHAPES:
         x = rng.standard_normal(shape).astype(np.float32)
         theirs = pywt.dwt2(x.astype(float), wavelet_of(name), mode)
@@ -217,7 +206,7 @@ def test_every_size_is_pywts(gpu: Gpu, rng, name: str, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", pywt.Modes.modes)
 @pytest.mark.parametrize(("name", "tile"), [("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
-def test_every_mode_is_pywts(gpu: Gpu, rng, name: str, tile: str, mode: str) -> None:
+def test_every_mode_is_pywts(gpu, rng, name: str, tile: str, mode: str) -> None:
     least = 2 if "reflect" in mode else 1
     for shape in [(least, 5), (3, 2), (6, 33), (40, 31)]:
         x = rng.standard_normal(shape).astype(np.float32)
@@ -225,7 +214,7 @@ def test_every_mode_is_pywts(gpu: Gpu, rng, name: str, tile: str, mode: str) -> 
 
 
 @pytest.mark.parametrize("name", ["haar", "bior4.4", "db4"])
-def test_levels_are_pywts(gpu: Gpu, rng, name: str) -> None:
+def test_levels_are_pywts(gpu, rng, name: str) -> None:
     for shape in [(2, 65, 130), (97, 101)]:
         x = rng.standard_normal(shape).astype(np.float32)
         for level in (None, 0, 1, 3):
@@ -241,7 +230,7 @@ def test_levels_are_pywts(gpu: Gpu, rng, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIFTING)
-def test_mirror_is_pywts_symmetric_extension_cropped(gpu: Gpu, rng, name: str) -> None:
+def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name: str) -> None:
     wavelet = wavelet_of(name)
     # Whole-sample symmetry for filters of odd length; half-sample for haar, which needs one sample at most.
     mode = "symmetric" if name == "haar" else "reflect"
@@ -257,7 +246,7 @@ def test_mirror_is_pywts_symmetric_extension_cropped(gpu: Gpu, rng, name: str) -
 
 @pytest.mark.parametrize("tile", ["private", "local"])
 @pytest.mark.parametrize("method", ["lifting", "filterbank"])
-def test_many_tiles(gpu: Gpu, rng, method: str, tile: str) -> None:
+def test_many_tiles(gpu, rng, method: str, tile: str) -> None:
     x = rng.standard_normal((2, 259, 1030)).astype(np.float32)
     ours = dwt2(gpu, x, "bior4.4", "symmetric", method=method, tile=tile)
     assert_close(ours, pywt.dwt2(x.astype(float), "bior4.4", "symmetric"))
@@ -265,7 +254,7 @@ def test_many_tiles(gpu: Gpu, rng, method: str, tile: str) -> None:
     assert_near(back, x)
 
 
-def test_wide_tiles_and_many_bands(gpu: Gpu, rng) -> None:
+def test_wide_tiles_and_many_bands(gpu, rng) -> None:
     x = rng.standard_normal((1, 150, 4250)).astype(np.float32)
     for name in ("bior4.4", "dd13/7"):
         ours = dwt2(gpu, x, name, "periodization")
@@ -275,7 +264,7 @@ def test_wide_tiles_and_many_bands(gpu: Gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
-def test_the_stationary_transform_is_pywts(gpu: Gpu, rng, dtype: type) -> None:
+def test_the_stationary_transform_is_pywts(gpu, rng, dtype: type) -> None:
     if dtype == np.float64 and not gpu.limits.double:
         pytest.skip("no double precision")
     for name, shape, level, start in [
@@ -310,7 +299,7 @@ def test_the_stationary_transform_is_pywts(gpu: Gpu, rng, dtype: type) -> None:
                 np.testing.assert_allclose(iswt2(gpu, ours, name, norm=norm), x, rtol=0, atol=tolerance)
 
 
-def test_the_stationary_transform_has_levels_while_sides_halve(gpu: Gpu) -> None:
+def test_the_stationary_transform_has_levels_while_sides_halve(gpu) -> None:
     x = np.zeros((16, 24), np.float32)
     assert len(swt2(gpu, x, "db3")) == 3
     assert swt2(gpu, gpu.array(x[None]), "db3", 1)[0][0].shape == (1, 16, 24)
@@ -333,7 +322,7 @@ def test_the_stationary_transform_has_levels_while_sides_halve(gpu: Gpu) -> None
 
 
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 2), (-1, 0), [1, 2]])
-def test_any_two_axes_are_pywts(gpu: Gpu, rng, axes: Any) -> None:
+def test_any_two_axes_are_pywts(gpu, rng, axes: Any) -> None:
     x = (rng.standard_normal((12, 20, 16)) + 1j * rng.standard_normal((12, 20, 16))).astype(np.complex64)
     theirs = pywt.wavedec2(x.astype(complex), "db2", "symmetric", 2, axes)
     ours = wavedec2(gpu, x, "db2", "symmetric", 2, axes)
@@ -356,7 +345,7 @@ def test_any_two_axes_are_pywts(gpu: Gpu, rng, axes: Any) -> None:
     assert_near(wprec2(gpu, packets, "db2", "symmetric", axes, shape=shape), x.real)
 
 
-def test_axes_that_are_none(gpu: Gpu) -> None:
+def test_axes_that_are_none(gpu) -> None:
     x = np.ones((4, 5, 6), np.float32)
     for axes in ((0, 0), (0, 3), (-4, 0), (0,), (0, 1, 2), (0.5, 1), 0):
         with pytest.raises(ParameterError, match="axes must be two different ones of the array's 3"):
@@ -366,7 +355,7 @@ def test_axes_that_are_none(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("mode", ["symmetric", "periodization", "smooth"])
-def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
+def test_packets_are_pywts(gpu, rng, mode: str) -> None:
     x = rng.standard_normal((21, 34)).astype(np.float32)
     tree = pywt.WaveletPacket2D(x.astype(float), "db2", mode, maxlevel=2)
     theirs = {node.path: node.data for node in tree.get_level(2)}
@@ -384,14 +373,14 @@ def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
     assert_near(wprec2(gpu, some, "db2", mode, shape=x.shape), expected)
 
 
-def test_a_deep_packet_alone_is_zeros_beside_it(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_a_deep_packet_alone_is_zeros_beside_it(gpu, rng) -> None:
     """Only the paths on the way to the packet are visited, not all 4³⁰ of its length."""
     band = rng.random((1, 1)).astype(np.float32)
     got = wprec2(gpu, {"a" * 30: band}, "haar", "periodization", shape=(8, 8))
     np.testing.assert_allclose(got, np.full((8, 8), band[0, 0] / 2**30), rtol=TOLERANCE["deep"])
 
 
-def test_packets_of_whole_numbers_and_of_odd_sizes(gpu: Gpu, rng) -> None:
+def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
     for shape in [(1, 1), (1, 6), (13, 11)]:
         x = rng.integers(0, 256, shape)
         packets = wpdec2(gpu, x, "5/3", "mirror", 2, integer=True)
@@ -413,7 +402,7 @@ def test_packets_of_whole_numbers_and_of_odd_sizes(gpu: Gpu, rng) -> None:
 
 @pytest.mark.parametrize("way", LIFTING_WAYS, ids=lambda way: "-".join(way.values()))
 @pytest.mark.parametrize("name", LIFTING)
-def test_all_ways_agree_and_invert(gpu: Gpu, rng, name: str, way: dict[str, str]) -> None:
+def test_all_ways_agree_and_invert(gpu, rng, name: str, way: dict[str, str]) -> None:
     for mode in ("mirror", "periodization"):
         for shape in [(1, 1), (1, 7), (2, 2), (9, 2), (31, 150)]:
             x = rng.random(shape, dtype=np.float32)
@@ -425,7 +414,7 @@ def test_all_ways_agree_and_invert(gpu: Gpu, rng, name: str, way: dict[str, str]
 
 @pytest.mark.parametrize("way", LIFTING_WAYS, ids=lambda way: "-".join(way.values()))
 @pytest.mark.parametrize("name", LIFTING)
-def test_more_levels_than_there_is_size_for(gpu: Gpu, rng, name: str, way: dict[str, str]) -> None:
+def test_more_levels_than_there_is_size_for(gpu, rng, name: str, way: dict[str, str]) -> None:
     for shape in [(1, 1), (1, 7), (5, 3)]:
         x = rng.random(shape, dtype=np.float32)
         with pytest.warns(GpuopsWarning, match="5 levels are more than"):
@@ -442,7 +431,7 @@ wavelets = st.sampled_from(LIFTING)
 
 @settings(max_examples=25, deadline=None)
 @given(sizes, wavelets, st.integers(0, 5), st.integers(0, 2**32 - 1))
-def test_the_inverse_is_exact_enough(gpu: Gpu, shape, name: str, level: int, seed: int) -> None:
+def test_the_inverse_is_exact_enough(gpu, shape, name: str, level: int, seed: int) -> None:
     x = np.random.default_rng(seed).random(shape, dtype=np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GpuopsWarning)
@@ -452,7 +441,7 @@ def test_the_inverse_is_exact_enough(gpu: Gpu, shape, name: str, level: int, see
 
 @settings(max_examples=15, deadline=None)
 @given(sizes, wavelets, st.floats(-3, 3, width=32), st.integers(0, 2**32 - 1))
-def test_linearity(gpu: Gpu, shape, name: str, factor: float, seed: int) -> None:
+def test_linearity(gpu, shape, name: str, factor: float, seed: int) -> None:
     x, y = np.random.default_rng(seed).random((2, *shape), dtype=np.float32)
     sums = dwt2(gpu, x + np.float32(factor) * y, name, "mirror")
     parts = [
@@ -465,7 +454,7 @@ def test_linearity(gpu: Gpu, shape, name: str, factor: float, seed: int) -> None
 
 @pytest.mark.parametrize("mode", ["mirror", "periodization", "symmetric"])
 @pytest.mark.parametrize("name", [*LIFTING, "db4"])
-def test_a_constant_has_no_details(gpu: Gpu, name: str, mode: str) -> None:
+def test_a_constant_has_no_details(gpu, name: str, mode: str) -> None:
     if name == "db4" and mode == "mirror":
         return
     first, details = dwt2(gpu, np.full((33, 46), 0.7, np.float32), name, mode)
@@ -474,7 +463,7 @@ def test_a_constant_has_no_details(gpu: Gpu, name: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["haar", "db3", "sym4"])
-def test_orthogonal_wavelets_keep_the_energy(gpu: Gpu, rng, name: str) -> None:
+def test_orthogonal_wavelets_keep_the_energy(gpu, rng, name: str) -> None:
     x = rng.standard_normal((64, 128)).astype(np.float32)
     energy = sum(np.sum(band.astype(float) ** 2) for band in flat(wavedec2(gpu, x, name, "periodization", 3)))
     assert energy == pytest.approx(np.sum(x.astype(float) ** 2), rel=ROUNDINGS)
@@ -488,7 +477,7 @@ def test_orthogonal_wavelets_keep_the_energy(gpu: Gpu, rng, name: str) -> None:
     [*product(INTEGER, LIFTING_WAYS), ("dd9/7", LIFTING_WAYS[0])],
     ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value,
 )
-def test_integers_are_the_published_ones_and_lossless(gpu: Gpu, rng, name: str, way: dict[str, str]) -> None:
+def test_integers_are_the_published_ones_and_lossless(gpu, rng, name: str, way: dict[str, str]) -> None:
     for shape in [(1, 1), (1, 6), (7, 1), (2, 3), (33, 18), (40, 301)]:
         x = rng.integers(0, 65536, shape).astype(np.uint16)
         # Columns are transformed first.
@@ -507,7 +496,7 @@ def test_integers_are_the_published_ones_and_lossless(gpu: Gpu, rng, name: str, 
             np.testing.assert_array_equal(back, x)
 
 
-def test_integers_are_lossless_in_every_mode(gpu: Gpu, rng) -> None:
+def test_integers_are_lossless_in_every_mode(gpu, rng) -> None:
     x = rng.integers(0, 65536, (33, 18)).astype(np.uint16)
     for mode in names.MODES:
         coefficients = wavedec2(gpu, x, "5/3", mode, 1, integer=True)
@@ -528,7 +517,7 @@ def vc2_level(bands: Any, name: str) -> np.ndarray:
 @pytest.mark.parametrize(
     ("name", "tile"), [*((name, "private") for name in VC2), ("vc2-fidelity", "local"), ("vc2-haar", "local")]
 )
-def test_vc2_is_the_standards(gpu: Gpu, rng, name: str, tile: str) -> None:
+def test_vc2_is_the_standards(gpu, rng, name: str, tile: str) -> None:
     way: dict[str, Any] = {"integer": True, "tile": tile}
     for shape, levels in [((2, 2), 1), ((4, 6), 1), ((2, 18), 1), ((80, 48), 3), ((36, 600), 2)]:
         x = rng.integers(0, 65536, shape).astype(np.uint16)
@@ -553,7 +542,7 @@ def test_vc2_is_the_standards(gpu: Gpu, rng, name: str, tile: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*INTEGER, "vc2-dd9/7", "vc2-fidelity", "vc2-9/7"])
-def test_whole_constants_grow_as_said(gpu: Gpu, name: str) -> None:
+def test_whole_constants_grow_as_said(gpu, name: str) -> None:
     approximation, details = dwt2(gpu, np.full((20, 30), 4096), name, "mirror", integer=True)
     np.testing.assert_allclose(approximation, 4096 * WAVELETS[name].growth, rtol=0, atol=1)
     assert max(np.abs(band).max() for band in details) <= 4  # VC-2's 9/7 is an approximation
@@ -567,7 +556,7 @@ def test_whole_constants_grow_as_said(gpu: Gpu, name: str) -> None:
         ("vc2-9/7", "periodization"),
     ],
 )
-def test_vc2_is_lossless_for_all_sizes(gpu: Gpu, rng, name: str, mode: str) -> None:
+def test_vc2_is_lossless_for_all_sizes(gpu, rng, name: str, mode: str) -> None:
     for shape in [(1, 1), (1, 6), (7, 1), (2, 3), (33, 18), (20, 201)]:
         for dtype in (np.uint8, np.int16):
             limits = np.iinfo(dtype)
@@ -585,7 +574,7 @@ def test_vc2_is_lossless_for_all_sizes(gpu: Gpu, rng, name: str, mode: str) -> N
 
 
 @pytest.mark.parametrize("mode", ["vc2", "symmetric"])
-def test_vc2_in_float_comes_back(gpu: Gpu, rng, mode: str) -> None:
+def test_vc2_in_float_comes_back(gpu, rng, mode: str) -> None:
     name = "vc2-fidelity"
     for shape in [(1, 1), (9, 1), (16, 33)]:
         x = rng.random(shape, dtype=np.float32)
@@ -599,7 +588,7 @@ def test_vc2_in_float_comes_back(gpu: Gpu, rng, mode: str) -> None:
 # -- structure ------------------------------------------------------------------------------------------
 
 
-def test_images_stay_on_the_device(gpu: Gpu, rng) -> None:
+def test_images_stay_on_the_device(gpu, rng) -> None:
     x = rng.random((4, 37, 50), dtype=np.float32)
     image = gpu.array(x)
     image.alpha, image.linear = True, False
@@ -624,7 +613,7 @@ def there_and_back(gpu: Gpu, x: np.ndarray, name: str, mode: str) -> list[np.nda
     return results
 
 
-def test_what_is_kept_for_one_image_serves_no_other(gpu: Gpu, opened: Callable[..., Gpu], rng) -> None:
+def test_what_is_kept_for_one_image_serves_no_other(gpu, opened, rng) -> None:
     """Shapes, types, wavelets, modes and Gpus by turns: the same as on a Gpu that has done nothing else."""
     double = np.float64 if gpu.limits.double else np.float32
     cases = [
@@ -641,7 +630,7 @@ def test_what_is_kept_for_one_image_serves_no_other(gpu: Gpu, opened: Callable[.
                 np.testing.assert_array_equal(mine, other)
 
 
-def test_none_is_a_band_of_zeros(gpu: Gpu, rng) -> None:
+def test_none_is_a_band_of_zeros(gpu, rng) -> None:
     x = rng.random((24, 40), dtype=np.float32)
     for mode in ("symmetric", "mirror"):
         a, (h, v, d) = dwt2(gpu, x, "9/7", mode)
@@ -704,13 +693,13 @@ def test_bad_parameters(arguments: dict[str, Any], message: str) -> None:
     assert message in str(error.value)
 
 
-def test_methods_of_single_precision_refuse_double(gpu: Gpu) -> None:
+def test_methods_of_single_precision_refuse_double(gpu) -> None:
     if gpu.limits.double:
         with pytest.raises(ParameterError, match=r"float32 is needed, not .* float64"):
             dwt2(gpu, np.zeros((8, 8)), "9/7", "mirror", method="in-place")
 
 
-def test_bad_data(gpu: Gpu) -> None:
+def test_bad_data(gpu) -> None:
     x = np.zeros((6, 8), np.float32)
     for data, arguments, message in [
         (x[:1], ("9/7", "reflect"), "needs two samples"),

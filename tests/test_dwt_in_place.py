@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 import pywt
 
-from gpuops import Gpu, GpuopsWarning, ParameterError, Report
+from gpuops import GpuopsWarning, ParameterError, Report
 from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import in_place, laan, transform, wavedec2, waverec2
@@ -33,7 +32,7 @@ def image_of(rng, shape: tuple[int, ...], integer: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("integer", [True, False])
 @pytest.mark.parametrize("name", LIFTING)
-def test_the_result_is_laans(gpu: Gpu, rng, name: str, integer: bool) -> None:
+def test_the_result_is_laans(gpu, rng, name: str, integer: bool) -> None:
     if integer and not names.WAVELETS[name][1]:
         return
     levels = 3
@@ -58,7 +57,7 @@ def test_the_result_is_laans(gpu: Gpu, rng, name: str, integer: bool) -> None:
 
 @pytest.mark.parametrize("table", [True, False])
 @pytest.mark.parametrize("chunk", [1, 5, 16, 128, 300])
-def test_chunks_of_any_size(gpu: Gpu, rng, chunk: int, table: bool) -> None:
+def test_chunks_of_any_size(gpu, rng, chunk: int, table: bool) -> None:
     """One image holds all bands, of many levels; what lies beside a level's rectangle stays as it is."""
     levels = 6
     params = DwtParams("5/3", "mirror", levels, "in-place", True)
@@ -72,7 +71,7 @@ def test_chunks_of_any_size(gpu: Gpu, rng, chunk: int, table: bool) -> None:
         np.testing.assert_array_equal(ours.numpy(), x)
 
 
-def test_the_layout_is_pywts(gpu: Gpu, rng) -> None:
+def test_the_layout_is_pywts(gpu, rng) -> None:
     x = rng.random((96, 160), dtype=np.float32)
     theirs, _ = pywt.coeffs_to_array(pywt.wavedec2(x.astype(float), "bior4.4", "periodization", 3))
     image = gpu.array(x[None])
@@ -84,7 +83,7 @@ def test_the_layout_is_pywts(gpu: Gpu, rng) -> None:
     np.testing.assert_allclose(image.numpy()[0], x, rtol=0, atol=TOLERANCE["round trip"])
 
 
-def test_periodization_needs_even_lengths(gpu: Gpu) -> None:
+def test_periodization_needs_even_lengths(gpu) -> None:
     x = np.zeros((12, 20), np.float32)
     assert wavedec2(gpu, x, "haar", "periodization", 2, method="in-place")[0].shape == (3, 5)
     with (
@@ -95,7 +94,7 @@ def test_periodization_needs_even_lengths(gpu: Gpu) -> None:
         wavedec2(gpu, x, "haar", "periodization", 3, method="in-place")
 
 
-def test_what_it_is_not_for(gpu: Gpu) -> None:
+def test_what_it_is_not_for(gpu) -> None:
     floats = gpu.array(np.zeros((1, 4, 4), np.float32))
     ours = DwtParams("haar", "mirror", 1, "in-place")
     for image, params, chunk, message in [
@@ -114,7 +113,7 @@ def test_what_it_is_not_for(gpu: Gpu) -> None:
         DwtParams("db4", "periodization", 1, "in-place")
 
 
-def test_as_pywts_functions(gpu: Gpu, rng) -> None:
+def test_as_pywts_functions(gpu, rng) -> None:
     x = rng.random((3, 41, 50), dtype=np.float32)
     ours = wavedec2(gpu, x, "9/7", "mirror", 3, method="in-place")
     back = waverec2(gpu, ours, "9/7", "mirror", method="in-place")
@@ -154,7 +153,7 @@ def test_lengths_of_cycles() -> None:
     assert len(in_place.pieces(1500, 32, inverse=False)) == 32  # so many are moved at a time
 
 
-def test_laans_memory(opened: Callable[..., Gpu], rng) -> None:
+def test_laans_memory(opened, rng) -> None:
     """Twice the image's, whatever is transformed."""
     gpu = opened(report=Report())
     assert gpu.report is not None
@@ -164,7 +163,7 @@ def test_laans_memory(opened: Callable[..., Gpu], rng) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1024, 2048), (1500, 1500), (1021, 999)])
-def test_memory(shape: tuple[int, int], opened: Callable[..., Gpu], rng) -> None:
+def test_memory(shape: tuple[int, int], opened, rng) -> None:
     """The memory is the image's, and no more than a thousandth beside it."""
     gpu = opened(report=Report())
     assert gpu.report is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +19,7 @@ NAMES = ["haar", "bior2.2", "bior4.4"]
 
 
 @pytest.fixture
-def gpu(opened: Callable[..., Gpu], monkeypatch: pytest.MonkeyPatch) -> Gpu:
+def gpu(opened, monkeypatch) -> Gpu:
     """The device under test as a GPU, to which small images are large and all steps short; small groups."""
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
     monkeypatch.setattr(two_levels, "_MOST_REACH", {False: 9, True: 9})
@@ -49,7 +48,7 @@ def count(gpu: Gpu) -> int:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_two_levels_in_one_pass_are_two(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_two_levels_in_one_pass_are_two(gpu, rng, monkeypatch, name: str) -> None:
     for shape in SHAPES:
         for mode in MODES:
             if "reflect" in mode and min(shape) < 2:
@@ -67,7 +66,7 @@ def test_two_levels_in_one_pass_are_two(gpu: Gpu, rng, monkeypatch: pytest.Monke
     assert count(gpu) >= 2 * len(SHAPES)
 
 
-def test_two_levels_are_taken_by_pairs(gpu: Gpu, rng) -> None:
+def test_two_levels_are_taken_by_pairs(gpu, rng) -> None:
     x = rng.standard_normal((128, 128)).astype(np.float32)
     for levels, pairs in ((1, 0), (2, 1), (3, 1), (4, 2)):
         before = count(gpu)
@@ -75,7 +74,7 @@ def test_two_levels_are_taken_by_pairs(gpu: Gpu, rng) -> None:
         assert count(gpu) - before == pairs
 
 
-def test_zeros_stand_for_bands_that_are_none(gpu: Gpu, rng) -> None:
+def test_zeros_stand_for_bands_that_are_none(gpu, rng) -> None:
     x = rng.standard_normal((1, 64, 64)).astype(np.float32)
     params = DwtParams("haar", "mirror", 2)
     low, (coarse, fine) = transform.decompose(gpu.array(x), params)
@@ -87,9 +86,7 @@ def test_zeros_stand_for_bands_that_are_none(gpu: Gpu, rng) -> None:
         )
 
 
-def test_long_steps_and_other_samples_go_level_by_level(
-    opened: Callable[..., Gpu], rng, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_steps_and_other_samples_go_level_by_level(opened, rng, monkeypatch) -> None:
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
     monkeypatch.setattr(two_levels, "_ITEMS", 16)
     gpu = opened()

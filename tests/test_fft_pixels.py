@@ -51,7 +51,7 @@ def spectra(rng: np.random.Generator, size: tuple[int, int], channels: int, para
 
 @pytest.mark.parametrize(("size", "method", "dtype", "channels", "options"), WRITTEN)
 def test_pixels_are_written_as_by_a_kernel_of_their_own(
-    gpu: Gpu, rng, size: tuple[int, int], method: str, dtype: str, channels: int, options: dict
+    gpu, rng, size: tuple[int, int], method: str, dtype: str, channels: int, options: dict
 ) -> None:
     params = SpectrumParams(**options, how=FftParams(method))
     image, values = spectra(rng, size, channels, params)
@@ -76,7 +76,7 @@ def test_pixels_are_written_as_by_a_kernel_of_their_own(
         np.testing.assert_allclose(got, exact, rtol=rounding, atol=2 * TOLERANCE["value"])
 
 
-def test_what_no_pixel_can_hold(gpu: Gpu) -> None:
+def test_what_no_pixel_can_hold(gpu) -> None:
     values = np.zeros((3, 6, 5), np.complex64)
     values[:, 0, 0] = (np.nan, 2.0, -3.0)  # frequency 0, the sum of all pixels
     for dtype, expected, clipped, not_finite in (
@@ -90,7 +90,7 @@ def test_what_no_pixel_can_hold(gpu: Gpu) -> None:
         assert (lost.clipped, lost.not_finite) == (clipped, not_finite)
 
 
-def test_there_and_back_in_bytes(gpu: Gpu, rng) -> None:
+def test_there_and_back_in_bytes(gpu, rng) -> None:
     pixels = rng.integers(0, 256, (37, 46, 3), dtype=np.uint8)
     there = fft.rfft2_of_pixels(gpu, gpu.array(pixels), "ortho")
     back, lost = fft.irfft2_to_pixels(gpu, there, (37, 46), np.uint8, "ortho")
@@ -105,7 +105,7 @@ def test_there_and_back_in_bytes(gpu: Gpu, rng) -> None:
 @pytest.mark.parametrize("local_bytes", [1 << 16, 1024])
 @pytest.mark.parametrize("size", [(17, 34), (38, 9)])
 @pytest.mark.parametrize("half", [False, True])
-def test_pixels_of_convolutions(gpu: Gpu, rng, monkeypatch, size, local_bytes: int, half: bool) -> None:
+def test_pixels_of_convolutions(gpu, rng, monkeypatch, size, local_bytes: int, half: bool) -> None:
     """Prime factors that Bluestein's convolution transforms, in one launch or, of little local memory, in several."""
     small_primes(monkeypatch)
     few = min(local_bytes, gpu.limits.local_bytes)
@@ -122,7 +122,7 @@ def test_pixels_of_convolutions(gpu: Gpu, rng, monkeypatch, size, local_bytes: i
     np.testing.assert_array_equal(back.numpy(), pixels)
 
 
-def test_planes_in_turn(gpu: Gpu, rng, monkeypatch) -> None:
+def test_planes_in_turn(gpu, rng, monkeypatch) -> None:
     """Large images, plane by plane, are read and written as small ones are in whole."""
     monkeypatch.setattr("gpuops.tiles.planes._AT_ONCE", 1000)
     pixels = rng.integers(0, 65536, (20, 26, 4), dtype=np.uint16)
@@ -144,7 +144,7 @@ def test_planes_in_turn(gpu: Gpu, rng, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("size", "method"), [((24, 30), "auto"), ((7, 9), "auto"), ((8, 10), "local"), ((4, 6), "global")]
 )
-def test_imaginary_parts_that_are_zero(gpu: Gpu, rng, size: tuple[int, int], method: str) -> None:
+def test_imaginary_parts_that_are_zero(gpu, rng, size: tuple[int, int], method: str) -> None:
     """They are neither read nor, back from a whole spectrum, written."""
     variant = bench_fft_ways.Variant(FftParams(method), bench_fft_ways.ZEROS)
     values = noise(rng, 3, *size)
@@ -159,7 +159,7 @@ def test_imaginary_parts_that_are_zero(gpu: Gpu, rng, size: tuple[int, int], met
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("half", [False, True])
-def test_pixels_of_complex_numbers(gpu: Gpu, rng, channels: int, half: bool) -> None:
+def test_pixels_of_complex_numbers(gpu, rng, channels: int, half: bool) -> None:
     tolerance = TOLERANCE["half, eight times" if half else "single"]
     values = noise(rng, channels, 12, 32)
     exact = values.astype(complex)
@@ -179,7 +179,7 @@ def test_pixels_of_complex_numbers(gpu: Gpu, rng, channels: int, half: bool) -> 
                 assert error(np.moveaxis(z, -1, 0), expected) < tolerance
 
 
-def test_interleaved_rows_are_one_launch(gpu: Gpu, rng, monkeypatch) -> None:
+def test_interleaved_rows_are_one_launch(gpu, rng, monkeypatch) -> None:
     """A group of a GPU takes whole rows of pixels, also where these have few planes."""
     few = min(1 << 15, gpu.limits.local_bytes)
     limits = replace(gpu.limits, is_cpu=False, lanes=1, local_bytes=few)
@@ -211,7 +211,7 @@ def passes(gpu: Gpu) -> int:
         ((4, 9), "global", {"half": False, "pad": "pow2"}),
     ],
 )
-def test_half_precision(gpu: Gpu, rng, size: tuple[int, int], method: str, options: dict) -> None:
+def test_half_precision(gpu, rng, size: tuple[int, int], method: str, options: dict) -> None:
     """Complex numbers are halves between passes and in the end; what is rounded to 8 bits comes back."""
     pixels = rng.integers(0, 256, (*size, 3), dtype=np.uint8)
     params = SpectrumParams(**options, precision="half", how=FftParams(method))
@@ -228,7 +228,7 @@ def test_half_precision(gpu: Gpu, rng, size: tuple[int, int], method: str, optio
     np.testing.assert_array_equal(back.numpy(), pixels)
 
 
-def test_half_precision_filters(gpu: Gpu, rng) -> None:
+def test_half_precision_filters(gpu, rng) -> None:
     pixels = rng.random((18, 20, 1), np.float32)
     params = SpectrumParams(precision="half", filter=filter_option("lowpass", "0.2"))
     got = spectrum.values_of(gpu, gpu.array(pixels), Decoding(), params)
@@ -240,7 +240,7 @@ def test_half_precision_filters(gpu: Gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("params", [FftParams("global", "2"), FftParams("local")])
-def test_sums_stay_in_range(gpu: Gpu, monkeypatch, params: FftParams) -> None:
+def test_sums_stay_in_range(gpu, monkeypatch, params: FftParams) -> None:
     """1024 times 200 is beyond halves; each of several passes takes its part of the scale."""
     monkeypatch.setitem(
         vars(gpu), "limits", replace(gpu.limits, local_bytes=1024)
@@ -260,7 +260,7 @@ def test_sums_stay_in_range(gpu: Gpu, monkeypatch, params: FftParams) -> None:
 
 
 @pytest.mark.parametrize("radix", ["4", "8", "16", "32"])
-def test_butterflies_by_their_definition(gpu: Gpu, rng, radix: str) -> None:
+def test_butterflies_by_their_definition(gpu, rng, radix: str) -> None:
     x, n = noise(rng, 3, 64), int(radix)
     for butterfly in ("direct", "subdivided"):
         params = FftParams("local", radix, butterfly=butterfly)
@@ -269,7 +269,7 @@ def test_butterflies_by_their_definition(gpu: Gpu, rng, radix: str) -> None:
         assert max(factors) == n and prod(factors) == 64
 
 
-def test_primes_of_their_own(gpu: Gpu) -> None:
+def test_primes_of_their_own(gpu) -> None:
     """FftParams' documentation: which prime factors need no convolution."""
 
     def convolves(n: int, cpu: bool, method: str, itemsize: int = 4) -> bool:

@@ -38,7 +38,6 @@ from .test_turned_by_rows import close, joined, light, saved
 from .tolerance import DECONVOLVE, FILTER
 
 Array = npt.NDArray[Any]
-Clpix = Callable[..., Run]
 
 # Filters as commands and as parameters. Those of prime widths are in the sizes below.
 FILTERS: list[tuple[tuple[str, ...], Params]] = [
@@ -75,7 +74,7 @@ LOW, RESTORED = FILTERS[0][0], FILTERS[4][0]
 
 
 @pytest.fixture
-def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Run]:
+def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
     """Runs a command by rows, in small blocks and panels: ``by_rows("scratch", "filter", …)``.
 
     Spectra are in memory or in a file. It makes sure that it is done so.
@@ -191,12 +190,12 @@ def check_surroundings(gpu: Gpu) -> None:
 
 @pytest.mark.parametrize("params", [params for _, params in FILTERS], ids=str)
 @pytest.mark.parametrize("size", [(1, 1), (19, 24), (24, 211)])
-def test_axes_are_those_of_the_definition(planned: Gpu, params: Params, size: tuple[int, int]) -> None:
+def test_axes_are_those_of_the_definition(planned, params: Params, size: tuple[int, int]) -> None:
     for rows, columns in ((5, 3), (100, 1000)):
         check_axes(planned, params, size, rows, columns)
 
 
-def test_surroundings(planned: Gpu) -> None:
+def test_surroundings(planned) -> None:
     check_surroundings(planned)
 
 
@@ -206,11 +205,7 @@ def test_surroundings(planned: Gpu) -> None:
 @pytest.mark.parametrize(("command", "params"), FILTERS, ids=lambda given: str(given)[:70])
 @pytest.mark.parametrize("size", SIZES)
 def test_the_definition(
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    command: tuple[str, ...],
-    params: Params,
-    size: tuple[int, int],
+    by_rows: Callable[..., Run], tmp_path, command: tuple[str, ...], params: Params, size: tuple[int, int]
 ) -> None:
     pixels = light((*size, 3), "float32") / 4
     path, out = saved(tmp_path / "in.tif", pixels), tmp_path / "out.tif"
@@ -227,9 +222,9 @@ def test_the_definition(
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize(("suffix", "dtype"), FILES)
 def test_files(
-    clpix: Clpix,
+    clpix,
     by_rows: Callable[..., Run],
-    tmp_path: Path,
+    tmp_path,
     command: tuple[str, ...],
     params: Params,
     channels: int,
@@ -259,7 +254,7 @@ def test_files(
 @pytest.mark.parametrize("command", [FILTERS[0][0], FILTERS[1][0], FILTERS[4][0]], ids=" ".join)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_values_that_are_not_finite(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, command: tuple[str, ...], value: float
+    clpix, by_rows: Callable[..., Run], tmp_path, command: tuple[str, ...], value: float
 ) -> None:
     """They spoil their channel, as in a whole picture, and one line says so; alpha that stays is left alone."""
     pixels = light((37, 29, 4), "float32")
@@ -300,10 +295,10 @@ SOURCES = [("exr", "float16", 4), ("tif", "uint16", 3), ("png", "uint8", 1), ("e
 @pytest.mark.parametrize(("chain", "filters"), CHAINS, ids=lambda given: str(given)[:70])
 @pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_chains(
-    clpix: Clpix,
+    clpix,
     by_rows: Callable[..., Run],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path,
+    monkeypatch,
     chain: tuple[tuple[str, ...], ...],
     filters: int,
     source: tuple[str, str, int],
@@ -336,11 +331,7 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 @pytest.mark.parametrize("command", [LOW, FILTERS[1][0]], ids=" ".join)
 def test_options(
-    clpix: Clpix,
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    options: tuple[str, ...],
-    command: tuple[str, ...],
+    clpix, by_rows: Callable[..., Run], tmp_path, options: tuple[str, ...], command: tuple[str, ...]
 ) -> None:
     path = saved(tmp_path / "in.tif", light((29, 43, 4), "uint16"))
     words = (command[0], path, *command[1:], *options)
@@ -353,7 +344,7 @@ def test_options(
     assert np.abs(found.pixels.astype(int) - expected.pixels).max() <= 12  # which were divided by alpha
 
 
-def test_files_on_the_way(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path) -> None:
+def test_files_on_the_way(clpix, by_rows: Callable[..., Run], tmp_path) -> None:
     """All of each, though a crop leaves out some."""
     path = saved(tmp_path / "in.exr", light((67, 45, 3), "float16"))
     for way in ("whole", "rows"):
@@ -368,9 +359,7 @@ def test_files_on_the_way(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: P
         close(*(files.read(tmp_path / f"in-{way}" / name).pixels for way in ("rows", "whole")))
 
 
-def test_exposures_of_several_pictures(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exposures_of_several_pictures(clpix, by_rows: Callable[..., Run], tmp_path, monkeypatch) -> None:
     """What is measured first is measured behind the filter."""
     monkeypatch.chdir(tmp_path)
     for k in range(2):
@@ -389,7 +378,7 @@ def test_exposures_of_several_pictures(
 
 
 @pytest.mark.parametrize("border", ["wrap", "reflect"])
-def test_masks(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, border: str) -> None:
+def test_masks(clpix, by_rows: Callable[..., Run], tmp_path, border: str) -> None:
     """A mask without symmetry; one of another size is refused, and nothing is written."""
     rng = np.random.default_rng(9)
     pixels, mask = rng.random((33, 40, 3), np.float32), rng.random((33, 40, 1), np.float32)
@@ -417,7 +406,7 @@ def test_masks(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, border
 # -- what an operation declares --------------------------------------------------------------------------------------
 
 
-def test_legs(gpu: Gpu) -> None:
+def test_legs(gpu) -> None:
     """A filter ends a leg, as a turn does."""
     shape, low = (3, 40, 50), FilterParams("lowpass", ("0.1",))
     chain = plan(Chain(GradeParams(exposure=0.5), low, FlipParams("vertical"), DeconvolveParams(sigma=1.0)))
@@ -433,7 +422,7 @@ def test_legs(gpu: Gpu) -> None:
     assert operation_of(local).spectral(gpu, shape, local) is None
 
 
-def test_explain(clpix: Clpix, tmp_path: Path) -> None:
+def test_explain(clpix, tmp_path) -> None:
     path = saved(tmp_path / "in.png", light((40, 50, 3), "uint8"))
     run = clpix(*joined((LOW, RESTORED), path), "-o", tmp_path / "out.png", "--explain")
     assert run.code == 0 and run.out.count("of spectra are kept") == 2
@@ -446,7 +435,7 @@ def test_explain(clpix: Clpix, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [LOW, RESTORED, (*RESTORED, "then", *LOW)], ids=" ".join)
 def test_a_promise_that_is_too_small_says_what_would_do(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    clpix, tmp_path, monkeypatch, command: tuple[str, ...]
 ) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
@@ -478,7 +467,7 @@ def test_a_promise_that_is_too_small_says_what_would_do(
 @pytest.mark.parametrize("command", [LOW, FILTERS[1][0], RESTORED], ids=" ".join)
 @pytest.mark.parametrize("memory", ["3M", "8M", "20M"])
 def test_a_device_of_little_memory(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, command: tuple[str, ...], memory: str
+    clpix, by_rows: Callable[..., Run], tmp_path, command: tuple[str, ...], memory: str
 ) -> None:
     """The limit binds: the pool refuses what is beyond it."""
     path = saved(tmp_path / "in.exr", light((701, 499, 4), "float32"))
@@ -491,7 +480,7 @@ def test_a_device_of_little_memory(
     np.testing.assert_allclose(found, expected, rtol=0, atol=20e-6 * most)
 
 
-def test_too_little_for_a_column(clpix: Clpix, tmp_path: Path, opened: Callable[..., Gpu]) -> None:
+def test_too_little_for_a_column(clpix, tmp_path, opened) -> None:
     path = saved(tmp_path / "in.png", light((9000, 2, 1), "uint8"))
     run = clpix(LOW[0], path, *LOW[1:], "-o", tmp_path / "out.png", "--device-memory", "300K")
     assert run.code == 1 and re.search(r"columns of a transform of 18000×4 need [\d.]+ MB", run.err), run.err
@@ -505,7 +494,7 @@ def test_too_little_for_a_column(clpix: Clpix, tmp_path: Path, opened: Callable[
         products.columns_at_once(gpu, (1, 9000, 2), spectral, 1e9)
 
 
-def test_large_prime_factors(gpu: Gpu) -> None:
+def test_large_prime_factors(gpu) -> None:
     """A whole picture is mirrored before its transform, where this cannot do it as it reads."""
     x = np.random.default_rng(5).random((2, 9, 211), np.float32)
     for params in (FilterParams("lowpass", ("0.1",)), FilterParams("highpass", ("0.1",), border="wrap")):

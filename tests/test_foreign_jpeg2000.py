@@ -85,7 +85,7 @@ def codestream(pixels: np.ndarray, folder: Path) -> bytes:
 
 
 @pytest.fixture
-def pixels(rng: np.random.Generator) -> np.ndarray:
+def pixels(rng) -> np.ndarray:
     values = rng.integers(0, 100, (32, 32, 4), np.uint8)
     values[:, :, 3] = rng.integers(100, 255, (32, 32))
     return values
@@ -105,7 +105,7 @@ R, G, B, A = (COLOUR, 1), (COLOUR, 2), (COLOUR, 3), (OPACITY, 0)
     ids=["RGBA", "BGRA", "ARGB", "GABR"],
 )
 def test_channels_of_any_order(
-    channels: tuple[tuple[int, int], ...], order: tuple[int, ...], pixels: np.ndarray, tmp_path: Path
+    channels: tuple[tuple[int, int], ...], order: tuple[int, ...], pixels: np.ndarray, tmp_path
 ) -> None:
     path = tmp_path / "c.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), definitions(*channels)))
@@ -115,7 +115,7 @@ def test_channels_of_any_order(
     assert np.array_equal(picture.pixels, pixels[:, :, order])
 
 
-def test_alpha_is_what_the_file_says(pixels: np.ndarray, tmp_path: Path) -> None:
+def test_alpha_is_what_the_file_says(pixels: np.ndarray, tmp_path) -> None:
     path = tmp_path / "a.jp2"
     data = codestream(pixels, tmp_path)
     path.write_bytes(jp2(data, definitions(R, G, B, (PREMULTIPLIED, 0))))
@@ -131,7 +131,7 @@ def test_alpha_is_what_the_file_says(pixels: np.ndarray, tmp_path: Path) -> None
         assert np.array_equal(read(path).pixels, pixels)
 
 
-def test_alpha_is_named_when_it_is_written(pixels: np.ndarray, tmp_path: Path) -> None:
+def test_alpha_is_named_when_it_is_written(pixels: np.ndarray, tmp_path) -> None:
     """Pillow takes four channels for RGBA anyway; the box tells all others."""
     path = tmp_path / "w.jp2"
     write(path, Picture(pixels, alpha=True))
@@ -142,7 +142,7 @@ def test_alpha_is_named_when_it_is_written(pixels: np.ndarray, tmp_path: Path) -
     assert np.array_equal(read(path).pixels, pixels)
 
 
-def test_gray_with_alpha(pixels: np.ndarray, tmp_path: Path) -> None:
+def test_gray_with_alpha(pixels: np.ndarray, tmp_path) -> None:
     path = tmp_path / "la.jp2"
     PIL.Image.fromarray(np.ascontiguousarray(pixels[:, :, 2:]), "LA").save(path, irreversible=False)
     picture = read(path)
@@ -153,14 +153,14 @@ def test_gray_with_alpha(pixels: np.ndarray, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("colours", "words"), [(12, "colours of CMYK"), (14, "colours of CIELab"), (99, "colours of kind 99")]
 )
-def test_other_colours_are_refused(colours: int, words: str, pixels: np.ndarray, tmp_path: Path) -> None:
+def test_other_colours_are_refused(colours: int, words: str, pixels: np.ndarray, tmp_path) -> None:
     path = tmp_path / "o.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), colours=colours))
     with pytest.raises(FileError, match=f"holds {words}; convert it to gray or RGB first"):
         read(path)
 
 
-def test_lossy_high_throughput_does_not_wrap_around(tmp_path: Path) -> None:
+def test_lossy_high_throughput_does_not_wrap_around(tmp_path) -> None:
     """Values that the loss carries beyond white or black stay there: yellow and blue squares of 4 pixels."""
     path = tmp_path / "h.j2c"
     y, x = np.mgrid[:16, :16]
@@ -173,7 +173,7 @@ def test_lossy_high_throughput_does_not_wrap_around(tmp_path: Path) -> None:
             assert np.abs(got - np.asarray(image)).max() <= 1
 
 
-def test_palettes(rng: np.random.Generator, tmp_path: Path) -> None:
+def test_palettes(rng, tmp_path) -> None:
     """The colours are those that the indices stand for; where a decoder would give indices, it is refused."""
     colours = rng.integers(0, 256, (8, 4), np.uint8)
     colours[5] = colours[2]
@@ -204,7 +204,7 @@ def test_palettes(rng: np.random.Generator, tmp_path: Path) -> None:
         read(path)
 
 
-def test_high_throughput_of_16_bits(tmp_path: Path) -> None:
+def test_high_throughput_of_16_bits(tmp_path) -> None:
     path = tmp_path / "h.j2c"
     path.write_bytes(stream(HT_EXACT_16))
     assert np.array_equal(read(path).pixels[:, :, 0], np.broadcast_to(np.arange(16) * 4369, (16, 16)))
@@ -213,7 +213,7 @@ def test_high_throughput_of_16_bits(tmp_path: Path) -> None:
         read(path)
 
 
-def test_colours_of_less_resolution(tmp_path: Path) -> None:
+def test_colours_of_less_resolution(tmp_path) -> None:
     """Y 120, Cb 90, Cr 160, by BT.601: R = Y + 1.402 (Cr − 128), B = Y + 1.772 (Cb − 128), G between."""
     path = tmp_path / "y.jp2"
     data = stream(YCC)

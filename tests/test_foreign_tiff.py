@@ -38,12 +38,7 @@ def read_saying(path: Path) -> tuple[Picture, str]:
     "extra", [(0,), (1,), (2,), (0, 0), (0, 2), (2, 0), (0, 1), (1, 0), (0, 2, 0)], ids=str
 )
 def test_channels_beside_the_colours(
-    photometric: str,
-    extra: tuple[int, ...],
-    planar: str,
-    dtype: str,
-    tmp_path: Path,
-    rng: np.random.Generator,
+    photometric: str, extra: tuple[int, ...], planar: str, dtype: str, tmp_path, rng
 ) -> None:
     """The first channel that is said to be alpha is alpha; others are left out and named."""
     colours = 3 if photometric == "rgb" else 1
@@ -71,7 +66,7 @@ def test_channels_beside_the_colours(
     assert said == (f"is read without its {words}, not said to be colour or alpha" if left else "")
 
 
-def test_channels_of_which_nothing_is_said(tmp_path: Path) -> None:
+def test_channels_of_which_nothing_is_said(tmp_path) -> None:
     path = tmp_path / "n.tif"
     path.write_bytes(tiff(bytes([200, 100, 50, 128]), 1, 1, 4, RGB))
     picture, said = read_saying(path)
@@ -85,7 +80,7 @@ def test_channels_of_which_nothing_is_said(tmp_path: Path) -> None:
     assert said == "is read without its channel 2 of 2, not said to be colour or alpha"
 
 
-def test_palette_with_alpha_is_refused(tmp_path: Path) -> None:
+def test_palette_with_alpha_is_refused(tmp_path) -> None:
     """The decoder returns a mixture of both."""
     path = tmp_path / "p.tif"
     tags = [(EXTRA_SAMPLES, SHORT, [UNASSOCIATED]), (320, SHORT, [257 * i for i in range(256)] * 3)]
@@ -94,7 +89,7 @@ def test_palette_with_alpha_is_refused(tmp_path: Path) -> None:
         read(path)
 
 
-def test_min_is_white_with_associated_alpha_is_inverted_first(tmp_path: Path) -> None:
+def test_min_is_white_with_associated_alpha_is_inverted_first(tmp_path) -> None:
     path = tmp_path / "w.tif"
     data = bytes([205, 100, 155, 255, 250, 0])
     path.write_bytes(tiff(data, 3, 1, 2, WHITE, tags=[(EXTRA_SAMPLES, SHORT, [ASSOCIATED])]))
@@ -109,7 +104,7 @@ def test_min_is_white_with_associated_alpha_is_inverted_first(tmp_path: Path) ->
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("photometric", [WHITE, BLACK])
 def test_samples_of_few_bits_cover_the_whole_range(
-    bits: int, channels: int, photometric: int, tmp_path: Path
+    bits: int, channels: int, photometric: int, tmp_path
 ) -> None:
     """v of 2^bits − 1 becomes the nearest 8- or 16-bit number, 0 black and the largest white."""
     if photometric == WHITE and channels == 3:
@@ -127,7 +122,7 @@ def test_samples_of_few_bits_cover_the_whole_range(
 
 
 @pytest.mark.parametrize("bits", [3, 5, 7, 9, 11, 13, 15])
-def test_samples_of_odd_bits_are_refused(bits: int, tmp_path: Path) -> None:
+def test_samples_of_odd_bits_are_refused(bits: int, tmp_path) -> None:
     path = tmp_path / "b.tif"
     path.write_bytes(tiff(bytes(bits), 8, 1, 1, BLACK, bits=bits))
     with pytest.raises(FileError, match=r"of a kind that cannot be read \(Invalid bits.*; convert it first"):
@@ -137,7 +132,7 @@ def test_samples_of_odd_bits_are_refused(bits: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("tile", [None, (16, 16)])
 @pytest.mark.parametrize("compression", [None, "zlib"])
 def test_planes_in_compressed_strips(
-    compression: str | None, tile: tuple[int, int] | None, tmp_path: Path, rng: np.random.Generator
+    compression: str | None, tile: tuple[int, int] | None, tmp_path, rng
 ) -> None:
     values = rng.integers(0, 255, (3, 70, 40), np.uint8)
     options = {"tile": tile} if tile else {"rowsperstrip": 9}
@@ -160,7 +155,7 @@ def test_planes_in_compressed_strips(
     "reference", [(0, 255, 128, 255, 128, 255), (16, 235, 128, 240, 128, 240)], ids=["full", "video"]
 )
 def test_ycbcr_by_its_own_coefficients(
-    luma: tuple[float, ...], reference: tuple[float, ...], tmp_path: Path, rng: np.random.Generator
+    luma: tuple[float, ...], reference: tuple[float, ...], tmp_path, rng
 ) -> None:
     """TIFF 6.0, section 21: R = Cr (2 − 2 Lr) + Y, B = Cb (2 − 2 Lb) + Y, G = (Y − Lb B − Lr R) / Lg."""
     values = rng.integers(60, 190, (5, 6, 3), np.uint8)
@@ -180,7 +175,7 @@ def test_ycbcr_by_its_own_coefficients(
     assert np.abs(read(path).pixels - expected).max() <= 3
 
 
-def test_jpeg_in_tiff_is_decoded_as_jpeg_whatever_the_coefficients_say(tmp_path: Path) -> None:
+def test_jpeg_in_tiff_is_decoded_as_jpeg_whatever_the_coefficients_say(tmp_path) -> None:
     """Encoders convert by BT.601, as JFIF says; so all known readers do."""
     import io
 
@@ -195,7 +190,7 @@ def test_jpeg_in_tiff_is_decoded_as_jpeg_whatever_the_coefficients_say(tmp_path:
 
 
 @pytest.mark.parametrize("tiles", [False, True])
-def test_cmyk_jpeg(tiles: bool, tmp_path: Path) -> None:
+def test_cmyk_jpeg(tiles: bool, tmp_path) -> None:
     """(1 − ink)(1 − black), from one JPEG stream in a strip or in a tile."""
     import io
 

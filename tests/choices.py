@@ -1,0 +1,81 @@
+"""Which cases of a test run by default, and what tests need that may be absent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from itertools import product
+from typing import Any
+
+import pytest
+
+from gpuops.files import Format
+
+Choices = dict[str, Iterable[Any]]  # names, separated by commas if several belong together, and their values
+
+
+def each(choices: Choices) -> pytest.MarkDecorator:
+    """Parametrises a test so that every value of every choice occurs: as often as the longest list of them is long."""
+    lists = [list(values) for values in choices.values()]
+    return _cases(choices, _places(lists), frozenset())
+
+
+def some(choices: Choices) -> pytest.MarkDecorator:
+    """Parametrises a test by the product of choices, of which those are exhaustive that :func:`each` leaves out."""
+    lists = [list(values) for values in choices.values()]
+    every = list(product(*(range(len(values)) for values in lists)))
+    return _cases(choices, every, frozenset(every).difference(_places(lists)))
+
+
+def first(count: int, values: Iterable[Any]) -> list[Any]:
+    """Values of a single parameter, exhaustive but for the first ones."""
+    return [
+        value if k < count else pytest.param(value, marks=pytest.mark.exhaustive)
+        for k, value in enumerate(values)
+    ]
+
+
+def needs(package: str, extra: str) -> pytest.MarkDecorator:
+    """Skips a test where a package is absent, and says which extra brings it."""
+    return pytest.mark.skipif(find_spec(package) is None, reason=f"needs the extra {extra}")
+
+
+def of_formats(formats: Iterable[Format]) -> list[Any]:
+    """Formats as parameters, of which those are skipped whose package is absent."""
+    extras = {"pillow-heif": "formats", "rawpy": "raw"}
+    return [
+        pytest.param(fmt, marks=needs(fmt.needs.replace("-", "_"), extras[fmt.needs])) if fmt.needs else fmt
+        for fmt in formats
+    ]
+
+
+Places = Sequence[tuple[int, ...]]
+
+
+def _places(lists: Sequence[Sequence[Any]]) -> Places:
+    longest = max(map(len, lists))
+    return [tuple(k % len(values) for values in lists) for k in range(longest)]
+
+
+def _cases(choices: Choices, places: Places, exhaustive: frozenset[tuple[int, ...]]) -> pytest.MarkDecorator:
+    names = [name.split(", ") for name in choices]
+    lists = [list(values) for values in choices.values()]
+    cases = []
+    for at in places:
+        marks = [pytest.mark.exhaustive] if at in exhaustive else []
+        given: list[Any] = []
+        for own, values, k in zip(names, lists, at, strict=True):
+            value = values[k]
+            if hasattr(value, "marks"):
+                marks += value.marks
+                value = value.values if len(own) > 1 else value.values[0]
+            given += value if len(own) > 1 else [value]
+        cases.append(pytest.param(*given, marks=marks, id="-".join(map(_text, given))[:80]))
+    return pytest.mark.parametrize([name for own in names for name in own], cases)
+
+
+def _text(value: Any) -> str:
+    """A word for a value in the name of a case."""
+    if isinstance(value, list | tuple):
+        return " ".join(map(_text, value))
+    return getattr(value, "__name__", None) or ("bytes" if isinstance(value, bytes) else str(value))
