@@ -11,16 +11,17 @@ import pytest
 
 from gpuops.files import Format
 
-Choices = dict[str, Iterable[Any]]  # names, separated by commas if several belong together, and their values
 
+def each(**choices: Iterable[Any]) -> pytest.MarkDecorator:
+    """Parametrises a test so that every value of every choice occurs: ``@each(mode=MODES, shape__size=CASES)``.
 
-def each(choices: Choices) -> pytest.MarkDecorator:
-    """Parametrises a test so that every value of every choice occurs: as often as the longest list of them is long."""
+    There are as many cases as the longest list has values. Two underscores part names whose values belong together.
+    """
     lists = [list(values) for values in choices.values()]
     return _cases(choices, _places(lists), frozenset())
 
 
-def some(choices: Choices) -> pytest.MarkDecorator:
+def some(**choices: Iterable[Any]) -> pytest.MarkDecorator:
     """Parametrises a test by the product of choices, of which those are exhaustive that :func:`each` leaves out."""
     lists = [list(values) for values in choices.values()]
     every = list(product(*(range(len(values)) for values in lists)))
@@ -57,8 +58,10 @@ def _places(lists: Sequence[Sequence[Any]]) -> Places:
     return [tuple(k % len(values) for values in lists) for k in range(longest)]
 
 
-def _cases(choices: Choices, places: Places, exhaustive: frozenset[tuple[int, ...]]) -> pytest.MarkDecorator:
-    names = [name.split(", ") for name in choices]
+def _cases(
+    choices: dict[str, Iterable[Any]], places: Places, exhaustive: frozenset[tuple[int, ...]]
+) -> pytest.MarkDecorator:
+    names = [name.split("__") for name in choices]
     lists = [list(values) for values in choices.values()]
     cases = []
     for at in places:

@@ -26,7 +26,7 @@ from gpuops.batch.journal import Journal
 from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.shards import shard
 from gpuops.chain import Chain
-from gpuops.files import Picture, threads
+from gpuops.files import Picture
 from gpuops.ops.flip import FlipParams
 
 FLIP = Chain(FlipParams("horizontal"))
@@ -69,6 +69,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 # -- the pipeline ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_a_batch_gives_what_single_commands_give(clpix, here: Path) -> None:
     """Formats, depths, alpha and sizes follow each other; work is a chain, a transform, and its inverse."""
     inputs = [
@@ -140,16 +141,6 @@ def test_memory_bounds_what_is_read_ahead(gpu, here: Path) -> None:
         ahead[memory] = most
         assert [job.target for job in begun] == [job.target for job in jobs]
     assert ahead[1] <= 2 < ahead[1 << 30] <= 11
-
-
-def test_codecs_share_the_processors(gpu, here: Path) -> None:
-    before = threads.count()
-    seen = []
-    jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(3)]
-    for _done in run_jobs(lambda: gpu, jobs, at_once=before):
-        seen.append(threads.count())
-    assert seen == [max(1, before // min(before, 3))] * 3
-    assert threads.count() == before
 
 
 def test_what_fails_in_a_thread_is_the_failure_of_its_job(gpu, here: Path) -> None:
@@ -243,15 +234,12 @@ def test_lists_of_names(clpix, here: Path, monkeypatch) -> None:
         ("@none.txt -o out/", 1, "none.txt: the list of inputs cannot be read"),
         ("@ -o out/", 2, "such as @list.txt"),
         ("@empty -o out/", 2, "the lists of inputs are empty"),
-        ("--from0 empty -o out/", 2, "the lists of inputs are empty"),
         ("-o out/", 2, "Missing argument 'INPUT...'"),
         ("- --from0 - -o out/", 2, "read once"),
         ("1.png -o out/ --jobs 0", 2, "neither 'auto' nor a number"),
         ("1.png -o out/ --shard 4/3", 2, "--shard 4/3: write I/N with I from 1 to N"),
         ("1.png -o out/ --shard slurm", 2, "Slurm's variables are not set"),
         ("1.png -o out/ --skip-existing --overwrite", 2, "leave out one"),
-        ("1.png -o out/ --update --overwrite", 2, "leave out one"),
-        ("1.png -o out/ --update --skip-existing", 2, "leave out one"),
         ("1.png -o out/ --journal j --resume j", 2, "leave out --journal"),
         ("1.png -o out/ --journal no/j", 1, "no/j: the journal cannot be opened"),
         ("1.png -o out/ --journal 1.png", 1, "1.png: line 1 is not one of a journal"),
@@ -337,6 +325,7 @@ def test_chains_that_write_on_the_way_are_left_out_whole(clpix, here: Path, how:
     assert names(here / "mid") == names(here / "out") == ["0.png", "1.png", "2.png"]
 
 
+@pytest.mark.exhaustive
 def test_a_killed_run_is_resumed(here: Path) -> None:
     """Killed at any moment, and then resumed: each output is there, whole, and nothing else; none is done twice."""
     inputs = [save(here / "in" / f"{k:02}.png", (300, 400, 3), seed=k) for k in range(24)]
@@ -473,6 +462,7 @@ def check_recipe(here: Path) -> None:
         np.testing.assert_array_equal(made.pixels, source.pixels[::-1])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not shutil.which("parallel"), reason="there is no GNU parallel")
 def test_the_recipe_for_gnu_parallel(here: Path, recipe: str) -> None:
     """The command line of the documentation does all inputs once."""
@@ -482,6 +472,7 @@ def test_the_recipe_for_gnu_parallel(here: Path, recipe: str) -> None:
     check_recipe(here)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not shutil.which("snakemake"), reason="there is no Snakemake")
 def test_the_recipe_for_snakemake(here: Path, recipe: str) -> None:
     """The Snakefile of the documentation does all inputs once, and what is out of date again."""
@@ -521,6 +512,7 @@ def on_a_terminal(*command: object, until: bytes = b"", number: int = 0) -> tupl
     return process.wait(60), shown
 
 
+@pytest.mark.exhaustive
 def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(here: Path) -> None:
     inputs = [save(here / f"{k}.png", (300, 400, 3), seed=k) for k in range(30)]
     inputs[3].write_bytes(b"no picture")
@@ -535,6 +527,7 @@ def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(here: Path) -> N
     assert "3.png" in left[0] and left[1] == "clpix: error: 1 of 30 inputs failed"
 
 
+@pytest.mark.exhaustive
 def test_a_terminal_is_clean_after_an_interruption(here: Path) -> None:
     inputs = [save(here / f"{k}.png", (600, 800, 3), seed=k) for k in range(40)]
     command = ("blur", "--sigma", "9", *inputs, "-o", f"{here}/out/")

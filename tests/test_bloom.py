@@ -6,24 +6,23 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import ndimage
 
 from gpuops import GpuopsWarning, ParameterError
 from gpuops.glow.bloom import bloom, bloom_pixels
-from gpuops.glow.octaves import OCTAVES, levels, octaves, variance
+from gpuops.glow.octaves import octaves
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding
 
+from .choices import each, some
 from .reference.glow import bloom as reference
 from .reference.glow import bloom_of_gaussians as of_gaussians
 from .reference.glow import bloom_stages as stages
 from .reference.glow import over
 from .reference.images import close, on
 from .tolerance import BLOOM as TOLERANCE
-from .tolerance import DOUBLE, ROUNDINGS
+from .tolerance import ROUNDINGS
 
 READS = ("direct", "local")
 # 1 × 1; one row; one column; smaller than the 6 × 6 support; odd; a vector of 16 ± 1; group of 16 ± 1; over two groups
@@ -49,23 +48,21 @@ def test_mip_is_its_definition(gpu, rng, shape: tuple[int, int], reads: str) -> 
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize("radius", [0.05, 0.3])
-@pytest.mark.parametrize(
-    "shape", [(64, 96), (100, 256), (126, 96), (127, 128), (128, 128), (129, 96), (132, 96), (256, 70)]
+@some(
+    reads=READS,
+    shape=[(64, 96), (100, 256), (126, 96), (127, 128), (128, 128), (129, 96), (132, 96), (256, 70)],
 )
-def test_levels_that_end_in_every_way(gpu, rng, shape: tuple[int, int], radius: float, reads: str) -> None:
+def test_levels_that_end_in_every_way(gpu, rng, shape: tuple[int, int], reads: str) -> None:
     """Going up takes two levels at once: the rows of either are even or odd, and light stands on the last ones."""
     x = np.zeros((1, *shape), np.float32)
     x[:, -3:] = rng.random((1, 3, shape[1]))
-    params = BloomParams(strength=1.0, radius=radius, reads=reads, karis=False)
+    params = BloomParams(strength=1.0, radius=0.3, reads=reads, karis=False)
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize(
-    "options",
-    [
+@some(
+    reads=READS,
+    options=[
         {"karis": False},
         {"blend": "add", "strength": 3.0},
         {"threshold": 0.8},
@@ -77,7 +74,6 @@ def test_levels_that_end_in_every_way(gpu, rng, shape: tuple[int, int], radius: 
         {"radius": 1.0},
         {"strength": 1.0},
     ],
-    ids=str,
 )
 def test_options_are_their_definitions(gpu, rng, options: dict[str, object], reads: str) -> None:
     x = hdr(rng, 3, 45, 70)
@@ -85,9 +81,7 @@ def test_options_are_their_definitions(gpu, rng, options: dict[str, object], rea
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize("colours", [1, 3])
-@pytest.mark.parametrize("blend", ["energy", "add"])
+@some(reads=READS, colours=[1, 3], blend=["energy", "add"])
 def test_alpha_glows_along(gpu, rng, colours: int, blend: str, reads: str) -> None:
     alpha = np.zeros((1, 40, 52))
     alpha[:, 10:30, 20:37] = rng.random((20, 17))
@@ -130,35 +124,10 @@ def test_many_channels_fit_local_memory(gpu, rng) -> None:
 # -- properties -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["mip", "gaussians"])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_constants_stay(gpu, shape: tuple[int, int], method: str) -> None:
-    x = np.full((3, *shape), 7.3, np.float32)
-    result = bloom(gpu, on(gpu, x), BloomParams(strength=1.0, radius=0.5, method=method)).numpy()
-    assert np.abs(result / x - 1).max() <= TOLERANCE["constant"]
-
-
 def test_strength_zero_is_the_input_itself(gpu) -> None:
     image = gpu.array(np.array([[[np.nan, 1]]], np.float32))
     for method in ("mip", "gaussians"):
         assert bloom(gpu, image, BloomParams(strength=0.0, method=method)) is image
-
-
-@settings(max_examples=12, deadline=None)
-@given(
-    rows=st.sampled_from([16, 32, 64]),
-    columns=st.sampled_from([16, 64]),
-    strength=st.floats(0.01, 1),
-    threshold=st.sampled_from([0.0, 0.5]),
-    radius=st.floats(0.001, 0.4),
-)
-def test_energy_moves_light_only(
-    gpu, rows: int, columns: int, strength: float, threshold: float, radius: float
-) -> None:
-    x = np.random.default_rng(rows * columns).random((1, rows, columns)).astype(np.float32)
-    params = BloomParams(strength=strength, threshold=threshold, radius=radius, karis=False)
-    result = bloom(gpu, on(gpu, x), params).numpy()
-    assert result.mean(dtype=np.float64) == pytest.approx(x.mean(dtype=np.float64), rel=ROUNDINGS)
 
 
 def test_scales_with_the_light(gpu, rng) -> None:
@@ -186,24 +155,6 @@ def test_an_impulse_glows_evenly(gpu, reads: str) -> None:
     assert spread == pytest.approx(promised, rel=TOLERANCE["mip"])
 
 
-def test_karis_keeps_single_pixels_down(gpu) -> None:
-    """A hot pixel glows with a quarter of its light; a lamp loses its rim only."""
-    pixel, lamp = np.zeros((2, 1, 128, 128), np.float32)
-    pixel[0, 64, 64] = 10000
-    lamp[0, 32:96, 32:96] = 10000
-    glows = {}
-    for name, x in (("pixel", pixel), ("lamp", lamp)):
-        plain, damped = (
-            bloom(gpu, on(gpu, x), BloomParams(strength=1.0, blend="add", karis=karis)).numpy() - x
-            for karis in (False, True)
-        )
-        glows[name] = (
-            damped[0, 64, 110] / plain[0, 64, 110] if name == "lamp" else damped[0, 60, 80] / plain[0, 60, 80]
-        )
-    assert 0.2 < glows["pixel"] < 0.3
-    assert glows["lamp"] > 0.7
-
-
 def test_looks_alike_at_any_resolution(gpu, rng) -> None:
     """Bloom of the half-size image is the half-size image of the bloom, for a smooth scene."""
     scene = ndimage.gaussian_filter(np.where(rng.random((256, 256)) > 0.999, 200.0, 0.0), 6, mode="wrap")
@@ -213,19 +164,6 @@ def test_looks_alike_at_any_resolution(gpu, rng) -> None:
     large = large.reshape(128, 2, 128, 2).mean((1, 3))
     assert np.abs(large - small).max() < 0.04 * large.max()
     assert np.abs(half - small).max() > 0.2 * half.max()  # the difference is visible
-
-
-def test_levels_share_all_light() -> None:
-    for height in (1, 2, 100, 2160, 100000):
-        for radius in (0.0, 1e-6, 0.01, 0.1, 1.0):
-            params = BloomParams(radius=radius)
-            shares = levels(params, height)
-            assert len(shares) >= 2 and min(shares) >= 0
-            assert sum(shares) == pytest.approx(1, abs=DOUBLE)
-            spread = sum(share * variance(level) for level, share in enumerate(shares))
-            assert spread == pytest.approx(
-                sum(s * s / OCTAVES for s, _ in octaves(params, height)), abs=DOUBLE
-            )
 
 
 def test_overwriting_the_input(gpu, rng) -> None:
@@ -267,29 +205,17 @@ def test_the_largest_values_overflow_nothing(gpu, reads: str) -> None:
             assert np.isfinite(bloom(gpu, on(gpu, x), BloomParams(reads=reads, **options)).numpy()).all()
 
 
-@pytest.mark.parametrize("reads", READS)
-def test_nothing_but_nan(gpu, reads: str) -> None:
-    with pytest.warns(GpuopsWarning, match="1 pixel was not finite"):
-        result = bloom(gpu, gpu.array(np.full((1, 1, 1), np.nan, np.float32)), BloomParams(reads=reads))
-    assert result.numpy().item() == 0
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"strength": -0.1}, "strength must be from 0 to 100, not -0.1"),
         ({"strength": 1.5}, "0 … 1 with the blend energy"),
-        ({"strength": float("nan")}, "strength"),
         ({"blend": "add", "strength": float("inf")}, "0 to 100"),
         ({"radius": -1}, "radius must be from 0 to 1"),
-        ({"radius": 1.01}, "radius"),
-        ({"radius": float("nan")}, "radius"),
         ({"threshold": -1}, "threshold must be from 0 to 1e"),
-        ({"threshold": float("nan")}, "threshold"),
         ({"knee": 2}, "knee"),
         ({"exposure": float("nan")}, "exposure must be within ±60 stops"),
         ({"method": "magic"}, "method must be one of mip, gaussians, fft, not 'magic'"),
-        ({"blend": "screen"}, "blend must be one of"),
         ({"reads": "texture"}, "reads must be one of"),
         ({"border": "wrap"}, "border must be one of reflect, wrap-x, not 'wrap'"),
     ],
@@ -332,10 +258,12 @@ def with_alpha(
     return pixels
 
 
-@pytest.mark.parametrize("kind", ["opaque", "any", "holes"])
-@pytest.mark.parametrize("colours", [1, 3])
-@pytest.mark.parametrize("depth", ["uint8", "uint16", "float16", "float32"])
-@pytest.mark.parametrize("way", ["direct", "local", "gaussians"])
+@each(
+    kind=["opaque", "any", "holes"],
+    colours=[1, 3],
+    depth=["uint8", "uint16", "float16", "float32"],
+    way=["direct", "local", "gaussians"],
+)
 def test_the_operator_takes_straight_colours(gpu, rng, way: str, depth: str, colours: int, kind: str) -> None:
     """Pixels of every depth, read by kernels of their own (direct, gaussians) or by those of the glow (local)."""
     pixels, light = with_alpha(rng, colours, kind), depth.startswith("f")
@@ -388,8 +316,7 @@ def kernel_of(way: str) -> np.ndarray | None:
     return kernel / kernel.sum()
 
 
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize("shape", AROUND)
+@some(reads=READS, shape=AROUND)
 def test_around_is_its_definition(gpu, rng, shape: tuple[int, int], reads: str) -> None:
     x = hdr(rng, 4, *shape)
     x[-1] = rng.random(shape)
@@ -411,8 +338,7 @@ def test_turning_a_panorama_turns_its_glow(gpu, rng, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("width", [128, 100, 131])
-def test_no_seam(gpu, rng, way: str, width: int) -> None:
+def test_no_seam(gpu, rng, way: str, *, width: int = 100) -> None:
     """Across the edges the glow of a lamp falls as it does in the picture turned by half; with mirrors it jumps."""
     x = ndimage.gaussian_filter(panorama(rng, 64, width), (0, 2, 2), mode="wrap")
     x, half = np.roll(x, -8, -1), width // 2 // 8 * 8
@@ -430,15 +356,6 @@ def test_no_seam(gpu, rng, way: str, width: int) -> None:
     # Starbursts have darkness beyond edges rather than mirrors: the missing light falls as smoothly.
     most, least = (0.005, 0.01) if way == "starburst" else (0.02, 0.08)
     assert jumps["wrap-x"] < most and jumps["reflect"] > least
-
-
-@pytest.mark.parametrize("width", [100, 131])
-def test_turning_a_panorama_of_any_width_hardly_changes_its_glow(gpu, rng, width: int) -> None:
-    x = ndimage.gaussian_filter(panorama(rng, 64, width), (0, 2, 2), mode="wrap")
-    params = BloomParams(strength=1.0, blend="add", border="wrap-x")
-    for by in (1, 13, 50):
-        glow, turned = (bloom(gpu, on(gpu, v), params).numpy() - v for v in (x, np.roll(x, by, -1)))
-        assert np.abs(np.roll(glow, by, -1) - turned).max() < 0.02 * glow.max()
 
 
 def test_pixels_of_panoramas(gpu, rng) -> None:

@@ -5,26 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.ndimage
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gpuops import ParameterError
-from gpuops.filters import blur, coarse
+from gpuops.filters import blur
 from gpuops.ops.blur import BlurParams
 from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
 from gpuops.pixels.coding import Decoding, Encoding
 
+from .choices import each
 from .reference import borders
 from .tolerance import BLUR as TOLERANCE
-from .tolerance import DOUBLE, ROUNDINGS
+from .tolerance import ROUNDINGS
 
 # A single pixel, single lines, primes, and the tiles' and vectors' sizes ± 1: each takes another path.
 SHAPES = [(1, 1), (1, 7), (9, 1), (17, 31), (64, 65), (97, 101), (63, 257)]
 
 
-@pytest.mark.parametrize("method", ["direct", "local"])
-@pytest.mark.parametrize("border", list(BORDERS))
-@pytest.mark.parametrize("shape", SHAPES)
+@each(method=["direct", "local"], border=list(BORDERS), shape=SHAPES)
 def test_gaussian_is_scipys(gpu, rng, method: str, border: str, shape: tuple[int, int]) -> None:
     x = rng.random((2, *shape), dtype=np.float32)
     for sigma in ((0.3, 0.3), (1.0, 3.3), (12.0, 0.0), (0.0, 40.0)):
@@ -37,10 +34,20 @@ def test_gaussian_is_scipys(gpu, rng, method: str, border: str, shape: tuple[int
         )
 
 
-@pytest.mark.parametrize("border", list(BORDERS))
-@pytest.mark.parametrize(
-    "sigma",
-    [(0.3, 0.8), (2, 3), (4.3, 5.4), (5, 5.9), (4.6, 9), (10, 9), (7, 0), (2, 40), (30, 12), (100, 300)],
+@each(
+    border=list(BORDERS),
+    sigma=[
+        (0.3, 0.8),
+        (2, 3),
+        (4.3, 5.4),
+        (5, 5.9),
+        (4.6, 9),
+        (10, 9),
+        (7, 0),
+        (2, 40),
+        (30, 12),
+        (100, 300),
+    ],
 )
 def test_auto_is_a_whole_gaussian(gpu, rng, sigma: tuple[float, float], border: str) -> None:
     for shape in ((1, 9), (31, 17), (97, 131), (56, 64), (2, 330)):
@@ -54,8 +61,7 @@ def test_auto_is_a_whole_gaussian(gpu, rng, sigma: tuple[float, float], border: 
         assert (np.abs(got - expected).max((1, 2)) <= TOLERANCE["coarse"] * expected.max((1, 2))).all()
 
 
-@pytest.mark.parametrize("border", list(BORDERS))
-@pytest.mark.parametrize("sigma", [450, 930, 1000, 2000])
+@each(border=list(BORDERS), sigma=[450, 930, 1000, 2000])
 def test_auto_on_narrow_images(gpu, rng, sigma: float, border: str) -> None:
     """Narrow images have a coarse grid of a few samples, on which much of the Gaussian is left."""
     for width in (1, 5, 37, 64):
@@ -68,16 +74,7 @@ def test_auto_on_narrow_images(gpu, rng, sigma: float, border: str) -> None:
         np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["coarse"])
 
 
-def test_weights_that_are_left_are_a_whole_bell() -> None:
-    for sigma in np.geomspace(2, 2000, 300).tolist():
-        for windows in ((1.0,), (0.5,), (1.0, 0.13), (1.0, 0.13, 0.02)):
-            weights = coarse.Left(sigma, windows).weights()
-            radius = len(weights) // 2
-            assert radius >= 3.5 * sigma and weights.argmax() == radius and weights.min() > -1e-9
-            np.testing.assert_allclose(weights, weights[::-1], rtol=0, atol=DOUBLE)
-            assert weights.sum() == pytest.approx(1, abs=DOUBLE)
-
-
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("sigma", [3.0, 30.0])
 def test_work_items_of_many_rows(gpu, rng, sigma: float) -> None:
     """No driver's limit on the rounds of a work-item's loops cuts them off (llvmpipe's is 65535)."""
@@ -87,8 +84,7 @@ def test_work_items_of_many_rows(gpu, rng, sigma: float) -> None:
     np.testing.assert_allclose(got, expected, atol=TOLERANCE["sums"])
 
 
-@pytest.mark.parametrize("border", list(BORDERS))
-@pytest.mark.parametrize("sigma", [(0.12, 0.3), (0.5, 0.8), (3, 1e-300), (0, 7), (11, 12), (300, 100)])
+@each(border=list(BORDERS), sigma=[(0.12, 0.3), (0.5, 0.8), (3, 1e-300), (0, 7), (11, 12), (300, 100)])
 def test_recursive_is_a_whole_gaussian(gpu, rng, sigma: tuple[float, float], border: str) -> None:
     for shape in ((1, 1), (9, 1), (31, 17), (130, 300)):  # the last shape takes several bands for some σ
         point, step = np.zeros(shape), np.zeros(shape)
@@ -135,8 +131,7 @@ def test_a_point_becomes_a_disc(gpu, radius: float) -> None:
     np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["disc"] * expected.max())
 
 
-@pytest.mark.parametrize("angle", [0.0, 30.0, 90.0, 135.0, -400.0])
-@pytest.mark.parametrize("length", [0.5, 1.0, 7.0, 20.3])
+@each(angle=[0.0, 30.0, 90.0, 135.0, -400.0], length=[0.5, 1.0, 7.0, 20.3])
 def test_a_point_becomes_a_line(gpu, length: float, angle: float) -> None:
     point = np.zeros((1, 31, 31), np.float32)
     point[0, 15, 15] = 1
@@ -190,29 +185,6 @@ def test_library_functions_take_and_return_arrays(gpu, rng) -> None:
 def test_sigma_0_is_exactly_the_input(gpu, rng) -> None:
     image = gpu.array(rng.random((1, 8, 8), dtype=np.float32))
     assert blur.blur(gpu, image, BlurParams()) is image
-
-
-@pytest.mark.parametrize("method", ["direct", "local", "multirate", "recursive"])
-@settings(max_examples=25, deadline=None)
-@given(
-    height=st.integers(1, 70),
-    width=st.integers(1, 70),
-    sigma=st.floats(0.2, 30),
-    border=st.sampled_from(["reflect", "mirror", "nearest", "wrap"]),
-)
-def test_constants_stay_constant(
-    gpu, method: str, height: int, width: int, sigma: float, border: str
-) -> None:
-    x = np.full((1, height, width), 0.7, np.float32)
-    params = BlurParams(sigma=(sigma, max(sigma, 4.5)), border=border, method=method)
-    np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), 0.7, rtol=TOLERANCE["sums"])
-
-
-def test_reflection_keeps_the_mean(gpu, rng) -> None:
-    x = rng.random((1, 61, 83), dtype=np.float32)
-    for sigma in (2.0, 5.0, 9.0, 50.0):
-        y = blur.gaussian_filter(gpu, x, sigma)
-        assert y.mean(dtype=float) == pytest.approx(x.mean(dtype=float), rel=ROUNDINGS)
 
 
 @pytest.mark.parametrize("method", ["direct", "local"])
@@ -283,32 +255,20 @@ def test_border_names() -> None:
     [
         {"sigma": (-1.0, 1.0)},
         {"sigma": (float("nan"), 1.0)},
-        {"sigma": (float("inf"), 1.0)},
-        {"sigma": (1e9, 1.0)},
         {"truncate": 0.0},
         {"method": "multirate", "sigma": (2.0, 2.9)},
         {"method": "multirate", "sigma": (9.0, 9.0), "truncate": 4.0},
         {"method": "multirate", "kind": "box", "radius": (9, 9)},
-        {"method": "recursive", "kind": "box", "radius": (9, 9)},
         {"method": "recursive", "sigma": (9.0, 9.0), "truncate": 4.0},
         {"kind": "round"},
         {"kind": "median", "radius": (16, 1)},
-        {"kind": "median", "radius": (1.5, 1)},
         {"kind": "median", "radius": (1, 1), "method": "local"},
         {"kind": "bilateral", "sigma": (1.0, 2.0), "sigma_color": 0.1},
-        {"kind": "bilateral", "sigma": (1.0, 1.0), "sigma_color": float("nan")},
-        {"kind": "disc", "radius": (float("nan"), 1.0)},
-        {"kind": "disc", "radius": (1.0, float("nan"))},
         {"kind": "box", "radius": (1.0, float("inf"))},
-        {"kind": "disc", "radius": (5e3, 5e3)},
         {"kind": "motion", "length": -1.0},
-        {"kind": "motion", "length": 1.0, "angle": float("inf")},
         {"kind": "motion", "length": 1e4},
-        {"kind": "box", "radius": (1.5, 2)},
         {"method": "magic"},
         {"border": "sideways"},
-        {"cval": float("nan")},
-        {"kind": "box", "radius": (-1, 0)},
     ],
 )
 def test_parameters_without_meaning_are_refused(bad: dict) -> None:

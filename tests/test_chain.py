@@ -23,6 +23,7 @@ from gpuops.pixels.curves import Parametric as Curve
 from gpuops.pixels.primaries import NAMED
 from gpuops.space import Space, converted
 
+from .choices import some
 from .reference.colour import srgb_light, srgb_signal
 from .reference.images import on
 from .tolerance import BLUR, COLOUR
@@ -89,7 +90,6 @@ def step(body: str, head: str = "schema = 1\n") -> str:
     [
         ("schema = 1", "look: has no \\[\\[step\\]\\]"),
         ("[[step]]\nop = 'blur'", "look: has no line 'schema = 1'"),
-        (step("op = 'blur'", "schema = true"), "has no line 'schema = 1'"),
         (step("op = 'blur'", "schema = 2"), "look: is of schema 2, and this version knows 1 at most"),
         (step("op = 'blur'", "schema = 1\nsteps = 3"), "unknown key 'steps'"),
         (step("op = 'blurr'\nsigma = 1"), "look, line 3: unknown step 'blurr': did you mean 'blur'\\?"),
@@ -101,14 +101,11 @@ def step(body: str, head: str = "schema = 1\n") -> str:
             step("op = 'blur'\nsigma = 1\nradius = 2"),
             "look, line 6: a Gaussian is as wide .* leave out radius",
         ),
-        (step("op = 'blur'"), "look, line 3: give --sigma"),
         (step("op = 'grade'\nsaturation = 101"), "look, line 5: saturation must be from 0 to 100"),
         (step("op = 'bloom'\nkaris = 1"), "look, line 5: karis is true or false"),
-        (step("op = 'bloom'\nstrength = true"), "look, line 5: strength is not true or false"),
         (step("op = 'crop'"), "look, line 3: "),
         (step("op = 'fft'"), "look, line 3: unknown step 'fft'"),
         ("schema = 1\n[[step]\n", "look: is no TOML"),
-        ("schema = 1\nstep = 3\n", "look: has no \\[\\[step\\]\\]"),
     ],
 )
 def test_what_is_wrong_in_a_recipe_is_named(text: str, message: str) -> None:
@@ -156,7 +153,9 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), list(product(STEPS, STEPS)))
+@pytest.mark.parametrize(
+    ("first", "second"), [(one, STEPS[k - by]) for k, one in enumerate(STEPS) for by in (1, 3)]
+)
 def test_a_chain_is_its_steps_one_by_one(gpu, rng, first: Any, second: Any) -> None:
     """Bit for bit: straight light between them is what EXR files hold."""
     x = rng.gamma(0.5, 2, (4, 23, 31)).astype(np.float32)
@@ -212,9 +211,11 @@ def test_the_report_names_the_steps(opened, rng) -> None:
 # -- the converter -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize(("before", "after"), list(product((LINEAR, SRGB), (LINEAR, SRGB))))
-@pytest.mark.parametrize(("was", "becomes"), list(product((False, True), (False, True))))
+@some(
+    channels=[1, 2, 3, 4],
+    before__after=list(product((LINEAR, SRGB), (LINEAR, SRGB))),
+    was__becomes=list(product((False, True), (False, True))),
+)
 def test_converted(gpu, rng, channels: int, before: Colour, after: Colour, was: bool, becomes: bool) -> None:
     alpha = channels % 2 == 0
     x = rng.uniform(-0.2, 1.5, (channels, 7, 19)).astype(np.float32)

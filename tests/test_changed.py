@@ -18,6 +18,8 @@ from gpuops.metrics.measure import Both, measure
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.thresholds import Thresholds
 
+from .choices import some
+
 FIGURES = ("max", "mean", "rmse", "psnr", "flip", "ssim", "de2000")
 SIZES = [(1, 1), (1, 9), (40, 1), (37, 3), (19, 18), (33, 70), (64, 128)]
 
@@ -34,8 +36,7 @@ def two(rng: np.random.Generator, shape: tuple[int, int, int], dtype: str) -> tu
     return Picture(a, alpha=alpha, linear=linear), Picture(b, alpha=alpha, linear=linear)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("dtype", DTYPES)
+@some(size=SIZES, dtype=DTYPES)
 def test_every_pixel_that_differs_is_found(rng, monkeypatch, size: tuple[int, int], dtype: str) -> None:
     monkeypatch.setattr(module, "_MOST", 1)
     for channels in (1, 2, 3, 4):
@@ -73,8 +74,7 @@ def both_ways(
         return found, measure(Both(gpu, b, a, how), thresholds)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("channels", [1, 3, 4])
+@some(dtype=DTYPES, channels=[1, 3, 4])
 def test_figures_are_those_of_whole_pictures(gpu, rng, monkeypatch, dtype: str, channels: int) -> None:
     a, b = two(rng, (83, 101, channels), dtype)
     thresholds = Thresholds(fail=0.5 / 255)
