@@ -23,6 +23,7 @@ from clpix.naming import outputs_for
 from gpuops import ParameterError, files
 from gpuops.files import Picture
 
+from .choices import first
 from .conftest import Run
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "sunset.exr"
@@ -70,20 +71,15 @@ def test_help_lists_every_command(clpix) -> None:
         assert name in run.out and text in run.out
 
 
-@pytest.mark.parametrize("command", list(COMMANDS))
-def test_every_command_has_help(clpix, command: str) -> None:
-    run = clpix(command, "--help")
-    assert run.code == 0 and run.out.startswith(f"Usage: clpix {command}") and not run.err
-
-
-@pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_help_loads_neither_numpy_nor_opencl(command: str) -> None:
+def test_help_loads_neither_numpy_nor_opencl() -> None:
     code = (
         "import sys\nfrom clpix.main import cli\n"
-        f"cli.main([{command!r}, '--help'] if {command!r} else ['--help'], standalone_mode=False)\n"
-        "heavy = {'numpy', 'pyopencl', 'imageio', 'OpenImageIO', 'tifffile'} & set(sys.modules)\n"
-        f"heavy |= set() if {command!r} else {{'clpix.options'}} & set(sys.modules)\n"  # the list has no options
-        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+        "cli.main(['--help'], standalone_mode=False)\n"
+        "assert 'clpix.options' not in sys.modules\n"  # the list has no options
+        f"for command in {list(COMMANDS)}:\n"
+        "    cli.main([command, '--help'], standalone_mode=False)\n"
+        "    heavy = {'numpy', 'pyopencl', 'imageio', 'OpenImageIO', 'tifffile'} & set(sys.modules)\n"
+        "    assert not heavy, f'{command} loads {heavy}'\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -93,11 +89,6 @@ def test_version(clpix) -> None:
     from importlib.metadata import version
 
     assert clpix("--version").out == f"clpix {version('clpix')}\n"
-
-
-def test_an_unknown_command_names_the_nearest(clpix) -> None:
-    run = clpix("blurr", "x.png")
-    assert run.code == 2 and "'blur'" in run.err
 
 
 # -- names of outputs ----------------------------------------------------------------------------------------
@@ -177,6 +168,7 @@ def hear_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
+@pytest.mark.exhaustive
 def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
     image, out = picture(tmp_path / "a.png"), tmp_path / "o.png"
     process = subprocess.Popen(
@@ -189,8 +181,10 @@ def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
     assert process.returncode == 0 and out.exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
-@pytest.mark.parametrize("delay", [0.15, 0.4, 0.7])
+@pytest.mark.parametrize(
+    ("number", "delay"),
+    first(1, [(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)]),
+)
 def test_a_signal_ends_the_program_at_any_time(tmp_path, number: signal.Signals, delay: float) -> None:
     inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
     command = [
@@ -215,6 +209,7 @@ def test_a_signal_ends_the_program_at_any_time(tmp_path, number: signal.Signals,
         assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.exhaustive
 def test_interrupting_a_batch_leaves_whole_files_only(tmp_path) -> None:
     inputs = [picture(tmp_path / f"{i}.png", (600, 800, 3), seed=i) for i in range(40)]
     out = tmp_path / "out"
@@ -278,36 +273,6 @@ def test_bad_inputs(clpix, tmp_path, kind: str) -> None:
     out.mkdir()
     one_line(clpix("blur", "--sigma", 1, path, "-o", out / "result.png"), 1, str(path))
     assert not list(out.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("args", "code", "words"),
-    [
-        (("-o", "OUT/x.xyz"), 1, (".xyz", "known")),
-        (("-o", "OUT/x"), 1, ("extension",)),
-        (("-o", "OUT/none/x.png"), 1, ("none", "does not exist")),
-        (("-o", "OUT/there.png"), 1, ("there.png", "exists")),
-        (("-o", "IN"), 1, ("input",)),
-        (("-o", "IN", "--overwrite"), 1, ("input",)),
-        (("-o", "OUT/x.png", "--sigma", "-1"), 2, ("sigma", "-1")),
-        (("-o", "OUT/x.png", "--sigma", "nan"), 2, ("sigma", "nan")),
-        (("-o", "OUT/x.png", "--border", "sideways"), 2, ("border", "mirror")),
-        (("-o", "OUT/x.png", "--device", "nothing-like-this"), 3, ("nothing-like-this",)),
-        (("-o", "-",), 2, ("--format",)),
-    ],
-)  # fmt: skip
-def test_bad_arguments(clpix, tmp_path, args: tuple[str, ...], code: int, words: tuple[str, ...]) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    source = picture(tmp_path / "in.png")
-    there = picture(out / "there.png", seed=5)
-    before = (source.read_bytes(), there.read_bytes())
-    args = tuple(arg.replace("OUT", str(out)).replace("IN", str(source)) for arg in args)
-    if "--sigma" not in args:
-        args += ("--sigma", "1")
-    one_line(clpix("blur", source, *args), code, *words)
-    assert (source.read_bytes(), there.read_bytes()) == before
-    assert [p.name for p in out.iterdir()] == ["there.png"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -399,8 +364,10 @@ def test_stdin_to_stdout(tmp_path) -> None:
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
 
 
-@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
-@pytest.mark.parametrize(("there", "back"), [("fft", "ifft"), ("dwt", "idwt")])
+@pytest.mark.parametrize(
+    ("there", "back", "extension"),
+    first(1, [("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")]),
+)
 def test_numbers_through_pipes(tmp_path, there: str, back: str, extension: str) -> None:
     source = picture(tmp_path / "in.png", (9, 14, 4))
     clpix = [sys.executable, "-m", "clpix"]
@@ -418,11 +385,8 @@ def test_numbers_through_pipes(tmp_path, there: str, back: str, extension: str) 
         np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
 
-@pytest.mark.parametrize("stdin", [b"", b"no numbers", b"PK\x03\x04 and no more"])
+@pytest.mark.parametrize("stdin", first(1, [b"no numbers", b"", b"PK\x03\x04 and no more"]))
 def test_numbers_from_a_broken_pipe(tmp_path, stdin: bytes) -> None:
-    one_line(
-        closed("</dev/null", "blur", "--sigma", 1, "-", "-", "-o", f"{tmp_path}/{{index}}.png"), 2, "once"
-    )
     for command in ("ifft", "idwt"):
         run = subprocess.run(
             [sys.executable, "-m", "clpix", command, "-", "-o", str(tmp_path / "o.png")],
@@ -442,6 +406,7 @@ def closed(shell: str, *args: object) -> Run:
     return Run(run.returncode, run.stdout, run.stderr)
 
 
+@pytest.mark.exhaustive
 def test_closed_standard_streams(tmp_path) -> None:
     source, out = picture(tmp_path / "in.png"), tmp_path / "o.png"
     expected = ["blur", "--sigma", 0, source, "-o", out]
@@ -533,56 +498,33 @@ WITHOUT_EFFECT = [
     ("blur o.png", "--sigma 1 --radius 2", "--radius"),
     ("blur o.png", "--sigma 1 --sigma-x 1 --sigma-y 1", "--sigma"),
     ("blur o.png", "--kind box --radius 2 --truncate 3", "--truncate"),
-    ("blur o.png", "--kind box --radius 2 --sigma 1", "--sigma"),
     ("blur o.png", "--kind disc --radius 2 --length 1", "--length"),
-    ("blur o.png", "--kind motion --length 3 --radius 2", "--radius"),
     ("blur o.png", "--sigma 3 --angle 30", "--angle"),
     ("blur o.png", "--preset d3d11 --border wrap", "--border"),
-    ("blur o.png", "--preset d3d11 --sigma 3", "--sigma"),
-    ("blur o.png", "--preset d3d11 --kind gaussian", "--kind"),
     ("blur o.png", "--sigma 1 --format png", "--format"),
     ("bloom o.png", "--knee 0.2", "--knee"),
     ("bloom o.png", "--method gaussians --karis", "--karis"),
-    ("bloom o.png", "--method gaussians --no-karis", "--no-karis"),
     ("bloom o.png", "--method gaussians --reads local", "--reads"),
-    ("bloom o.png", "--kernel in.png --reads local", "--reads"),
     ("bloom o.png", "--no-karis --exposure 1", "--exposure"),
-    ("bloom o.png", "--method gaussians --exposure auto", "--exposure"),
-    ("bloom o.png", "--preset d3d11 --strength 0.1", "--strength"),
-    ("bloom o.png", "--preset d3d11 --no-karis", "--no-karis"),
-    ("bloom o.png", "--preset d3d11 --exposure 1", "--exposure"),
     ("tonemap o.png", "--seed 3", "--seed"),
     ("tonemap o.png", "--exposure 1 --method local", "--method"),
-    ("tonemap o.png", "--exposure 1 --key 0.2", "--key"),
-    ("tonemap o.png", "--preset d3d11 --no-dither", "--no-dither"),
     ("tonemap o.exr", "--dither", "--dither"),
     ("tonemap o.exr", "--transfer srgb", "--transfer"),
     ("fft o.npz", "--order 3", "--order"),
-    ("fft o.npz", "--filter-shape gaussian", "--filter-shape"),
     ("fft o.npz", "--filter lowpass --cutoff 0.1 --order 3", "--order"),
     ("fft o.npz", "--dtype uint8", "--dtype"),
     ("fft o.png", "--half", "--half"),
-    ("fft o.exr", "--view phase --half", "--half"),
     ("fft o.png", "--norm forward", "--norm"),
     ("fft o.png", "--precision half", "--precision"),
     ("fft o.png", "--alpha keep", "--alpha"),
     ("ifft o.png", "--space linear", "--space"),
     ("ifft o.png", "--layer a", "--layer"),
-    ("idwt o.png", "--space encoded", "--space"),
-    ("idwt o.png", "--layer a", "--layer"),
     ("dwt o.npz", "--dtype half", "--dtype"),
-    ("dwt o.npz", "--integer --dtype float", "--dtype"),
     ("dwt o.png", "--alpha drop", "--alpha"),
     ("compare", "--dtype uint16", "--dtype"),
-    ("compare", "--progress", "--progress"),
     ("info", "--stats --dtype half", "--dtype"),
-    ("info", "--stats --progress", "--progress"),
-    ("info", "--stats --overwrite", "--overwrite"),
     ("info", "--histogram", "--histogram"),
     ("info", "--device cpu", "--device"),
-    ("info", "--space linear", "--space"),
-    ("info", "--alpha drop", "--alpha"),
-    ("info", "--timing", "--timing"),
 ]
 
 
@@ -617,15 +559,8 @@ def test_values_without_effect_are_values(clpix, tmp_path, command: str, options
         ("--kind box --radius 2.5", "whole number"),
         ("--kind disc", "--radius"),
         ("--kind median --radius 16", "15"),
-        ("--kind median --radius 1 --border constant:nan", "constant"),
         ("--kind bilateral --sigma 2", "--sigma-color"),
-        ("--kind bilateral --sigma 2 --sigma-color -1", "sigma-color must be"),
-        ("--kind median --radius 2 --sigma-color 1", "--sigma-color"),
-        ("--kind disc --radius -1", "radius"),
         ("--kind motion --angle 30", "--length"),
-        ("--kind motion --length nan", "length"),
-        ("--sigma 2.9 --method multirate", "multirate"),
-        ("--sigma 9 --truncate 4 --method multirate", "multirate"),
         ("--preset d3d11 --method fft", "--method"),
     ],
 )
@@ -634,7 +569,6 @@ def test_blurs_that_cannot_be(clpix, tmp_path, options: str, word: str) -> None:
     assert not (tmp_path / "o.png").exists()
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -648,35 +582,12 @@ def test_blurs_that_cannot_be(clpix, tmp_path, options: str, word: str) -> None:
         ("--sigma 0", ""),
     ],
 )
-def test_what_is_not_finite_is_said_to_spread(clpix, tmp_path, options: str, words: str, dtype: str) -> None:
-    pixels = np.ones((300, 40, 3), dtype)
+def test_what_is_not_finite_is_said_to_spread(clpix, tmp_path, options: str, words: str) -> None:
+    pixels = np.ones((300, 40, 3), np.float16)
     pixels[3, 4, 1], pixels[250, 30, 2] = np.nan, np.inf
     files.write(tmp_path / "in.exr", Picture(pixels, linear=True))
     run = clpix("blur", tmp_path / "in.exr", "-o", tmp_path / "out.exr", *options.split())
     assert run.code == 0 and run.err.count("\n") == bool(words) and re.search(words, run.err)
-
-
-@pytest.mark.parametrize(
-    "options",
-    ["", "--sigma-x 1", "--kind box", "--sigma 1 --sgma 2", "--sigma x", "--sigma", "--device gpu --kind"],
-)
-def test_usage_errors_are_one_line(clpix, tmp_path, options: str) -> None:
-    one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2)
-    one_line(clpix("blur", *options.split()), 2)
-    one_line(clpix("bench"), 2)
-    assert not (tmp_path / "o.png").exists()
-
-
-@pytest.mark.parametrize(
-    ("output", "dtype", "words"),
-    [("o.png", "half", ("PNG", "uint8 or uint16")), ("o.exr", "uint8", ("EXR", "half or float"))],
-)
-def test_a_depth_that_the_format_has_not(
-    clpix, tmp_path, output: str, dtype: str, words: tuple[str, ...]
-) -> None:
-    source = picture(tmp_path / "in.png")
-    one_line(clpix("blur", "--sigma", 1, source, "-o", tmp_path / output, "--dtype", dtype), 2, *words)
-    one_line(clpix("compare", source, source, "-o", tmp_path / output, "--dtype", dtype), 2, *words)
 
 
 def test_a_field_that_templates_do_not_have(clpix, tmp_path) -> None:

@@ -19,7 +19,7 @@ from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done
 from gpuops.files import Picture
 
-pytest.importorskip("distributed", reason="distributed is not installed")
+pytest.importorskip("distributed", reason="needs the extra dask")
 
 from gpuops.batch import cluster as clusters
 from gpuops.batch import connection
@@ -119,6 +119,7 @@ def test_processes_of_this_machine(clpix, here: Path) -> None:
     assert contents(here / "one") == contents(here / "two") and len(names(here / "two")) == 20
 
 
+@pytest.mark.exhaustive
 def test_what_is_left_is_decided_here(clpix, here: Path, pair: Cluster) -> None:
     """Workers have another current folder: names mean what they mean here, those of operands too."""
     for k in range(6):
@@ -136,27 +137,7 @@ def test_what_is_left_is_decided_here(clpix, here: Path, pair: Cluster) -> None:
     assert (here / "two" / "x" / "0.png").stat().st_mtime_ns == first
 
 
-def test_tasks_grow(here: Path, pair: Cluster, monkeypatch) -> None:
-    """The first ones are of one job; then they take a while; and few are under way, whatever there is to do."""
-    jobs = jobs_of(here, count=60)
-    sizes: list[int] = []
-    under_way: list[int] = []
-    whole = clusters._ClusterRun._send
-
-    def noting(self: Any, todo: list[Any]) -> None:
-        sizes.append(len(todo))
-        whole(self, todo)
-        under_way.append(len(self._flying))
-
-    monkeypatch.setattr(clusters._ClusterRun, "_send", noting)
-    with connected(str(pair.file)) as cluster:
-        found, said = run_at(cluster, jobs)
-    assert not errors(found) and not said
-    check_flipped(jobs, here)
-    assert sizes[0] == 1 and max(sizes) > 1 and sum(sizes) == 60
-    assert max(under_way) == clusters._FLYING * 2
-
-
+@pytest.mark.exhaustive
 def test_a_resource_is_asked_for_where_there_is_one(here: Path, alone: Cluster) -> None:
     """Without one nobody waits for it; with one, tasks go to the workers that have it."""
     alone.add()
@@ -185,6 +166,7 @@ def test_a_death_in_the_middle(here: Path, local: connection.Cluster, late: bool
     check_flipped(jobs, here)
 
 
+@pytest.mark.exhaustive
 def test_the_last_worker_dies(here: Path, tmp_path_factory) -> None:
     """That is said, and the batch goes on when there is another one."""
     (here / "marks").mkdir()
@@ -203,6 +185,7 @@ def test_the_last_worker_dies(here: Path, tmp_path_factory) -> None:
     check_flipped(jobs, here)
 
 
+@pytest.mark.exhaustive
 def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch) -> None:
     """The worker that has done a task dies before its answer is fetched: the task is done again."""
     hear, killed = clusters._ClusterRun._hear, []
@@ -247,6 +230,7 @@ def test_an_output_of_somebody_else_stays(here: Path, local: connection.Cluster)
     assert names(here / "out") == ["00.png", "01.png"]
 
 
+@pytest.mark.exhaustive
 def test_an_interrupted_program_leaves_nothing(here: Path) -> None:
     """Its processes end with it, whether a person interrupts all of them or it alone is told to end."""
     inputs = [save(here / "in" / f"{k:02}.png", (600, 800, 3), seed=k) for k in range(40)]
@@ -308,10 +292,8 @@ def one_line(run: Run, code: int, words: str) -> None:
     ("options", "code", "words"),
     [
         (("--cluster", "local:0"), 2, "write local:N with N from 1 on, such as local:4"),
-        (("--cluster", "local:x"), 2, "write local:N"),
         (("--cluster", "none.json"), 2, "the scheduler's file cannot be read (No such file"),
         (("--cluster", "damaged.json"), 2, "is no scheduler's file"),
-        (("--cluster", "list.json"), 2, "is no scheduler's file"),
         (("--cluster", "nothing-like-this://a:1"), 2, "nothing-like-this"),
         (
             ("--cluster", "tcp://127.0.0.1:9"),
@@ -320,10 +302,8 @@ def one_line(run: Run, code: int, words: str) -> None:
         ),
         (("--cluster", "local:2", "--jobs", "3"), 2, "leave out --jobs"),
         (("--cluster", "local:2", "--timing"), 2, "leave out --timing"),
-        (("--cluster", "local:2", "--timing-file", "t.json"), 2, "leave out --timing-file"),
         (("--cluster", "local:2", "--dump-kernels", "k"), 2, "leave out --dump-kernels"),
         (("--cluster", "local:2", "--device", "0,1"), 2, "each worker has one device"),
-        (("--cluster", "local:2", "--device", "all"), 2, "each worker has one device"),
         (("--cluster", "local:2", "--retries", "-1"), 2, "--retries"),
         (("--retries", "3"), 2, "leave out --retries"),
     ],
@@ -350,6 +330,7 @@ def test_dask_is_missing(clpix, here: Path, monkeypatch) -> None:
     one_line(clpix(*FLIP, source, "-o", "o.png", "--cluster", "local:2"), 2, "pip install 'clpix[dask]'")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("impatient")
 def test_workers_that_cannot_work(clpix, here: Path, alone: Cluster) -> None:
     """One has no device; then there is one beside it that has one, one of another version, one without clpix."""
@@ -372,6 +353,7 @@ def test_workers_that_cannot_work(clpix, here: Path, alone: Cluster) -> None:
     one_line(clpix(*command), 1, "clpix cannot be imported there")
 
 
+@pytest.mark.exhaustive
 def test_a_late_worker_of_another_version_is_left_out(here: Path, alone: Cluster) -> None:
     """It comes when others work already."""
     first = alone.add()

@@ -61,11 +61,39 @@ def test_sizes_stay_within_half_of_the_memory(gpu) -> None:
     assert bench.sizes_that_fit(gpu, (1, 1 << 40)) == (1,)
 
 
-def test_usage(clpix, gpu) -> None:
-    assert clpix("bench", "copy", "--size", 0).code == 2
-    assert clpix("bench", "nothing").code == 2
-    assert clpix("bench", "copy", "--device", "nothing-like-this").code == 3
-    assert "copy" in clpix("bench", "--help").out
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ("copy --size 0", 2, "--size"),
+        ("copy --device nothing-like-this", 3, "nothing-like-this"),
+        ("blur --size 0", 2, "0×0 is no size"),
+        ("blur --size 16 --size 16x0", 2, "16×0 is no size"),
+        ("blur --channels 5", 2, "--channels"),
+        ("tonemap --size 16 --size 1048576", 1, "--channels"),
+        ("dwt --size 16x", 2, "WIDTHxHEIGHT"),
+        ("dwt --levels 41", 2, "levels must be"),
+        ("dwt --wavelet db4", 2, "no lifting steps"),
+        ("dwt --size 16 --size 1048576", 1, "use a smaller --size"),
+        ("fft --size 1", 2, "powers of two"),
+        ("fft --size 16 --size 100", 2, "100×100"),
+        ("fft --size=-16", 2, "WIDTHxHEIGHT"),
+        ("fft --size 16x16x16", 2, "WIDTHxHEIGHT"),
+        ("fft --channels 0", 2, "--channels"),
+        ("fft --size 16 --chart bars.pdf", 2, ".png or .svg"),
+        ("fft --size 16 --chart no/such/folder/bars.png", 1, "folder"),
+        ("fft --size 16 --overwrite", 2, "--chart"),
+        ("fft --size 16 --size 1048576", 1, "--channels"),
+    ],
+)
+def test_refused_in_one_line(clpix, tmp_path, monkeypatch, options: str, code: int, words: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = clpix("bench", *options.split())
+    assert (run.code, run.out, run.err.count("\n")) == (code, "", 1)
+    assert words in run.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_librarys_checks(gpu) -> None:
     with pytest.raises(ParameterError, match="Report"):
         list(bench.copy(gpu, [1]))
     with pytest.raises(ParameterError, match="1 MiB"):

@@ -112,6 +112,7 @@ def test_the_tables(clpix) -> None:
     assert [line.split("  ")[0] for line in times[1:-1]] == [*bench_dwt.VARIANTS] * 2
 
 
+@pytest.mark.exhaustive
 def test_split_images(clpix) -> None:
     """If memory has room for one image and no more, methods that need two are split."""
     arguments = "--size", "300x1000", "--size", 64, "--device-memory", 1_600_000
@@ -145,26 +146,6 @@ def test_one_pixel(opened) -> None:
     assert [row.variant for row in rows] == list(bench_dwt.VARIANTS)
     assert bench_dwt_tables.table(gpu, rows)
     assert gpu.report is not None and not gpu.report.kernels()  # the runs' launches are not kept
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "words"),
-    [
-        ("--size 0", 2, "0×0 is no size"),
-        ("--size 16x", 2, "WIDTHxHEIGHT"),
-        ("--levels 0", 2, "--levels"),
-        ("--levels 41", 2, "levels must be"),
-        ("--wavelet harr", 2, "did you mean 'haar'?"),
-        ("--wavelet db4", 2, "no lifting steps"),
-        ("--size 16 --size 1048576", 1, "use a smaller --size"),
-        ("--size 16 --device nothing-like-this", 3, "nothing-like-this"),
-    ],
-)
-def test_refused_in_one_line(clpix, options: str, code: int, words: str) -> None:
-    run = clpix("bench", "dwt", *options.split())
-    assert (run.code, run.out) == (code, "")
-    assert words in run.err
-    assert len(run.err.splitlines()) == 1
 
 
 def test_the_librarys_checks(gpu, opened, monkeypatch) -> None:

@@ -75,26 +75,6 @@ def test_one_pixel(opened, monkeypatch) -> None:
     assert gpu.report is not None and not gpu.report.kernels()  # the runs' launches are not kept
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "words"),
-    [
-        ("--size 0", 2, "0×0 is no size"),
-        ("--size 16 --size 16x0", 2, "16×0 is no size"),
-        ("--size 16x", 2, "WIDTHxHEIGHT"),
-        ("--channels 0", 2, "--channels"),
-        ("--channels 5", 2, "--channels"),
-        ("--size 16 --size 1048576", 1, "--channels"),
-        ("--size 16 --device nothing-like-this", 3, "nothing-like-this"),
-    ],
-)
-@pytest.mark.parametrize("operation", list(bench_filters.VARIANTS))
-def test_refused_in_one_line(clpix, operation: str, options: str, code: int, words: str) -> None:
-    run = clpix("bench", operation, *options.split())
-    assert (run.code, run.out) == (code, "")
-    assert words in run.err
-    assert len(run.err.splitlines()) == 1
-
-
 def test_the_librarys_checks(gpu, opened) -> None:
     with pytest.raises(ParameterError, match="Report"):
         next(bench_filters.measure(gpu, "blur", [(16, 16)]))
