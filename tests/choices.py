@@ -28,12 +28,11 @@ def some(**choices: Iterable[Any]) -> pytest.MarkDecorator:
     return _cases(choices, every, frozenset(every).difference(_places(lists)))
 
 
-def first(count: int, values: Iterable[Any]) -> list[Any]:
-    """Values of a single parameter, exhaustive but for the first ones."""
-    return [
-        value if k < count else pytest.param(value, marks=pytest.mark.exhaustive)
-        for k, value in enumerate(values)
-    ]
+def first(count: int, **choice: Iterable[Any]) -> pytest.MarkDecorator:
+    """Parametrises a test by the values of one choice, of which those are exhaustive that follow the first ones."""
+    (values,) = map(list, choice.values())
+    every = [(k,) for k in range(len(values))]
+    return _cases(choice, every, frozenset(every[count:]))
 
 
 def needs(package: str, extra: str) -> pytest.MarkDecorator:

@@ -181,9 +181,9 @@ def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
     assert process.returncode == 0 and out.exists()
 
 
-@pytest.mark.parametrize(
-    ("number", "delay"),
-    first(1, [(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)]),
+@first(
+    1,
+    number__delay=[(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)],
 )
 def test_a_signal_ends_the_program_at_any_time(tmp_path, number: signal.Signals, delay: float) -> None:
     inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
@@ -364,10 +364,7 @@ def test_stdin_to_stdout(tmp_path) -> None:
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
 
 
-@pytest.mark.parametrize(
-    ("there", "back", "extension"),
-    first(1, [("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")]),
-)
+@first(1, there__back__extension=[("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")])
 def test_numbers_through_pipes(tmp_path, there: str, back: str, extension: str) -> None:
     source = picture(tmp_path / "in.png", (9, 14, 4))
     clpix = [sys.executable, "-m", "clpix"]
@@ -385,7 +382,7 @@ def test_numbers_through_pipes(tmp_path, there: str, back: str, extension: str) 
         np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
 
-@pytest.mark.parametrize("stdin", first(1, [b"no numbers", b"", b"PK\x03\x04 and no more"]))
+@first(1, stdin=[b"no numbers", b"", b"PK\x03\x04 and no more"])
 def test_numbers_from_a_broken_pipe(tmp_path, stdin: bytes) -> None:
     for command in ("ifft", "idwt"):
         run = subprocess.run(

@@ -70,7 +70,7 @@ def test_forms_of_data() -> None:
     assert "mixed, without alpha" not in bench_fft_ways.variants(3)
 
 
-@pytest.mark.parametrize("name", first(4, bench_fft_ways.VARIANTS))
+@first(4, name=bench_fft_ways.VARIANTS)
 def test_every_variant_is_a_transform(gpu, rng, name: str) -> None:
     """Against numpy in double precision, there and back."""
     variant = bench_fft_ways.VARIANTS[name]

@@ -50,7 +50,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), zip(STEPS, STEPS[2:] + STEPS[:2], strict=True))
+@pytest.mark.parametrize(("first", "second"), [*zip(STEPS, STEPS[2:] + STEPS[:2], strict=True)])
 def test_a_chain_equals_single_commands_over_float_exr(clpix, scene: Path, first: str, second: str) -> None:
     """Bit for bit where nothing is fused, and within rounding where something is."""
     one, *options = first.split()
