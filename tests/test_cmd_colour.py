@@ -19,6 +19,7 @@ from gpuops.files import Metadata, Picture, oiio
 from gpuops.pixels.coding import unpack
 from gpuops.pixels.light import readable
 
+from .choices import each, some
 from .conftest import Run
 from .reference import colour as reference
 from .tolerance import COLOUR as TOLERANCE
@@ -76,9 +77,8 @@ LIGHT_OF = {
 NAMES = {"srgb": "sRGB", "pq": "PQ", "gamma:2.2": "gamma 2.2", "linear": "linear"}
 
 
-@pytest.mark.parametrize("transfer", LIGHT_OF)
-@pytest.mark.parametrize(
-    "name", ["a.png", "a.jpg", "a.webp", "a.tif", "a.jp2", "a.dpx", "a.exr", "a.hdr", "a.npz"]
+@some(
+    transfer=LIGHT_OF, name=["a.png", "a.jpg", "a.webp", "a.tif", "a.jp2", "a.dpx", "a.exr", "a.hdr", "a.npz"]
 )
 def test_signals_are_written_labelled_and_read(gpu, clpix, transfer: str, name: str, tmp_path, rng) -> None:
     """Each depth; what a format cannot say a line says."""
@@ -262,8 +262,7 @@ OVERRULED = {
 }
 
 
-@pytest.mark.parametrize("said", OVERRULED)
-@pytest.mark.parametrize("suffix", ["png", "tif", "npz", "jp2", "exr"])
+@each(said=OVERRULED, suffix=["png", "tif", "npz", "jp2", "exr"])
 def test_a_profile_that_does_not_count_labels_nothing(clpix, said: str, suffix: str, tmp_path, rng) -> None:
     """A profile beside cICP labels nothing, nor does one that is not understood if a gamma says what values are."""
     codes, curve, space = OVERRULED[said]
@@ -341,6 +340,7 @@ def test_what_comes_back_as_it_was_keeps_its_colours(
             assert np.abs(got - np.clip(signal, 0, 1)).max() < 13 * TOLERANCE["profile"]
 
 
+@pytest.mark.exhaustive
 def test_stored_values_in_slabs(clpix, p3: Path, tmp_path, rng) -> None:
     """Images that the device has no room for take the same ways."""
     pixels = rng.integers(0, 256, (300, 260, 3)).astype(np.uint8)
@@ -364,8 +364,7 @@ def test_stored_values_in_slabs(clpix, p3: Path, tmp_path, rng) -> None:
                 assert result.metadata.icc is None
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@each(dtype=["uint8", "uint16"], channels=[1, 2, 3, 4])
 def test_stored_values_of_a_narrow_range(clpix, dtype: str, channels: int, tmp_path, rng) -> None:
     """They have black at 16 and white at 235, times 256 of 16 bits, also where they were floats meanwhile."""
     most, unit = (255, 1) if dtype == "uint8" else (65535, 256)
@@ -404,9 +403,7 @@ def test_stored_values_of_a_narrow_range(clpix, dtype: str, channels: int, tmp_p
                 assert np.abs(colours.astype(np.float64) * step - levels).max() < (8 if step == 1 else 260)
 
 
-@pytest.mark.parametrize("kind", ["linear integers", "sRGB floats", "sRGB integers"])
-@pytest.mark.parametrize("there", ["dwt", "fft"])
-@pytest.mark.parametrize("gray", [False, True], ids=["RGB", "gray"])
+@each(kind=["linear integers", "sRGB floats", "sRGB integers"], there=["dwt", "fft"], gray=[False, True])
 def test_light_that_comes_back_has_no_profile_of_its_file(
     clpix, kind: str, there: str, gray: bool, tmp_path, rng
 ) -> None:
@@ -428,8 +425,7 @@ def test_light_that_comes_back_has_no_profile_of_its_file(
         assert result.metadata.icc == (block if same else None)
 
 
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize("name", ["a.tif", "a.npz", "a.exr", "a.hdr", "a.png"])
+@each(channels=[1, 2, 3, 4], name=["a.tif", "a.npz", "a.exr", "a.hdr", "a.png"])
 def test_floats_that_are_no_light(clpix, channels: int, name: str, tmp_path, rng) -> None:
     """NPZ says of floats that they are sRGB; so do other files of them, or they hold light."""
     pixels = rng.random((33, 34, channels)).astype(np.float32)
@@ -456,9 +452,7 @@ def test_floats_that_are_no_light(clpix, channels: int, name: str, tmp_path, rng
                     assert np.abs(result.pixels - pixels).max() < HALF
 
 
-@pytest.mark.parametrize("said", ["gamma", "PQ"])
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("suffix", ["png", "tif", "jpg", "webp", "jp2", "npz", "dpx"])
+@each(said=["gamma", "PQ"], channels=[1, 2], suffix=["png", "tif", "jpg", "webp", "jp2", "npz", "dpx"])
 def test_stored_gray(clpix, said: str, channels: int, suffix: str, tmp_path, rng) -> None:
     """Light stays in formats that have no gray, or none with alpha; and only PNG can state that gray is PQ."""
     blocks = rng.integers(60, 230, (2, 3, channels))
@@ -525,8 +519,7 @@ def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(clpix
         assert image.info["icc_profile"] == LUT
 
 
-@pytest.mark.parametrize("gamma", [1, 2, 3, 1000, 10**7])
-@pytest.mark.parametrize("name", ["a.png", "a.tif"])
+@each(gamma=[1, 2, 3, 1000, 10**7], name=["a.png", "a.tif"])
 def test_extreme_gammas(clpix, gamma: int, name: str, tmp_path) -> None:
     """Gammas that make no sense give one line; the others are written again."""
     pixels = np.arange(36, dtype=np.uint8).reshape(3, 4, 3) * 7

@@ -124,12 +124,6 @@ def test_difference_picture(clpix, two: tuple[Path, Path], tmp_path) -> None:
     assert not files.read(target).pixels.any()
 
 
-def test_8_and_16_bits_of_one_picture_are_equal(clpix, tmp_path, pixels: npt.NDArray[np.uint8]) -> None:
-    narrow = save(tmp_path / "8.png", pixels)
-    wide = save(tmp_path / "16.tif", pixels.astype(np.uint16) * 257)
-    assert clpix("compare", narrow, wide).code == 0
-
-
 def test_linear_against_encoded_says_what_is_compared(clpix, tmp_path, pixels: npt.NDArray[np.uint8]) -> None:
     v = pixels / 255
     light = srgb_light(v).astype(np.float32)
@@ -198,17 +192,3 @@ def test_what_cannot_be_compared_is_exit_code_2_and_one_line(
 def test_usage(clpix, two: tuple[Path, Path], args: list[str]) -> None:
     run = clpix("compare", *two, *args)
     assert (run.code, run.out) == (2, "")
-
-
-def test_no_device_is_exit_code_3(clpix, two: tuple[Path, Path]) -> None:
-    run = clpix("compare", *two, "--device", "nothing-like-this")
-    assert (run.code, run.out, run.err.count("\n")) == (3, "", 1)
-
-
-def test_timing(clpix, two: tuple[Path, Path], tmp_path) -> None:
-    run = clpix("compare", *two, "--timing-file", tmp_path / "t.json", "--repeat", 3)
-    assert (run.code, run.err) == (1, "")
-    result = json.loads((tmp_path / "t.json").read_text())
-    counts = {kernel["name"]: kernel["count"] for kernel in result["kernels"]}
-    assert counts["counts"] == counts["ssim"] == 3
-    assert result["totals"]["unaccounted_ms"] >= 0

@@ -15,6 +15,7 @@ import pywt
 from gpuops import files
 from gpuops.files import Picture
 
+from .choices import each
 from .conftest import Run
 from .tolerance import DWT, SHRINK
 
@@ -64,8 +65,7 @@ def coefficients(clpix, source: Path, tmp_path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("way", WAYS, ids=" ".join)
-@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
+@each(way=WAYS, extension=["npz", "exr", "tif"])
 def test_every_pixel_comes_back(clpix, rng, tmp_path, extension: str, way: list[str]) -> None:
     for index, picture in enumerate(PICTURES):
         pixels = random_pixels(rng, *picture)
@@ -137,10 +137,7 @@ SHRINKING = [
 ]
 
 
-@pytest.mark.parametrize(
-    "picture", [(300, 121, 4, "uint8"), (301, 220, 1, "uint16"), (331, 131, 3, "float16")]
-)
-@pytest.mark.parametrize("way", SHRINKING, ids=lambda way: "".join(way[:-2]))
+@each(picture=[(300, 121, 4, "uint8"), (301, 220, 1, "uint16"), (331, 131, 3, "float16")], way=SHRINKING)
 def test_what_is_done_to_coefficients_is_the_same_in_slabs(
     clpix, rng, tmp_path, picture: Any, way: list[str]
 ) -> None:
@@ -180,6 +177,7 @@ def test_what_is_done_to_coefficients_is_the_same_in_slabs(
         np.testing.assert_array_equal(in_slabs.pixels, whole_picture.pixels)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "way",
     [["--keep", "3"], ["--integer"], ["--shrink", "visu", "--cycle-spins", "2", "--reconstruct"]],
@@ -205,16 +203,7 @@ def test_a_column_is_the_same_in_slabs(clpix, rng, tmp_path, options: list[str])
     np.testing.assert_array_equal(first, second)
 
 
-def test_pyramid_of_whole_numbers_is_the_same_in_slabs(clpix, rng, tmp_path) -> None:
-    source = save(tmp_path / "in.png", random_pixels(rng, 300, 121, 3, "uint8"))
-    for name, more in (("a.png", []), ("b.png", ["--device-memory", 12 * 300 * 121])):
-        assert clpix("dwt", source, "-o", tmp_path / name, "--integer", *more) == Run(0, "", "")
-    first, second = (files.read(tmp_path / name).pixels for name in ("a.png", "b.png"))
-    np.testing.assert_array_equal(first, second)
-
-
-@pytest.mark.parametrize("method", ["in-place", "strip"])
-@pytest.mark.parametrize("channels", [1, 3])
+@each(method=["in-place", "strip"], channels=[1, 3])
 def test_methods_in_place_save_memory(clpix, rng, tmp_path, method: str, channels: int) -> None:
     """They overwrite the image: one more quarter of it is needed for a band on its way, and a little by strips."""
     source = save(tmp_path / "in.png", random_pixels(rng, 1024, 1500, channels, "uint8"))
@@ -280,11 +269,6 @@ def test_coefficients_are_pywts_of_the_stored_values(clpix, source: Path, tmp_pa
     assert (attributes["wavelet"], attributes["mode"], attributes["levels"]) == ("bior4.4", "symmetric", 2)
 
 
-def test_the_mirror_needs_no_more_space_than_the_picture(coefficients: Path) -> None:
-    arrays, _ = files.read_data(coefficients)
-    assert sum(array.size for array in arrays.values()) == 24 * 40 * 3
-
-
 def test_picture_of_the_pyramid(clpix, source: Path, tmp_path) -> None:
     assert clpix("dwt", source, "-o", tmp_path / "p.png", "--levels", 2) == Run(0, "", "")
     shown = files.read(tmp_path / "p.png").pixels
@@ -310,9 +294,6 @@ def error(path: Path, clean: Pixels) -> float:
     [
         "--threshold 0.1",
         "--threshold 0.15 --shrink hard",
-        "--threshold 0.15 --shrink garrote",
-        "--shrink visu",
-        "--shrink bayes --threshold 1",
         "--shrink garrote --threshold bayes:1.5",
         "--threshold Visu:0.8 --wavelet sym4 --mode symmetric",
     ],
@@ -346,17 +327,6 @@ def test_colours_denoise_together(clpix, noisy: tuple[Path, Pixels], tmp_path, r
     assert errors[""] == errors["opponent"] < errors["ycbcr"] < 0.95 * errors["rgb"]
 
 
-def test_cycle_spinning_denoises_more(clpix, noisy: tuple[Path, Pixels], tmp_path) -> None:
-    source, clean = noisy
-    errors = []
-    for spins in (1, 3):
-        out = tmp_path / f"{spins}.png"
-        run = clpix("dwt", source, "-o", out, "--shrink", "bayes", "--reconstruct", "--cycle-spins", spins)
-        assert run == Run(0, "", "")
-        errors.append(error(out, clean))
-    assert errors[1] < errors[0]
-
-
 def test_pictures_too_small_to_be_shrunk(clpix, tmp_path) -> None:
     pixels = np.arange(30, dtype=np.uint8).reshape(1, 30, 1)
     source = save(tmp_path / "line.png", pixels)
@@ -383,10 +353,7 @@ def test_denoised_pictures_keep_alpha_and_what_else_they_are(clpix, rng, tmp_pat
     assert files.read(tmp_path / "out.png").pixels.shape == (30, 41, 3)
 
 
-@pytest.mark.parametrize(
-    ("channels", "dtype"), [(3, "uint8"), (2, "uint16"), (4, "float32")], ids=["8 bits", "gray alpha", "HDR"]
-)
-@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
+@each(channels__dtype=[(3, "uint8"), (2, "uint16"), (4, "float32")], extension=["npz", "exr", "tif"])
 def test_kept_coefficients_come_as_near_as_is_printed(
     clpix, rng, tmp_path, extension: str, channels: int, dtype: str
 ) -> None:
@@ -446,34 +413,21 @@ def test_picture_of_what_is_kept(clpix, source: Path, tmp_path) -> None:
     ("options", "message"),
     [
         (["--wavelet", "harr"], "unknown wavelet 'harr': did you mean 'haar'?"),
-        (["--mode", "symetric"], "did you mean 'symmetric'?"),
-        (["--levels", -1], "levels must be"),
         (["--integer", "--wavelet", "9/7"], "no reversible integer form"),
-        (["--integer", "--threshold", 1], "goes without --threshold"),
         (["--integer", "--keep", 5], "goes without --threshold, --shrink and --keep"),
         (["--keep", 5, "--shrink", "bayes"], "--keep has a threshold of its own"),
         (["--keep", 0], "more than 0 and at most 100 %"),
-        (["--keep", 101], "more than 0 and at most 100 %"),
-        (["--keep", "nan"], "more than 0 and at most 100 %"),
         (["--reconstruct"], "would give the input back"),
         (["--cycle-spins", 2, "--shrink", "bayes"], "and --reconstruct"),
         (["--cycle-spins", 2, "--keep", 5, "--reconstruct"], "goes with --shrink or --threshold"),
         (["--denoise-space", "rgb"], "--denoise-space is where coefficients are shrunk"),
-        (["--denoise-space", "lab", "--shrink", "bayes"], "'lab'"),
-        (["--cycle-spins", 65, "--shrink", "bayes", "--reconstruct"], "1 … 64"),
         (["--threshold", "bays"], "unknown threshold 'bays': did you mean 'bayes'?"),
-        (["--threshold", "bayes:x"], "what follows the colon must be a number"),
         (["--threshold", "bayes", "--shrink", "visu"], "two estimates"),
         (["--json"], "--json prints what --keep came to"),
         (["--integer", "--space", "linear"], "goes without --space linear"),
         (["--shrink", "soft"], "needs a threshold"),
-        (["--threshold", "nan"], "must be a finite number"),
-        (["--threshold", -1], "must be a finite number"),
-        (["--method", "stripes"], "stripes"),
         (["--dtype", "uint8"], "no other --dtype"),
-        (["--dtype", "half"], "no other --dtype"),
         (["--device-memory", "lots"], "'lots' is no size of memory"),
-        (["--device-memory", "0"], "'0' is no size of memory"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )
@@ -526,29 +480,20 @@ def spoil(arrays: dict[str, Pixels], attributes: dict[str, Any]) -> None:
     ("change", "message"),
     [
         (without("cH1"), "the band cH1 is missing"),
-        (without("cA1"), "the band cA1 is missing"),
         (put("cD1", np.zeros((3, 11, 20), np.float32)), "the band cD1 has the shape (3, 11, 20)"),
-        (put("cD1", np.zeros((12, 20), np.float32)), "the band cD1 has the shape (12, 20)"),
         (put("cD1", np.zeros((3, 12, 20), np.int32)), "the band cD1 is int32"),
         (put("cH7", np.zeros((3, 1, 1), np.float32)), "the band cH7 does not belong"),
         (spoil, "the band cV1 holds NaN"),
         (put("levels", 2), "the band cA2 is missing"),
-        (put("levels", -3), "levels must be"),
-        (put("levels", True), "'levels' is missing or makes no sense"),
         (put("wavelet", "sinc"), "unknown wavelet 'sinc'"),
         (put("mode", 7), "'mode' is missing or makes no sense"),
-        (put("mode", "symmetric"), "the band cA1 has the shape"),
         (put("integer", True), "no reversible integer form"),
-        (put("shape", [3, 24, 10**9]), "the band cA1 has the shape"),
         (put("shape", [3, 0, 40]), "'shape' is not three positive numbers"),
-        (put("shape", [3, 24]), "'shape' is not three positive numbers"),
         (put("dtype", "complex64"), "'dtype' is none of"),
         (without("transform"), "holds no wavelet coefficients"),
-        (without("alpha"), "'alpha' is missing"),
         (put("alpha", True), "3 planes with alpha"),
         (put("shape", [5, 24, 40]), "5 planes without alpha"),
     ],
-    ids=range(22),
 )
 def test_bad_coefficient_files(
     clpix,
@@ -580,8 +525,7 @@ def test_files_that_are_no_coefficients(clpix, source: Path, coefficients: Path,
     assert not (tmp_path / "out.png").exists()
 
 
-@pytest.mark.parametrize("options", [[], ["--keep", 30]], ids=["plain", "deflated"])
-@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
+@each(options=[[], ["--keep", 30]], extension=["npz", "exr", "tif"])
 def test_files_that_are_cut_off(clpix, source: Path, tmp_path, extension: str, options: list[object]) -> None:
     whole, cut = tmp_path / f"whole.{extension}", tmp_path / f"cut.{extension}"
     assert clpix("dwt", source, "-o", whole, *options).code == 0
@@ -592,12 +536,3 @@ def test_files_that_are_cut_off(clpix, source: Path, tmp_path, extension: str, o
         assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
         assert run.err.startswith(f"clpix: error: {cut}: ")
     assert not (tmp_path / "out.png").exists()
-
-
-def test_timing_names_the_kernels(clpix, source: Path, tmp_path) -> None:
-    report = tmp_path / "t.json"
-    run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--wavelet", "5/3", "--timing-file", report)
-    assert run == Run(0, "", "")
-    text = json.dumps(json.loads(report.read_text()))
-    # A level in one pass, or axis by axis where the compiler does not know vectors.
-    assert "dwt level bior2.2" in text or "dwt y bior2.2" in text

@@ -8,7 +8,6 @@ import math
 import sys
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from PIL import ImageCms
 from gpuops import files, gpu
 from gpuops.files import Metadata, Picture, oiio
 
+from .choices import each
 from .conftest import Run
 from .reference.colour import parametric, rgb_profile, srgb_light
 from .tolerance import ROUNDINGS
@@ -178,8 +178,7 @@ def test_exr_attributes_and_layers(clpix, tmp_path) -> None:
     assert "6 × 5, gray, float" in clpix("info", tmp_path / "l.npz", "--layer", "other").out
 
 
-@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
-@pytest.mark.parametrize("command", ["fft", "dwt"])
+@each(extension=["npz", "exr", "tif"], command=["fft", "dwt"])
 def test_files_of_numbers(clpix, tmp_path, command: str, extension: str) -> None:
     metadata = Metadata(resolution=(72.0, 72.0, "in"))
     source = save(tmp_path / "in.png", np.arange(96, dtype=np.uint8).reshape(6, 8, 2), metadata=metadata)
@@ -351,8 +350,7 @@ def test_memory_that_is_too_little(clpix, tmp_path) -> None:
     assert clpix("info", path, "--device-memory", "1G").code == 2
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0, 0.5, 1e30])
-@pytest.mark.parametrize("size", [1, 5])
+@each(value=[np.nan, np.inf, 0.0, -1.0, 0.5, 1e30], size=[1, 5])
 def test_all_values_alike(clpix, tmp_path, value: float, size: int) -> None:
     pixels = np.full((size, size, 3), value, np.float32)
     path = save(tmp_path / "in.exr", pixels)
@@ -450,36 +448,3 @@ def test_damaged_metadata_of_numbers(clpix, tmp_path) -> None:
     run = clpix("info", path)
     assert (run.code, run.err.count("\n")) == (0, 1) and "metadata" in run.err
     assert clpix("info", path, "-q").err == ""
-
-
-@pytest.mark.parametrize("args", [[], ["in.png", "--stats", "--space", "cube"], ["in.png", "-o", "x.png"]])
-def test_usage(clpix, args: list[str]) -> None:
-    run = clpix("info", *args)
-    assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
-
-
-def test_no_device_is_exit_code_3(clpix, tmp_path) -> None:
-    path = save(tmp_path / "in.png", np.zeros((3, 3, 3), np.uint8))
-    run = clpix("info", path, "--stats", "--device", "nothing-like-this")
-    assert (run.code, run.out, run.err.count("\n")) == (3, "", 1)
-
-
-def test_timing(clpix, tmp_path) -> None:
-    path = save(tmp_path / "in.png", np.zeros((30, 40, 3), np.uint8))
-    args = ["info", path, path, "--stats", "--timing-file", tmp_path / "t.json", "--repeat", 3]
-    assert clpix(*args).code == 0
-    result = json.loads((tmp_path / "t.json").read_text())
-    assert {"decode", "upload", "compute", "download"} <= {phase["name"] for phase in result["phases"]}
-    assert {kernel["count"] for kernel in result["kernels"] if kernel["name"] == "reduce direct"} == {6}
-    assert clpix(*args).code == 1
-    assert clpix(*args, "--overwrite").code == 0
-
-
-def test_a_picture_survives_its_description(tmp_path, photo: npt.NDArray[np.float32]) -> None:
-    """The library's read_contents gives what read gives."""
-    path = save(tmp_path / "in.exr", photo)
-    fmt, content = files.read_contents(path)
-    assert isinstance(content, Picture)
-    np.testing.assert_array_equal(content.pixels, photo)
-    assert str(fmt) == "EXR"
-    assert replace(content, pixels=photo).metadata == files.read(path).metadata

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,13 @@ from gpuops import files
 from gpuops.batch.job import Job, Options
 from gpuops.chain import Chain
 from gpuops.errors import ParameterError
-from gpuops.files import Metadata, Picture, oiio
+from gpuops.files import Picture, oiio
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.colours import LIGHTS, NAMES, SIGNALS
 from gpuops.pixels import light, targets
 
+from .choices import each, some
 from .reference import colour as reference
 
 SPACES = (*SIGNALS, *LIGHTS)
@@ -60,8 +60,7 @@ def test_every_name_is_tested() -> None:
 # Values --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SPACES)
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@each(name=SPACES, channels=[1, 2, 3, 4])
 def test_light_in_a_space(gpu, name: str, channels: int, rng) -> None:
     """Colours beyond the space, beyond white and negative; alpha stays."""
     values = rng.uniform(-0.3, 6, (7, 19, channels)).astype(np.float32)
@@ -80,7 +79,7 @@ def test_light_in_a_space(gpu, name: str, channels: int, rng) -> None:
     assert np.array_equal(found[..., colours:], values[..., colours:])
 
 
-@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("name", ["srgb", "rec2100-pq", "rec2100-hlg", "acescg"])
 def test_not_finite_light(gpu, name: str) -> None:
     """Infinities stay, as NaN does, and their neighbours are not spoilt."""
     values = np.full((3, 1, 5), 0.25, np.float32)
@@ -99,8 +98,7 @@ def test_not_finite_light(gpu, name: str) -> None:
     assert lost.numpy()[1] >= 3
 
 
-@pytest.mark.parametrize("name", SPACES)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float"])
+@each(name=SPACES, dtype=["uint8", "uint16", "float"])
 def test_a_colour_target_through_the_command(clpix, name: str, dtype: str, tmp_path, rng) -> None:
     """24 patches and random colours, from sRGB; the label is read again, and gives the light back."""
     colours = np.concatenate([PATCHES, rng.integers(0, 256, (24, 3)).astype(np.uint8)]).reshape(6, 8, 3)
@@ -119,8 +117,7 @@ def test_a_colour_target_through_the_command(clpix, name: str, dtype: str, tmp_p
 # Labels --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SPACES)
-@pytest.mark.parametrize("suffix", ["png", "jpg", "webp", "tif", "jp2", "exr", "dpx", "hdr", "npz"])
+@some(name=SPACES, suffix=["png", "jpg", "webp", "tif", "jp2", "exr", "dpx", "hdr", "npz"])
 def test_labels(clpix, name: str, suffix: str, tmp_path, rng) -> None:
     """What a format can say it says; otherwise a line names it, and the values are those that were asked for."""
     pixels = rng.integers(0, 256, (40, 41, 3)).astype(np.uint8)
@@ -138,8 +135,7 @@ def test_labels(clpix, name: str, suffix: str, tmp_path, rng) -> None:
     assert (found.colour.transfer, found.colour.primaries) == (transfer, primaries)
 
 
-@pytest.mark.parametrize("dtype", ["float", "half"])
-@pytest.mark.parametrize("name", ["rec2100-pq", "rec2100-hlg", "display-p3-pq", "rec2020"])
+@each(dtype=["float", "half"], name=["rec2100-pq", "rec2100-hlg", "display-p3-pq", "rec2020"])
 def test_light_beyond_the_primaries_comes_back(clpix, name: str, dtype: str, tmp_path, rng) -> None:
     """Files of floats keep colours that the space cannot show: negative signals, which are negative light."""
     light = rng.uniform(-1, 1, (40, 41, 3)).astype(np.float32)
@@ -151,8 +147,10 @@ def test_light_beyond_the_primaries_comes_back(clpix, name: str, dtype: str, tmp
     assert error.max() < (2e-3 if dtype == "float" else 0.03)  # half floats have 11 bits
 
 
-@pytest.mark.parametrize("name", ["display-p3", "adobe-rgb", "prophoto-rgb", "rec2020", "linear-p3"])
-@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp"])
+@each(
+    name=["display-p3", "adobe-rgb", "prophoto-rgb", "rec2020", "linear-p3"],
+    suffix=["png", "jpg", "tif", "webp"],
+)
 def test_profiles_for_other_readers(clpix, name: str, suffix: str, tmp_path) -> None:
     """Little CMS makes the sRGB of it that it was."""
     PIL.fromarray(PATCHES.reshape(4, 6, 3).repeat(8, 0).repeat(8, 1)).save(tmp_path / "in.png")
@@ -243,8 +241,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("what", COMMANDS)
-@pytest.mark.parametrize("channels", [1, 3, 4])
+@each(what=COMMANDS, channels=[1, 3, 4])
 def test_every_command(clpix, what: str, channels: int, tmp_path, rng) -> None:
     """The result is that of sRGB in the other space, but for the rounding of both, and alpha is the same."""
     pixels = rng.integers(60, 200, (48, 52, channels)).astype(np.uint8)
@@ -291,26 +288,6 @@ def test_what_is_written_on_the_way(clpix, tmp_path, rng) -> None:
     way = files.read(tmp_path / "way.png")
     assert np.abs(way.pixels - _p3(pixels)).max() <= 1
     assert way.colour.primaries == files.read(tmp_path / "out.png").colour.primaries == "Display P3"
-
-
-@pytest.mark.parametrize("name", ["display-p3", "rec2100-pq", "srgb"])
-@pytest.mark.parametrize("suffix", ["png", "tif"])
-def test_by_rows(gpu, name: str, suffix: str, tmp_path, rng, monkeypatch) -> None:
-    """The same bytes as of the whole picture."""
-    from gpuops.batch import streaming
-    from gpuops.batch.job import run_job
-    from gpuops.tiles import course
-
-    PIL.fromarray(rng.integers(0, 256, (211, 64, 4)).astype(np.uint8)).save(tmp_path / "in.png")
-    chain = Chain(BlurParams((2.0, 2.0)))
-    for out in ("whole", "rows"):
-        path = str(tmp_path / f"{out}.{suffix}")
-        run_job(gpu, Job(str(tmp_path / "in.png"), chain, path, options=Options(colour=name)))
-        monkeypatch.setattr(streaming, "is_too_large", lambda *_: True)
-        monkeypatch.setattr(course, "_ENOUGH", 1 << 14)
-    whole, rows = (files.read(tmp_path / f"{out}.{suffix}") for out in ("whole", "rows"))
-    assert np.array_equal(whole.pixels, rows.pixels)
-    assert whole.colour == rows.colour
 
 
 def test_the_inputs_own_space(clpix, tmp_path, rng) -> None:
@@ -381,9 +358,8 @@ def _exif(space: int, index: str | None) -> bytes:
     return bytes(exif.tobytes())
 
 
-@pytest.mark.parametrize(
-    ("space", "index", "adobe"),
-    [
+@each(
+    space__index__adobe=[
         (1, "R98", False),
         (1, "R03", False),
         (2, None, True),
@@ -391,8 +367,8 @@ def _exif(space: int, index: str | None) -> bytes:
         (0xFFFF, "R98", False),
         (0xFFFF, None, False),
     ],
+    suffix=["jpg", "webp"],
 )
-@pytest.mark.parametrize("suffix", ["jpg", "webp"])
 def test_exif_says_adobe_rgb(
     clpix, space: int, index: str | None, adobe: bool, suffix: str, tmp_path
 ) -> None:
@@ -437,19 +413,3 @@ def test_a_damaged_block_says_nothing() -> None:
             is_adobe_rgb(damaged)
             assert len(coloured(damaged, srgb=True)) == len(damaged)
     assert not is_adobe_rgb(coloured(block, srgb=False))
-
-
-def test_info_tells_the_space(clpix, tmp_path) -> None:
-    PIL.fromarray(PATCHES.reshape(4, 6, 3)).save(tmp_path / "in.png")
-    clpix("convert", tmp_path / "in.png", "-o", tmp_path / "o.png", "--colour", "rec2100-hlg")
-    (found,) = json.loads(clpix("info", tmp_path / "o.png", "--json").out)
-    assert found["colour"] == {"transfer": "HLG", "primaries": "Rec. 2020", "narrow_range": False}
-
-
-def test_metadata_stays(clpix, tmp_path) -> None:
-    metadata = Metadata(xmp=b"<x:xmpmeta/>", resolution=(300, 300, "in"))
-    files.write(tmp_path / "in.png", Picture(PATCHES.reshape(4, 6, 3), metadata=metadata))
-    clpix("convert", tmp_path / "in.png", "-o", tmp_path / "o.png", "--colour", "display-p3")
-    found = files.read(tmp_path / "o.png").metadata
-    assert found.xmp == metadata.xmp
-    assert found.resolution is not None

@@ -27,13 +27,12 @@ from gpuops.metrics.measure import Both, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch
 from gpuops.metrics.rows.band import Band
 from gpuops.metrics.rows.exposures import Luminances
-from gpuops.metrics.rows.joined import part_of
-from gpuops.metrics.rows.room import rows_at_a_time
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
+from .choices import each, first, some
 from .reference import metrics_ssim as reference
 from .tolerance import COMPARE, DOUBLE
 
@@ -115,8 +114,7 @@ def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
     assert replace(found, **rest) == replace(whole, **rest)
 
 
-@pytest.mark.parametrize("rows", [1, 7, 23, 64, 150])
-@pytest.mark.parametrize("channels", [1, 3, 4])
+@each(rows=[1, 7, 23, 64, 150], channels=[1, 3, 4])
 def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows: int, channels: int) -> None:
     """One row, fewer than the halo, a prime number, SSIM's own bands, and all."""
     a, b = two(rng, (150, 61, channels))
@@ -130,8 +128,7 @@ def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows: int, channels: i
     assert whole.figures["pixelmatch"] > 0 and whole.figures["within-radius"] > 0 and whole.bad > 0
 
 
-@pytest.mark.parametrize("dtypes", ["uint8 uint16", "uint16 uint16", "float16 float32", "uint8 float32"])
-@pytest.mark.parametrize("space", ["auto", "linear"])
+@each(dtypes=["uint8 uint16", "uint16 uint16", "float16 float32", "uint8 float32"], space=["auto", "linear"])
 def test_kinds_of_pictures(gpu, rng, dtypes: str, space: str) -> None:
     """Depths that differ, and values that are converted."""
     first, second = dtypes.split()
@@ -141,8 +138,7 @@ def test_kinds_of_pictures(gpu, rng, dtypes: str, space: str) -> None:
         check_same(by_rows(gpu, a, b, how, 13), as_whole(gpu, a, b, how))
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("ppd", [None, 20.0, 150.0])
+@some(channels=[1, 3], ppd=[None, 20.0, 150.0])
 def test_flip_of_whole_tiles(planned, rng, channels: int, ppd: float | None) -> None:
     """Tiles are those of the whole, so that even their sums have the same bits."""
     a, b = two(rng, (210, 75, channels))
@@ -156,8 +152,7 @@ def test_flip_of_whole_tiles(planned, rng, channels: int, ppd: float | None) -> 
         check_same(found, whole)
 
 
-@pytest.mark.parametrize("size", [(176, 177), (177, 211), (191, 176), (255, 180), (527, 191)], ids=str)
-@pytest.mark.parametrize("channels", [1, 4])
+@each(size=[(176, 177), (177, 211), (191, 176), (255, 180), (527, 191)], channels=[1, 4])
 def test_scales_of_rows(gpu, rng, size: tuple[int, int], channels: int) -> None:
     """Odd heights at each scale, slabs of one row of the coarsest one and more, and rows that are equal."""
     a, b = two(rng, (*size, channels))
@@ -171,8 +166,10 @@ def test_scales_of_rows(gpu, rng, size: tuple[int, int], channels: int) -> None:
         assert by_rows(gpu, a, b, how, rows).figures["ms-ssim"] == pytest.approx(whole, rel=SUMS)
 
 
-@pytest.mark.parametrize("size", [(61, 30), (97, 64), (250, 70), (401, 131)], ids=str)
-@pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)
+@each(
+    size=[(61, 30), (97, 64), (250, 70), (401, 131)],
+    kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)],
+)
 def test_ssimulacra2_of_rows(planned, rng, size: tuple[int, int], kind: tuple[str, int]) -> None:
     """Odd heights at each scale, as many scales as the whole has, and rows that are equal."""
     dtype, channels = kind
@@ -203,6 +200,7 @@ def test_scales_of_what_is_not_finite(gpu, rng) -> None:
             assert found == pytest.approx(whole, rel=SUMS, nan_ok=True)
 
 
+@pytest.mark.exhaustive
 @given(data=st.data())
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_sizes(gpu, data: st.DataObject) -> None:
@@ -296,15 +294,7 @@ def test_what_cannot_be_compared(gpu, rng) -> None:
         by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
 
 
-def test_every_figure_comes_by_rows(gpu, rng) -> None:
-    a, b = two(rng, (180, 180, 3))
-    for metric in METRICS:
-        if metric not in ("max", "mean", "rmse", "psnr"):
-            assert part_of(metric, gpu, (a, b), Comparing(), 100).wants in ("stored", "light", "codes")
-
-
-@pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)
-@pytest.mark.parametrize("height", [61, 210])
+@each(kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], height=[61, 210])
 def test_exposures_are_those_of_the_whole(gpu, rng, kind: tuple[str, int], height: int) -> None:
     """HDR-FLIP chooses exposures by the largest luminance and the median: even and odd numbers of pixels."""
     a, b = two(rng, (height, 75, kind[1]), kind[0])
@@ -336,37 +326,6 @@ def test_exposures_are_those_of_the_whole(gpu, rng, kind: tuple[str, int], heigh
     look()
     exact = exposures_of(float(luminance[-1]), float(luminance[luminance.size // 2]))
     assert looked.exposures == pytest.approx(exact, abs=1e-5)
-
-
-def test_hdr_flip_looks_at_pictures_that_differ(gpu, rng, monkeypatch) -> None:
-    """Equal ones are read once, others for the median in two steps, and for the figure."""
-    a, b = two(rng)
-    sweeps: list[int] = []
-    bands = TwoFiles._bands
-
-    def counted(*args: Any) -> Any:
-        sweeps.append(1)
-        return bands(*args)
-
-    monkeypatch.setattr(TwoFiles, "_bands", counted)
-    _, down = tile_of(gpu)
-    for other, times in ((a, 1), (b, 4)):
-        found = by_rows(gpu, a, other, Comparing(metrics=("hdr-flip",)), down).figures["hdr-flip"]
-        assert len(sweeps) == times and (found > 0) == (other is b)
-        sweeps.clear()
-
-
-def test_rows_are_whole_tiles_where_that_counts(opened, rng) -> None:
-    a, b = (replace(one, pixels=files.unread((30_000, 40_000, 3), np.dtype(np.uint8))) for one in two(rng))
-    gpu = opened(memory=1 << 30)
-    flip = part_of("flip", gpu, (a, b), Comparing(), 1)
-    assert rows_at_a_time(gpu, (a, b), [flip]) % flip.unit == 0
-    ssim = part_of("ssim", gpu, (a, b), Comparing(), 1)
-    assert rows_at_a_time(gpu, (a, b), [ssim]) % 64 == 0
-    scales = part_of("ms-ssim", gpu, (a, b), Comparing(), 1)
-    assert scales.unit == 16 and rows_at_a_time(gpu, (a, b), [scales, flip]) % flip.unit == 0
-    for memory in (700 << 20, 900 << 20):
-        assert rows_at_a_time(opened(memory=memory), (a, b), [scales]) % 16 == 0
 
 
 @given(data=st.data())
@@ -492,7 +451,7 @@ def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> Non
     assert not (tmp_path / "d.jpg").exists()
 
 
-@pytest.mark.parametrize("size", ["1M", "2M", "3M", "5M", "6M"])
+@first(1, size=["2M", "1M", "6M"])
 def test_a_device_of_little_memory_is_enough(clpix, tmp_path, rng, size: str) -> None:
     """The pool counts what is in use, and refuses more. Files of floats with alpha take the most.
 
@@ -511,7 +470,7 @@ def test_a_device_of_little_memory_is_enough(clpix, tmp_path, rng, size: str) ->
         assert found[metric] == whole[metric]
 
 
-@pytest.mark.parametrize("metric", ["ssimulacra2", "ms-ssim", "flip", "hdr-flip"])
+@first(1, metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
 def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric: str) -> None:
     """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""
     for channels in (1, 4):

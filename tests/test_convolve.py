@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import ndimage
 
 from gpuops import DeviceError, GpuopsWarning, ParameterError
@@ -15,6 +13,7 @@ from gpuops.files import Picture
 from gpuops.filters.convolve import convolve, kernel_for, kernel_from_picture
 from gpuops.params.border import BORDERS
 
+from .choices import each
 from .reference import borders
 from .reference.filters import convolved as expected
 from .tolerance import CONVOLVE as TOLERANCE
@@ -42,9 +41,7 @@ def close(result: np.ndarray, wanted: np.ndarray, x: np.ndarray, w: np.ndarray, 
     assert np.abs(result - wanted).max() <= TOLERANCE[method] * np.abs(w).sum() * np.abs(x).max()
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("mode", BORDERS)
-@pytest.mark.parametrize(("shape", "size"), CASES)
+@each(method=METHODS, mode=BORDERS, shape__size=CASES)
 def test_is_its_definition(
     gpu, rng, shape: tuple[int, int], size: tuple[int, int], mode: str, method: str
 ) -> None:
@@ -67,31 +64,10 @@ def test_a_kernel_for_each_plane(gpu, rng, method: str) -> None:
     close(convolve(gpu, x, w, method=method), wanted, x, w, method)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_an_impulse_becomes_the_kernel(gpu, rng, method: str) -> None:
-    x, w = np.zeros((40, 60)), rng.random((8, 13))
-    x[20, 30] = 1
-    result = convolve(gpu, x, w, method=method)
-    np.testing.assert_allclose(result[20 - 4 : 20 + 4, 30 - 6 : 30 + 7], w, rtol=0, atol=ROUNDINGS)
-
-
 @pytest.mark.parametrize("method", ["direct", "local"])
 def test_more_taps_than_one_launch_takes(gpu, rng, method: str) -> None:
     x, w = rng.standard_normal((20, 100)), rng.standard_normal((130, 120))
     close(convolve(gpu, x, w, method=method), expected(x, w, "reflect", 0), x, w, method)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    shape=st.tuples(st.integers(1, 40), st.integers(1, 70)),
-    size=st.tuples(st.integers(1, 20), st.integers(1, 20)),
-    mode=st.sampled_from(sorted(BORDERS)),
-    method=st.sampled_from(METHODS),
-)
-def test_any_size(gpu, shape: tuple[int, int], size: tuple[int, int], mode: str, method: str) -> None:
-    rng = np.random.default_rng(shape[0] * 1000 + shape[1])
-    x, w = rng.standard_normal(shape), rng.standard_normal(size)
-    close(convolve(gpu, x, w, mode=mode, method=method), expected(x, w, mode, 0.0), x, w, method)
 
 
 def test_image_in_image_out(gpu, rng) -> None:

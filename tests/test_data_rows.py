@@ -13,6 +13,8 @@ import pytest
 from gpuops import FileError, files
 from gpuops.files.data_rows import RowsOfArray
 
+from .choices import each
+
 EXTENSIONS = ("npz", "exr", "tif")
 
 
@@ -24,9 +26,7 @@ def arrays(dtype: str, shape: tuple[int, ...] = (3, 29, 17)) -> dict[str, Any]:
     return {"real": values[0].astype(dtype), "imag part": values[1].astype(dtype)}
 
 
-@pytest.mark.parametrize("extension", EXTENSIONS)
-@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float16", "float32"])
-@pytest.mark.parametrize("count", [1, 7, 100])
+@each(extension=EXTENSIONS, dtype=["complex64", "complex128", "float16", "float32"], count=[1, 7, 100])
 def test_rows_give_the_same_file(tmp_path, extension: str, dtype: str, count: int) -> None:
     if (extension, dtype) == ("exr", "complex128"):
         pytest.skip("EXR holds no double precision")

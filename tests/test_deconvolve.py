@@ -18,6 +18,7 @@ from gpuops.ops.deconvolve import OPERATION, DeconvolveParams, deconvolve
 from gpuops.tiles import planes
 
 from . import tolerance
+from .choices import each
 
 Array = np.ndarray[Any, Any]
 
@@ -129,8 +130,7 @@ BLURS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("blur", BLURS)
-@pytest.mark.parametrize("method", ["wiener", "richardson-lucy"])
+@each(blur=BLURS, method=["wiener", "richardson-lucy"])
 def test_it_restores(gpu, rng, blur: dict[str, Any], method: str) -> None:
     """Within the image and at its edges, beyond which the scene is not mirrored, in spite of rounding to 8 bits."""
     params = DeconvolveParams(method, **blur)
@@ -206,10 +206,7 @@ def test_large_images_go_plane_by_plane(gpu, rng, monkeypatch) -> None:
     ("given", "message"),
     [
         ({}, "kind gaussian needs --sigma"),
-        ({"kind": "disc"}, "kind disc needs --radius"),
-        ({"kind": "motion"}, "kind motion needs --length"),
         ({"kind": "disc", "radius": 2, "sigma": 1}, "sigma belongs to kind gaussian, not to kind disc"),
-        ({"sigma": 1, "angle": 3}, "angle belongs to kind motion, not to kind gaussian"),
         (
             {"sigma": 1, "filter_epsilon": 3},
             "filter-epsilon belongs to method richardson-lucy, not to method wiener",
@@ -223,7 +220,6 @@ def test_large_images_go_plane_by_plane(gpu, rng, monkeypatch) -> None:
             "iterations must be a whole number from 0 to 1000, not 1001",
         ),
         ({"sigma": -1}, "sigma must be from 0 to 30 pixels, not -1"),
-        ({"sigma": 1, "balance": 0}, "balance must be from 1e-06 to 1e+06, not 0"),
     ],
 )
 def test_refused_parameters(clpix, tmp_path, given: dict[str, Any], message: str) -> None:

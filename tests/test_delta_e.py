@@ -13,6 +13,7 @@ from skimage import color
 from gpuops import Gpu, ParameterError
 from gpuops.metrics.delta_e import METHODS, delta_e
 
+from .choices import each
 from .reference import metrics_delta_e as reference
 from .tolerance import DELTA_E as TOLERANCE
 
@@ -93,9 +94,7 @@ def check_coordinates(gpu: Gpu, a: Array, b: Array, method: str) -> None:
     assert figures.max == got.max()
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("planes", [1, 3])
+@each(method=METHODS, shape=SHAPES, planes=[1, 3])
 def test_differences_of_light(gpu, rng, method: str, shape: tuple[int, int], planes: int) -> None:
     a, b = light(rng, (planes, *shape))
     check(gpu, a, b, method)
