@@ -28,7 +28,7 @@ def some(**choices: Iterable[Any]) -> pytest.MarkDecorator:
     return _cases(choices, every, frozenset(every).difference(_places(lists)))
 
 
-def first(count: int, **choice: Iterable[Any]) -> pytest.MarkDecorator:
+def few(count: int, **choice: Iterable[Any]) -> pytest.MarkDecorator:
     """Parametrises a test by the values of one choice, of which those are exhaustive that follow the first ones."""
     (values,) = map(list, choice.values())
     every = [(k,) for k in range(len(values))]

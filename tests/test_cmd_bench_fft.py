@@ -18,7 +18,7 @@ from gpuops.bench import fft_ways as bench_fft_ways
 from gpuops.bench.fft_ways import Variant
 from gpuops.params.fft import FftParams
 
-from .choices import first
+from .choices import few
 from .tolerance import FFT as TOLERANCE
 from .tolerance import HALF
 
@@ -70,7 +70,7 @@ def test_forms_of_data() -> None:
     assert "mixed, without alpha" not in bench_fft_ways.variants(3)
 
 
-@first(4, name=bench_fft_ways.VARIANTS)
+@few(4, name=bench_fft_ways.VARIANTS)
 def test_every_variant_is_a_transform(gpu, rng, name: str) -> None:
     """Against numpy in double precision, there and back."""
     variant = bench_fft_ways.VARIANTS[name]

@@ -32,7 +32,7 @@ from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
-from .choices import each, first, some
+from .choices import each, few, some
 from .reference import metrics_ssim as reference
 from .tolerance import COMPARE, DOUBLE
 
@@ -451,7 +451,7 @@ def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> Non
     assert not (tmp_path / "d.jpg").exists()
 
 
-@first(1, size=["2M", "1M", "6M"])
+@few(1, size=["2M", "1M", "6M"])
 def test_a_device_of_little_memory_is_enough(clpix, tmp_path, rng, size: str) -> None:
     """The pool counts what is in use, and refuses more. Files of floats with alpha take the most.
 
@@ -470,7 +470,7 @@ def test_a_device_of_little_memory_is_enough(clpix, tmp_path, rng, size: str) ->
         assert found[metric] == whole[metric]
 
 
-@first(1, metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
+@few(1, metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
 def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric: str) -> None:
     """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""
     for channels in (1, 4):
