@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import pywt
 import scipy.fft
@@ -47,8 +46,6 @@ from gpuops.tone.tonemap import tonemap
 from gpuops.wavelets.denoise import denoise
 
 from .choices import each
-
-Array = npt.NDArray[Any]
 
 OF_PLANES: dict[str, Callable[[Gpu, Image], object]] = {
     "bilateral": lambda gpu, x: bilateral(gpu, x, BilateralParams(0.1, 1.0)),

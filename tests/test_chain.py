@@ -28,7 +28,6 @@ from .reference.colour import srgb_light, srgb_signal
 from .reference.images import on
 from .tolerance import BLUR, COLOUR
 
-Array = np.ndarray[Any, Any]
 LOOK = Chain(BlurParams((2, 2)), BloomParams(strength=0.3), TonemapParams("agx"))
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -35,8 +34,6 @@ from gpuops.params.thresholds import Thresholds
 from .choices import each, few, some
 from .reference import metrics_ssim as reference
 from .tolerance import COMPARE, DOUBLE
-
-Array = npt.NDArray[Any]
 
 FLIPS = ("flip", "hdr-flip")
 BY_ROWS = tuple(METRICS)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import OpenImageIO as oiio
 import pytest
 
 from gpuops import Gpu, ParameterError
@@ -127,7 +128,6 @@ def test_every_run_gives_the_same(gpu, rng) -> None:
 @pytest.mark.parametrize("fail", [(0.05, 0.0), (0.02, 0.25), (0.0, 0.0)])
 @pytest.mark.parametrize("odd", [False, True])
 def test_counts_are_those_of_openimageio(gpu, rng, fail: tuple[float, float], odd: bool) -> None:
-    oiio = pytest.importorskip("OpenImageIO")
     a, b = pair(rng, (3, 61, 47))
     if odd:
         a[0, 7, 8], b[0, 30, 2], b[1, 40, 40] = np.nan, np.inf, -np.inf
@@ -154,7 +154,6 @@ def test_counts_are_those_of_openimageio(gpu, rng, fail: tuple[float, float], od
     "values", [[np.nan] * 3, [np.inf], [np.inf, np.inf], [np.inf, -np.inf, 0.9], [np.nan, np.inf], [0.9]]
 )
 def test_what_openimageio_makes_of_infinities(gpu, values: list[float]) -> None:
-    oiio = pytest.importorskip("OpenImageIO")
     a = np.full((1, 3, 5), 0.5, np.float32)
     b = a.copy()
     b[0, 1, : len(values)] = values

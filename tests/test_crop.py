@@ -14,6 +14,7 @@ from gpuops.ops.crop import CropParams, crop
 from gpuops.params.region import Region
 
 from . import tolerance
+from .choices import each
 
 TOLERANCE = tolerance.COPIED
 IDENTITIES: list[CropParams] = []
@@ -31,9 +32,11 @@ def reference(x: np.ndarray, colours: int, p: CropParams) -> np.ndarray:  # type
     return x[:, spans[0], spans[1]]
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize("space", ["auto", "linear", "encoded"])
+@each(
+    dtype=["uint8", "uint16", "float16", "float32"],
+    channels=[1, 2, 3, 4],
+    space=["auto", "linear", "encoded"],
+)
 def test_every_value_stays(clpix, rng, dtype: str, channels: int, space: str, tmp_path) -> None:
     """NPZ holds every depth; colours under alpha 0, infinities and NaN stay as well."""
     x = rng.integers(0, 256, (40, 50, channels)).astype(dtype)

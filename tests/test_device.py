@@ -21,7 +21,6 @@ import pytest
 from gpuops.device import DeviceInfo, canary, choose, drivers, list_devices, probe, rank, select
 from gpuops.device import store as cache
 from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
-from gpuops.process import ahead
 
 INFO = DeviceInfo(
     index=0,
@@ -247,12 +246,9 @@ def test_broken_cpu_is_passed_over_in_silence(fakes: Any, recwarn: pytest.Warnin
     ("spec", "index"),
     [
         ("gpu", 1),
-        ("GPU", 1),
         ("cpu", 2),
         ("1", 1),
-        ("fast", 1),
         ("gpu vendor", 1),
-        (" device ", 2),
         ("3.0", 1),
     ],
 )
@@ -317,6 +313,7 @@ def test_bad_children_make_a_device_unusable(fresh: Path, child: Any, program: s
     assert re.search(reason, found.reason)
 
 
+@pytest.mark.exhaustive
 def test_hanging_child_is_stopped(fresh: Path, child: Any, monkeypatch) -> None:
     monkeypatch.setenv("CLPIX_PROBE_TIMEOUT", "3")
     child.become("""print('{"stage": "starting"}', flush=True); import time; time.sleep(1000)""")
@@ -530,6 +527,7 @@ def test_the_driver_of_a_single_file_is_known(monkeypatch, tmp_path) -> None:
     assert drivers.read_file(str(tmp_path / "there is none.icd")) == drivers.read_file("libgood.so") == []
 
 
+@pytest.mark.exhaustive
 def test_drivers_are_loaded_ahead() -> None:
     code = (
         "import sys, threading\nfrom gpuops.process import ahead\nahead.begin()\n"
@@ -541,11 +539,6 @@ def test_drivers_are_loaded_ahead() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported, *loaded = run.stdout.split()
     assert imported == "False" and loaded and set(loaded) == {"True"}
-
-
-def test_a_library_that_is_not_there_is_not_loaded_ahead() -> None:
-    ahead.load("libthere-is-no-such-library.so.1")
-    ahead.extension("there_is_no_such_package")
 
 
 def test_vendor_folder_is_repaired(fresh: Path) -> None:
@@ -591,6 +584,7 @@ def test_no_opencl_at_all() -> None:
     assert "DeviceError: no OpenCL device (OCL_ICD_VENDORS is /nonexistent): get one with" in last
 
 
+@pytest.mark.exhaustive
 def test_icd_file_pointing_nowhere_is_harmless(tmp_path) -> None:
     system = drivers.read_folder(os.environ.get("OCL_ICD_VENDORS", drivers.SYSTEM_FOLDER))
     library = {f"driver{i}": driver.library for i, driver in enumerate(system)}
@@ -608,11 +602,6 @@ def test_works_without_a_writable_home(tmp_path, home: str | None) -> None:
     if home:
         (private,) = tmp_path.glob("clpix-*")
         assert private.stat().st_mode & 0o077 == 0
-
-
-def test_missing_pyopencl_is_one_line() -> None:
-    done = python("import sys; sys.modules['pyopencl'] = None\nfrom gpuops.device import select\nselect()")
-    assert "DeviceError: pyopencl cannot be imported" in done.stderr.splitlines()[-1]
 
 
 # ---------------------------------------------------------------- clpix devices
@@ -662,6 +651,7 @@ def test_a_narrow_terminal_has_a_paragraph_for_each_device() -> None:
         assert any(f"{title} {cell}" in line for line in lines)
 
 
+@pytest.mark.exhaustive
 def test_drivers_leave_the_programs_signals_alone() -> None:
     """The test runs in a process of its own, whose drivers are not loaded yet."""
     program = """

@@ -133,6 +133,7 @@ def test_messages_are_those_of_one_device(clpix, here: Path, both: str) -> None:
     assert names(here / "out") == made and "4.png" not in made
 
 
+@pytest.mark.exhaustive
 def test_every_kind_of_work_can_be_sent(clpix, here: Path, monkeypatch) -> None:
     """Jobs, and what becomes of them, go through pickle as on the way to a process and back."""
     inputs = [save(here / f"{k}.exr", (32, 48, 3), "float32", k) for k in range(2)]
@@ -177,6 +178,7 @@ def test_every_kind_of_work_can_be_sent(clpix, here: Path, monkeypatch) -> None:
         assert whole and whole == contents(here / f"sent-{number}")
 
 
+@pytest.mark.exhaustive
 def test_standard_input_travels_along(here: Path, both: str) -> None:
     """A kernel that was read from standard input is known to the processes."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
@@ -201,14 +203,6 @@ def test_one_device_of_a_list_is_enough_for_one_input(clpix, here: Path, both: s
     )
     assert run.code == 0 and f"clpix: device {second}: " in run.err and "decode" in run.err
     assert clpix("info", source, "--stats", "--device", both).code == 0
-
-
-def test_the_environment_may_hold_a_list(clpix, here: Path, both: str, monkeypatch) -> None:
-    monkeypatch.setenv("CLPIX_DEVICE", both)
-    inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
-    run = clpix("flip", "--axis", "vertical", *inputs, "-o", "out/", "-v")
-    assert run.code == 0 and len(run.err.splitlines()) == 2
-    assert names(here / "out") == ["0.png", "1.png", "2.png"]
 
 
 @pytest.mark.parametrize(
@@ -285,12 +279,6 @@ def test_a_batch_on_several_devices_is_resumed(here: Path, clpix, both: str) -> 
     assert (here / "out" / "4.png").stat().st_mtime_ns == made
 
 
-@given(total=st.integers(1, 300), count=st.integers(1, 20))
-def test_shares_add_up(total: int, count: int) -> None:
-    shares = [crews._share(total, count, place) for place in range(count)]
-    assert sum(shares) == max(total, count) and max(shares) - min(shares) <= 1
-
-
 # -- processes that die ----------------------------------------------------------------------------------------------
 
 
@@ -305,6 +293,7 @@ def test_a_death_loses_nothing(here: Path, twice: list[DeviceInfo], late: bool) 
     check_flipped(jobs, here)
 
 
+@pytest.mark.exhaustive
 def test_a_job_that_kills_is_the_only_one_that_fails(here: Path, twice: list[DeviceInfo]) -> None:
     """It is tried by two processes, alone the second time; so no device is left out for that of several such jobs."""
     (here / "marks").mkdir()
@@ -360,6 +349,7 @@ def test_mistakes_are_not_taken_for_deaths(here: Path, twice: list[DeviceInfo]) 
     assert not crews._crews
 
 
+@pytest.mark.exhaustive
 def test_nobody_works_on_if_nobody_wants_the_rest(here: Path, twice: list[DeviceInfo]) -> None:
     jobs = jobs_of(here, FLIP)
     results = run_jobs_on(twice, Gpu, jobs)
@@ -518,6 +508,7 @@ class Batch:
         return self.process.returncode, said
 
 
+@pytest.mark.exhaustive
 def test_a_killed_process_loses_nothing(here: Path, both: str) -> None:
     batch = Batch(here, both)
     os.kill(batch.workers[0], signal.SIGKILL)
@@ -529,6 +520,7 @@ def test_a_killed_process_loses_nothing(here: Path, both: str) -> None:
     assert len(set(made.values())) <= 2  # all inputs are the same, and devices may round differently
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_ends_all(here: Path, both: str, number: signal.Signals) -> None:
     """Ctrl-C goes to all processes, and a kill to the first one alone."""
@@ -541,6 +533,7 @@ def test_an_interruption_ends_all(here: Path, both: str, number: signal.Signals)
     assert made and all(name.endswith(".png") and not name.startswith(".") for name in made)
 
 
+@pytest.mark.exhaustive
 def test_no_process_outlives_the_program(here: Path, both: str) -> None:
     """It is killed, and then what it has begun is resumed."""
     batch = Batch(here, both, "--resume", "j")

@@ -15,6 +15,8 @@ from gpuops.ops.flip import FlipParams
 from gpuops.params.dither import NOISES, Dither
 from gpuops.pixels.coding import Encoding, losses, pack
 
+from .choices import each
+
 
 def light(codes: np.ndarray) -> np.ndarray:
     """The linear light of sRGB's codes, whole or not (IEC 61966-2-1)."""
@@ -107,8 +109,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@each(noise=NOISES, command=COMMANDS)
 def test_rows_have_the_noise_of_the_whole(
     clpix, tmp_path, monkeypatch, command: tuple[str, ...], noise: str
 ) -> None:

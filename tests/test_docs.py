@@ -59,6 +59,7 @@ def test_tables_are_those_of_the_json() -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+@pytest.mark.exhaustive
 def test_benchmarks_find_what_they_measure() -> None:
     """Each script is imported; libraries that it compares with are asked for when it runs."""
     program = (
@@ -332,6 +333,7 @@ def courtyard(tmp_path_factory) -> Path:
 NEARLY = 0.011
 
 
+@pytest.mark.exhaustive
 def test_what_denoising_is_worth(clpix, courtyard: Path, monkeypatch) -> None:
     monkeypatch.chdir(courtyard)
     rows = re.findall(r"^\| `(--shrink [^`]*)` \| ([\d.]+) \|$", text_of("docs/dwt.md"), re.MULTILINE)
@@ -349,6 +351,7 @@ def test_what_denoising_is_worth(clpix, courtyard: Path, monkeypatch) -> None:
         assert shown and abs(float(shown[1]) - float(psnr)) < NEARLY
 
 
+@pytest.mark.exhaustive
 def test_what_keeping_comes_to(clpix, courtyard: Path, monkeypatch) -> None:
     monkeypatch.chdir(courtyard)
     table = re.search(
@@ -403,6 +406,7 @@ def test_keys_of_json_are_documented(clpix, tmp_path, monkeypatch, page: str, li
     assert not {key for key in missing if not key.isdigit()}, missing
 
 
+@pytest.mark.exhaustive
 def test_pictures_are_what_the_program_makes(clpix, tmp_path, monkeypatch) -> None:
     """The suite of the documentation's pictures: each command is run, and its picture compared."""
     monkeypatch.chdir(tmp_path)

@@ -16,6 +16,8 @@ import pytest
 
 from gpuops.files import FORMATS, Format, Picture, drafts, output, write
 
+from .choices import of_formats
+
 #: Writes half of a file, says so, and waits for its end.
 HALF = """
 import sys, time
@@ -106,7 +108,7 @@ def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt", "tmp"]
 
 
-@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
 def test_no_format_loses_its_lock_while_it_is_written(fmt: Format, tmp_path, monkeypatch) -> None:
     """A codec that puts another file in the place of the temporary one would leave that without a lock."""
 
@@ -182,12 +184,14 @@ def test_a_disk_without_locks_is_written_and_not_swept(tmp_path, monkeypatch) ->
     assert (tmp_path / "a.txt").read_text() == "whole"
 
 
+@pytest.mark.exhaustive
 def test_a_codec_that_opens_its_draft_by_name_does_not_make_it_anew(tmp_path) -> None:
     for _ in range(5):
         assert run(ENDS, tmp_path) == ""  # nor is anything said of the files that could not be opened
         assert os.listdir(tmp_path) == ["tmp"]
 
 
+@pytest.mark.exhaustive
 def test_a_program_killed_while_it_writes(tmp_path) -> None:
     """The whole program: a picture that takes a while to be encoded, and SIGKILL as soon as its file appears."""
     code = (

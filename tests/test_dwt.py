@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import pywt
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gpuops import DeviceError, Gpu, GpuopsWarning, ParameterError
 from gpuops.params import dwt as names
@@ -19,6 +17,7 @@ from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import dwt2, idwt2, iswt2, strips, swt2, wavedec2, waverec2, wpdec2, wprec2
 from gpuops.wavelets.wavelets import WAVELETS
 
+from .choices import each, few, some
 from .reference.wavelets import (
     VC2,
     flat,
@@ -34,8 +33,8 @@ from .tolerance import DWT as TOLERANCE
 
 LIFTING = ["haar", "bior2.2", "bior4.4", "dd13/7"]
 INTEGER = ["haar", "bior2.2", "dd13/7"]
-# All lengths from 1 to 33 along both axes; odd and even ones are paired.
-SHAPES = [(n, 34 - n) for n in range(1, 34)]
+# Lengths from 1 to 33 along both axes, odd and even ones.
+SHAPES = [(n, 34 - n) for n in (1, 2, 3, 4, 5, 8, 9, 16, 17, 18, 25, 26, 32, 33)]
 # Ways to compute: the tile in a work-item's and in a group's memory, and no tile at all.
 LIFTING_WAYS: list[dict[str, str]] = [
     {"method": "lifting", "tile": "private"},
@@ -134,11 +133,16 @@ def assert_is_pywts(gpu: Gpu, x: np.ndarray, name: str, mode: str, level: int) -
 ORDER = [(k * 29) % 67 + 1 for k in range(67)]
 
 
-@pytest.mark.parametrize("mode", pywt.Modes.modes)
+def some_of(names: list[str], mode: str) -> list[str]:
+    """Wavelets to test with a mode: each one has some mode."""
+    return names[pywt.Modes.modes.index(mode) :: len(pywt.Modes.modes)]
+
+
+@few(2, mode=pywt.Modes.modes)
 def test_every_wavelet_is_pywts(gpu, rng, mode: str) -> None:
     least = 2 if "reflect" in mode else 1
     sizes = cycle(n for n in ORDER if n >= least)
-    for name in pywt.wavelist(kind="discrete"):
+    for name in some_of(pywt.wavelist(kind="discrete"), mode):
         for shape, level in [
             ((next(sizes), next(sizes)), 1),
             ((next(sizes), next(sizes)), 2 if mode != "smooth" or gpu.limits.double else 1),
@@ -147,12 +151,12 @@ def test_every_wavelet_is_pywts(gpu, rng, mode: str) -> None:
             assert_is_pywts(gpu, rng.standard_normal(shape).astype(np.float32), name, mode, level)
 
 
-@pytest.mark.parametrize("mode", pywt.Modes.modes)
+@few(1, mode=pywt.Modes.modes)
 def test_double_precision(gpu, rng, mode: str) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")
     sizes = cycle(n for n in ORDER if n > 1)
-    for name in (*pywt.wavelist(kind="discrete"), "dd13/7"):
+    for name in some_of([*pywt.wavelist(kind="discrete"), "dd13/7"], mode):
         for level in (1, 2):
             assert_is_pywts(gpu, rng.standard_normal((next(sizes), next(sizes))), name, mode, level)
 
@@ -189,8 +193,7 @@ def test_nan_goes_where_pywts_goes(gpu, rng) -> None:
             assert_near(mine[good], other[good])
 
 
-@pytest.mark.parametrize("mode", ["symmetric", "periodization"])
-@pytest.mark.parametrize("name", [*LIFTING, "dd9/7", "db4", "sym10"])
+@some(mode=["symmetric", "periodization"], name=[*LIFTING, "dd9/7", "db4", "sym10"])
 def test_every_size_is_pywts(gpu, rng, name: str, mode: str) -> None:
     for shape in SHAPES:
         x = rng.standard_normal(shape).astype(np.float32)
@@ -204,8 +207,7 @@ def test_every_size_is_pywts(gpu, rng, name: str, mode: str) -> None:
         assert idwt2(gpu, ours, name, mode, shape=shape).shape == shape
 
 
-@pytest.mark.parametrize("mode", pywt.Modes.modes)
-@pytest.mark.parametrize(("name", "tile"), [("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
+@some(mode=pywt.Modes.modes, name__tile=[("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
 def test_every_mode_is_pywts(gpu, rng, name: str, tile: str, mode: str) -> None:
     least = 2 if "reflect" in mode else 1
     for shape in [(least, 5), (3, 2), (6, 33), (40, 31)]:
@@ -400,8 +402,7 @@ def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
 # -- properties -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", LIFTING_WAYS, ids=lambda way: "-".join(way.values()))
-@pytest.mark.parametrize("name", LIFTING)
+@each(way=LIFTING_WAYS, name=LIFTING)
 def test_all_ways_agree_and_invert(gpu, rng, name: str, way: dict[str, str]) -> None:
     for mode in ("mirror", "periodization"):
         for shape in [(1, 1), (1, 7), (2, 2), (9, 2), (31, 150)]:
@@ -412,8 +413,7 @@ def test_all_ways_agree_and_invert(gpu, rng, name: str, way: dict[str, str]) -> 
             np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])
 
 
-@pytest.mark.parametrize("way", LIFTING_WAYS, ids=lambda way: "-".join(way.values()))
-@pytest.mark.parametrize("name", LIFTING)
+@each(way=LIFTING_WAYS, name=LIFTING)
 def test_more_levels_than_there_is_size_for(gpu, rng, name: str, way: dict[str, str]) -> None:
     for shape in [(1, 1), (1, 7), (5, 3)]:
         x = rng.random(shape, dtype=np.float32)
@@ -425,48 +425,13 @@ def test_more_levels_than_there_is_size_for(gpu, rng, name: str, way: dict[str, 
         np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])
 
 
-sizes = st.tuples(st.integers(1, 70), st.integers(1, 70))
-wavelets = st.sampled_from(LIFTING)
-
-
-@settings(max_examples=25, deadline=None)
-@given(sizes, wavelets, st.integers(0, 5), st.integers(0, 2**32 - 1))
-def test_the_inverse_is_exact_enough(gpu, shape, name: str, level: int, seed: int) -> None:
-    x = np.random.default_rng(seed).random(shape, dtype=np.float32)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GpuopsWarning)
-        coefficients = wavedec2(gpu, x, name, "mirror", level)
-    np.testing.assert_allclose(waverec2(gpu, coefficients, name, "mirror"), x, atol=TOLERANCE["round trip"])
-
-
-@settings(max_examples=15, deadline=None)
-@given(sizes, wavelets, st.floats(-3, 3, width=32), st.integers(0, 2**32 - 1))
-def test_linearity(gpu, shape, name: str, factor: float, seed: int) -> None:
-    x, y = np.random.default_rng(seed).random((2, *shape), dtype=np.float32)
-    sums = dwt2(gpu, x + np.float32(factor) * y, name, "mirror")
-    parts = [
-        a + np.float32(factor) * b
-        for a, b in zip(*(flat(dwt2(gpu, v, name, "mirror")) for v in (x, y)), strict=True)
-    ]
-    for ours, theirs in zip(flat(sums), parts, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=(1 + abs(factor)) * ROUNDINGS)
-
-
-@pytest.mark.parametrize("mode", ["mirror", "periodization", "symmetric"])
-@pytest.mark.parametrize("name", [*LIFTING, "db4"])
+@each(mode=["mirror", "periodization", "symmetric"], name=[*LIFTING, "db4"])
 def test_a_constant_has_no_details(gpu, name: str, mode: str) -> None:
     if name == "db4" and mode == "mirror":
         return
     first, details = dwt2(gpu, np.full((33, 46), 0.7, np.float32), name, mode)
     np.testing.assert_allclose(first, 1.4, rtol=ROUNDINGS)
     assert max(np.abs(band).max() for band in details) < ROUNDINGS
-
-
-@pytest.mark.parametrize("name", ["haar", "db3", "sym4"])
-def test_orthogonal_wavelets_keep_the_energy(gpu, rng, name: str) -> None:
-    x = rng.standard_normal((64, 128)).astype(np.float32)
-    energy = sum(np.sum(band.astype(float) ** 2) for band in flat(wavedec2(gpu, x, name, "periodization", 3)))
-    assert energy == pytest.approx(np.sum(x.astype(float) ** 2), rel=ROUNDINGS)
 
 
 # -- whole numbers --------------------------------------------------------------------------------------
@@ -635,13 +600,13 @@ def test_none_is_a_band_of_zeros(gpu, rng) -> None:
     for mode in ("symmetric", "mirror"):
         a, (h, v, d) = dwt2(gpu, x, "9/7", mode)
         zero = np.zeros_like
-        for some, full in [
+        for partly, full in [
             ((None, (h, v, d)), (zero(a), (h, v, d))),
             ((a, (None, None, None)), (a, (zero(h), zero(v), zero(d)))),
             ((a, None), (a, (zero(h), zero(v), zero(d)))),
             ((None, (None, None, d)), (zero(a), (zero(h), zero(v), d))),
         ]:
-            ours, expected = (idwt2(gpu, coefficients, "9/7", mode) for coefficients in (some, full))
+            ours, expected = (idwt2(gpu, coefficients, "9/7", mode) for coefficients in (partly, full))
             np.testing.assert_array_equal(ours, expected)
     coefficients = wavedec2(gpu, x, "haar", "periodization", 3)
     coefficients[2] = None
@@ -672,17 +637,12 @@ def test_names_have_coefficients_and_coefficients_names() -> None:
     ("arguments", "message"),
     [
         ({"wavelet": "harr"}, "unknown wavelet 'harr': did you mean 'haar'?"),
-        ({"wavelet": "bior44"}, "did you mean 'bior4.4'?"),
         ({"mode": "symetric"}, "unknown mode 'symetric': did you mean 'symmetric'?"),
-        ({"mode": ""}, "unknown mode ''"),
         ({"levels": -1}, "levels must be"),
-        ({"levels": 1000}, "levels must be"),
         ({"wavelet": "db2"}, "mirror is for wavelets with lifting steps"),
-        ({"wavelet": "rbio44"}, "unknown wavelet 'rbio44': did you mean 'rbio4.4'?"),
         ({"wavelet": "vc2-5/3", "method": "laan"}, "laan does not know vc2-5/3"),
         ({"wavelet": "db2", "mode": "zero", "method": "lifting"}, "no lifting steps"),
         ({"method": "laan", "mode": "zero"}, "laan knows the modes"),
-        ({"method": "stripes"}, "unknown method"),
         ({"integer": True}, "no reversible integer form: use one of haar, bior2.2"),
         ({"integer": True, "wavelet": "5/3", "method": "filterbank"}, "works by lifting"),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import pywt
 
@@ -14,11 +13,11 @@ from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import dwt2, idwt2, laan
 
 from . import test_dwt as of_dwt
+from .choices import each
 from .reference import wavelets as wavelets_reference
 from .reference.wavelets import mirrored
 from .tolerance import DWT as TOLERANCE
 
-Array = npt.NDArray[np.generic]
 # Samples before and after a pair that its coefficients depend on: half the length of the longer filter.
 HALO = {"haar": 0, "bior2.2": 2, "bior4.4": 4, "dd9/7": 4, "dd13/7": 6}
 # Bytes of local memory and work-items of a group on GPUs, and the vectors of CPUs, each with a wavelet and a mode.
@@ -80,8 +79,7 @@ def test_double_precision(gpu, rng) -> None:
     np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["double"])
 
 
-@pytest.mark.parametrize("name", HALO)
-@pytest.mark.parametrize("kind", ["48 KB", "cpu"])
+@each(name=HALO, kind=["48 KB", "cpu"])
 def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(opened, rng, kind: str, name: str) -> None:
     """16 (1 + h / r) bytes a pixel, of which r is a row, or a band of 64 rows at least."""
     report = Report()

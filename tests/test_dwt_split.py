@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from gpuops.tiles.ends import HostImage
 from gpuops.wavelets import dwt2, idwt2, multilevel, transform, wavedec2, waverec2
 from gpuops.wavelets.denoise import denoise
 
-from .tolerance import DWT, ROUNDINGS, SHRINK
+from .choices import each, some
+from .tolerance import DWT, SHRINK
 
 Array = np.ndarray[Any, Any]
 
@@ -56,8 +56,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("wavelet", "mode", "integer"), CASES)
-@pytest.mark.parametrize("overlap", [True, False])
+@some(wavelet__mode__integer=CASES, overlap=[True, False])
 def test_slabs_give_what_the_whole_does(
     gpu, rng, slabs_of_seven: None, wavelet: str, mode: str, integer: bool, overlap: bool
 ) -> None:
@@ -153,8 +152,7 @@ def test_pixels_in_slabs(opened, rng) -> None:
     )
 
 
-@pytest.mark.parametrize("spins", [1, 2])
-@pytest.mark.parametrize("mode", ["mirror", "smooth"])
+@each(spins=[1, 2], mode=["mirror", "smooth"])
 def test_denoising_in_slabs(opened, rng, spins: int, mode: str) -> None:
     x = 0.5 + 0.1 * rng.standard_normal((3, 1900, 61)).astype(np.float32)
     limit = 3 * x.nbytes
@@ -173,32 +171,6 @@ def test_denoising_in_slabs(opened, rng, spins: int, mode: str) -> None:
 
 def flat(coefficients: list[Any]) -> list[Array]:
     return [coefficients[0], *(band for level in coefficients[1:] for band in level)]
-
-
-def test_large_arrays_go_in_slabs_to_gpus(opened, rng, monkeypatch) -> None:
-    x = rng.random((300, 200), dtype=np.float32)
-    expected = wavedec2(opened(), x, "haar", "mirror", 2)
-    monkeypatch.setattr(memory, "_LARGE", x.nbytes)
-    calls: list[str] = []
-    for name in ("_forward", "_inverse"):
-        function = getattr(multilevel, name)
-
-        def counted(*args: Any, name: str = name, function: Any = function, **options: Any) -> Any:
-            calls.append(name)
-            return function(*args, **options)
-
-        monkeypatch.setattr(multilevel, name, counted)
-    for is_cpu, count in ((True, 0), (False, 2)):
-        gpu = opened()
-        gpu.limits = replace(gpu.limits, is_cpu=is_cpu)
-        coefficients = wavedec2(gpu, x, "haar", "mirror", 2)
-        for ours, theirs in zip(flat(coefficients), flat(expected), strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=ROUNDINGS)  # the plan of other devices
-        back = waverec2(gpu, coefficients, "haar", "mirror")
-        np.testing.assert_allclose(back, x, rtol=0, atol=ROUNDINGS)
-        assert len(calls) == count
-    wavedec2(gpu, x[:-1], "haar", "mirror", 2)
-    assert len(calls) == 2
 
 
 def test_too_little_memory(opened, rng) -> None:

@@ -26,6 +26,7 @@ from gpuops.pixels.coding import download, upload
 from gpuops.tone.tonemap import tonemap
 from gpuops.wavelets import wavedec2, waverec2
 
+from .choices import each
 from .tolerance import BLUR, CONVOLVE, DWT, FFT, ROUNDINGS
 
 SHAPE = (1, 24, 37)
@@ -75,8 +76,7 @@ BLURS: dict[str, tuple[BlurParams, Filter]] = {
 }
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize("kind", BLURS)
+@each(name=PICTURES, kind=BLURS)
 def test_blurs(gpu, kind: str, name: str) -> None:
     x, (params, reference) = picture(name), BLURS[kind]
     # Fft's sums contain all pixels, and are not normalised.
@@ -85,8 +85,7 @@ def test_blurs(gpu, kind: str, name: str) -> None:
     assert np.abs(got - expected).max() <= BLUR["coarse"] * np.abs(expected).max() + 400 * GRAIN
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize("method", ["direct", "local", "fft"])
+@each(name=PICTURES, method=["direct", "local", "fft"])
 def test_convolution(gpu, method: str, name: str) -> None:
     x, w = picture(name)[0], np.random.default_rng(2).random((3, 5)) - 0.3
     x *= 1e-6 if method == "fft" and name == "large" else 1
@@ -140,8 +139,7 @@ def test_comparison(gpu, scale: float) -> None:
     assert psnr == pytest.approx(-20 * np.log10(rmse), rel=ROUNDINGS)
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize("operator", OPERATORS)
+@each(name=PICTURES, operator=OPERATORS)
 def test_tone_mapping_is_finite(gpu, operator: str, name: str) -> None:
     """Any light at any exposure gives finite values; and no negative zero becomes light."""
     x = np.repeat(picture(name), 3, 0)
@@ -155,8 +153,7 @@ def test_tone_mapping_is_finite(gpu, operator: str, name: str) -> None:
             assert got.max() < 1e-37
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize("way", ["direct", "local", "gaussians", "fft"])
+@each(name=PICTURES, way=["direct", "local", "gaussians", "fft"])
 def test_bloom_is_finite(gpu, way: str, name: str) -> None:
     x = np.repeat(picture(name), 3, 0)
     how = {"reads": way} if way in ("direct", "local") else {"method": way}

@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 from gpuops import files
 from gpuops.files import Picture
 from gpuops.fourier import axes, room
-from gpuops.image import COMPLEX_HALF, Part
+from gpuops.image import Part
 from gpuops.params.fft import FftParams, SpectrumParams
 from gpuops.tiles.spool import InMemory, Spool, in_scratch
 
+from .choices import each
 from .reference.fourier import error
 from .tolerance import FFT as TOLERANCE
 
@@ -55,10 +56,12 @@ def by_rows(monkeypatch) -> None:
 # -- the device's part -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("precision", ["half", "single", "double"])
-@pytest.mark.parametrize("half", [True, False])
-@pytest.mark.parametrize("size", [(20, 30), (1, 7), (263, 17)])
-@pytest.mark.parametrize("method", ["auto", "global"])
+@each(
+    precision=["half", "single", "double"],
+    half=[True, False],
+    size=[(20, 30), (1, 7), (263, 17)],
+    method=["auto", "global"],
+)
 def test_axes_are_those_of_the_definition(
     planned, size: tuple[int, int], half: bool, precision: str, method: str
 ) -> None:
@@ -127,9 +130,11 @@ def test_spools_keep_what_they_are_given(tmp_path, data: st.DataObject) -> None:
 # -- commands --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
-@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint8", 3), ("uint8", 4), ("uint16", 2)])
-@pytest.mark.parametrize("scratch", [False, True])
+@each(
+    extension=["npz", "exr", "tif"],
+    dtype__channels=[("uint8", 1), ("uint8", 3), ("uint8", 4), ("uint16", 2)],
+    scratch=[False, True],
+)
 def test_every_pixel_comes_back(
     clpix, tmp_path, monkeypatch, dtype: str, channels: int, extension: str, scratch: bool
 ) -> None:
@@ -190,8 +195,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-@pytest.mark.parametrize("size", [(37, 44), (41, 53), (1, 9), (9, 1)])
+@each(options=OPTIONS, size=[(37, 44), (41, 53), (1, 9), (9, 1)])
 def test_every_option_gives_the_whole(
     clpix, tmp_path, options: tuple[str, ...], size: tuple[int, int], request
 ) -> None:
@@ -219,9 +223,9 @@ def test_every_option_gives_the_whole(
         assert not difference.any()
 
 
-@pytest.mark.parametrize("view", ["log-magnitude", "magnitude", "phase", "power", "real", "imag"])
-@pytest.mark.parametrize(
-    ("size", "shift"), [((48, 31), True), ((31, 48), False), ((1, 5), True), ((2, 2), True)]
+@each(
+    view=["log-magnitude", "magnitude", "phase", "power", "real", "imag"],
+    size__shift=[((48, 31), True), ((31, 48), False), ((1, 5), True), ((2, 2), True)],
 )
 def test_pictures_are_those_of_the_whole(
     clpix, tmp_path, view: str, size: tuple[int, int], shift: bool, request
@@ -251,6 +255,7 @@ def test_a_picture_s_shades_are_chosen_by_the_same_sample(clpix, tmp_path, monke
     assert np.abs(a - b).max() <= 1
 
 
+@pytest.mark.exhaustive
 @given(data=st.data())
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_picture_under_any_limit(clpix, tmp_path, data: st.DataObject) -> None:
@@ -287,17 +292,7 @@ def test_floats_and_light(clpix, tmp_path, by_rows: None) -> None:
     assert clpix("fft", image, "-o", tmp_path / "e.npz", "--space", "encoded").code == 0
 
 
-def test_alpha_is_dropped_on_either_way(clpix, tmp_path, by_rows: None) -> None:
-    pixels = noise((23, 31, 4))
-    image = write(tmp_path / "a.png", pixels)
-    for first, second in ((("--alpha", "drop"), ()), ((), ("--alpha", "drop"))):
-        assert clpix("fft", image, "-o", tmp_path / "s.npz", "--overwrite", *first).code == 0
-        assert clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png", "--overwrite", *second).code == 0
-        np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels[..., :3])
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("precision", ["single", "half"])
+@each(value=[np.nan, np.inf], precision=["single", "half"])
 def test_pixels_that_are_not_finite(clpix, tmp_path, by_rows: None, value: float, precision: str) -> None:
     pixels = noise((9, 9, 3), "float32")
     pixels[3, 4, 1] = value
@@ -330,6 +325,7 @@ def test_large_spectra_are_read_by_rows(clpix, tmp_path, monkeypatch) -> None:
         np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
 
 
+@pytest.mark.exhaustive
 def test_streams(tmp_path) -> None:
     """A spectrum through a pipe, each side with little memory on the device."""
     pixels = noise((*SIZE, 3))
@@ -392,6 +388,7 @@ def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble: str)
     assert not os.listdir(folder) and sorted(os.listdir(tmp_path)) == ["a.png", "scratch"]
 
 
+@pytest.mark.exhaustive
 def test_nothing_stays_after_an_interruption(tmp_path) -> None:
     """A command that is ended in its first sweep leaves neither its scratch file nor its output."""
     image = write(tmp_path / "a.png", noise((*SIZE, 3)))
@@ -418,6 +415,7 @@ def test_nothing_stays_after_an_interruption(tmp_path) -> None:
     assert not os.listdir(folder) and sorted(os.listdir(tmp_path)) == ["a.png", "scratch"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
 def test_memory_stays_within_what_was_promised(tmp_path) -> None:
     """A spectrum of 450 MB under 256 MB for the host and 64 MB for the device, which may be the host."""
@@ -440,7 +438,3 @@ def test_memory_stays_within_what_was_promised(tmp_path) -> None:
         assert done.returncode == 0, done.stderr
         assert int(done.stdout) <= 320 << 20
     np.testing.assert_array_equal(files.read(tmp_path / "b1.tif").pixels, pixels)
-
-
-def test_halves_have_a_type() -> None:
-    assert axes.stored(SpectrumParams(precision="half")) == COMPLEX_HALF

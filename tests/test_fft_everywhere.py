@@ -32,6 +32,7 @@ from gpuops.fourier.engine.problem import Problem
 from gpuops.gpu import Limits
 from gpuops.params.fft import METHODS, RADICES, FftParams
 
+from . import choices
 from .tolerance import FFT_EVERYWHERE as LIMITS
 
 Array = npt.NDArray[Any]
@@ -205,7 +206,7 @@ def error(case: Case) -> float:
     return float(np.linalg.norm(got - exact) / np.linalg.norm(exact))
 
 
-@pytest.mark.parametrize("case", few(), ids=str)
+@choices.few(9, case=few())
 def test_a_few_combinations(case: Case) -> None:
     if case.precision == "double" and not device().real.double:
         pytest.skip("no double precision")

@@ -31,6 +31,7 @@ from gpuops.tiles import course
 from gpuops.tiles.legs import legs
 
 from . import test_deconvolve, test_filter
+from .choices import each
 from .conftest import Run
 from .reference.fourier import frequency_filter
 from .test_fft_by_rows import spied
@@ -188,8 +189,7 @@ def check_surroundings(gpu: Gpu) -> None:
             np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("params", [params for _, params in FILTERS], ids=str)
-@pytest.mark.parametrize("size", [(1, 1), (19, 24), (24, 211)])
+@each(params=[params for _, params in FILTERS], size=[(1, 1), (19, 24), (24, 211)])
 def test_axes_are_those_of_the_definition(planned, params: Params, size: tuple[int, int]) -> None:
     for rows, columns in ((5, 3), (100, 1000)):
         check_axes(planned, params, size, rows, columns)
@@ -202,8 +202,7 @@ def test_surroundings(planned) -> None:
 # -- results ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("command", "params"), FILTERS, ids=lambda given: str(given)[:70])
-@pytest.mark.parametrize("size", SIZES)
+@each(command__params=FILTERS, size=SIZES)
 def test_the_definition(
     by_rows: Callable[..., Run], tmp_path, command: tuple[str, ...], params: Params, size: tuple[int, int]
 ) -> None:
@@ -216,11 +215,7 @@ def test_the_definition(
         np.testing.assert_allclose(files.read(out).pixels, expected, rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize(
-    ("command", "params"), [FILTERS[k] for k in (0, 1, 4)], ids=lambda given: str(given)[:70]
-)
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize(("suffix", "dtype"), FILES)
+@each(command__params=[FILTERS[k] for k in (0, 1, 4)], channels=[1, 2, 3, 4], suffix__dtype=FILES)
 def test_files(
     clpix,
     by_rows: Callable[..., Run],
@@ -251,8 +246,7 @@ def test_files(
     np.testing.assert_allclose(found.pixels, expected.pixels, rtol=rtol, atol=5 * allowed(params) * most)
 
 
-@pytest.mark.parametrize("command", [FILTERS[0][0], FILTERS[1][0], FILTERS[4][0]], ids=" ".join)
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@each(command=[FILTERS[0][0], FILTERS[1][0], FILTERS[4][0]], value=[np.nan, np.inf])
 def test_values_that_are_not_finite(
     clpix, by_rows: Callable[..., Run], tmp_path, command: tuple[str, ...], value: float
 ) -> None:
@@ -292,8 +286,7 @@ CHAINS: list[tuple[tuple[tuple[str, ...], ...], int]] = [
 SOURCES = [("exr", "float16", 4), ("tif", "uint16", 3), ("png", "uint8", 1), ("exr", "float32", 3)]
 
 
-@pytest.mark.parametrize(("chain", "filters"), CHAINS, ids=lambda given: str(given)[:70])
-@pytest.mark.parametrize("source", SOURCES, ids=str)
+@each(chain__filters=CHAINS, source=SOURCES)
 def test_chains(
     clpix,
     by_rows: Callable[..., Run],
@@ -328,8 +321,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-@pytest.mark.parametrize("command", [LOW, FILTERS[1][0]], ids=" ".join)
+@each(options=OPTIONS, command=[LOW, FILTERS[1][0]])
 def test_options(
     clpix, by_rows: Callable[..., Run], tmp_path, options: tuple[str, ...], command: tuple[str, ...]
 ) -> None:
@@ -464,8 +456,7 @@ def test_a_promise_that_is_too_small_says_what_would_do(
     assert few.code == 1 and "needs" in few.err and "raise --memory" in few.err and not out.exists()
 
 
-@pytest.mark.parametrize("command", [LOW, FILTERS[1][0], RESTORED], ids=" ".join)
-@pytest.mark.parametrize("memory", ["3M", "8M", "20M"])
+@each(command=[LOW, FILTERS[1][0], RESTORED], memory=["3M", "8M", "20M"])
 def test_a_device_of_little_memory(
     clpix, by_rows: Callable[..., Run], tmp_path, command: tuple[str, ...], memory: str
 ) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import PIL.Image
-import pytest
 
 from gpuops import files
 from gpuops.ops.flip import FlipParams
 
 from . import tolerance
+from .choices import each
 
 TOLERANCE = tolerance.COPIED
 IDENTITIES: list[FlipParams] = []
@@ -20,9 +20,7 @@ def reference(x: np.ndarray, colours: int, p: FlipParams) -> np.ndarray:  # type
     return np.flip(x.transpose(1, 2, 0), AXES[p.axis]).transpose(2, 0, 1)
 
 
-@pytest.mark.parametrize("axis", AXES)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@each(axis=AXES, dtype=["uint8", "uint16", "float16", "float32"], channels=[1, 2, 3, 4])
 def test_every_value_stays(clpix, rng, axis: str, dtype: str, channels: int, tmp_path) -> None:
     """Of NPZ, which holds every depth: colours under alpha 0 as well, and what is not finite."""
     x = rng.integers(0, 256, (13, 21, channels)).astype(dtype)

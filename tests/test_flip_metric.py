@@ -197,7 +197,7 @@ def test_anchor_of_flat_light(gpu) -> None:
 
 @pytest.mark.parametrize("hdr", [False, True])
 def test_agrees_with_the_authors_program(gpu, hdr: bool) -> None:
-    theirs = pytest.importorskip("flip_evaluator")
+    theirs = pytest.importorskip("flip_evaluator", reason="needs the extra test-all")
     a, b = bright_pair() if hdr else pair()
     expected, mean, _ = theirs.evaluate(
         interleaved(a), interleaved(b), "HDR" if hdr else "LDR", inputsRGB=False, applyMagma=False
@@ -348,7 +348,7 @@ def test_pixels_per_degree() -> None:
 
 
 def test_heat_has_the_colours_of_magma(gpu) -> None:
-    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib = pytest.importorskip("matplotlib", reason="needs the extra plots")
     errors = np.linspace(0, 1, 256, dtype=np.float32).reshape(1, 8, 32)
     expected = np.array(matplotlib.colormaps["magma"].colors).T.reshape(3, 8, 32)
     image = heat(gpu, errors)

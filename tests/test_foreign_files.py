@@ -21,6 +21,7 @@ from gpuops.errors import FileError, GpuopsWarning
 from gpuops.files import Picture, read, write
 from gpuops.pixels.colour import LINEAR
 
+from .choices import each
 from .foreign import dpx, exr, hdr, packed, png
 
 #: A gray ramp of light from 0.05 to 4, 16 × 16, as libultrahdr 1.4 writes it: an 8-bit picture with a gain map.
@@ -46,10 +47,12 @@ GRAY, RGB, RGBA, ABGR = 6, 50, 51, 52
 KINDS = [(8, 0), (10, 0), (10, 1), (10, 2), (12, 0), (12, 1), (12, 2), (16, 0)]
 
 
-@pytest.mark.parametrize("order", ["<", ">"])
-@pytest.mark.parametrize(("bits", "packing"), KINDS)
-@pytest.mark.parametrize(("descriptor", "channels"), [(GRAY, 1), (RGB, 3), (RGBA, 4), (ABGR, 4)])
-@pytest.mark.parametrize("aligned", [True, False])
+@each(
+    order=["<", ">"],
+    bits__packing=KINDS,
+    descriptor__channels=[(GRAY, 1), (RGB, 3), (RGBA, 4), (ABGR, 4)],
+    aligned=[True, False],
+)
 def test_dpx_of_every_layout(
     descriptor: int, channels: int, bits: int, packing: int, order: str, aligned: bool, tmp_path
 ) -> None:
@@ -70,9 +73,7 @@ def test_dpx_of_every_layout(
         assert np.abs(picture.pixels - expected / most * np.iinfo(picture.pixels.dtype).max).max() <= 0.5
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-@pytest.mark.parametrize("channels", [1, 3, 4])
-@pytest.mark.parametrize("width", [1, 5, 6, 7, 8])
+@each(dtype=["uint8", "uint16"], channels=[1, 3, 4], width=[1, 5, 6, 7, 8])
 def test_dpx_is_written_as_the_standard_says(width: int, channels: int, dtype: str, tmp_path, rng) -> None:
     """Rows of 8 bits end at a word; rows of 16 bits are not padded, as most programs expect them."""
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (3, width, channels)).astype(dtype)
@@ -194,8 +195,7 @@ def in_runs(row: np.ndarray) -> bytes:
 STORED = {"plain": np.ndarray.tobytes, "by components": by_components, "in runs": in_runs}
 
 
-@pytest.mark.parametrize("kinds", list(itertools.permutations(STORED)), ids=", ".join)
-@pytest.mark.parametrize("axes", ["-Y 3 +X 11", "+Y 3 -X 11", "+X 3 -Y 11"])
+@each(kinds=list(itertools.permutations(STORED)), axes=["-Y 3 +X 11", "+Y 3 -X 11", "+X 3 -Y 11"])
 def test_hdr_rows_are_each_of_their_own_kind(kinds: tuple[str, ...], axes: str, tmp_path) -> None:
     pixels = np.random.default_rng(3).integers(3, 256, (3, 11, 4), np.uint8)
     pixels[:, 4:9] = pixels[:, 4:5]
@@ -253,10 +253,9 @@ def test_hdr_sizes_that_are_none(axes: str, tmp_path) -> None:
         read(tmp_path / "d.hdr")
 
 
-@pytest.mark.parametrize("width", [1, 9])  # rows of 1 pixel are plain, rows of 9 are stored by components
-@pytest.mark.parametrize(
-    ("pixel", "kept", "lost"),
-    [
+@each(
+    width=[1, 9],
+    pixel__kept__lost=[
         ((-1, 0.5, 2), (0, 0.5, 2), ["negative values; they become 0"]),
         ((-np.inf, 0.5, 2), (0, 0.5, 2), ["negative values; they become 0"]),
         ((-3, -2, -1), (0, 0, 0), ["negative values; they become 0"]),
@@ -276,7 +275,6 @@ def test_hdr_sizes_that_are_none(axes: str, tmp_path) -> None:
             ],
         ),
     ],
-    ids=str,
 )
 def test_hdr_of_values_that_it_cannot_hold(
     pixel: tuple[float, ...], kept: tuple[float, ...], lost: list[str], width: int, tmp_path
@@ -413,8 +411,7 @@ def test_png_of_colours_with_a_transparent_one(bits: int, tmp_path) -> None:
     assert picture.pixels[0, :, 3].tolist() == [0, most, most]
 
 
-@pytest.mark.parametrize("bits", [1, 2, 4, 8])
-@pytest.mark.parametrize("alphas", [(), (0,), (255, 128)], ids=str)
+@each(bits=[1, 2, 4, 8], alphas=[(), (0,), (255, 128)])
 def test_png_of_palettes_of_any_depth(bits: int, alphas: tuple[int, ...], tmp_path) -> None:
     """tRNS may have fewer entries than the palette; the others are opaque."""
     count = min(2**bits, 6)

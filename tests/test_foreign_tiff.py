@@ -12,6 +12,7 @@ import tifffile
 from gpuops.errors import FileError
 from gpuops.files import Picture, read
 
+from .choices import each
 from .foreign import RATIONAL, SHORT, packed, tiff
 from .tolerance import ROUNDINGS
 
@@ -31,11 +32,11 @@ def read_saying(path: Path) -> tuple[Picture, str]:
 # Channels beside the colours ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
-@pytest.mark.parametrize("planar", ["contig", "separate"])
-@pytest.mark.parametrize("photometric", ["minisblack", "rgb"])
-@pytest.mark.parametrize(
-    "extra", [(0,), (1,), (2,), (0, 0), (0, 2), (2, 0), (0, 1), (1, 0), (0, 2, 0)], ids=str
+@each(
+    dtype=["uint8", "uint16", "float32"],
+    planar=["contig", "separate"],
+    photometric=["minisblack", "rgb"],
+    extra=[(0,), (1,), (2,), (0, 0), (0, 2), (2, 0), (0, 1), (1, 0), (0, 2, 0)],
 )
 def test_channels_beside_the_colours(
     photometric: str, extra: tuple[int, ...], planar: str, dtype: str, tmp_path, rng
@@ -100,9 +101,7 @@ def test_min_is_white_with_associated_alpha_is_inverted_first(tmp_path) -> None:
 # Samples of any number of bits ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bits", [1, 2, 4, 6, 8, 10, 12, 14])
-@pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("photometric", [WHITE, BLACK])
+@each(bits=[1, 2, 4, 6, 8, 10, 12, 14], channels=[1, 3], photometric=[WHITE, BLACK])
 def test_samples_of_few_bits_cover_the_whole_range(
     bits: int, channels: int, photometric: int, tmp_path
 ) -> None:
@@ -129,8 +128,7 @@ def test_samples_of_odd_bits_are_refused(bits: int, tmp_path) -> None:
         read(path)
 
 
-@pytest.mark.parametrize("tile", [None, (16, 16)])
-@pytest.mark.parametrize("compression", [None, "zlib"])
+@each(tile=[None, (16, 16)], compression=[None, "zlib"])
 def test_planes_in_compressed_strips(
     compression: str | None, tile: tuple[int, int] | None, tmp_path, rng
 ) -> None:
@@ -150,9 +148,9 @@ def test_planes_in_compressed_strips(
 # Colours ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("luma", [(0.299, 0.587, 0.114), (0.2126, 0.7152, 0.0722)], ids=["BT.601", "BT.709"])
-@pytest.mark.parametrize(
-    "reference", [(0, 255, 128, 255, 128, 255), (16, 235, 128, 240, 128, 240)], ids=["full", "video"]
+@each(
+    luma=[(0.299, 0.587, 0.114), (0.2126, 0.7152, 0.0722)],
+    reference=[(0, 255, 128, 255, 128, 255), (16, 235, 128, 240, 128, 240)],
 )
 def test_ycbcr_by_its_own_coefficients(
     luma: tuple[float, ...], reference: tuple[float, ...], tmp_path, rng

@@ -19,6 +19,8 @@ from gpuops import GpuopsWarning
 from gpuops.files import FORMATS, ONLY_READ, Format, Metadata, Picture, format_of, output_dtype, read, write
 from gpuops.params.storage import GAIN_MAP, Storage
 
+from .choices import needs, of_formats, some
+
 DOCUMENT = Path(__file__).parent.parent / "docs" / "formats.md"
 BEGIN, END = "<!-- tables: written by tests/test_formats.py -->", "<!-- end of tables -->"
 DTYPES = {"uint8": "8 bits", "uint16": "16 bits", "float16": "half", "float32": "float"}
@@ -152,14 +154,14 @@ def tables(folder: Path) -> str:
     return "\n".join(lines)
 
 
+@needs("pillow_heif", "formats")
 def test_documented_tables_are_true(tmp_path) -> None:
     document = DOCUMENT.read_text(encoding="utf-8")
     documented = document.partition(BEGIN)[2].partition(END)[0].strip()
     assert documented == tables(tmp_path), "run: python tests/test_formats.py --write"
 
 
-@pytest.mark.parametrize("fmt", WRITTEN, ids=str)
-@pytest.mark.parametrize("size", [(1, 1), (1, 7), (7, 1), (3, 2000)], ids=str)
+@some(fmt=of_formats(WRITTEN), size=[(1, 1), (1, 7), (7, 1), (3, 2000)])
 def test_extreme_sizes(fmt: Format, size: tuple[int, int], tmp_path, rng) -> None:
     if fmt.name in ("JPEG 2000", GAIN_MAP):
         pytest.skip("its encoder needs 32 or 8 pixels each way")

@@ -12,6 +12,8 @@ from PIL import Image
 from gpuops import FileError
 from gpuops.files import read
 
+from .choices import each
+
 RED, GREEN, BLUE = (192, 0, 0, 255), (0, 192, 0, 255), (0, 0, 192, 255)
 
 
@@ -128,8 +130,7 @@ def test_the_field_needs_frames(clpix, tmp_path) -> None:
     assert "add --frames all" in run.err
 
 
-@pytest.mark.parametrize("source", ["a.gif", "a.webp", "a.png"])
-@pytest.mark.parametrize("name", ["out.gif", "out.webp", "out.apng"])
+@each(source=["a.gif", "a.webp", "a.png"], name=["out.gif", "out.webp", "out.apng"])
 def test_animations_keep_their_times(source: str, name: str, clpix, tmp_path) -> None:
     expected = animation(tmp_path / source)
     run = clpix("convert", tmp_path / source, "--frames", "all", "-o", tmp_path / name)
