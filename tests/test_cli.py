@@ -303,24 +303,6 @@ def test_refused_options_leave_no_folder(clpix, tmp_path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_no_opencl_at_all(tmp_path) -> None:
-    (tmp_path / "vendors").mkdir()
-    code = (
-        "import sys, gpuops.device.drivers as d; d.intel_library = lambda: None\n"
-        "from clpix.main import main; main(sys.argv[1:])"
-    )
-    source, result = picture(tmp_path / "in.png"), tmp_path / "out.png"
-    env = {"OCL_ICD_VENDORS": str(tmp_path / "vendors"), "CLPIX_CACHE_DIR": str(tmp_path / "cache")}
-    run = subprocess.run(
-        [sys.executable, "-c", code, "blur", "--sigma", "1", str(source), "-o", str(result)],
-        env=os.environ | env,
-        capture_output=True,
-        text=True,
-    )
-    one_line(Run(run.returncode, run.stdout, run.stderr), 3, "clpix[cpu]")
-    assert not result.exists()
-
-
 def test_names_that_are_no_text(clpix, tmp_path, monkeypatch) -> None:
     odd = tmp_path / os.fsdecode(b"n\xff")
     for extension in ("png", "exr", "npz"):

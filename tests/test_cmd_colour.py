@@ -15,7 +15,7 @@ from PIL import Image as PIL
 from PIL import ImageCms
 
 from gpuops import files
-from gpuops.files import Metadata, Picture, oiio
+from gpuops.files import Metadata, Picture
 from gpuops.pixels.coding import unpack
 from gpuops.pixels.light import readable
 
@@ -127,20 +127,6 @@ def test_an_inputs_srgb_profile_labels_no_other_signal(clpix, tmp_path) -> None:
     assert b"gAMA" + struct.pack(">I", 100000) in data
     run = clpix("blur", "--sigma", 1, tmp_path / "in.png", "-o", tmp_path / "out.tif", "--dtype", "float")
     assert files.read(tmp_path / "out.tif").metadata.icc is None  # the values are light
-
-
-def test_cicp_of_pq(clpix, ap1: Path, tmp_path) -> None:
-    run = clpix("tonemap", ap1, "-o", tmp_path / "out.png", "--transfer", "pq", "--dtype", "uint16")
-    assert run.code == 0
-    data = (tmp_path / "out.png").read_bytes()
-    assert reference.png_chunk(b"cICP", bytes((1, 16, 0, 1))) in data
-    for other in (b"sRGB", b"gAMA", b"iCCP"):
-        assert other not in data
-    # OpenImageIO has a reader of its own for the chunk.
-    with oiio.Reader(str(tmp_path / "out.png")) as file:
-        assert tuple(file.spec().getattribute("CICP")) == (1, 16, 0, 1)
-    run = clpix("info", tmp_path / "out.png")
-    assert run.out == f"{tmp_path / 'out.png'}: PNG, 45 × 37, RGB, 16 bits, PQ-encoded\n"
 
 
 # Files that commands read --------------------------------------------------------------------------------

@@ -308,25 +308,6 @@ def test_shrinking_denoises(clpix, noisy: tuple[Path, Pixels], tmp_path, options
     np.testing.assert_array_equal(files.read(after).pixels, files.read(at_once).pixels)
 
 
-def test_colours_denoise_together(clpix, noisy: tuple[Path, Pixels], tmp_path, rng) -> None:
-    """Detail that colours share is told from noise best in their sum. Coefficients become the same picture."""
-    _, clean = noisy
-    values = clean[:, :, None] * (1, 0.9, 0.7) + 0.05 * rng.standard_normal((*clean.shape, 3))
-    source = save(tmp_path / "in.png", np.rint(np.clip(values, 0, 1) * 65535).astype(np.uint16))
-    errors = {}
-    for space in ("", "opponent", "ycbcr", "rgb"):
-        name = space or "default"
-        options = ["--shrink", "bayes", *(["--denoise-space", space] if space else [])]
-        out = tmp_path / f"{name}.png"
-        assert clpix("dwt", source, "-o", out, "--reconstruct", *options) == Run(0, "", "")
-        errors[space] = error(out, clean)
-        between, after = tmp_path / f"{name}.npz", tmp_path / f"{name}-after.png"
-        assert clpix("dwt", source, "-o", between, *options) == Run(0, "", "")
-        assert clpix("idwt", between, "-o", after) == Run(0, "", "")
-        np.testing.assert_array_equal(files.read(after).pixels, files.read(out).pixels)
-    assert errors[""] == errors["opponent"] < errors["ycbcr"] < 0.95 * errors["rgb"]
-
-
 def test_pictures_too_small_to_be_shrunk(clpix, tmp_path) -> None:
     pixels = np.arange(30, dtype=np.uint8).reshape(1, 30, 1)
     source = save(tmp_path / "line.png", pixels)
@@ -400,13 +381,6 @@ def test_what_is_kept_as_json(clpix, source: Path, tmp_path) -> None:
             "coefficients": 2880,
             "psnr": "inf",
         }
-
-
-def test_picture_of_what_is_kept(clpix, source: Path, tmp_path) -> None:
-    run = clpix("dwt", source, "-o", tmp_path / "p.png", "--keep", 10, "--levels", 2)
-    assert (run.code, run.err) == (0, "")
-    shown = files.read(tmp_path / "p.png").pixels
-    assert 0.8 < (shown[14:, 22:] == 128).mean() < 1  # zero is mid gray
 
 
 @pytest.mark.parametrize(

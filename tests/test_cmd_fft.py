@@ -14,7 +14,6 @@ from gpuops.files import Metadata, Picture
 from .choices import each
 from .reference.fourier import error
 from .tolerance import FFT as TOLERANCE
-from .tolerance import HALF
 
 EXTENSIONS = ("npz", "exr", "tif")
 SIZES = [(1, 1), (1, 7), (17, 31), (97, 101)]
@@ -64,46 +63,6 @@ def test_every_kind_of_spectrum_comes_back(clpix, tmp_path, rng, options: tuple[
         assert clpix("fft", image, "-o", spectrum, *options).code == 0
         assert clpix("ifft", spectrum, "-o", tmp_path / "b.png", "--overwrite").code == 0
         np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
-
-
-def kernels(timing: Path) -> set[str]:
-    """First words of the kernels' names in a timing report."""
-    return {kernel["name"].split()[0] for kernel in json.loads(timing.read_text())["kernels"]}
-
-
-@pytest.mark.parametrize(
-    ("dtype", "size", "options"),
-    [
-        ("uint8", (20, 32), ()),
-        ("uint8", (17, 31), ("--method", "local")),
-        ("uint16", (12, 21), ("--method", "global", "--full")),
-        ("float16", (17, 30), ("--pad", "fast", "--shift")),
-        ("float32", (9, 12), ("--precision", "half")),
-    ],
-)
-def test_no_kernel_converts_pixels(
-    clpix, tmp_path, rng, dtype: str, size: tuple[int, int], options: tuple[str, ...]
-) -> None:
-    pixels = rng.random((*size, 3)) * (np.iinfo(dtype).max if dtype[0] == "u" else 1)
-    image = write(
-        tmp_path / ("a.png" if dtype[0] == "u" else "a.exr"), pixels.astype(dtype), linear=dtype[0] == "f"
-    )
-    there, back = tmp_path / "there.json", tmp_path / "back.json"
-    assert clpix("fft", image, "-o", tmp_path / "s.npz", "--timing-file", there, *options).code == 0
-    restored = tmp_path / f"b{image.suffix}"
-    assert clpix("ifft", tmp_path / "s.npz", "-o", restored, "--timing-file", back).code == 0
-    assert kernels(there) <= {"fft", "spectrum"} and kernels(back) <= {"fft", "spectrum"}
-    got, wanted = files.read(restored).pixels, files.read(image).pixels
-    assert got.dtype == wanted.dtype
-    # Of halves in the file, and of floats whose spectrum has halves.
-    allowed = {"float16": HALF, "float32": TOLERANCE["half value"]}
-    np.testing.assert_allclose(got, wanted, atol=allowed.get(dtype, 0))
-    if "--precision" not in options and "--full" not in options:
-        shown = tmp_path / "shown.json"
-        assert (
-            clpix("fft", image, "-o", tmp_path / "v.png", "--view", "phase", "--timing-file", shown).code == 0
-        )
-        assert "unpack" not in kernels(shown)
 
 
 def test_alpha_is_left_out(clpix, tmp_path, rng) -> None:
@@ -173,36 +132,6 @@ def test_metadata_survives(clpix, tmp_path, rng) -> None:
     clpix("fft", image, "-o", tmp_path / "s.exr")
     clpix("ifft", tmp_path / "s.exr", "-o", tmp_path / "b.tif")
     assert files.read(tmp_path / "b.tif").metadata == kept
-
-
-def test_a_filter_filters(clpix, tmp_path) -> None:
-    y, x = np.mgrid[:48, :64]
-    coarse, fine = np.sin(2 * np.pi * 3 * x / 64), np.sin(2 * np.pi * 20 * y / 48)
-    image = write(tmp_path / "a.png", np.uint16(32768 + 10000 * coarse + 10000 * fine)[..., None])
-    for options, expected in (
-        (("lowpass", "--cutoff", "0.2"), coarse),
-        (("highpass", "--cutoff", "0.2"), fine),
-        (("notch", "--cutoff", f"0,{20 / 48}"), coarse),
-        (("notch", "--cutoff", f"0,{20 / 48}", "--cutoff", f"{-3 / 64},0,0.01"), 0 * coarse),
-        (("bandstop", "--cutoff", "0.3:0.45"), coarse),
-    ):
-        clpix(
-            "fft",
-            image,
-            "-o",
-            tmp_path / "s.npz",
-            "--overwrite",
-            "--filter",
-            *options,
-            "--filter-shape",
-            "ideal",
-        )
-        clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png", "--overwrite")
-        got = files.read(tmp_path / "b.png").pixels[..., 0].astype(float)
-        if options[0] != "highpass":  # a highpass has the mean 0, so half of it is clipped
-            np.testing.assert_allclose(got, 32768 + 10000 * expected, atol=2)
-        else:
-            np.testing.assert_allclose(got, np.maximum(10000 * expected, 0), atol=2)
 
 
 @pytest.mark.parametrize("view", ["log-magnitude", "phase"])

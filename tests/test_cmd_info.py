@@ -295,17 +295,6 @@ def test_integers_are_measured_as_light_unless_encoded(clpix, tmp_path, rng, dty
     assert "\n  stored values, sRGB-encoded " in clpix("info", path, "--stats", "--space", "encoded").out
 
 
-def test_gray_with_alpha(clpix, tmp_path, rng) -> None:
-    pixels = rng.random((6, 5, 2)).astype(np.float32)
-    np.save(tmp_path / "in.npy", pixels)
-    found = of(clpix, tmp_path / "in.npy", "--stats")["statistics"]
-    assert found["luminance"] == found["channels"]["Y"]
-    check(found["channels"]["Y"], pixels[..., 0])
-    check(found["channels"]["A"], pixels[..., 1])
-    header = clpix("info", tmp_path / "in.npy", "--stats").out.splitlines()[1]
-    assert header.split() == ["linear", "light", "Y", "A"]
-
-
 @pytest.mark.parametrize("name", ["a.exr", "a.png", "a.tif", "b.png"])
 def test_any_rows_have_the_statistics_of_the_whole(clpix, tmp_path, rng, monkeypatch, name: str) -> None:
     """A picture that memory, or the device, has no room for: counts are the same, and sums but for their order."""

@@ -540,17 +540,6 @@ def test_exr_chromaticities(space: str, dtype: Any, gpu, tmp_path) -> None:
     assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["four digits"] * 20
 
 
-def test_exr_chromaticities_that_make_no_sense(tmp_path) -> None:
-    attributes = {"chromaticities": ("float[8]", (0.0,) * 8)}
-    files.write(
-        tmp_path / "a.exr",
-        Picture(np.ones((2, 3, 3), np.float32), linear=True, metadata=Metadata(attributes=attributes)),
-    )
-    picture, lines = read(tmp_path / "a.exr")
-    assert lines == ["its chromaticities make no sense; colours are taken as linear Rec. 709 light"]
-    assert picture.colour == LINEAR
-
-
 def test_radiance_primaries(gpu, tmp_path) -> None:
     pixels = np.random.default_rng(5).uniform(0, 20, (6, 9, 3)).astype(np.float32)
     files.write(tmp_path / "a.hdr", Picture(pixels, linear=True))

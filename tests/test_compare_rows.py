@@ -19,13 +19,10 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.batch.job import Options
 from gpuops.batch.side_by_side import TwoFiles
 from gpuops.files import Picture, Strips
-from gpuops.files.abreast import RowPlace, abreast
-from gpuops.metrics.flip import exposures_of
+from gpuops.files.abreast import abreast
 from gpuops.metrics.flip_tiles import tile_of
 from gpuops.metrics.measure import Both, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch
-from gpuops.metrics.rows.band import Band
-from gpuops.metrics.rows.exposures import Luminances
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
@@ -300,29 +297,11 @@ def test_exposures_are_those_of_the_whole(gpu, rng, kind: tuple[str, int], heigh
         a.pixels[5, 7], a.pixels[9, 9], a.pixels[50, 1] = np.nan, -1.0, np.inf
         b.pixels[:] = a.pixels
         b.pixels[30:40, 3:60] *= np.asarray(1.5, b.pixels.dtype)
-    colours = kind[1] - a.alpha
-    shades = (np.array((0.2126, 0.7152, 0.0722)) if colours == 3 else np.ones(1)).astype(np.float32)
     how = Comparing(metrics=("hdr-flip",), ignore=((2, 5, 4, 3),))
     whole, (_, down) = as_whole(gpu, a, b, how), tile_of(gpu)
     for rows in (down, 2 * down, height):
         found = by_rows(gpu, a, b, how, rows)
         assert found.figures["hdr-flip"] == pytest.approx(whole.figures["hdr-flip"], rel=DOUBLE) != 0
-    light = Both(gpu, b, a, Comparing()).light[0].numpy()
-    clean = np.where(np.isfinite(light), np.maximum(light, 0), 0)
-    luminance = np.sort(np.tensordot(shades, clean, 1).ravel())
-    looked = Luminances(a)
-
-    def look() -> None:
-        for start in range(0, height, 13):
-            place = RowPlace(start, start, min(height, start + 13), height)
-            one, other = (replace(each, pixels=each.pixels[start : start + 13]) for each in (a, b))
-            looked.take(Both(gpu, other, one, Comparing()), Band(place, one, other))
-
-    look()
-    looked.look_closer()
-    look()
-    exact = exposures_of(float(luminance[-1]), float(luminance[luminance.size // 2]))
-    assert looked.exposures == pytest.approx(exact, abs=1e-5)
 
 
 @given(data=st.data())

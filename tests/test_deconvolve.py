@@ -11,7 +11,7 @@ import scipy.signal
 from scipy import ndimage
 from skimage import restoration
 
-from gpuops import Gpu, ParameterError, files
+from gpuops import Gpu, ParameterError
 from gpuops.filters import point_spread
 from gpuops.fourier import next_fast_len
 from gpuops.ops.deconvolve import OPERATION, DeconvolveParams, deconvolve
@@ -228,23 +228,3 @@ def test_refused_parameters(clpix, tmp_path, given: dict[str, Any], message: str
     words = [word for k, v in given.items() for word in (f"--{k.replace('_', '-')}", str(v))]
     ran = clpix("deconvolve", tmp_path / "in.png", *words, "-o", tmp_path / "out.png")
     assert ran.code == 2 and len(ran.err.splitlines()) == 1 and message in ran.err
-
-
-def test_sixteen_bits_with_alpha(clpix, rng, tmp_path) -> None:
-    x = rng.integers(0, 65536, (13, 17, 4)).astype(np.uint16)
-    x[:, :6, 3] = 0
-    files.write(tmp_path / "in.png", files.Picture(x, alpha=True))
-    ran = clpix(
-        "deconvolve",
-        tmp_path / "in.png",
-        "--method",
-        "richardson-lucy",
-        "--sigma",
-        "1",
-        "-o",
-        tmp_path / "out.png",
-    )
-    assert ran.code == 0
-    out = files.read(tmp_path / "out.png").pixels
-    assert out.dtype == np.uint16
-    np.testing.assert_array_equal(out[..., 3], x[..., 3])

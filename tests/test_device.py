@@ -15,7 +15,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gpuops.device import DeviceInfo, canary, choose, drivers, list_devices, probe, rank, select
@@ -387,30 +386,6 @@ def test_unwritable_cache_still_gives_a_verdict(fresh: Path, child: Any, monkeyp
 
 
 # ---------------------------------------------------------------- the canary
-
-
-@pytest.mark.parametrize("size", [1, 4, 64])
-def test_expected_result_follows_the_formula(size: int) -> None:
-    width, height = 5, 3
-    image = np.arange(15, dtype=np.float32).reshape(height, width)
-
-    def reflect(i: int, n: int) -> int:
-        i %= 2 * n
-        return i if i < n else 2 * n - 1 - i
-
-    def tile(x: int, y: int) -> np.float32:
-        value: np.float32 = image[reflect(y - 2, height), reflect(x + 3, width)]
-        return value
-
-    out, sums = canary.expected(image, size)
-    for y in range(height):
-        for x in range(width):
-            group, lane = divmod(x, size)
-            h = (x * 2654435761 % 2**32) ^ (y * 2246822519 % 2**32)
-            h ^= h >> 15
-            assert out[y, x] == tile(group * size + size - 1 - lane, y) / 2 + h % 251
-        for group in range(-(-width // size)):
-            assert sums[y, group] == sum(tile(group * size + lane, y) for lane in range(size))
 
 
 def test_build_failures_are_told_by_their_cause() -> None:

@@ -150,21 +150,6 @@ def test_a_picture_that_nothing_changes_stays(clpix, tmp_path, rng) -> None:
         np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
 
 
-def test_bands_vanish(clpix, tmp_path) -> None:
-    """A dark gradient of a few codes: means of columns follow it, where those of rounded values stand in steps."""
-    wide = np.linspace(4.0, 7.0, 192)
-    values = light(np.broadcast_to(wide, (128, 192)))[:, :, None].astype(np.float32)
-    files.write(tmp_path / "in.exr", Picture(values, linear=True))
-    worst = {}
-    for name, more in (("plain", ()), ("dithered", ("--dither",))):
-        out = tmp_path / f"{name}.png"
-        assert clpix("convert", tmp_path / "in.exr", "--dtype", "uint8", "-o", out, *more).code == 0
-        found = files.read(out).pixels[:, :, 0].astype(float)
-        worst[name] = np.abs(found.mean(axis=0) - wide).max()
-    assert worst["plain"] > 0.49
-    assert worst["dithered"] < 5 * 0.5 / np.sqrt(128)
-
-
 def test_what_is_refused(clpix, tmp_path) -> None:
     path = gradient(tmp_path / "in.exr", (8, 9))
     run = clpix("blur", path, "--sigma", "1", "-o", tmp_path / "b.exr", "--dither")

@@ -104,17 +104,6 @@ def test_benchmark_files_have_one_schema(name: str) -> None:
     assert entries and all(isinstance(entry, list if "columns" in found else dict) for entry in entries)
 
 
-def test_bench_output_becomes_a_table(tmp_path, monkeypatch) -> None:
-    monkeypatch.syspath_prepend(str(MEASURED))
-    monkeypatch.setattr(import_module("figures"), "HERE", tmp_path)
-    row = {"variant": "copy", "width": 8, "height": 4, "channels": 3, "kernels": ["copy"], "model_bytes": 2e6}
-    row |= {"ms": [0.3, 0.2, 0.4], "median_ms": 0.3, "copies": 1.0, "gbps": 6.6667, "copy_share": 1.0}
-    (tmp_path / "bench-x.json").write_text(json.dumps({"context": {}, "measurements": [row]}))
-    titles, _, cells = import_module("figures_of_pictures").bench("bench-x")
-    assert titles == "| variant | size | launches | min ms | median | × copy | model MB | GB/s | % of copy |"
-    assert cells == "| copy | 8×4×3 | 1 | 0.2000 | 0.3000 | 1.00 | 2.00 | 6.67 | 100.0 |"
-
-
 def test_the_gallery_is_what_its_script_writes() -> None:
     script = runpy.run_path(str(ROOT / "docs" / "gallery.py"))
     assert PAGES["docs/gallery.md"].read_text(encoding="utf-8") == script["page"]()

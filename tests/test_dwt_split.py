@@ -9,7 +9,7 @@ import pytest
 
 from gpuops import DeviceError, Gpu, Report
 from gpuops.params.dwt import MODES, DwtParams, ShrinkParams
-from gpuops.tiles import memory, slabs, transfers
+from gpuops.tiles import memory
 from gpuops.tiles.ends import HostImage
 from gpuops.wavelets import dwt2, idwt2, multilevel, transform, wavedec2, waverec2
 from gpuops.wavelets.denoise import denoise
@@ -177,39 +177,3 @@ def test_too_little_memory(opened, rng) -> None:
     x = rng.random((200, 1000), dtype=np.float32)
     with pytest.raises(DeviceError, match=r"rows of 4 kB fit into 0\.1 MB .* MB are needed"):
         wavedec2(opened(memory=100_000), x, "bior4.4", "mirror", 2)
-
-
-def test_slabs_cover_everything() -> None:
-    for make, read, most, margin, wraps in [
-        (50, 50, 7, 6, False),
-        (55, 50, 7, 6, False),
-        (50, 50, 7, 6, True),
-    ]:
-        found = list(slabs.divided(make, read, most, margin, wraps=wraps))
-        assert len(found) > 3
-        assert [slab.start for slab in found] == [0, *(slab.stop for slab in found[:-1])]
-        assert found[-1].stop == make
-        for slab in found:
-            assert slab.first == slab.start - margin or (not wraps and slab.first == 0)
-            assert slab.last >= slab.stop + margin or (not wraps and slab.last == read)
-
-
-def test_transfers_bring_what_was_sent(gpu, rng) -> None:
-    rows = [rng.random((3, 5, 7), dtype=np.float32) for _ in range(7)]
-    back = [np.zeros((3, 4, 7), np.float32) for _ in rows]
-    with transfers.Transfers(gpu) as moving:
-        inlet, outlet = moving.inlet(rows[0].nbytes), moving.outlet(back[0].nbytes)
-        for there, here in zip(rows, back, strict=True):
-            image = inlet.send([there[:, :2], there[:, 2:]], 1)
-            copied = image.like()
-            copied.put(slice(0, 3), image)
-            inlet.release()
-            outlet.receive(copied, 1, here)
-    for there, here in zip(rows, back, strict=True):
-        np.testing.assert_array_equal(here, there[:, 1:])
-
-
-def test_transfers_end_with_an_error(gpu) -> None:
-    with pytest.raises(ZeroDivisionError), transfers.Transfers(gpu) as moving:
-        moving.inlet(100).send([np.zeros((1, 5, 5), np.float32)], 1)
-        raise ZeroDivisionError

@@ -93,16 +93,6 @@ def test_small_levels_are_one_launch(opened, rng, monkeypatch) -> None:
         assert counts == launches
 
 
-def test_large_levels_whose_rows_vectors_do_not_suit_are_one_launch_forward(opened, rng, monkeypatch) -> None:
-    monkeypatch.setattr(tile, "_SMALL", 0)
-    monkeypatch.setattr(tile, "_SMALL_INVERSE", 0)
-    report = Report()
-    gpu = limited(opened(report=report), 256, 4)
-    x = rng.standard_normal((3, 40, 50)).astype(np.float32)
-    idwt2(gpu, dwt2(gpu, x, "bior4.4"), "bior4.4")
-    assert [sum(k.label.startswith(way) for k in report.kernels()) for way in ("dwt", "idwt")] == [1, 2]
-
-
 def test_tiles_are_as_large_as_groups_and_their_memory_allow(opened, rng) -> None:
     x = rng.standard_normal((90, 90)).astype(np.float32)
     least = limited(opened(), 256, 1)

@@ -86,25 +86,3 @@ def test_zeros_stand_for_bands_that_are_none(gpu, rng) -> None:
         np.testing.assert_array_equal(
             transform.recompose(low, given, params).numpy(), transform.recompose(low, zeros, params).numpy()
         )
-
-
-def test_long_steps_and_other_samples_go_level_by_level(opened, rng, monkeypatch) -> None:
-    monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
-    monkeypatch.setattr(two_levels, "_ITEMS", 16)
-    gpu = opened()
-    gpu.limits = replace(gpu.limits, is_cpu=False, lanes=1)
-    single = np.dtype(np.float32)
-
-    def goes(name: str, *, inverse: bool, mode: str = "mirror", width: int = 64) -> bool:
-        params = DwtParams(name, mode, 2)
-        return two_levels.fitting(gpu, params, single, (1, 64, width), inverse=inverse) is not None
-
-    assert goes("bior4.4", inverse=False)
-    assert not goes("bior4.4", inverse=True)  # its state leaves room for too few work-items
-    assert not goes("dd13/7", inverse=False)
-    assert goes("haar", inverse=True)
-    assert not goes("haar", inverse=True, width=60)  # rows of the second level are not aligned
-    assert not goes("haar", inverse=False, mode="smooth")
-    assert not goes("db5", inverse=False, mode="symmetric")
-    gpu.limits = replace(gpu.limits, local_bytes=1024)
-    assert not goes("haar", inverse=False, mode="symmetric")

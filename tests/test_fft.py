@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 from gpuops import DeviceError, Gpu, Image, ParameterError
 from gpuops import fourier as fft
 from gpuops.fourier import spectrum
-from gpuops.fourier.engine import groups, planner, radices, tables, transform
-from gpuops.fourier.engine.problem import Problem
+from gpuops.fourier.engine import groups, planner, radices
 from gpuops.fourier.engine.radices import largest_prime
 from gpuops.image import COMPLEX_HALF
-from gpuops.kept import Bounds, Plans
+from gpuops.kept import Plans
 from gpuops.params.fft import FftParams, FrequencyFilter, SpectrumParams, filter_option
 
 from .choices import each, some
@@ -357,15 +356,6 @@ def test_primes_that_work_items_share(gpu, rng, monkeypatch, shape: tuple[int, i
     )  # two such primes are transformed by a convolution
 
 
-@pytest.mark.parametrize("n", [11 * 13, 125, 127, 243, 509, 512, 1009, 2039, 4093])
-def test_largest_error_of_a_length(gpu, rng, n: int) -> None:
-    """The largest error is within a fifth of pyvkfft's criterion."""
-    z = (rng.random((3, n)) - 0.5 + 1j * (rng.random((3, n)) - 0.5)).astype(np.complex64)
-    exact = scipy.fft.fft(z.astype(complex))
-    bound = (2e-6 + 5e-7 * math.log10(n)) * (1 if radices.radices(n) else 2)
-    assert np.abs(fft.fft(gpu, z) - exact).max() / np.abs(exact).max() < bound / 5
-
-
 @pytest.mark.exhaustive
 @settings(max_examples=6, deadline=None)
 @given(
@@ -388,18 +378,6 @@ def test_any_size(gpu, shape: tuple[int, int], kilobytes: int, method: str) -> N
     finally:
         vars(gpu)["limits"] = limits
         gpu.plans.clear()
-
-
-def test_plans_are_kept_and_bounded(gpu, monkeypatch) -> None:
-    monkeypatch.setattr("gpuops.kept._LIMITS", Bounds(count=2))
-    monkeypatch.setattr(gpu, "plans", Plans())
-    problems = [Problem("c2c", 1, (1, r, 7), (1, r, 7), (r, 7), False, 1.0, False, FftParams())
-                for r in (1, 2, 3)]  # fmt: skip
-    first = transform.plan(gpu, problems[0])
-    assert transform.plan(gpu, problems[0]) is first
-    for problem in problems[1:]:
-        transform.plan(gpu, problem)
-    assert len(gpu.plans) == 2 and transform.plan(gpu, problems[0]) is not first
 
 
 # -- the planner: pure functions ------------------------------------------------------------------------------
@@ -435,14 +413,6 @@ def test_plans_respect_the_limits(
             assert s.places * p.lanes * (4 if s.halved else 8) <= limits.local_bytes
             assert s.group <= group and (cpu or p.lanes == 1)
         assert (method == "global") <= (p.kind == "global")
-
-
-def test_tables() -> None:
-    for n in (1, 7, 8, 360):
-        expected = np.exp(-2j * np.pi * np.arange(n) / n)
-        np.testing.assert_allclose(tables.roots(n), expected, rtol=0, atol=DOUBLE)
-    assert np.all(tables.roots(8)[[0, 2, 4, 6]] == [1, -1j, -1, 1j])
-    assert len(tables.twiddles((4, 2, 3))) == 24
 
 
 # -- images: window, filter, shift, views ---------------------------------------------------------------------

@@ -12,7 +12,6 @@ from gpuops import Gpu, ParameterError
 from gpuops import fourier as fft
 from gpuops.bench import fft_ways as bench_fft_ways
 from gpuops.fourier import of_pixels, spectrum
-from gpuops.fourier.engine import planner
 from gpuops.image import COMPLEX_HALF
 from gpuops.kept import Plans
 from gpuops.params.fft import FftParams, SpectrumParams, filter_option
@@ -157,42 +156,6 @@ def test_imaginary_parts_that_are_zero(gpu, rng, size: tuple[int, int], method: 
     assert back.dtype == np.float32 and error(back.numpy(), values.real) < TOLERANCE["single"]
 
 
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize("half", [False, True])
-def test_pixels_of_complex_numbers(gpu, rng, channels: int, half: bool) -> None:
-    tolerance = TOLERANCE["half, eight times" if half else "single"]
-    values = noise(rng, channels, 12, 32)
-    exact = values.astype(complex)
-    for form in (bench_fft_ways.INTERLEAVED, bench_fft_ways.PAIRS):
-        if form == bench_fft_ways.PAIRS:  # red + i·green, blue + i·alpha
-            real = np.concatenate([values.real, np.zeros((channels % 2, 12, 32))])
-            exact = real[::2] + 1j * real[1::2]
-        for method in ("auto", "local"):
-            way = bench_fft_ways.way(gpu, bench_fft_ways.Variant(FftParams(method), form, half), values)
-            for got, expected in (
-                (there := way.there(way.source), np.fft.fft2(exact, norm="ortho")),
-                (way.back(there), exact),
-            ):
-                z = got.numpy()
-                z = z["real"].astype(float) + 1j * z["imag"] if half else z
-                assert z.shape == (12, 32, len(exact))
-                assert error(np.moveaxis(z, -1, 0), expected) < tolerance
-
-
-def test_interleaved_rows_are_one_launch(gpu, rng, monkeypatch) -> None:
-    """A group of a GPU takes whole rows of pixels, also where these have few planes."""
-    few = min(1 << 15, gpu.limits.local_bytes)
-    limits = replace(gpu.limits, is_cpu=False, lanes=1, local_bytes=few)
-    monkeypatch.setitem(vars(gpu), "limits", limits)
-    monkeypatch.setattr(gpu, "plans", Plans())
-    values = noise(rng, 4, 8, 256)
-    way = bench_fft_ways.way(gpu, bench_fft_ways.Variant(FftParams(), bench_fft_ways.PAIRS), values)
-    got = way.there(way.source).numpy()
-    exact = values.real[::2] + 1j * values.real[1::2].astype(float)
-    assert error(np.moveaxis(got, -1, 0), np.fft.fft2(exact, norm="ortho")) < TOLERANCE["single"]
-    assert passes(gpu) == 2
-
-
 # -- halves in memory -------------------------------------------------------------------------------------------------
 
 
@@ -267,27 +230,3 @@ def test_butterflies_by_their_definition(gpu, rng, radix: str) -> None:
         assert error(fft.fft(gpu, x, params=params), np.fft.fft(x)) < TOLERANCE["single"]
         factors = [r for p in next(reversed(gpu.plans.values())).passes for r in p.schedule.radices]
         assert max(factors) == n and prod(factors) == 64
-
-
-def test_primes_of_their_own(gpu) -> None:
-    """FftParams' documentation: which prime factors need no convolution."""
-
-    def convolves(n: int, cpu: bool, method: str, itemsize: int = 4) -> bool:
-        limits = replace(
-            gpu.limits, is_cpu=cpu, local_bytes=1 << 16, work_group=1024, work_item_sizes=(1024,) * 3
-        )
-        at = planner.Sequences((1, 1, 64), (0, 0, n, 1), (0, 0, n, 1), n, n)
-        found = planner.Planner(limits, FftParams(method), itemsize).passes(n, at, planner.PassEnds())
-        return any(p.convolved or p.schedule.length for p in found)
-
-    for cpu, method, itemsize, last, following in (
-        (True, "auto", 4, 199, 211),
-        (True, "auto", 8, 199, 211),
-        (True, "global", 4, 199, 211),
-        (False, "local", 4, 199, 211),
-        (False, "local", 8, 199, 211),
-        (False, "global", 4, 61, 67),
-        (False, "global", 8, 29, 31),
-    ):
-        assert not convolves(last, cpu, method, itemsize) and not convolves(2 * last, cpu, method, itemsize)
-        assert convolves(following, cpu, method, itemsize), (cpu, method, itemsize)

@@ -189,16 +189,6 @@ def check_surroundings(gpu: Gpu) -> None:
             np.testing.assert_array_equal(found, wanted)
 
 
-@each(params=[params for _, params in FILTERS], size=[(1, 1), (19, 24), (24, 211)])
-def test_axes_are_those_of_the_definition(planned, params: Params, size: tuple[int, int]) -> None:
-    for rows, columns in ((5, 3), (100, 1000)):
-        check_axes(planned, params, size, rows, columns)
-
-
-def test_surroundings(planned) -> None:
-    check_surroundings(planned)
-
-
 # -- results ---------------------------------------------------------------------------------------------------------
 
 

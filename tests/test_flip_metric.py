@@ -72,7 +72,7 @@ def test_errors_are_those_of_the_formulas(gpu, rng, size: tuple[int, int]) -> No
     assert result.place == np.unravel_index(got.argmax(), got.shape)
 
 
-@pytest.mark.parametrize("ppd", [1.0, 5.0, 20.0, 40.0, 100.0, 130.0])
+@pytest.mark.parametrize("ppd", [1.0, 20.0, 130.0])
 def test_any_number_of_pixels_per_degree(gpu, ppd: float) -> None:
     a, b = (v[:, 20:60, 50:110] for v in pair())
     expected = reference.flip(a, b, ppd)
@@ -245,18 +245,6 @@ def test_errors_beyond_the_reach_of_a_change_are_exactly_zero(gpu, rng, place: t
     near[max(0, row - 10) : row + 11, max(0, column - 10) : column + 11] = True
     assert not errors.numpy()[0][~near].any()
     assert np.count_nonzero(errors.numpy()) > 50
-
-
-def test_pictures_may_be_swapped(gpu, rng) -> None:
-    a, b = noisy(rng, (3, 50, 60))
-    first, second = (flip(gpu, *images, full=True)[1].numpy() for images in ((a, b), (b, a)))
-    assert np.abs(first - second).max() <= TOLERANCE["pixel"]
-
-
-def test_results_are_the_same_in_every_run(gpu, rng) -> None:
-    a, b = (gpu.array(v) for v in noisy(rng, (3, 140, 150)))
-    assert len({flip(gpu, a, b) for _ in range(4)}) == 1
-    assert len({hdr_flip(gpu, a, b, ppd=20) for _ in range(4)}) == 1
 
 
 @pytest.mark.parametrize("shape", [(40, 50), (1, 40, 50)])
