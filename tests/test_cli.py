@@ -125,18 +125,8 @@ def test_every_input_is_tried_and_each_failure_is_one_line(clpix, tmp_path) -> N
     good = [picture(tmp_path / f"{i}.png", seed=i) for i in range(3)]
     (tmp_path / "bad.png").write_text("this is text")
     out = tmp_path / "out"
-    run = clpix(
-        "blur",
-        "--sigma",
-        1,
-        good[0],
-        tmp_path / "bad.png",
-        good[1],
-        tmp_path / "none.png",
-        good[2],
-        "-o",
-        f"{out}/",
-    )
+    inputs = (good[0], tmp_path / "bad.png", good[1], tmp_path / "none.png", good[2])
+    run = clpix("blur", "--sigma", 1, *inputs, "-o", f"{out}/")
     assert run.code == 1
     lines = run.err.splitlines()
     assert len(lines) == 3 and all(line.startswith("clpix: error: ") for line in lines)
@@ -187,17 +177,8 @@ def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
 )
 def test_a_signal_ends_the_program_at_any_time(tmp_path, number: signal.Signals, delay: float) -> None:
     inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
-    command = [
-        sys.executable,
-        "-m",
-        "clpix",
-        "blur",
-        "--sigma",
-        "9",
-        *inputs,
-        "-o",
-        f"{tmp_path}/out/{{index}}.tif",
-    ]
+    command = [sys.executable, "-m", "clpix", "blur", "--sigma", "9", *inputs, "-o"]
+    command += [f"{tmp_path}/out/{{index}}.tif"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hear_signals)
     time.sleep(delay)
     process.send_signal(number)
@@ -446,21 +427,8 @@ def test_alpha_weighs_colour(clpix, tmp_path) -> None:
 
 def test_timing_is_complete(clpix, tmp_path) -> None:
     report = tmp_path / "t.json"
-    run = clpix(
-        "blur",
-        "--sigma",
-        2,
-        "--method",
-        "local",
-        SAMPLE,
-        "-o",
-        tmp_path / "o.exr",
-        "--timing",
-        "--timing-file",
-        report,
-        "--repeat",
-        3,
-    )
+    blur = ("blur", "--sigma", 2, "--method", "local", SAMPLE, "-o", tmp_path / "o.exr", "--repeat", 3)
+    run = clpix(*blur, "--timing", "--timing-file", report)
     assert run.code == 0
     for word in ("decode", "upload", "compute", "download", "encode", "unaccounted", "wall", "gaussian x"):
         assert word in run.err

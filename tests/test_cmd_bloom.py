@@ -141,22 +141,6 @@ def test_tone_mapped_is_bloom_then_tonemap(
     np.testing.assert_allclose(once, two, rtol=0, atol=BLOOM["displayed"])
 
 
-@pytest.mark.parametrize("memory", ["direct", "local"])
-def test_auto_exposure_is_that_of_tonemap(clpix, tmp_path, rng, memory: str) -> None:
-    """Straight colours are metered, of which transparent parts are none the darker."""
-    pixels = rng.random((40, 56, 4)).astype(np.float32)
-    pixels[..., 3] *= 0.1
-    files.write(str(tmp_path / "in.exr"), Picture(pixels, alpha=True, linear=True), overwrite=False)
-    glow = ("--strength", 1e-6, "--reads", memory, "--tonemap", "reinhard")
-    assert clpix("bloom", tmp_path / "in.exr", "-o", tmp_path / "bloom.exr", *glow).code == 0
-    assert (
-        clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "tm.exr", "--operator", "reinhard").code == 0
-    )
-    glowing, plain = (files.read(str(tmp_path / name)).pixels for name in ("bloom.exr", "tm.exr"))
-    # A millionth of the glow is added, and divided by alpha, of which the least is 2e-5.
-    np.testing.assert_allclose(glowing, plain, atol=2e-4)
-
-
 def test_repairs_are_counted(clpix, tmp_path) -> None:
     """Light below 0 and pixels that are not light are counted, whichever kernels repair them."""
     pixels = np.ones((40, 30, 3), np.float16)

@@ -68,14 +68,6 @@ def test_a_chain_equals_single_commands_over_float_exr(clpix, scene: Path, first
     )
 
 
-def test_integers_stay_as_they_are_where_pixels_only_move(clpix, scene: Path) -> None:
-    run = clpix(
-        "crop", "in.png", "--region", "1,2,20,10", "then", "flip", "--axis", "vertical", "-o", "out.png"
-    )
-    assert (run.code, run.err) == (0, "")
-    np.testing.assert_array_equal(pixels(scene / "out.png"), pixels(scene / "in.png")[2:12, 1:21][::-1])
-
-
 def test_writing_on_the_way(clpix, scene: Path) -> None:
     run = clpix(
         "blur", "in.exr", "--sigma", 2, "then", "write", "middle.exr", "then", "tonemap", "-o", "out.png"

@@ -367,29 +367,6 @@ def test_contact_sheet(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_pat
             )
 
 
-def test_contact_sheets_by_default(clpix, exr: Path, tmp_path) -> None:
-    from gpuops.params.operators import OPERATORS
-
-    heights = {}
-    for name, options in {"all": (), "one": ("--operator", "agx"), "dark": ("--exposure", "-4")}.items():
-        out = tmp_path / f"{name}.jpg"
-        assert clpix("tonemap", exr, "-o", out, "--contact-sheet", *options).code == 0
-        heights[name] = read(out).shape[0]
-    gap = 12
-    assert heights["all"] - gap == len(OPERATORS) * (heights["one"] - gap) == heights["dark"] - gap
-    assert read(tmp_path / "dark.jpg").mean() < read(tmp_path / "all.jpg").mean()
-
-
-def test_a_contact_sheet_of_each_input(clpix, exr: Path, tmp_path) -> None:
-    write(tmp_path / "gray.png", np.full((9, 7, 2), 200, np.uint8), alpha=True, linear=False)
-    template = tmp_path / "sheets" / "{stem}-sheet.png"
-    options = ("--contact-sheet", "--operators", "agx", "--tile-width", "16")
-    run = clpix("tonemap", exr, tmp_path / "gray.png", "-o", template, *options)
-    assert (run.code, run.err) == (0, "")
-    assert read(tmp_path / "sheets" / "scene-sheet.png").shape[2] == 3
-    assert read(tmp_path / "sheets" / "gray-sheet.png").shape[2] == 1
-
-
 def test_a_contact_sheet_keeps_the_profile_and_is_upright(clpix, tmp_path) -> None:
     from PIL import Image, ImageCms
 

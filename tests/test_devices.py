@@ -147,17 +147,7 @@ def test_every_kind_of_work_can_be_sent(clpix, here: Path, monkeypatch) -> None:
         ("dwt", *inputs, "-o", "DIR/{stem}.npz", "--keep", "10"),
         ("dwt", *inputs, "-o", "DIR/{stem}.png", "--shrink", "bayes", "--reconstruct", "--cycle-spins", "2"),
         ("idwt", "dwt-2/0.npz", "dwt-2/1.npz", "-o", "DIR/{stem}.exr"),
-        (
-            "tonemap",
-            *inputs,
-            "-o",
-            "DIR/{stem}.png",
-            "--contact-sheet",
-            "--operators",
-            "agx",
-            "--stops",
-            "0,1",
-        ),
+        ("tonemap", *inputs, "-o", "DIR/{stem}.png", "--contact-sheet", "--operators", "agx"),
         ("tonemap", *inputs, "-o", "DIR/{stem}.png", "--lut", "table.cube", "--exposure", "auto"),
         ("convolve", *inputs, "--kernel", kernel, *between, "-o", "DIR/{stem}.exr"),
     ]
@@ -220,17 +210,8 @@ def test_lists_that_are_refused(clpix, here: Path, device: str, code: int, words
     first = str(select_all()[0].index)
     before = contents(here)
     for some in (inputs, inputs[:1]):
-        command = (
-            "flip",
-            "--axis",
-            "vertical",
-            *some,
-            "-o",
-            "out/",
-            "--device",
-            device.replace("FIRST", first),
-        )
-        run = clpix(*command)
+        command = ("flip", "--axis", "vertical", *some, "-o", "out/", "--device")
+        run = clpix(*command, device.replace("FIRST", first))
         assert run.code == code and words in run.err and run.err.count("\n") == 1, run.err
         assert contents(here) == before and not (here / "out").exists()
 

@@ -99,7 +99,7 @@ COMMANDS = [
         "then",
         "flip",
         "--axis",
-        "horizontal",
+        "both",
     ),
     ("tonemap", "--exposure", "0", "--colour", "display-p3"),
     ("tonemap", "--exposure", "0", "--working", "rec2020"),
@@ -165,20 +165,8 @@ def test_what_is_refused(clpix, tmp_path) -> None:
         assert (tmp_path / "b.tif").exists() == (code == 0)
     run = clpix("blur", path, "--sigma", "1", "-o", tmp_path / "b.png", "--seed", "3")
     assert run.code == 2 and "there is no --dither: leave out --seed" in run.err
-    run = clpix(
-        "blur",
-        path,
-        "--sigma",
-        "1",
-        "-o",
-        tmp_path / "b.png",
-        "--dither",
-        "then",
-        "flip",
-        "--axis",
-        "both",
-        "--dither",
-    )
+    blur = ("blur", path, "--sigma", "1", "-o", tmp_path / "b.png", "--dither")
+    run = clpix(*blur, "then", "flip", "--axis", "both", "--dither")
     assert run.code == 2 and "--dither is given in two parts" in run.err
 
 

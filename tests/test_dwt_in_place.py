@@ -138,13 +138,6 @@ def test_cycles_are_the_permutation(count: int) -> None:
             assert not left
 
 
-def test_lengths_of_cycles() -> None:
-    """Theorem 1 of the source, log₂ at most, holds for powers of two only."""
-    assert max(length for _, length in in_place.cycles(1 << 12)) == 12
-    assert [length for _, length in in_place.cycles(1500)] == [1498]
-    assert len(in_place.pieces(1500, 32, inverse=False)) == 32  # so many are moved at a time
-
-
 def test_laans_memory(opened, rng) -> None:
     """Twice the image's, whatever is transformed."""
     gpu = opened(report=Report())

@@ -341,21 +341,6 @@ def test_accuracy_of_primes_is_scipys(gpu, rng, n: int, method: str) -> None:
     assert error(fft.fft(gpu, z, params=FftParams(method)), exact) < 1.1 * error(scipy.fft.fft(z), exact)
 
 
-@pytest.mark.parametrize(("shape", "joined"), [((11, 26), 1), ((26, 44), 2), ((143, 38), 1), ((66, 242), 2)])
-def test_primes_that_work_items_share(gpu, rng, monkeypatch, shape: tuple[int, int], joined: int) -> None:
-    shared_primes(monkeypatch)
-    monkeypatch.setattr(gpu, "plans", Plans())
-    monkeypatch.setattr(
-        planner.Planner, "joined", lambda _, n, divided, *__: 1 if n % joined or divided % joined else joined
-    )
-    test_two_dimensions_are_scipys(gpu, rng, shape, "local")
-    used = [p.schedule for plan in gpu.plans.values() for p in plan.passes]
-    assert any(s.share for s in used)
-    assert any(s.length for s in used) == (
-        shape[0] == 143 or shape[1] == 242
-    )  # two such primes are transformed by a convolution
-
-
 @pytest.mark.exhaustive
 @settings(max_examples=6, deadline=None)
 @given(

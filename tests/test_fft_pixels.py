@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 import pytest
@@ -220,13 +219,3 @@ def test_sums_stay_in_range(gpu, monkeypatch, params: FftParams) -> None:
 
 
 # -- radices ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("radix", ["4", "8", "16", "32"])
-def test_butterflies_by_their_definition(gpu, rng, radix: str) -> None:
-    x, n = noise(rng, 3, 64), int(radix)
-    for butterfly in ("direct", "subdivided"):
-        params = FftParams("local", radix, butterfly=butterfly)
-        assert error(fft.fft(gpu, x, params=params), np.fft.fft(x)) < TOLERANCE["single"]
-        factors = [r for p in next(reversed(gpu.plans.values())).passes for r in p.schedule.radices]
-        assert max(factors) == n and prod(factors) == 64

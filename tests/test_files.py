@@ -76,19 +76,6 @@ def test_png_filters_are_inverted_by_the_specification(kind: int, dtype: type, c
     assert rebuilt == expected
 
 
-def test_each_strip_of_a_png_has_its_filter(rng) -> None:
-    """Small numbers; rows like the pixel to the left, and like the row above, which the last block must know of."""
-    small = rng.integers(0, 3, (40, 50, 3))
-    to_left = np.cumsum(rng.integers(0, 3, (40, 50, 3)), axis=1) + rng.integers(0, 256, (40, 1, 3))
-    above = np.repeat(rng.integers(0, 256, (1, 50, 3)), 30, axis=0)
-    pixels = np.concatenate((small, to_left, above)).astype(np.uint8)
-    assert list(png_writer.best_filters(pixels, 20)) == [0, 0, 1, 1, 2, 2]
-    assert list(png_writer.best_filters(pixels[-1:], 20, pixels[-2:-1])) == [2]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(png_writer, "_SAMPLE_BYTES", 1)
-        assert list(png_writer.best_filters(pixels, 20)) == [0, 0, 1, 1, 2, 2]
-
-
 @pytest.mark.exhaustive
 @settings(max_examples=20, deadline=None)
 @given(
@@ -138,24 +125,6 @@ def test_png_size_is_sane(photo: Picture, tmp_path) -> None:
     write(tmp_path / "ours.png", photo)
     PIL.fromarray(photo.pixels).save(tmp_path / "pillow.png")
     assert (tmp_path / "ours.png").stat().st_size < 1.15 * (tmp_path / "pillow.png").stat().st_size
-
-
-def test_png_palettes_small_depths_and_transparent_colours(tmp_path) -> None:
-    path = tmp_path / "p.png"
-    path.write_bytes(png_file(8, 1, 1, 0, b"\0\xa5"))
-    assert read(path).pixels.ravel().tolist() == [255, 0, 255, 0, 0, 255, 0, 255]
-    path.write_bytes(png_file(4, 1, 2, 0, b"\0\x1b"))
-    assert read(path).pixels.ravel().tolist() == [0, 85, 170, 255]
-    palette = chunk(b"PLTE", bytes((1, 2, 3, 40, 50, 60)))
-    path.write_bytes(png_file(2, 1, 4, 3, b"\0\x01", palette))
-    assert read(path).pixels.tolist() == [[[1, 2, 3], [40, 50, 60]]]
-    path.write_bytes(png_file(2, 1, 4, 3, b"\0\x01", palette, chunk(b"tRNS", b"\x07")))
-    picture = read(path)
-    assert picture.alpha
-    assert picture.pixels.tolist() == [[[1, 2, 3, 7], [40, 50, 60, 255]]]
-    rows = b"\0" + struct.pack(">6H", 1, 2, 3, 1, 2, 4)
-    path.write_bytes(png_file(2, 1, 16, 2, rows, chunk(b"tRNS", struct.pack(">3H", 1, 2, 3))))
-    assert read(path).pixels.tolist() == [[[1, 2, 3, 0], [1, 2, 4, 65535]]]
 
 
 # Metadata -------------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ def test_offsets(clpix, rng, tmp_path) -> None:
 def test_in_a_chain(gpu, clpix, rng, tmp_path) -> None:
     files.write(tmp_path / "a.exr", files.Picture(rng.random((20, 24, 3), np.float32), linear=True))
     recipe = tmp_path / "r.toml"
-    words = (
+    words = [
         "--kind",
         "notch",
         "--cutoff",
@@ -165,7 +165,7 @@ def test_in_a_chain(gpu, clpix, rng, tmp_path) -> None:
         "blur",
         "--sigma",
         "1",
-    )
+    ]
     run = clpix("filter", tmp_path / "a.exr", *words, "-o", tmp_path / "b.exr", "--save-recipe", recipe)
     assert (run.code, run.err) == (0, "")
     chain = Chain.from_toml(recipe.read_text())

@@ -341,24 +341,6 @@ def test_files_on_the_way(clpix, by_rows: Callable[..., Run], tmp_path) -> None:
         close(*(files.read(tmp_path / f"in-{way}" / name).pixels for way in ("rows", "whole")))
 
 
-def test_exposures_of_several_pictures(clpix, by_rows: Callable[..., Run], tmp_path, monkeypatch) -> None:
-    """What is measured first is measured behind the filter."""
-    monkeypatch.chdir(tmp_path)
-    for k in range(2):
-        saved(Path(f"{k}.exr"), (k + 1) * light((37 + k, 45, 3), "float32"))
-    command = (
-        *joined((LOW, ("tonemap", "--exposure", "shared")), Path("0.exr"))[:2],
-        "1.exr",
-        *LOW[1:],
-        "then",
-    )
-    command = (*command, "tonemap", "--exposure", "shared", "-o")
-    assert clpix(*command, "whole/").code == 0
-    by_rows("memory", *command, "rows/", filters=4)  # each picture is measured, and then done
-    for k in range(2):
-        close(files.read(f"rows/{k}.exr").pixels, files.read(f"whole/{k}.exr").pixels)
-
-
 @pytest.mark.parametrize("border", ["wrap", "reflect"])
 def test_masks(clpix, by_rows: Callable[..., Run], tmp_path, border: str) -> None:
     """A mask without symmetry; one of another size is refused, and nothing is written."""

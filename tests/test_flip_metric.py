@@ -104,18 +104,6 @@ def test_hdr_errors_are_those_of_the_formulas(gpu, curve: str) -> None:
     np.testing.assert_array_equal(shown[expected > 1e-4], which[expected > 1e-4])
 
 
-def test_one_exposure_and_many(gpu, rng) -> None:
-    a, b = noisy(rng, (3, 12, 20))
-    for at in ((0.5,), np.linspace(-20, 20, 41)):
-        expected, _ = reference.hdr_flip(a, b, np.array(at), ppd=10)
-        result, errors, best = hdr_flip(
-            gpu, a, b, ppd=10, exposures=(at[0], at[-1]), count=len(at), full=True
-        )
-        assert result.exposures == pytest.approx(at)
-        assert np.abs(errors.numpy()[0] - expected).max() <= TOLERANCE["pixel"]
-        assert 0 <= best.numpy().min() <= best.numpy().max() <= 1
-
-
 def test_lower_median_sets_the_last_exposure(gpu) -> None:
     """Of an even number of pixels the upper of the two in the middle counts, as the authors' code has it."""
     a = np.float32([0.1, 0.2, 0.4, 0.8]).reshape(1, 2, 2)
