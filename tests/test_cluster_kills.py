@@ -23,7 +23,6 @@ import pytest
 
 from gpuops import files
 from gpuops.batch.job import Job
-from gpuops.batch.pipeline import Done
 
 pytest.importorskip("distributed", reason="needs the extra dask")
 
@@ -101,47 +100,6 @@ def place(here: Path, kind: str) -> Iterator[Place]:
             client.put_bucket_versioning(Bucket="pictures", VersioningConfiguration={"Status": "Enabled"})
             bucket = Bucket(client, "pictures")
         yield Place(here, bucket)
-
-
-@pytest.fixture
-def workers(started: str, place: Place, tmp_path_factory) -> Iterator[connection.Cluster]:
-    """Two workers: of a scheduler, each a process by itself, or processes that this one has started."""
-    if started == "here":
-        with connected("local:2") as found:
-            yield found
-        return
-    with Cluster(tmp_path_factory.mktemp("two")) as cluster:
-        cluster.add()
-        cluster.add()
-        with connected(str(cluster.file)) as found:
-            yield found
-
-
-@pytest.mark.parametrize(("kind", "started"), [("folder", "here"), ("bucket", "apart")])
-def test_a_worker_is_killed(place: Place, workers: connection.Cluster, tmp_path) -> None:
-    """The one that made the last result before, which has more to do by then."""
-    log, paths = tmp_path / "log", place.put()
-    names = [Path(path).name for path in paths]
-    jobs = [
-        Job(path, Logs(str(log), 0.004), f"{place.out}/{name}")
-        for path, name in zip(paths, names, strict=True)
-    ]
-    ended: list[Done] = []
-    for done in run_jobs_at(workers, jobs, retries=0):
-        assert done.error is None
-        ended.append(done)
-        if len(ended) == THIRD:
-            os.kill(done.told, signal.SIGKILL)
-    assert [done.job for done in ended] == jobs
-    killed = ended[THIRD - 1].told
-    begun = [line.split() for line in log.read_text().splitlines()]
-    times = Counter(name for _, name in begun)
-    assert set(times) == set(names) and max(times.values()) <= 2
-    twice = {name for name, count in times.items() if count > 1}
-    assert twice <= {name for pid, name in begun if int(pid) == killed}
-    assert not twice & set(names[:THIRD])
-    assert sum(int(pid) == killed for pid, _ in begun) < PICTURES - 1
-    place.check(lambda path: files.read(path).pixels[::-1])
 
 
 def test_a_process_that_is_not_started_again(here: Path, monkeypatch) -> None:

@@ -326,30 +326,6 @@ def test_what_comes_back_as_it_was_keeps_its_colours(
             assert np.abs(got - np.clip(signal, 0, 1)).max() < 13 * TOLERANCE["profile"]
 
 
-@pytest.mark.exhaustive
-def test_stored_values_in_slabs(clpix, p3: Path, tmp_path, rng) -> None:
-    """Images that the device has no room for take the same ways."""
-    pixels = rng.integers(0, 256, (300, 260, 3)).astype(np.uint8)
-    PIL.fromarray(pixels).save(tmp_path / "in.png", icc_profile=P3)
-    limit = ("--device-memory", "1536K")
-    for space in ("encoded", "linear"):
-        numbers = tmp_path / f"{space}.npz"
-        assert clpix("dwt", tmp_path / "in.png", "-o", numbers, "--space", space, *limit).code == 0
-        light = reference.srgb_light(pixels / 255) @ TO_709
-        for dtype, out in (("uint8", tmp_path / "a.png"), ("float", tmp_path / "a.exr")):
-            assert clpix("idwt", numbers, "-o", out, "--dtype", dtype, "--overwrite", *limit).code == 0
-            result = files.read(out)
-            if dtype == "float":
-                assert np.abs(result.pixels - light).max() < TOLERANCE["profile"]
-            elif space == "encoded":
-                assert np.array_equal(result.pixels, pixels)
-                assert result.metadata.icc == P3
-            else:
-                levels = np.rint(255 * np.clip(reference.srgb_signal(light), 0, 1))
-                assert np.abs(result.pixels - levels).max() <= 1
-                assert result.metadata.icc is None
-
-
 @each(dtype=["uint8", "uint16"], channels=[1, 2, 3, 4])
 def test_stored_values_of_a_narrow_range(clpix, dtype: str, channels: int, tmp_path, rng) -> None:
     """They have black at 16 and white at 235, times 256 of 16 bits, also where they were floats meanwhile."""

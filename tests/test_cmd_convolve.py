@@ -79,15 +79,6 @@ def write(path: Path, values: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("method", ["direct", "local", "fft"])
-def test_a_kernel_larger_than_one_pixel(clpix, tmp_path, method: str) -> None:
-    pixel, kernel = write(tmp_path / "in.exr", [[[0.5, 0.25, 2.0]]]), tmp_path / "kernel.exr"
-    write(kernel, np.arange(35.0).reshape(5, 7, 1))
-    run = clpix("convolve", pixel, "-o", tmp_path / "out.exr", "--kernel", kernel, "--method", method)
-    assert (run.code, run.err) == (0, "")
-    np.testing.assert_allclose(pixels(tmp_path / "out.exr"), [[[0.5, 0.25, 2.0]]], rtol=TOLERANCE)
-
-
 def test_negative_kernels(clpix, pictures: Path) -> None:
     """Normalised, a kernel of negative sum changes its sign; as it is, values below 0 stay in a file of floats."""
     kernel, out, x = (

@@ -185,16 +185,6 @@ def test_standard_input_travels_along(here: Path, both: str) -> None:
     assert pickle.loads(pickle.dumps(operand)) == operand
 
 
-def test_one_device_of_a_list_is_enough_for_one_input(clpix, here: Path, both: str) -> None:
-    source = save(here / "a.png")
-    first, second = both.split(",")
-    run = clpix(
-        "flip", "--axis", "vertical", source, "-o", "b.png", "--device", f"{second},{first}", "--timing", "-v"
-    )
-    assert run.code == 0 and f"clpix: device {second}: " in run.err and "decode" in run.err
-    assert clpix("info", source, "--stats", "--device", both).code == 0
-
-
 @pytest.mark.parametrize(
     ("device", "code", "words"),
     [

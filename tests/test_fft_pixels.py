@@ -9,8 +9,7 @@ import pytest
 
 from gpuops import Gpu, ParameterError
 from gpuops import fourier as fft
-from gpuops.bench import fft_ways as bench_fft_ways
-from gpuops.fourier import of_pixels, spectrum
+from gpuops.fourier import spectrum
 from gpuops.image import COMPLEX_HALF
 from gpuops.kept import Plans
 from gpuops.params.fft import FftParams, SpectrumParams, filter_option
@@ -18,7 +17,7 @@ from gpuops.pixels.coding import Decoding, Encoding, losses, pack
 
 from .reference.colour import srgb_signal
 from .reference.fourier import error
-from .test_fft import noise, small_primes
+from .test_fft import small_primes
 from .tolerance import FFT as TOLERANCE
 from .tolerance import HALF
 
@@ -137,22 +136,6 @@ def test_planes_in_turn(gpu, rng, monkeypatch) -> None:
             curved = srgb_signal(colours)
             light = np.concatenate([curved, light[..., 3:]], -1)
         assert np.abs(got.numpy() - light * 255).max() < 0.51
-
-
-@pytest.mark.parametrize(
-    ("size", "method"), [((24, 30), "auto"), ((7, 9), "auto"), ((8, 10), "local"), ((4, 6), "global")]
-)
-def test_imaginary_parts_that_are_zero(gpu, rng, size: tuple[int, int], method: str) -> None:
-    """They are neither read nor, back from a whole spectrum, written."""
-    variant = bench_fft_ways.Variant(FftParams(method), bench_fft_ways.ZEROS)
-    values = noise(rng, 3, *size)
-    way = bench_fft_ways.way(gpu, variant, values)
-    exact = np.fft.fft2(values.real.astype(float), norm="ortho")
-    assert way.source.nbytes == values.nbytes // 2
-    assert error(way.there(way.source).numpy(), exact) < TOLERANCE["single"]
-    params = SpectrumParams(half=False, how=variant.params)
-    back = of_pixels.back(gpu, gpu.array(exact.astype(np.complex64)), size, size, params)
-    assert back.dtype == np.float32 and error(back.numpy(), values.real) < TOLERANCE["single"]
 
 
 # -- halves in memory -------------------------------------------------------------------------------------------------

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import itertools
 import struct
 import threading
 import warnings
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,21 +23,7 @@ from .choices import each
 from .foreign import dpx, exr, hdr, packed, png
 
 #: A gray ramp of light from 0.05 to 4, 16 × 16, as libultrahdr 1.4 writes it: an 8-bit picture with a gain map.
-ULTRA_HDR = (
-    b"c-rliYj6`)6vxl*X7g&DHf_P`FvC&`Rz^BWT55?(AA!VFI+V0%3(Pp1WSfR*ldwrzaMbejHRC|FDDWvDullJ)prA7ytEd%qw4$Zd83(Xv)h{j5"
-    b"TCnYU?j|&GEJb{bUpSd__kYjc+&$;)%`Z}~bO|y-qSxdJ_)LMIOTGpJCZi#Dah_?R0f^z6%F;3ml$OE*oT`Co1yG?<=nZ;(D+LPF6gu5X%W)3f"
-    b"D1Vh91KR|DFm?mFQ{MRkB$rrh7N97y14W)i*VxSFC(G<BEVkv#<QsG)$PWXk^9Dt`wV11{TFu4p$U6gmxVhmTBRz74aCRZwzG+-SfaE)f?h^6g"
-    b"xMc<EG<QVT5bcQQr-^O|`h%!<5-nEP&8QEc&T>cer$jp<`YO>*zliJUS*Rbbs|`70c|)S$T~&@(3;HZr3LXf6A8LVzjo9Zh$idNyvpNVt5Oo8t"
-    b"2tp020NC+PF{%m>afKHn)gYjTSpT+u3-CyXBuVeYVkI2_ZFvCNQ?XdqLjbx&fUeJCu~<+2yvWNTauVq3YJe+;0q&{-Nc{r$S#zV2|Mt3@^oo;v"
-    b"Wd$F8+}JAtBQ~tx3E8NOphq`K-+&otiWnJbVhV<gtU|#kl&n%IyGo-*S1Fb11hqy>3{_%+HjzxoCXuhwEW@x`l~Sd>ZIj*wof?uMnW1z*>nKJ?"
-    b"NvB~p*2K!`QIqGGW)!Sag=r+<g5$}UKEq(rEM|;%pTYZ}(6K3V3`NS+mAooreVTD|(?0dw;<nBi_U^&V9EZ3?qn&wo`aSo~n}1){{R?sz<vp0c"
-    b"*koS1%wm1iR#INE>hUM=1v_0rwY$c%E)WdWH*DDW)Yfg=pL_m=7hihi)#hEVy}o<T-u-VJIC$vrk(M`)zIE*QiT0DH-hS`>(;s~JQP;<3zC8QY"
-    b"*FEQY&-Y!t^j-hu?|&Hh@u#6Hzg!(2`E~T#by61v40Xe%tP7h!(c~SdNL>`&Ko;l}>>PtKrD&y!U!R&`+^kM3Zraz@shOK&ADrP3yR|bjb1%*t"
-    b"BBjZd{k6ij{H@9+3yam&2Z;=YFOShd0bJiPp$SPa|MCS1exp`54jc?8wT~GlTAppDhE!uIKTni?(ka0ReN2Mx#|mfrMxEpK@hnC<FA*TGxfPHL"
-    b"C(nG<a1kCHm|{*v9pbN3@>c&R-papkMdAO(TWyrLW9Vz6yseDmZEYNHH^uR`IgYnSP$x%udy?oVZ@Y+gdYqU))k~NWVK3D`4SSc!Jc;piYThnK"
-    b"<we%;NZ4ta>)Q{IKa78lJ7Y1&9)R}k0O@_PSY{X?X&b<a&!=T>G}~LvBQ>K`1ND!%IRPc*zL4k?Oq|>2bJq%7t;Z3nafw{LAv-r){{Uz9xdhQf"
-    b"!t4Bko2$>qSWz%2dK@Os%6q(}yq~kx@owP`gYPi-KVtA$czjnuf09RnwLP1boEhaO4i$vMNiR1FE3Pqpjpr7Hla6+zH@55;Al&^O?pB<z"
-)
+ULTRA_HDR = (Path(__file__).parent / "data" / "ultrahdr.jpg").read_bytes()
 
 # DPX ------------------------------------------------------------------------------------------------
 
@@ -443,7 +427,7 @@ def test_gain_maps_are_not_applied_and_said(tmp_path) -> None:
     path.write_bytes(picture[:2] + b"\xff\xe1" + struct.pack(">H", 2 + len(xmp)) + xmp + picture[2:])
     with pytest.warns(GpuopsWarning, match=r"is read without its gain map \(--layer hdr applies it\)$"):
         read(path)
-    path.write_bytes(zlib.decompress(base64.b85decode(ULTRA_HDR)))
+    path.write_bytes(ULTRA_HDR)
     with pytest.warns(GpuopsWarning, match="is read without its .*gain map"):
         got = read(path)
     with PIL.Image.open(path) as image:
@@ -455,7 +439,7 @@ def test_gain_maps_are_not_applied_and_said(tmp_path) -> None:
 def test_reading_leaves_the_warnings_of_other_threads_alone(tmp_path, monkeypatch) -> None:
     """All threads share the filters of warnings, and the first input is read while a device is opened."""
     path = tmp_path / "gain.jpg"
-    path.write_bytes(zlib.decompress(base64.b85decode(ULTRA_HDR)))
+    path.write_bytes(ULTRA_HDR)
     decoding, warned = threading.Event(), threading.Event()
     opened = PIL.Image.open
 
