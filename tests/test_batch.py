@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,14 @@ def jobs_of(folder: Path, work: Any = UPSIDE_DOWN, count: int = 12) -> list[Job]
     sources = [save(folder / "in" / f"{k:02}.png", seed=k) for k in range(count)]
     (folder / "out").mkdir()
     return [Job(str(path), work, str(folder / "out" / path.name)) for path in sources]
+
+
+def check_flipped(jobs: Iterable[Job], folder: Path) -> None:
+    """Checks that the results of these jobs are there, and no other files."""
+    jobs = list(jobs)
+    assert names(folder / "out") == sorted(Path(job.target).name for job in jobs)
+    for job in jobs:
+        np.testing.assert_array_equal(files.read(job.target).pixels, files.read(job.source).pixels[::-1])
 
 
 @pytest.fixture

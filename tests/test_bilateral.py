@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 import numpy as np
 import pytest
-import scipy.ndimage
 import skimage.restoration
 
 from gpuops import Gpu, Image, ParameterError
@@ -69,14 +66,6 @@ def test_values_of_any_scale(planned, rng) -> None:
     for scale in (1e-6, 255.0, 65535.0, 1e12):
         check(planned, x * scale, BilateralParams(0.2 * scale, 2.0))
         check(planned, (x + 50) * scale, BilateralParams(0.2 * scale, 2.0))
-
-
-def test_huge_sigma_color_is_a_gaussian(planned, rng) -> None:
-    x = rng.random((1, 40, 50), dtype=np.float32)
-    for sigma_color in (1e4, 1e20):
-        got = bilateral(planned, planned.array(x), BilateralParams(sigma_color, 1.5)).numpy()
-        expected = scipy.ndimage.gaussian_filter(x.astype(float), (0, 1.5, 1.5), radius=ceil(4.5))
-        np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["definition"])
 
 
 @pytest.mark.parametrize("sigmas", [(1e-20, 3.0), (1e-9, 3.0), (0.3, 1e-3), (0.3, 1e-40)])

@@ -155,17 +155,6 @@ def test_an_impulse_glows_evenly(gpu, reads: str) -> None:
     assert spread == pytest.approx(promised, rel=TOLERANCE["mip"])
 
 
-def test_looks_alike_at_any_resolution(gpu, rng) -> None:
-    """Bloom of the half-size image is the half-size image of the bloom, for a smooth scene."""
-    scene = ndimage.gaussian_filter(np.where(rng.random((256, 256)) > 0.999, 200.0, 0.0), 6, mode="wrap")
-    half = scene.reshape(128, 2, 128, 2).mean((1, 3))
-    params = BloomParams(strength=1.0, radius=0.08)
-    large, small = (bloom(gpu, on(gpu, s[None]), params).numpy()[0] for s in (scene, half))
-    large = large.reshape(128, 2, 128, 2).mean((1, 3))
-    assert np.abs(large - small).max() < 0.04 * large.max()
-    assert np.abs(half - small).max() > 0.2 * half.max()  # the difference is visible
-
-
 def test_overwriting_the_input(gpu, rng) -> None:
     x = hdr(rng, 3, 37, 50)
     for reads in READS:

@@ -28,7 +28,7 @@ from gpuops.batch.connection import connected
 
 from .conftest import Run
 from .schedulers import WITH_ANOTHER, WITHOUT_CLPIX, Cluster
-from .test_batch import contents, here, jobs_of, names, save
+from .test_batch import check_flipped, contents, here, jobs_of, names, save
 from .works import FailsAtFirst, Kills, Logs
 
 __all__ = ["here"]
@@ -76,13 +76,6 @@ def run_at(cluster: connection.Cluster, jobs: list[Job], **options: Any) -> tupl
 
 def errors(found: list[Done]) -> dict[str, str]:
     return {Path(done.job.source).stem: str(done.error) for done in found if done.error is not None}
-
-
-def check_flipped(jobs: list[Job], folder: Path) -> None:
-    """Checks that these and no other files are there."""
-    assert names(folder / "out") == sorted(Path(job.target).name for job in jobs)
-    for job in jobs:
-        np.testing.assert_array_equal(files.read(job.target).pixels, files.read(job.source).pixels[::-1])
 
 
 # -- what is made --------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from gpuops.bench import fft_ways as bench_fft_ways
 from gpuops.bench.fft_ways import Variant
 from gpuops.params.fft import FftParams
 
-from .choices import few
+from .choices import few, needs
 from .tolerance import FFT as TOLERANCE
 from .tolerance import HALF
 
@@ -102,9 +102,8 @@ def test_every_variant_is_a_transform(gpu, rng, name: str) -> None:
         assert np.linalg.norm(result - expected) < tolerance * np.linalg.norm(expected)
 
 
-def test_json_has_every_variant_and_the_chart_is_drawn(clpix, tmp_path) -> None:
-    chart = tmp_path / "bars.PNG"
-    run = clpix("bench", "fft", "--size", "16x8", "--channels", 4, "--json", "--chart", chart)
+def test_json_has_every_variant(clpix) -> None:
+    run = clpix("bench", "fft", "--size", "16x8", "--channels", 4, "--json")
     assert (run.code, run.err) == (0, "")
     result = json.loads(run.out)
     assert result["context"]["device"]
@@ -134,28 +133,13 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix, tmp_path) -> None:
         if row["form"] in ("one channel less", "zeros not read", "real", "converted", "read and written"):
             continue  # fewer bytes: see test_forms_of_data
         stages = len(rows_radices) + len(columns_radices)
-        if row["params"]["radix"] in ("16", "32"):
-            assert (*rows_radices, *columns_radices) == (16, 8)
-        if row["params"]["radix"] == "2":
-            assert {*rows_radices, *columns_radices} == {2}
-        if row["params"]["method"] == "global":
-            assert row["launches"] == 2 * stages
-            assert row["model_bytes"] == 2 * stages * 2 * data
-            predicted = 2 * stages * 6 * data // 2  # both textures are read four times and written twice
-        else:
-            assert row["launches"] >= 4
-            assert row["model_bytes"] >= 4 * 2 * data
-            predicted = 4 * 2 * data
+        # Of stages through memory both textures are read four times and written twice.
+        predicted = 2 * stages * 6 * data // 2 if row["params"]["method"] == "global" else 4 * 2 * data
         lookups = 0 if row["params"]["twiddle"] == "compute" else 2 * stages * width * height * 16
         assert row["predicted_bytes"] == predicted + lookups
         assert row["predicted_half_bytes"] == predicted // (1 if row["half"] else 2) + lookups
     assert {row["floor_ms"] for row in rows} == {rows[1]["median_ms"]}
     assert rows[1]["floors"] == 1
-    with Pillow.open(chart) as picture:
-        assert picture.format == "PNG"
-        pixels = np.asarray(picture.convert("RGB"))
-    assert min(pixels.shape[:2]) > 300
-    assert 0.02 < (pixels < 250).any(axis=2).mean() < 0.9  # bars and words on white
 
 
 def test_the_table(clpix) -> None:
@@ -184,6 +168,7 @@ def test_every_size_has_its_rows(opened, monkeypatch) -> None:
     assert gpu.report is not None and not gpu.report.kernels()  # the runs' launches are not kept
 
 
+@needs("matplotlib", "plots")
 def test_an_existing_chart_is_kept_unless_overwrite(clpix, tmp_path, monkeypatch) -> None:
     chart = tmp_path / "chart.png"
     chart.write_bytes(b"mine")
@@ -197,8 +182,12 @@ def test_an_existing_chart_is_kept_unless_overwrite(clpix, tmp_path, monkeypatch
     assert chart.read_bytes() == b"mine"
     monkeypatch.setattr(bench_fft_ways, "VARIANTS", AUTO)
     assert clpix(*command, "--overwrite").code == 0
-    assert chart.read_bytes().startswith(b"\x89PNG")
     assert list(tmp_path.iterdir()) == [chart]
+    with Pillow.open(chart) as picture:
+        assert picture.format == "PNG"
+        pixels = np.asarray(picture.convert("RGB"))
+    assert min(pixels.shape[:2]) > 300
+    assert 0.02 < (pixels < 250).any(axis=2).mean() < 0.9  # bars and words on white
 
 
 def test_a_size_beyond_the_memory_says_how_much(clpix, gpu) -> None:

@@ -427,25 +427,6 @@ def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> Non
     assert not (tmp_path / "d.jpg").exists()
 
 
-@few(1, size=["2M", "1M", "6M"])
-def test_a_device_of_little_memory_is_enough(clpix, tmp_path, rng, size: str) -> None:
-    """The pool counts what is in use, and refuses more. Files of floats with alpha take the most.
-
-    MS-SSIM needs 176 rows at least. The host's memory has room for both files, and that is enough.
-    """
-    pair = two(rng, (600, 200, 4), "float32")
-    paths = [save(tmp_path / f"{k}.exr", one) for k, one in enumerate(pair)]
-    others = ("z-test",) if size == "6M" else ("z-test", "ms-ssim")
-    near = [word for metric in NEAR if metric not in others for word in ("--metric", metric)]
-    options = ("--window", "8", "--device-memory", size, "--memory", "24M")
-    run = clpix("compare", *paths, *near, *options, "-o", tmp_path / "d.png", "--json")
-    assert run.code == 1 and not run.err, run.err
-    whole = json.loads(clpix("compare", *paths, *near, "--window", "8", "--json").out)
-    found = json.loads(run.out)
-    for metric in ("max", "pixelmatch", "differing", "worst"):
-        assert found[metric] == whole[metric]
-
-
 @few(1, metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
 def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric: str) -> None:
     """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""

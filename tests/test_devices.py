@@ -30,15 +30,10 @@ from gpuops.device import DeviceInfo, list_devices, rank, select_all
 from gpuops.files import Picture, threads
 from gpuops.params.files import FileOperand
 
-from .test_batch import contents, jobs_of, names, save
+from .test_batch import check_flipped, contents, here, jobs_of, names, save
 from .works import FLIP, Kills, Meets, fails, refuses
 
-
-@pytest.fixture
-def here(tmp_path, monkeypatch) -> Path:
-    """An empty folder that is the current one."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+__all__ = ["here"]
 
 
 @pytest.fixture(scope="session")
@@ -74,14 +69,6 @@ def run_on(devices: list[DeviceInfo], jobs: list[Job], **options: Any) -> tuple[
 
 def errors(found: Iterable[Done]) -> list[Exception]:
     return [done.error for done in found if done.error is not None]
-
-
-def check_flipped(jobs: Iterable[Job], folder: Path) -> None:
-    """Checks that these and no other results are there."""
-    jobs = list(jobs)
-    assert names(folder / "out") == [Path(job.target).name for job in jobs]
-    for job in jobs:
-        np.testing.assert_array_equal(files.read(job.target).pixels, files.read(job.source).pixels[::-1])
 
 
 # -- results -------------------------------------------------------------------------------------------------------

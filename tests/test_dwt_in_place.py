@@ -112,32 +112,6 @@ def test_what_it_is_not_for(gpu) -> None:
         DwtParams("db4", "periodization", 1, "in-place")
 
 
-@pytest.mark.parametrize("count", [3, 4, 5, 6, 7, 8, 37, 64, 1499, 1500])
-def test_cycles_are_the_permutation(count: int) -> None:
-    """Each chunk that moves belongs to one piece of one cycle, whatever the groups."""
-    places = np.arange(count)
-    sorted_out = np.concatenate([places[::2], places[1::2]])
-    for inverse in (False, True):
-        wanted = sorted_out if not inverse else np.argsort(sorted_out)
-        modulus = count - 1 if count % 2 == 0 else count
-        moving = list(range(1, modulus))
-        assert all(wanted[i] == in_place.source_of(i, modulus, inverse) for i in moving)
-        assert sum(length for _, length in in_place.cycles(count)) == len(moving)
-        for at_a_time in (1, 8, 32):
-            table = in_place.pieces(count, at_a_time, inverse=inverse)
-            assert len(table) % at_a_time == 0
-            left = set(moving)
-            for group in table.reshape(-1, at_a_time, 2):
-                for first, behind in group[group[:, 0] >= 0]:
-                    at = int(first)
-                    while True:
-                        left.remove(at)
-                        at = in_place.source_of(at, modulus, inverse)
-                        if at == group[behind, 0]:
-                            break
-            assert not left
-
-
 def test_laans_memory(opened, rng) -> None:
     """Twice the image's, whatever is transformed."""
     gpu = opened(report=Report())
