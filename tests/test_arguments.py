@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +91,7 @@ OTHERS = {
 
 
 @each(other=OTHERS, name=OF_PLANES)
-def test_images_that_are_no_planes_of_float32_are_refused(gpu, name: str, other: str) -> None:
+def test_images_that_are_no_planes_of_float32_are_refused(gpu, name, other) -> None:
     """Kernels would read beyond the end of what is smaller."""
     with pytest.raises(ParameterError, match=r"\(planes, height, width\) of float32 is needed, not \("):
         OF_PLANES[name](gpu, gpu.array(OTHERS[other]))
@@ -106,13 +105,13 @@ def test_median_of_an_image_keeps_its_type(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("of", [fourier.fftn, fourier.irfftn, real.dct, real.idstn])
-def test_functions_of_arrays_refuse_images(gpu, of: Callable[..., object]) -> None:
+def test_functions_of_arrays_refuse_images(gpu, of) -> None:
     with pytest.raises(ParameterError, match="takes arrays"):
         of(gpu, gpu.array(np.zeros((1, 4, 4), np.float32)))
 
 
 @pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">u4"])
-def test_images_have_the_machine_s_byte_order(gpu, rng, dtype: str) -> None:
+def test_images_have_the_machine_s_byte_order(gpu, rng, dtype) -> None:
     """FITS files have the other one."""
     values = (rng.random((2, 5, 7)) * 100).astype(dtype)
     image = gpu.array(values)
@@ -138,7 +137,7 @@ def test_double_precision_in_the_other_byte_order(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", ">f4", ">f8", "u1"])
-def test_registration_of_two_types(gpu, rng, dtype: str) -> None:
+def test_registration_of_two_types(gpu, rng, dtype) -> None:
     values = np.round(rng.random((32, 40)) * 255)
     shift, _, _ = phase_cross_correlation(gpu, values, np.roll(values, (3, -5), (0, 1)).astype(dtype))
     assert shift.tolist() == [-3, 5]
@@ -170,20 +169,20 @@ def test_lengths_are_whole_numbers(gpu) -> None:
 
 
 @pytest.mark.parametrize("level", [1.5, 2.5, "2"])
-def test_levels_are_whole_numbers(gpu, level: Any) -> None:
+def test_levels_are_whole_numbers(gpu, level) -> None:
     for function in (wavelets.wavedec2, wavelets.wpdec2):
         with pytest.raises(ParameterError, match="levels must be a whole number"):
             function(gpu, np.ones((16, 16)), "haar", level=level)
 
 
 @pytest.mark.parametrize("name", [None, 3, pywt.Wavelet("db2")])
-def test_wavelets_are_given_by_their_names(gpu, name: Any) -> None:
+def test_wavelets_are_given_by_their_names(gpu, name) -> None:
     with pytest.raises(ParameterError, match="a wavelet is given by its name"):
         wavelets.dwt2(gpu, np.ones((8, 8)), name)
 
 
 @pytest.mark.parametrize("count", [0, -1])
-def test_no_peaks_to_look_for(gpu, count: int) -> None:
+def test_no_peaks_to_look_for(gpu, count) -> None:
     with pytest.raises(ParameterError, match="at least one"):
         peaks(gpu, gpu.array(np.ones((1, 8, 8), np.float32)), count)
 
@@ -207,13 +206,13 @@ def test_fast_lengths_are_the_smallest() -> None:
     lambda: ResizeParams(size=512),  # type: ignore[arg-type]
     lambda: ResizeParams(size=("a", "b")),  # type: ignore[arg-type]
 ])  # fmt: skip
-def test_parameters_of_another_kind_are_refused(make: Callable[[], object]) -> None:
+def test_parameters_of_another_kind_are_refused(make) -> None:
     with pytest.raises(ParameterError, match=r"^(sigma|size) cannot be .*: give "):
         make()
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.tif", "a.ppm"])
-def test_pictures_of_the_other_byte_order(tmp_path, rng, name: str) -> None:
+def test_pictures_of_the_other_byte_order(tmp_path, rng, name) -> None:
     values = rng.integers(0, 65536, (3, 5, 3), np.uint16)
     picture = files.Picture(values.astype(">u2"))
     assert picture.pixels.dtype.isnative
@@ -222,7 +221,7 @@ def test_pictures_of_the_other_byte_order(tmp_path, rng, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.tif", "a.ppm", "a.bmp", "a.tga", "a.npz"])
-def test_pixels_that_were_read_can_be_changed(tmp_path, name: str) -> None:
+def test_pixels_that_were_read_can_be_changed(tmp_path, name) -> None:
     files.write(tmp_path / name, files.Picture(np.zeros((2, 3, 3), np.uint8)))
     pixels = files.read(tmp_path / name).pixels
     pixels[0, 0] = 7

@@ -79,7 +79,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.exhaustive
-def test_a_batch_gives_what_single_commands_give(clpix, here: Path) -> None:
+def test_a_batch_gives_what_single_commands_give(clpix, here) -> None:
     """Formats, depths, alpha and sizes follow each other; work is a chain, a transform, and its inverse."""
     inputs = [
         save(here / "in" / "a.png", (31, 17, 4), "uint16", 1),
@@ -113,7 +113,7 @@ def test_a_batch_gives_what_single_commands_give(clpix, here: Path) -> None:
         assert contents(here / command) == contents(here / f"{command}-one")
 
 
-def test_messages_come_in_the_order_of_the_inputs(clpix, here: Path) -> None:
+def test_messages_come_in_the_order_of_the_inputs(clpix, here) -> None:
     """A large picture comes before small ones; what is said of one stands before what is said of the next."""
     inputs = [save(here / f"{k}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(9)]
     inputs[4].write_bytes(inputs[4].read_bytes()[:400])
@@ -129,7 +129,7 @@ def test_messages_come_in_the_order_of_the_inputs(clpix, here: Path) -> None:
     assert names(here / "out") == [f"{k}.png" for k in range(9) if k != 4]
 
 
-def test_memory_bounds_what_is_read_ahead(gpu, here: Path) -> None:
+def test_memory_bounds_what_is_read_ahead(gpu, here) -> None:
     """With room for one picture the next is read when a result is there; else several are on their way."""
     jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(8)]
     ahead: dict[int, int] = {}
@@ -152,7 +152,7 @@ def test_memory_bounds_what_is_read_ahead(gpu, here: Path) -> None:
     assert ahead[1] <= 2 < ahead[1 << 30] <= 11
 
 
-def test_what_fails_in_a_thread_is_the_failure_of_its_job(gpu, here: Path) -> None:
+def test_what_fails_in_a_thread_is_the_failure_of_its_job(gpu, here) -> None:
     """The folder of one output is gone when it is to be written, and one input is damaged."""
     (here / "gone").mkdir()
     sources = [str(save(here / f"{k}.png", seed=k)) for k in range(4)]
@@ -167,7 +167,7 @@ def test_what_fails_in_a_thread_is_the_failure_of_its_job(gpu, here: Path) -> No
     assert (here / "a.png").exists() and (here / "d.png").exists()
 
 
-def test_no_thread_is_left_if_nobody_wants_the_rest(gpu, here: Path) -> None:
+def test_no_thread_is_left_if_nobody_wants_the_rest(gpu, here) -> None:
     import threading
 
     jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(9)]
@@ -183,7 +183,7 @@ def test_no_thread_is_left_if_nobody_wants_the_rest(gpu, here: Path) -> None:
 
 
 @pytest.fixture
-def tree(here: Path) -> Path:
+def tree(here) -> Path:
     """A folder with pictures of the same name in three places, a text, and hidden ones."""
     for name in ("x.png", "a/x.png", "a/b/x.exr", "a/b/y.png", ".hidden/x.png", ".x.png"):
         save(here / "in" / name, dtype="float32" if name.endswith("exr") else "uint8")
@@ -191,7 +191,7 @@ def tree(here: Path) -> Path:
     return here
 
 
-def test_folders_keep_their_tree(clpix, tree: Path) -> None:
+def test_folders_keep_their_tree(clpix, tree) -> None:
     made = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "out/")
     assert made.code == 0, made.err
     assert names(tree / "out") == ["a/b/x.exr", "a/b/y.png", "a/x.png", "x.png"]
@@ -200,14 +200,14 @@ def test_folders_keep_their_tree(clpix, tree: Path) -> None:
     assert names(tree / "by") == ["a/b/x-flip.png", "a/b/y-flip.png", "a/x-flip.png", "x-flip.png"]
 
 
-def test_results_in_a_folder_are_no_inputs_of_the_next_run(clpix, tree: Path) -> None:
+def test_results_in_a_folder_are_no_inputs_of_the_next_run(clpix, tree) -> None:
     for times in ((), ("--overwrite",)):
         made = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "in/out/", *times)
         assert made.code == 0, made.err
     assert names(tree / "in" / "out") == ["a/b/x.exr", "a/b/y.png", "a/x.png", "x.png"]
 
 
-def test_trouble_with_folders(clpix, tree: Path) -> None:
+def test_trouble_with_folders(clpix, tree) -> None:
     same = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "out/{stem}.png")
     assert same.code == 2 and "use {dir} or {index}" in same.err and not (tree / "out").exists()
     without = clpix("flip", "--axis", "vertical", "in", "-o", "out/")
@@ -218,7 +218,7 @@ def test_trouble_with_folders(clpix, tree: Path) -> None:
     assert not (tree / "out").exists()
 
 
-def test_lists_of_names(clpix, here: Path, monkeypatch) -> None:
+def test_lists_of_names(clpix, here, monkeypatch) -> None:
     odd = save(here / "two\nlines.png")
     one, two = save(here / "1.png"), save(here / "@2.png")
     (here / "lines.txt").write_text(f"{one}\r\n\n{two}\n")
@@ -255,7 +255,7 @@ def test_lists_of_names(clpix, here: Path, monkeypatch) -> None:
         ("1.png -o out/ --resume text", 1, "text: line 1 is not one of a journal"),
     ],
 )  # fmt: skip
-def test_what_is_refused(clpix, here: Path, monkeypatch, args: str, code: int, words: str) -> None:
+def test_what_is_refused(clpix, here, monkeypatch, args, code, words) -> None:
     for name in list(os.environ):
         if name.startswith("SLURM_"):
             monkeypatch.delenv(name)
@@ -272,7 +272,7 @@ def test_what_is_refused(clpix, here: Path, monkeypatch, args: str, code: int, w
 # -- what is left to do ------------------------------------------------------------------------------------------
 
 
-def test_existing_outputs_are_left_out(clpix, here: Path) -> None:
+def test_existing_outputs_are_left_out(clpix, here) -> None:
     """Nothing is done if all are there: not even a device is needed."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     flip = ("flip", "--axis", "vertical", *inputs, "-o", "out/")
@@ -286,7 +286,7 @@ def test_existing_outputs_are_left_out(clpix, here: Path) -> None:
     assert (nothing.code, nothing.err) == (0, "clpix: 3 of 3 outputs are there and stay\n")
 
 
-def test_update_does_what_is_out_of_date(clpix, here: Path) -> None:
+def test_update_does_what_is_out_of_date(clpix, here) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     blur = ("blur", *inputs, "-o", "out/", "--update", "--journal", "run.jsonl")
     assert clpix(*blur, "--sigma", "1").code == 0
@@ -317,7 +317,7 @@ def test_update_does_what_is_out_of_date(clpix, here: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [("--skip-existing",), ("--update",), ("--resume", "j")])
-def test_chains_that_write_on_the_way_are_left_out_whole(clpix, here: Path, how: tuple[str, ...]) -> None:
+def test_chains_that_write_on_the_way_are_left_out_whole(clpix, here, how) -> None:
     """Nothing is done while both outputs are there; where one is gone, what is up to date is made anew with it."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     chain = ("flip", "--axis", "vertical", *inputs, "then", "write", "mid/", "then", "flip")
@@ -335,7 +335,7 @@ def test_chains_that_write_on_the_way_are_left_out_whole(clpix, here: Path, how:
 
 
 @pytest.mark.exhaustive
-def test_a_killed_run_is_resumed(here: Path) -> None:
+def test_a_killed_run_is_resumed(here) -> None:
     """Killed at any moment, and then resumed: each output is there, whole, and nothing else; none is done twice."""
     inputs = [save(here / "in" / f"{k:02}.png", (300, 400, 3), seed=k) for k in range(24)]
     command = [sys.executable, "-m", "clpix", "blur", "in", "--recursive", "--sigma", "3", "-o", "out/"]
@@ -367,7 +367,7 @@ def test_a_killed_run_is_resumed(here: Path) -> None:
     assert again.returncode == 0 and len(names(here / "out")) == len(inputs)
 
 
-def test_resuming_tries_again_what_failed(clpix, here: Path) -> None:
+def test_resuming_tries_again_what_failed(clpix, here) -> None:
     save(here / "a.png")
     (here / "b.png").write_bytes(b"no picture")
     flip = ("flip", "--axis", "vertical", here / "a.png", here / "b.png", "-o", "out/", "--resume", "j")
@@ -386,7 +386,7 @@ def test_resuming_tries_again_what_failed(clpix, here: Path) -> None:
     assert (here / "out" / "c.png").read_bytes() == b"of somebody else"
 
 
-def test_a_journal_is_of_one_run(clpix, here: Path) -> None:
+def test_a_journal_is_of_one_run(clpix, here) -> None:
     save(here / "a.png")
     with Journal("j"):
         run = clpix("flip", "--axis", "vertical", "a.png", "-o", "out/", "--journal", "j")
@@ -394,7 +394,7 @@ def test_a_journal_is_of_one_run(clpix, here: Path) -> None:
         assert not (here / "out").exists()
 
 
-def test_a_journal_that_was_cut_off_goes_on(here: Path) -> None:
+def test_a_journal_that_was_cut_off_goes_on(here) -> None:
     job = Job(str(save(here / "a.png")), FLIP, str(save(here / "b.png")))
     with Journal("j") as journal:
         journal.begin(job)
@@ -421,7 +421,7 @@ def test_a_journal_that_was_cut_off_goes_on(here: Path) -> None:
 
 
 @given(items=st.lists(st.integers()), count=st.integers(1, 20))
-def test_shards_are_a_partition(items: list[int], count: int) -> None:
+def test_shards_are_a_partition(items, count) -> None:
     parts = [shard(items, f"{index}/{count}") for index in range(1, count + 1)]
     assert sorted(item for part in parts for item in part) == sorted(items)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
@@ -433,12 +433,12 @@ def test_shards_are_a_partition(items: list[int], count: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2", "1/2/3", "١/٢", "SLURM"])
-def test_shards_that_there_are_not(text: str) -> None:
+def test_shards_that_there_are_not(text) -> None:
     with pytest.raises(ParameterError, match="I/N"):
         shard([1, 2, 3], text)
 
 
-def test_shards_of_a_batch_are_all_of_it(clpix, here: Path) -> None:
+def test_shards_of_a_batch_are_all_of_it(clpix, here) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(7)]
     for part in ("1/3", "2/3", "3/3"):
         made = clpix("flip", "--axis", "vertical", *inputs, "-o", "out/{index}.png", "--shard", part)
@@ -451,7 +451,7 @@ def test_shards_of_a_batch_are_all_of_it(clpix, here: Path) -> None:
 
 
 @pytest.fixture
-def recipe(here: Path, monkeypatch) -> str:
+def recipe(here, monkeypatch) -> str:
     """The page with recipes for other programs, which find the program, a list of six pictures and a look here."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(6)]
     (here / "list.txt").write_text("\n".join(map(str, inputs)))
@@ -473,7 +473,7 @@ def check_recipe(here: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not shutil.which("parallel"), reason="there is no GNU parallel")
-def test_the_recipe_for_gnu_parallel(here: Path, recipe: str) -> None:
+def test_the_recipe_for_gnu_parallel(here, recipe) -> None:
     """The command line of the documentation does all inputs once."""
     line = next(line for line in recipe.splitlines() if line.startswith("parallel clpix"))
     done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=300)
@@ -483,7 +483,7 @@ def test_the_recipe_for_gnu_parallel(here: Path, recipe: str) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not shutil.which("snakemake"), reason="there is no Snakemake")
-def test_the_recipe_for_snakemake(here: Path, recipe: str) -> None:
+def test_the_recipe_for_snakemake(here, recipe) -> None:
     """The Snakefile of the documentation does all inputs once, and what is out of date again."""
     (here / "Snakefile").write_text(recipe.partition("```snakemake\n")[2].partition("```")[0])
     command = ["snakemake", "-c4", "--quiet"]
@@ -522,7 +522,7 @@ def on_a_terminal(*command: object, until: bytes = b"", number: int = 0) -> tupl
 
 
 @pytest.mark.exhaustive
-def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(here: Path) -> None:
+def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(here) -> None:
     inputs = [save(here / f"{k}.png", (300, 400, 3), seed=k) for k in range(30)]
     inputs[3].write_bytes(b"no picture")
     code, shown = on_a_terminal("blur", "--sigma", "9", *inputs, "-o", f"{here}/out/")
@@ -537,7 +537,7 @@ def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(here: Path) -> N
 
 
 @pytest.mark.exhaustive
-def test_a_terminal_is_clean_after_an_interruption(here: Path) -> None:
+def test_a_terminal_is_clean_after_an_interruption(here) -> None:
     inputs = [save(here / f"{k}.png", (600, 800, 3), seed=k) for k in range(40)]
     command = ("blur", "--sigma", "9", *inputs, "-o", f"{here}/out/")
     code, shown = on_a_terminal(*command, until=b"files", number=signal.SIGINT)
@@ -547,7 +547,7 @@ def test_a_terminal_is_clean_after_an_interruption(here: Path) -> None:
     assert all(name.endswith(".png") and not name.startswith(".") for name in names(here / "out"))
 
 
-def test_lines_in_place_of_a_bar(clpix, here: Path) -> None:
+def test_lines_in_place_of_a_bar(clpix, here) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     flip = ("flip", "--axis", "vertical", *inputs, "-o")
     assert clpix(*flip, "quiet/").err == ""

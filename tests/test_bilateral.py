@@ -36,27 +36,27 @@ def check(gpu: Gpu, x: np.ndarray, params: BilateralParams, alpha: bool = False)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_is_its_definition(planned, rng, shape: tuple[int, int]) -> None:
+def test_is_its_definition(planned, rng, shape) -> None:
     for planes, alpha in ((1, False), (2, True), (3, False), (4, True)):
         check(planned, rng.random((planes, *shape)), BilateralParams(0.3, 1.3), alpha)
 
 
 @pytest.mark.parametrize("border", list(BORDERS))
-def test_borders(planned, rng, border: str) -> None:
+def test_borders(planned, rng, border) -> None:
     params = BilateralParams(0.3, 1.3, border=border, cval=0.25)
     for shape in SHAPES[::2]:
         check(planned, rng.random((1, *shape)), params)
 
 
 @each(window=["square", "round"], win_size=[1, 3, 9, 15, 31])
-def test_windows(planned, rng, win_size: int, window: str) -> None:
+def test_windows(planned, rng, win_size, window) -> None:
     params = BilateralParams(0.2, 4.0, win_size, window)
     for planes in (1, 3):
         check(planned, rng.random((planes, 41, 67)), params)
 
 
 @pytest.mark.parametrize("planes", [1, 3])
-def test_wide_windows(planned, rng, planes: int) -> None:
+def test_wide_windows(planned, rng, planes) -> None:
     """On GPUs three planes with this margin are more than local memory holds."""
     check(planned, rng.random((planes, 25, 50)), BilateralParams(0.4, 11.0, 65))
 
@@ -69,14 +69,14 @@ def test_values_of_any_scale(planned, rng) -> None:
 
 
 @pytest.mark.parametrize("sigmas", [(1e-20, 3.0), (1e-9, 3.0), (0.3, 1e-3), (0.3, 1e-40)])
-def test_tiny_sigmas_keep_the_image(planned, rng, sigmas: tuple[float, float]) -> None:
+def test_tiny_sigmas_keep_the_image(planned, rng, sigmas) -> None:
     x = rng.random((3, 40, 50), dtype=np.float32)
     got = bilateral(planned, planned.array(x), BilateralParams(*sigmas)).numpy()
     np.testing.assert_array_equal(got, x)
 
 
 @pytest.mark.parametrize("params", [(0.0, 2.0), (0.3, 0.0), (0.3, 2.0, 1)])
-def test_nothing_to_do_is_exactly_the_input(gpu, rng, params: tuple) -> None:
+def test_nothing_to_do_is_exactly_the_input(gpu, rng, params) -> None:
     image = gpu.array(rng.random((1, 8, 8), dtype=np.float32))
     assert bilateral(gpu, image, BilateralParams(*params)) is image
 
@@ -90,7 +90,7 @@ def test_constants_stay_exactly(planned) -> None:
 
 
 @each(value=[np.nan, np.inf, -np.inf], where=[0, 2, 3])
-def test_what_is_not_finite_stays_where_it_is(planned, rng, where: int, value: float) -> None:
+def test_what_is_not_finite_stays_where_it_is(planned, rng, where, value) -> None:
     x = rng.random((4, 30, 40))
     x[where, [3, 15, 15, 29], [0, 20, 21, 39]] = value
     check(planned, x, BilateralParams(0.5, 1.5), alpha=True)
@@ -140,6 +140,6 @@ def test_images_and_arrays(gpu, rng) -> None:
         {"border": "sideways"},
     ],
 )
-def test_parameters_without_meaning_are_refused(bad: dict) -> None:
+def test_parameters_without_meaning_are_refused(bad) -> None:
     with pytest.raises(ParameterError):
         BilateralParams(**{"sigma_color": 0.1} | bad)

@@ -42,7 +42,7 @@ def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 @pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_mip_is_its_definition(gpu, rng, shape: tuple[int, int], reads: str) -> None:
+def test_mip_is_its_definition(gpu, rng, shape, reads) -> None:
     x = hdr(rng, 3, *shape)
     params = BloomParams(strength=0.7, radius=0.3, reads=reads)
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
@@ -52,7 +52,7 @@ def test_mip_is_its_definition(gpu, rng, shape: tuple[int, int], reads: str) -> 
     reads=READS,
     shape=[(64, 96), (100, 256), (126, 96), (127, 128), (128, 128), (129, 96), (132, 96), (256, 70)],
 )
-def test_levels_that_end_in_every_way(gpu, rng, shape: tuple[int, int], reads: str) -> None:
+def test_levels_that_end_in_every_way(gpu, rng, shape, reads) -> None:
     """Going up takes two levels at once: the rows of either are even or odd, and light stands on the last ones."""
     x = np.zeros((1, *shape), np.float32)
     x[:, -3:] = rng.random((1, 3, shape[1]))
@@ -75,14 +75,14 @@ def test_levels_that_end_in_every_way(gpu, rng, shape: tuple[int, int], reads: s
         {"strength": 1.0},
     ],
 )
-def test_options_are_their_definitions(gpu, rng, options: dict[str, object], reads: str) -> None:
+def test_options_are_their_definitions(gpu, rng, options, reads) -> None:
     x = hdr(rng, 3, 45, 70)
     params = BloomParams(**({"strength": 0.4, "reads": reads} | options))
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
 @some(reads=READS, colours=[1, 3], blend=["energy", "add"])
-def test_alpha_glows_along(gpu, rng, colours: int, blend: str, reads: str) -> None:
+def test_alpha_glows_along(gpu, rng, colours, blend, reads) -> None:
     alpha = np.zeros((1, 40, 52))
     alpha[:, 10:30, 20:37] = rng.random((20, 17))
     alpha[:, 15:20] = 1
@@ -105,7 +105,7 @@ def test_gaussians_are_scipys(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("planes", [1, 3])
-def test_a_kernel_is_the_glow(gpu, rng, planes: int) -> None:
+def test_a_kernel_is_the_glow(gpu, rng, planes) -> None:
     x, kernel = np.abs(hdr(rng, 3, 41, 30)).astype(np.float32), rng.random((planes, 9, 12))
     kernel /= kernel.sum((1, 2), keepdims=True)
     params = BloomParams(method="fft", strength=0.6)
@@ -139,7 +139,7 @@ def test_scales_with_the_light(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("reads", READS)
-def test_an_impulse_glows_evenly(gpu, reads: str) -> None:
+def test_an_impulse_glows_evenly(gpu, reads) -> None:
     """Sum 1, symmetric about its pixel's corner of the coarsest grid, and as wide as promised."""
     x = np.zeros((1, 256, 256), np.float32)
     x[0, 128, 128] = 1
@@ -170,7 +170,7 @@ def test_overwriting_the_input(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("method", ["direct", "local", "gaussians"])
-def test_pixels_that_are_not_finite_do_not_spread(gpu, rng, method: str) -> None:
+def test_pixels_that_are_not_finite_do_not_spread(gpu, rng, method) -> None:
     x = np.abs(hdr(rng, 4, 50, 67)).astype(np.float32)
     x[3] = 1
     x[0, 10, 10], x[1, 49, 66], x[2, 20, 5], x[3, 7, 7] = np.nan, np.inf, -np.inf, np.nan
@@ -185,7 +185,7 @@ def test_pixels_that_are_not_finite_do_not_spread(gpu, rng, method: str) -> None
 
 
 @pytest.mark.parametrize("reads", READS)
-def test_the_largest_values_overflow_nothing(gpu, reads: str) -> None:
+def test_the_largest_values_overflow_nothing(gpu, reads) -> None:
     x = np.full((3, 20, 21), np.finfo(np.float32).max, np.float32)
     x[:, 10:] *= -1
     for options in ({}, {"threshold": 1.0}, {"karis": False, "blend": "add", "strength": 100.0}):
@@ -209,7 +209,7 @@ def test_the_largest_values_overflow_nothing(gpu, reads: str) -> None:
         ({"border": "wrap"}, "border must be one of reflect, wrap-x, not 'wrap'"),
     ],
 )
-def test_refused_parameters(options: dict[str, object], message: str) -> None:
+def test_refused_parameters(options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         BloomParams(**options)
 
@@ -253,7 +253,7 @@ def with_alpha(
     depth=["uint8", "uint16", "float16", "float32"],
     way=["direct", "local", "gaussians"],
 )
-def test_the_operator_takes_straight_colours(gpu, rng, way: str, depth: str, colours: int, kind: str) -> None:
+def test_the_operator_takes_straight_colours(gpu, rng, way, depth, colours, kind) -> None:
     """Pixels of every depth, read by kernels of their own (direct, gaussians) or by those of the glow (local)."""
     pixels, light = with_alpha(rng, colours, kind), depth.startswith("f")
     if not light:
@@ -306,7 +306,7 @@ def kernel_of(way: str) -> np.ndarray | None:
 
 
 @some(reads=READS, shape=AROUND)
-def test_around_is_its_definition(gpu, rng, shape: tuple[int, int], reads: str) -> None:
+def test_around_is_its_definition(gpu, rng, shape, reads) -> None:
     x = hdr(rng, 4, *shape)
     x[-1] = rng.random(shape)
     for options in ({}, {"threshold": 0.5, "blend": "add"}):
@@ -316,7 +316,7 @@ def test_around_is_its_definition(gpu, rng, shape: tuple[int, int], reads: str) 
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_turning_a_panorama_turns_its_glow(gpu, rng, way: str) -> None:
+def test_turning_a_panorama_turns_its_glow(gpu, rng, way) -> None:
     """The mip chain's by multiples of its coarsest pixel, bit for bit; others' by anything, within rounding."""
     x, params = panorama(rng, 64, 128), BloomParams(strength=0.8, border="wrap-x", **WAYS[way])
     by = 8 if way in READS else 37

@@ -22,7 +22,7 @@ SHAPES = [(1, 1), (1, 7), (9, 1), (17, 31), (64, 65), (97, 101), (63, 257)]
 
 
 @each(method=["direct", "local"], border=list(BORDERS), shape=SHAPES)
-def test_gaussian_is_scipys(gpu, rng, method: str, border: str, shape: tuple[int, int]) -> None:
+def test_gaussian_is_scipys(gpu, rng, method, border, shape) -> None:
     x = rng.random((2, *shape), dtype=np.float32)
     for sigma in ((0.3, 0.3), (1.0, 3.3), (12.0, 0.0), (0.0, 40.0)):
         params = BlurParams(sigma=sigma, border=border, cval=0.25, truncate=4.0, method=method)
@@ -49,7 +49,7 @@ def test_gaussian_is_scipys(gpu, rng, method: str, border: str, shape: tuple[int
         (100, 300),
     ],
 )
-def test_auto_is_a_whole_gaussian(gpu, rng, sigma: tuple[float, float], border: str) -> None:
+def test_auto_is_a_whole_gaussian(gpu, rng, sigma, border) -> None:
     for shape in ((1, 9), (31, 17), (97, 131), (56, 64), (2, 330)):
         point = np.zeros(shape)
         point[shape[0] // 2, shape[1] // 3] = 1
@@ -62,7 +62,7 @@ def test_auto_is_a_whole_gaussian(gpu, rng, sigma: tuple[float, float], border: 
 
 
 @each(border=list(BORDERS), sigma=[450, 930, 1000, 2000])
-def test_auto_on_narrow_images(gpu, rng, sigma: float, border: str) -> None:
+def test_auto_on_narrow_images(gpu, rng, sigma, border) -> None:
     """Narrow images have a coarse grid of a few samples, on which much of the Gaussian is left."""
     for width in (1, 5, 37, 64):
         x = rng.random((3, width))
@@ -76,7 +76,7 @@ def test_auto_on_narrow_images(gpu, rng, sigma: float, border: str) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("sigma", [3.0, 30.0])
-def test_work_items_of_many_rows(gpu, rng, sigma: float) -> None:
+def test_work_items_of_many_rows(gpu, rng, sigma) -> None:
     """No driver's limit on the rounds of a work-item's loops cuts them off (llvmpipe's is 65535)."""
     x = rng.random((1, 640, 600))
     got = blur.blur(gpu, gpu.array(x.astype(np.float32)), BlurParams(sigma=(sigma, sigma))).numpy()
@@ -85,7 +85,7 @@ def test_work_items_of_many_rows(gpu, rng, sigma: float) -> None:
 
 
 @each(border=list(BORDERS), sigma=[(0.12, 0.3), (0.5, 0.8), (3, 1e-300), (0, 7), (11, 12), (300, 100)])
-def test_recursive_is_a_whole_gaussian(gpu, rng, sigma: tuple[float, float], border: str) -> None:
+def test_recursive_is_a_whole_gaussian(gpu, rng, sigma, border) -> None:
     for shape in ((1, 1), (9, 1), (31, 17), (130, 300)):  # the last shape takes several bands for some σ
         point, step = np.zeros(shape), np.zeros(shape)
         point[shape[0] // 2, shape[1] // 3] = 1
@@ -115,7 +115,7 @@ def covered(inside, radius: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("radius", [0.3, 1.0, 2.5, 7.2, 12.0])
-def test_a_point_becomes_a_disc(gpu, radius: float) -> None:
+def test_a_point_becomes_a_disc(gpu, radius) -> None:
     point = np.zeros((1, 31, 31), np.float32)
     point[0, 15, 15] = 1
     got = blur.blur(gpu, gpu.array(point), BlurParams(kind="disc", radius=(radius, radius))).numpy()[0]
@@ -124,7 +124,7 @@ def test_a_point_becomes_a_disc(gpu, radius: float) -> None:
 
 
 @each(angle=[0.0, 30.0, 90.0, 135.0, -400.0], length=[0.5, 1.0, 7.0, 20.3])
-def test_a_point_becomes_a_line(gpu, length: float, angle: float) -> None:
+def test_a_point_becomes_a_line(gpu, length, angle) -> None:
     point = np.zeros((1, 31, 31), np.float32)
     point[0, 15, 15] = 1
     got = blur.blur(gpu, gpu.array(point), BlurParams(kind="motion", length=length, angle=angle)).numpy()[0]
@@ -134,7 +134,7 @@ def test_a_point_becomes_a_line(gpu, length: float, angle: float) -> None:
 
 
 @pytest.mark.parametrize("border", list(BORDERS))
-def test_gaussian_by_spectra(gpu, rng, border: str) -> None:
+def test_gaussian_by_spectra(gpu, rng, border) -> None:
     x = rng.random((2, 40, 51), dtype=np.float32)
     params = BlurParams(sigma=(3.0, 6.0), border=border, cval=0.3, method="fft")
     expected = scipy.ndimage.gaussian_filter(
@@ -168,7 +168,7 @@ def test_library_functions_take_and_return_arrays(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("method", ["direct", "local"])
-def test_nan_stays_within_the_support(gpu, method: str) -> None:
+def test_nan_stays_within_the_support(gpu, method) -> None:
     x = np.zeros((1, 40, 48), np.float32)
     x[0, 20, 24] = np.nan
     params = BlurParams(sigma=(1.0, 1.0), truncate=4.0, method=method)
@@ -179,7 +179,7 @@ def test_nan_stays_within_the_support(gpu, method: str) -> None:
 
 
 @pytest.mark.parametrize("sigma", [0.8, 4.0, 5.0, 15.0, 33.0, 100.0, 200.0])
-def test_nan_gets_as_far_as_is_said(gpu, sigma: float) -> None:
+def test_nan_gets_as_far_as_is_said(gpu, sigma) -> None:
     x = np.zeros((1, 3, int(20 * sigma)), np.float32)
     middle = x.shape[2] // 2
     x[0, 1, middle] = np.nan
@@ -207,7 +207,7 @@ KINDS: list[dict[str, object]] = [
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
-def test_turning_a_panorama_turns_its_blur(gpu, rng, options: dict[str, object]) -> None:
+def test_turning_a_panorama_turns_its_blur(gpu, rng, options) -> None:
     """Pixels are in the depth of a file, whose rows are of any length."""
     codes, params = rng.integers(0, 65536, (30, 67, 3), np.uint16), BlurParams(border="wrap-x", **options)
     decoding, encoding = Decoding(linearise=True), Encoding(np.dtype(np.uint16), encode=True)
@@ -251,7 +251,7 @@ def test_border_names() -> None:
         {"border": "sideways"},
     ],
 )
-def test_parameters_without_meaning_are_refused(bad: dict) -> None:
+def test_parameters_without_meaning_are_refused(bad) -> None:
     with pytest.raises(ParameterError):
         BlurParams(**bad)
 

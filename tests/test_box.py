@@ -34,7 +34,7 @@ def expected(x: np.ndarray, mean: Box) -> np.ndarray:
 
 
 @some(border=list(BORDERS), shape__radii=CASES)
-def test_is_scipys(planned, rng, shape: tuple, radii: tuple[int, int], border: str) -> None:
+def test_is_scipys(planned, rng, shape, radii, border) -> None:
     x, mean = rng.random(shape, dtype=np.float32), Box(radii, border, 0.3)
     got = box(planned, planned.array(x), mean).numpy()
     np.testing.assert_allclose(got, expected(x, mean), atol=TOLERANCE)
@@ -42,7 +42,7 @@ def test_is_scipys(planned, rng, shape: tuple, radii: tuple[int, int], border: s
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("radii", [(2048, 0), (0, 2048), (900, 700)])
-def test_wide_boxes(planned, rng, radii: tuple[int, int]) -> None:
+def test_wide_boxes(planned, rng, radii) -> None:
     shape = (1, *(4100 if radius == 2048 else 70 for radius in radii))
     x, mean = rng.random(shape, dtype=np.float32), Box(radii)
     got = box(planned, planned.array(x), mean).numpy()
@@ -59,7 +59,7 @@ def test_plane_by_plane(planned, rng, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_what_is_not_finite_stays_within_the_box(planned, rng, value: float) -> None:
+def test_what_is_not_finite_stays_within_the_box(planned, rng, value) -> None:
     x = rng.random((1, 70, 150), dtype=np.float32)
     x[0, 40, 60] = value
     for radii in ((3, 5), (20, 30), (0, 9), (9, 0)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from gpuops.ops.grade import GradeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.region import Region
-from gpuops.pixels.colour import LINEAR, SRGB, Colour, of_primaries
+from gpuops.pixels.colour import LINEAR, SRGB, of_primaries
 from gpuops.pixels.curves import Parametric as Curve
 from gpuops.pixels.primaries import NAMED
 from gpuops.space import Space, converted
@@ -107,7 +106,7 @@ def step(body: str, head: str = "schema = 1\n") -> str:
         ("schema = 1\n[[step]\n", "look: is no TOML"),
     ],
 )
-def test_what_is_wrong_in_a_recipe_is_named(text: str, message: str) -> None:
+def test_what_is_wrong_in_a_recipe_is_named(text, message) -> None:
     with pytest.raises(ParameterError, match=message) as error:
         Chain.from_toml(text, name="look")
     assert "\n" not in str(error.value)
@@ -155,7 +154,7 @@ STEPS = [
 @pytest.mark.parametrize(
     ("first", "second"), [(one, STEPS[k - by]) for k, one in enumerate(STEPS) for by in (1, 3)]
 )
-def test_a_chain_is_its_steps_one_by_one(gpu, rng, first: Any, second: Any) -> None:
+def test_a_chain_is_its_steps_one_by_one(gpu, rng, first, second) -> None:
     """Bit for bit: straight light between them is what EXR files hold."""
     x = rng.gamma(0.5, 2, (4, 23, 31)).astype(np.float32)
     x[3] = 1  # by which colours are multiplied and divided exactly
@@ -201,7 +200,7 @@ def test_the_report_names_the_steps(opened, rng) -> None:
     before__after=list(product((LINEAR, SRGB), (LINEAR, SRGB))),
     was__becomes=list(product((False, True), (False, True))),
 )
-def test_converted(gpu, rng, channels: int, before: Colour, after: Colour, was: bool, becomes: bool) -> None:
+def test_converted(gpu, rng, channels, before, after, was, becomes) -> None:
     alpha = channels % 2 == 0
     x = rng.uniform(-0.2, 1.5, (channels, 7, 19)).astype(np.float32)
     if alpha:

@@ -37,7 +37,7 @@ def two(rng: np.random.Generator, shape: tuple[int, int, int], dtype: str) -> tu
 
 
 @some(size=SIZES, dtype=DTYPES)
-def test_every_pixel_that_differs_is_found(rng, monkeypatch, size: tuple[int, int], dtype: str) -> None:
+def test_every_pixel_that_differs_is_found(rng, monkeypatch, size, dtype) -> None:
     monkeypatch.setattr(module, "_MOST", 1)
     for channels in (1, 2, 3, 4):
         a, b = two(rng, (*size, channels), dtype)
@@ -75,7 +75,7 @@ def both_ways(
 
 
 @some(dtype=DTYPES, channels=[1, 3, 4])
-def test_figures_are_those_of_whole_pictures(gpu, rng, monkeypatch, dtype: str, channels: int) -> None:
+def test_figures_are_those_of_whole_pictures(gpu, rng, monkeypatch, dtype, channels) -> None:
     a, b = two(rng, (83, 101, channels), dtype)
     thresholds = Thresholds(fail=0.5 / 255)
     for how in (
@@ -125,7 +125,7 @@ def check_flip_of_blocks(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, i
 
 
 @pytest.mark.parametrize("ppd", [3.0, 67.0])
-def test_flip_may_be_told_where_pictures_differ(gpu, rng, ppd: float) -> None:
+def test_flip_may_be_told_where_pictures_differ(gpu, rng, ppd) -> None:
     check_flip_of_blocks(gpu, rng, (150, 203), ppd)
     with pytest.raises(ParameterError, match=r"\(1, 2\) blocks of 16 × 16 pixels are needed"):
         flip(gpu, np.zeros((3, 9, 20)), np.zeros((3, 9, 20)), blocks=np.zeros((2, 2), bool))

@@ -175,7 +175,7 @@ def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
     1,
     number__delay=[(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)],
 )
-def test_a_signal_ends_the_program_at_any_time(tmp_path, number: signal.Signals, delay: float) -> None:
+def test_a_signal_ends_the_program_at_any_time(tmp_path, number, delay) -> None:
     inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
     command = [sys.executable, "-m", "clpix", "blur", "--sigma", "9", *inputs, "-o"]
     command += [f"{tmp_path}/out/{{index}}.tif"]
@@ -248,7 +248,7 @@ BAD_INPUTS: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("kind", list(BAD_INPUTS))
-def test_bad_inputs(clpix, tmp_path, kind: str) -> None:
+def test_bad_inputs(clpix, tmp_path, kind) -> None:
     path = BAD_INPUTS[kind](tmp_path)
     out = tmp_path / "out"
     out.mkdir()
@@ -328,7 +328,7 @@ def test_stdin_to_stdout(tmp_path) -> None:
 
 
 @few(1, there__back__extension=[("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")])
-def test_numbers_through_pipes(tmp_path, there: str, back: str, extension: str) -> None:
+def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
     source = picture(tmp_path / "in.png", (9, 14, 4))
     clpix = [sys.executable, "-m", "clpix"]
     first = subprocess.run(
@@ -346,7 +346,7 @@ def test_numbers_through_pipes(tmp_path, there: str, back: str, extension: str) 
 
 
 @few(1, stdin=[b"no numbers", b"", b"PK\x03\x04 and no more"])
-def test_numbers_from_a_broken_pipe(tmp_path, stdin: bytes) -> None:
+def test_numbers_from_a_broken_pipe(tmp_path, stdin) -> None:
     for command in ("ifft", "idwt"):
         run = subprocess.run(
             [sys.executable, "-m", "clpix", command, "-", "-o", str(tmp_path / "o.png")],
@@ -384,7 +384,7 @@ def test_closed_standard_streams(tmp_path) -> None:
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_depth_and_channels_are_kept(clpix, tmp_path, dtype: str, channels: int) -> None:
+def test_depth_and_channels_are_kept(clpix, tmp_path, dtype, channels) -> None:
     source = picture(tmp_path / "in.png", (9, 14, channels), dtype)
     run = clpix("blur", "--sigma", 0, source, "-o", tmp_path / "out.png")
     assert run.code == 0 and not run.err
@@ -477,7 +477,7 @@ WITHOUT_EFFECT = [
 
 @pytest.mark.parametrize(("command", "options", "name"), WITHOUT_EFFECT, ids=str)
 def test_options_that_would_do_nothing_are_refused(
-    clpix, tmp_path, monkeypatch, command: str, options: str, name: str
+    clpix, tmp_path, monkeypatch, command, options, name
 ) -> None:
     monkeypatch.chdir(tmp_path)
     picture(tmp_path / "in.png")
@@ -496,7 +496,7 @@ def test_options_that_would_do_nothing_are_refused(
         ("dwt", "--levels 0 --wavelet haar --threshold 1"),
     ],
 )
-def test_values_without_effect_are_values(clpix, tmp_path, command: str, options: str) -> None:
+def test_values_without_effect_are_values(clpix, tmp_path, command, options) -> None:
     assert clpix(command, picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()).code == 0
 
 
@@ -511,7 +511,7 @@ def test_values_without_effect_are_values(clpix, tmp_path, command: str, options
         ("--preset d3d11 --method fft", "--method"),
     ],
 )
-def test_blurs_that_cannot_be(clpix, tmp_path, options: str, word: str) -> None:
+def test_blurs_that_cannot_be(clpix, tmp_path, options, word) -> None:
     one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2, word)
     assert not (tmp_path / "o.png").exists()
 
@@ -529,7 +529,7 @@ def test_blurs_that_cannot_be(clpix, tmp_path, options: str, word: str) -> None:
         ("--sigma 0", ""),
     ],
 )
-def test_what_is_not_finite_is_said_to_spread(clpix, tmp_path, options: str, words: str) -> None:
+def test_what_is_not_finite_is_said_to_spread(clpix, tmp_path, options, words) -> None:
     pixels = np.ones((300, 40, 3), np.float16)
     pixels[3, 4, 1], pixels[250, 30, 2] = np.nan, np.inf
     files.write(tmp_path / "in.exr", Picture(pixels, linear=True))

@@ -81,7 +81,7 @@ def errors(found: list[Done]) -> dict[str, str]:
 # -- what is made --------------------------------------------------------------------------------------------------
 
 
-def test_messages_and_results_are_those_of_one_process(clpix, here: Path, pair: Cluster) -> None:
+def test_messages_and_results_are_those_of_one_process(clpix, here, pair) -> None:
     """A large picture comes before small ones, values are clipped in some, and one file is damaged."""
     inputs = [save(here / f"{k:02}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(30)]
     for k in (0, 3, 28):
@@ -102,7 +102,7 @@ def test_messages_and_results_are_those_of_one_process(clpix, here: Path, pair: 
     assert contents(here / "out") == made and len(made) == 29
 
 
-def test_processes_of_this_machine(clpix, here: Path) -> None:
+def test_processes_of_this_machine(clpix, here) -> None:
     inputs = [save(here / "in" / f"{k}.exr", (40 + k, 60, 3), "float32", k) for k in range(10)]
     command = ("blur", *inputs, "--sigma", "2.3", "then", "write", "TO/{stem}-mid.exr", "then", "sharpen")
     for to, options in (("one", ()), ("two", ("--cluster", "local:2", "-v"))):
@@ -113,7 +113,7 @@ def test_processes_of_this_machine(clpix, here: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_what_is_left_is_decided_here(clpix, here: Path, pair: Cluster) -> None:
+def test_what_is_left_is_decided_here(clpix, here, pair) -> None:
     """Workers have another current folder: names mean what they mean here, those of operands too."""
     for k in range(6):
         save(here / "in" / "x" / f"{k}.png", seed=k)
@@ -131,7 +131,7 @@ def test_what_is_left_is_decided_here(clpix, here: Path, pair: Cluster) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_resource_is_asked_for_where_there_is_one(here: Path, alone: Cluster) -> None:
+def test_a_resource_is_asked_for_where_there_is_one(here, alone) -> None:
     """Without one nobody waits for it; with one, tasks go to the workers that have it."""
     alone.add()
     (here / "a").mkdir()
@@ -150,7 +150,7 @@ def test_a_resource_is_asked_for_where_there_is_one(here: Path, alone: Cluster) 
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_death_in_the_middle(here: Path, local: connection.Cluster, late: bool) -> None:
+def test_a_death_in_the_middle(here, local, late) -> None:
     """It happens while a result is being written, or when it has just got its name."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("03",), late, str(here / "marks")))
@@ -160,7 +160,7 @@ def test_a_death_in_the_middle(here: Path, local: connection.Cluster, late: bool
 
 
 @pytest.mark.exhaustive
-def test_the_last_worker_dies(here: Path, tmp_path_factory) -> None:
+def test_the_last_worker_dies(here, tmp_path_factory) -> None:
     """That is said, and the batch goes on when there is another one."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("03",), once=str(here / "marks")))
@@ -179,7 +179,7 @@ def test_the_last_worker_dies(here: Path, tmp_path_factory) -> None:
 
 
 @pytest.mark.exhaustive
-def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch) -> None:
+def test_an_answer_is_lost(here, alone, monkeypatch) -> None:
     """The worker that has done a task dies before its answer is fetched: the task is done again."""
     hear, killed = clusters._ClusterRun._hear, []
 
@@ -205,14 +205,14 @@ def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch) -> None:
     check_flipped(jobs, here)
 
 
-def test_a_job_that_kills_is_the_only_one_that_fails(here: Path, local: connection.Cluster) -> None:
+def test_a_job_that_kills_is_the_only_one_that_fails(here, local) -> None:
     jobs = jobs_of(here, Kills(("05",)))
     found, _ = run_at(local, jobs)
     assert list(errors(found)) == ["05"] and isinstance(found[5].error, DeviceError)
     check_flipped([done.job for done in found if done.error is None], here)
 
 
-def test_an_output_of_somebody_else_stays(here: Path, local: connection.Cluster) -> None:
+def test_an_output_of_somebody_else_stays(here, local) -> None:
     """A job that was interrupted may replace its own output, but none that was there before."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("00", "01"), once=str(here / "marks")), 2)
@@ -224,7 +224,7 @@ def test_an_output_of_somebody_else_stays(here: Path, local: connection.Cluster)
 
 
 @pytest.mark.exhaustive
-def test_an_interrupted_program_leaves_nothing(here: Path) -> None:
+def test_an_interrupted_program_leaves_nothing(here) -> None:
     """Its processes end with it, whether a person interrupts all of them or it alone is told to end."""
     inputs = [save(here / "in" / f"{k:02}.png", (600, 800, 3), seed=k) for k in range(40)]
     command = [
@@ -257,7 +257,7 @@ def test_an_interrupted_program_leaves_nothing(here: Path) -> None:
 
 
 @pytest.mark.parametrize("retries", [0, 1, 2])
-def test_what_fails_is_tried_again(here: Path, local: connection.Cluster, retries: int) -> None:
+def test_what_fails_is_tried_again(here, local, retries) -> None:
     (here / "marks").mkdir()
     jobs = jobs_of(here, FailsAtFirst(str(here / "marks"), 2), 3)
     found, said = run_at(local, jobs, retries=retries)
@@ -302,7 +302,7 @@ def one_line(run: Run, code: int, words: str) -> None:
     ],
 )
 @pytest.mark.usefixtures("impatient")
-def test_options_that_are_refused(clpix, here: Path, options: tuple[str, ...], code: int, words: str) -> None:
+def test_options_that_are_refused(clpix, here, options, code, words) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
     (here / "damaged.json").write_text('{"addr')
     (here / "list.json").write_text("[1]")
@@ -311,13 +311,13 @@ def test_options_that_are_refused(clpix, here: Path, options: tuple[str, ...], c
     assert contents(here) == before and not (here / "out").exists()
 
 
-def test_streams_are_refused(clpix, here: Path) -> None:
+def test_streams_are_refused(clpix, here) -> None:
     source = save(here / "a.png")
     for streams in (("-", "-o", "o.png"), (source, "-o", "-", "--format", "png")):
         one_line(clpix(*FLIP, *streams, "--cluster", "local:2"), 2, "'-' is a stream of this process")
 
 
-def test_dask_is_missing(clpix, here: Path, monkeypatch) -> None:
+def test_dask_is_missing(clpix, here, monkeypatch) -> None:
     source = save(here / "a.png")
     monkeypatch.setitem(sys.modules, "distributed", None)
     one_line(clpix(*FLIP, source, "-o", "o.png", "--cluster", "local:2"), 2, "pip install 'clpix[dask]'")
@@ -325,7 +325,7 @@ def test_dask_is_missing(clpix, here: Path, monkeypatch) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("impatient")
-def test_workers_that_cannot_work(clpix, here: Path, alone: Cluster) -> None:
+def test_workers_that_cannot_work(clpix, here, alone) -> None:
     """One has no device; then there is one beside it that has one, one of another version, one without clpix."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(8)]
     command = (*FLIP, *inputs, "-o", "out/", "--overwrite", "--cluster", alone.file)
@@ -347,7 +347,7 @@ def test_workers_that_cannot_work(clpix, here: Path, alone: Cluster) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_late_worker_of_another_version_is_left_out(here: Path, alone: Cluster) -> None:
+def test_a_late_worker_of_another_version_is_left_out(here, alone) -> None:
     """It comes when others work already."""
     first = alone.add()
     with connected(str(alone.file)) as cluster:
@@ -357,6 +357,6 @@ def test_a_late_worker_of_another_version_is_left_out(here: Path, alone: Cluster
     assert len(said) == 1 and "is left out: it has clpix 9.9" in said[0]
 
 
-def test_a_mistake_is_no_failure_of_an_input(here: Path, pair: Cluster) -> None:
+def test_a_mistake_is_no_failure_of_an_input(here, pair) -> None:
     with connected(str(pair.file)) as cluster, pytest.raises(TypeError):
         run_at(cluster, jobs_of(here, len, 2))

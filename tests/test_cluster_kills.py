@@ -90,7 +90,7 @@ class Place:
 
 
 @pytest.fixture
-def place(here: Path, kind: str) -> Iterator[Place]:
+def place(here, kind) -> Iterator[Place]:
     """A place without any pictures."""
     with ExitStack() as stack:
         bucket = None
@@ -102,7 +102,7 @@ def place(here: Path, kind: str) -> Iterator[Place]:
         yield Place(here, bucket)
 
 
-def test_a_process_that_is_not_started_again(here: Path, monkeypatch) -> None:
+def test_a_process_that_is_not_started_again(here, monkeypatch) -> None:
     """A nanny starts no process again that has died while it was being started; others take their places."""
     import distributed
 
@@ -128,7 +128,7 @@ def test_a_process_that_is_not_started_again(here: Path, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("kind", ["folder", "bucket"])
-def test_a_scheduler_is_killed_and_the_rest_resumed(place: Place, tmp_path, tmp_path_factory) -> None:
+def test_a_scheduler_is_killed_and_the_rest_resumed(place, tmp_path, tmp_path_factory) -> None:
     """What the journal says is done is not touched again; the rest is what one process makes."""
     command = [sys.executable, "-m", "clpix", "blur", *place.put(), "--sigma", "2", "-o"]
     with Cluster(tmp_path_factory.mktemp("first")) as cluster:

@@ -85,7 +85,7 @@ def test_sizes_stay_within_half_of_the_memory(gpu) -> None:
         ("fft --size 16 --size 1048576", 1, "--channels"),
     ],
 )
-def test_refused_in_one_line(clpix, tmp_path, monkeypatch, options: str, code: int, words: str) -> None:
+def test_refused_in_one_line(clpix, tmp_path, monkeypatch, options, code, words) -> None:
     monkeypatch.chdir(tmp_path)
     run = clpix("bench", *options.split())
     assert (run.code, run.out, run.err.count("\n")) == (code, "", 1)

@@ -71,7 +71,7 @@ def test_forms_of_data() -> None:
 
 
 @few(4, name=bench_fft_ways.VARIANTS)
-def test_every_variant_is_a_transform(gpu, rng, name: str) -> None:
+def test_every_variant_is_a_transform(gpu, rng, name) -> None:
     """Against numpy in double precision, there and back."""
     variant = bench_fft_ways.VARIANTS[name]
     values = (rng.random((4, 8, 16)) + 1j * rng.standard_normal((4, 8, 16))).astype(np.complex64)

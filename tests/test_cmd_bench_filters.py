@@ -13,7 +13,7 @@ from gpuops.bench import filters as bench_filters
 
 
 @pytest.mark.parametrize("operation", list(bench_filters.VARIANTS))
-def test_json_has_every_variant(clpix, operation: str) -> None:
+def test_json_has_every_variant(clpix, operation) -> None:
     """The image has an odd size, is too small for a coarse grid, and has alpha."""
     run = clpix("bench", operation, "--size", "21x13", "--channels", 4, "--json")
     assert (run.code, run.err) == (0, "")
@@ -41,7 +41,7 @@ def test_json_has_every_variant(clpix, operation: str) -> None:
 
 
 @pytest.mark.parametrize("operation", list(bench_filters.VARIANTS))
-def test_the_table(clpix, monkeypatch, operation: str) -> None:
+def test_the_table(clpix, monkeypatch, operation) -> None:
     few = dict(list(bench_filters.VARIANTS[operation].items())[:2])
     monkeypatch.setitem(bench_filters.VARIANTS, operation, few)
     run = clpix("bench", operation, "--size", 16, "--size", "16×9", "--size", 16, "--channels", 1)

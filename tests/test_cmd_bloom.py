@@ -66,9 +66,7 @@ def hwc(image: Image) -> np.ndarray:
     ],
     ids=str,
 )
-def test_options_reach_the_operation(
-    clpix, gpu, scene: Path, arguments: list[object], params: BloomParams
-) -> None:
+def test_options_reach_the_operation(clpix, gpu, scene, arguments, params) -> None:
     out = scene.with_name("out.exr")
     run = clpix("bloom", scene, "-o", out, *arguments)
     assert (run.code, run.err) == (0, "")
@@ -86,7 +84,7 @@ def test_strength_zero_keeps_every_byte(clpix, tmp_path, rng) -> None:
 
 
 @pytest.mark.parametrize("memory", ["auto", "local"])
-def test_tone_mapped(clpix, gpu, scene: Path, memory: str) -> None:
+def test_tone_mapped(clpix, gpu, scene, memory) -> None:
     """The exposure is the input's; the threshold counts after it; a float input makes an 8-bit PNG."""
     out = scene.with_name("out.png")
     run = clpix("bloom", scene, "-o", out, "--tonemap", "agx", "--threshold", 2, "--reads", memory)
@@ -115,9 +113,7 @@ def test_tone_mapped(clpix, gpu, scene: Path, memory: str) -> None:
         ("--preset", "d3d11"),
     ],
 )
-def test_tone_mapped_is_bloom_then_tonemap(
-    clpix, tmp_path, monkeypatch, rng, channels: int, arguments: tuple[object, ...]
-) -> None:
+def test_tone_mapped_is_bloom_then_tonemap(clpix, tmp_path, monkeypatch, rng, channels, arguments) -> None:
     """One command gives what two with a file of floats between give: also where alpha is small, or 0."""
     monkeypatch.chdir(tmp_path)
     alpha = channels % 2 == 0
@@ -154,7 +150,7 @@ def test_repairs_are_counted(clpix, tmp_path) -> None:
         assert "repaired before tone mapping: 2 negative" in run.err
 
 
-def test_preset(clpix, gpu, scene: Path) -> None:
+def test_preset(clpix, gpu, scene) -> None:
     out = scene.with_name("out.exr")
     run = clpix("bloom", scene, "-o", out, "--preset", "d3d11", "--reads", "direct")
     assert (run.code, run.err) == (0, "")
@@ -162,7 +158,7 @@ def test_preset(clpix, gpu, scene: Path) -> None:
     np.testing.assert_array_equal(files.read(str(out)).pixels, hwc(expected))
 
 
-def test_kernel(clpix, gpu, scene: Path, rng) -> None:
+def test_kernel(clpix, gpu, scene, rng) -> None:
     kernel = rng.random((7, 7, 1)).astype(np.float32)
     files.write(str(scene.with_name("star.exr")), Picture(kernel, linear=True), overwrite=False)
     out = scene.with_name("out.exr")
@@ -196,7 +192,7 @@ def test_kernel(clpix, gpu, scene: Path, rng) -> None:
     ],
     ids=str,
 )
-def test_refused(clpix, scene: Path, arguments: list[object], code: int, message: str) -> None:
+def test_refused(clpix, scene, arguments, code, message) -> None:
     out = scene.with_name("out.exr")
     run = clpix("bloom", scene, "-o", out, *arguments)
     assert run.code == code and message in run.err
@@ -204,7 +200,7 @@ def test_refused(clpix, scene: Path, arguments: list[object], code: int, message
 
 
 @each(way=["", "--no-fuse", "rows"], method=["mip", "gaussians"])
-def test_hidden_colours_are_not_metered(clpix, tmp_path, monkeypatch, rng, way: str, method: str) -> None:
+def test_hidden_colours_are_not_metered(clpix, tmp_path, monkeypatch, rng, way, method) -> None:
     """Colours under alpha 0 give no light: the geometric mean is that of the other pixels, as float64 has it."""
     codes = rng.integers(1, 65536, (40, 30, 4)).astype(np.uint16)
     codes[:, :15, 3], codes[:, :15, :3] = 0, 65535

@@ -51,7 +51,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("first", "second"), [*zip(STEPS, STEPS[2:] + STEPS[:2], strict=True)])
-def test_a_chain_equals_single_commands_over_float_exr(clpix, scene: Path, first: str, second: str) -> None:
+def test_a_chain_equals_single_commands_over_float_exr(clpix, scene, first, second) -> None:
     """Bit for bit where nothing is fused, and within rounding where something is."""
     one, *options = first.split()
     assert clpix(one, "in.exr", *options, "--no-fuse", "-o", "middle.exr").code == 0
@@ -68,7 +68,7 @@ def test_a_chain_equals_single_commands_over_float_exr(clpix, scene: Path, first
     )
 
 
-def test_writing_on_the_way(clpix, scene: Path) -> None:
+def test_writing_on_the_way(clpix, scene) -> None:
     run = clpix(
         "blur", "in.exr", "--sigma", 2, "then", "write", "middle.exr", "then", "tonemap", "-o", "out.png"
     )
@@ -79,7 +79,7 @@ def test_writing_on_the_way(clpix, scene: Path) -> None:
     np.testing.assert_array_equal(pixels(scene / "out.png"), pixels(scene / "single.png"))
 
 
-def test_the_same_input_twice_writes_two_files_on_the_way(clpix, scene: Path) -> None:
+def test_the_same_input_twice_writes_two_files_on_the_way(clpix, scene) -> None:
     run = clpix(
         "blur", "in.exr", "in.exr", "--sigma", 1, "then", "write", "m{index}.exr", "then", "flip", "--axis", "both",
         "-o", "o{index}.exr",
@@ -89,9 +89,7 @@ def test_the_same_input_twice_writes_two_files_on_the_way(clpix, scene: Path) ->
 
 
 @each(way=["--fuse", "--no-fuse"], then=[(), ("then", "flip", "--axis", "both")])
-def test_stored_values_are_multiplied_by_alpha_as_well(
-    clpix, scene: Path, rng, way: str, then: tuple[str, ...]
-) -> None:
+def test_stored_values_are_multiplied_by_alpha_as_well(clpix, scene, rng, way, then) -> None:
     x = rng.integers(0, 65535, (24, 36, 4), endpoint=True).astype(np.uint16)
     files.write(scene / "rgba.png", files.Picture(x, alpha=True))
     run = clpix("blur", "rgba.png", "--sigma", 2, *then, "--space", "encoded", way, "-o", "out.png")
@@ -106,7 +104,7 @@ def test_stored_values_are_multiplied_by_alpha_as_well(
     )
 
 
-def test_shared_options_stand_in_any_part(clpix, scene: Path) -> None:
+def test_shared_options_stand_in_any_part(clpix, scene) -> None:
     run = clpix("blur", "in.exr", "--sigma", 1, "-o", "a.png", "then", "tonemap", "--dtype", "uint16")
     assert (run.code, run.err) == (0, "")
     assert pixels(scene / "a.png").dtype == np.uint16
@@ -115,7 +113,7 @@ def test_shared_options_stand_in_any_part(clpix, scene: Path) -> None:
     assert {"in-blur-sharpen.exr", "in-blur-sharpen.png"} <= {path.name for path in scene.iterdir()}
 
 
-def test_recipes(clpix, scene: Path) -> None:
+def test_recipes(clpix, scene) -> None:
     chain = ("blur", "in.exr", "--sigma", 2, "then", "tonemap", "--operator", "hable", "--white", 8)
     assert clpix(*chain, "-o", "a.png", "--save-recipe", "look.toml").code == 0
     assert clpix("run", "look.toml", "in.exr", "-o", "b.png").code == 0
@@ -127,7 +125,7 @@ def test_recipes(clpix, scene: Path) -> None:
     assert run.code == 1 and "look.toml: exists already" in run.err and not (scene / "e.png").exists()
 
 
-def test_a_kernel_in_a_recipe_is_the_one_that_it_was(clpix, scene: Path) -> None:
+def test_a_kernel_in_a_recipe_is_the_one_that_it_was(clpix, scene) -> None:
     (scene / "sub").mkdir()
     files.write(scene / "sub" / "k.png", files.Picture(np.uint8([[[0], [9]], [[3], [1]]])))
     run = clpix("convolve", "in.exr", "--kernel", "sub/k.png", "-o", "a.exr", "--save-recipe", "look.toml")
@@ -140,7 +138,7 @@ def test_a_kernel_in_a_recipe_is_the_one_that_it_was(clpix, scene: Path) -> None
     assert run.code == 1 and "k.png: has changed" in run.err and not (scene / "c.exr").exists()
 
 
-def test_explain(clpix, scene: Path) -> None:
+def test_explain(clpix, scene) -> None:
     run = clpix(
         "blur", "in.exr", "--sigma", 2, "then", "grade", "then", "tonemap", "--explain", "-o", "out.png"
     )
@@ -164,7 +162,7 @@ def test_explain(clpix, scene: Path) -> None:
         ("tonemap in.exr --gain-map -o o.jpg", 2),
     ],
 )
-def test_explain_refuses_what_the_command_refuses(clpix, scene: Path, line: str, code: int) -> None:
+def test_explain_refuses_what_the_command_refuses(clpix, scene, line, code) -> None:
     """In the same line, with the same exit code."""
     run, told = clpix(*line.split()), clpix(*line.split(), "--explain")
     assert (run.code, told.code, told.out) == (code, code, "")
@@ -186,9 +184,7 @@ GRADE = ("grade", "--exposure", 1)
         ((GRADE, ("tonemap", "--preset", "d3d11")), ["reads the file", "writes the file"]),
     ],
 )  # fmt: skip
-def test_explain_what_is_fused(
-    clpix, scene: Path, steps: tuple[tuple[object, ...], ...], said: list[str]
-) -> None:
+def test_explain_what_is_fused(clpix, scene, steps, said) -> None:
     """As the report of the launches has it: a launch's label begins with the steps that it does."""
     (name, *options), *later = steps
     line = [name, "in.exr", *options]
@@ -233,9 +229,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("line", "message"), BAD)
-def test_what_is_wrong_is_one_line_and_nothing_is_written(
-    clpix, scene: Path, line: str, message: str
-) -> None:
+def test_what_is_wrong_is_one_line_and_nothing_is_written(clpix, scene, line, message) -> None:
     (scene / "look.toml").write_text('schema = 1\n[[step]]\nop = "blur"\nsigma = 2.0\n')
     before = sorted(scene.iterdir())
     run = clpix(*line.split())
@@ -260,7 +254,7 @@ WAYS = ("", "--no-fuse", "rows")
     name=["out.png", "out.tif"],
 )
 def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
-    clpix, scene: Path, monkeypatch, way: str, step: str, factor: float, name: str
+    clpix, scene, monkeypatch, way, step, factor, name
 ) -> None:
     """It is not encoded once more, and the file says its gamma: a constant is the formula's."""
     light = np.float32([0.2, 0.4, 0.1])
@@ -284,9 +278,7 @@ def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
     last=["bloom", "blur --sigma 2", "grade --exposure 1", "flip --axis both"],
     name=["out.png", "out.webp", "out.exr"],
 )
-def test_a_picture_for_a_display_has_the_depth_of_one(
-    clpix, scene: Path, monkeypatch, way: str, last: str, name: str
-) -> None:
+def test_a_picture_for_a_display_has_the_depth_of_one(clpix, scene, monkeypatch, way, last, name) -> None:
     """Whatever follows the step that made it: 8 bits, and floats where files hold numbers."""
     if way == "rows":
         in_blocks(monkeypatch)

@@ -80,7 +80,7 @@ NAMES = {"srgb": "sRGB", "pq": "PQ", "gamma:2.2": "gamma 2.2", "linear": "linear
 @some(
     transfer=LIGHT_OF, name=["a.png", "a.jpg", "a.webp", "a.tif", "a.jp2", "a.dpx", "a.exr", "a.hdr", "a.npz"]
 )
-def test_signals_are_written_labelled_and_read(gpu, clpix, transfer: str, name: str, tmp_path, rng) -> None:
+def test_signals_are_written_labelled_and_read(gpu, clpix, transfer, name, tmp_path, rng) -> None:
     """Each depth; what a format cannot say a line says."""
     light = rng.random((37, 45, 3)).astype(np.float32)
     files.write(tmp_path / "in.exr", Picture(light, linear=True))
@@ -133,7 +133,7 @@ def test_an_inputs_srgb_profile_labels_no_other_signal(clpix, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif"])
-def test_a_wide_profile_is_converted(clpix, suffix: str, tmp_path, rng) -> None:
+def test_a_wide_profile_is_converted(clpix, suffix, tmp_path, rng) -> None:
     path = tmp_path / f"in.{suffix}"
     quality = {"quality": 100, "subsampling": 0} if suffix == "jpg" else {}
     PIL.fromarray(rng.integers(0, 256, (37, 45, 3)).astype(np.uint8)).save(path, icc_profile=P3, **quality)
@@ -152,7 +152,7 @@ def test_a_wide_profile_is_converted(clpix, suffix: str, tmp_path, rng) -> None:
     assert np.abs(result.pixels - levels).max() <= 1
 
 
-def test_space_still_means_what_it_did(clpix, p3: Path, tmp_path) -> None:
+def test_space_still_means_what_it_did(clpix, p3, tmp_path) -> None:
     """Stored values stay in the input's space, with its profile."""
     run = clpix("blur", p3, "--sigma", 0, "--space", "encoded", "-o", tmp_path / "a.png")
     assert (run.code, run.err) == (0, "")
@@ -183,7 +183,7 @@ def test_stored_values_with_alpha_become_light(clpix, tmp_path, rng) -> None:
         assert np.abs(result[..., 3] - pixels[..., 3] / 255).max() < TOLERANCE["alpha"]
 
 
-def test_chromaticities_are_converted(clpix, ap1: Path, tmp_path) -> None:
+def test_chromaticities_are_converted(clpix, ap1, tmp_path) -> None:
     before = files.read(ap1)
     expected = before.pixels @ reference.matrix("ACES AP1").T
     most = TOLERANCE["five digits"] * np.abs(before.pixels).max()
@@ -209,7 +209,7 @@ def test_chromaticities_are_converted(clpix, ap1: Path, tmp_path) -> None:
     ],
     ids=" ".join,
 )
-def test_every_command_works_on_the_same_light(clpix, command: tuple[str, ...], p3: Path, tmp_path) -> None:
+def test_every_command_works_on_the_same_light(clpix, command, p3, tmp_path) -> None:
     """A file's as that of an EXR of its Rec. 709 light."""
     light = tmp_path / "light.exr"
     light_of(clpix, p3)
@@ -225,7 +225,7 @@ def test_every_command_works_on_the_same_light(clpix, command: tuple[str, ...], 
     assert results[0].metadata.icc is None
 
 
-def test_a_kernel_image_has_colours_too(clpix, p3: Path, tmp_path, rng) -> None:
+def test_a_kernel_image_has_colours_too(clpix, p3, tmp_path, rng) -> None:
     gray = reference.gray_profile(reference.parametric(0, 3.0))
     values = rng.integers(40, 256, (5, 5)).astype(np.uint8)
     PIL.fromarray(values).save(tmp_path / "k.png", icc_profile=gray)
@@ -249,7 +249,7 @@ OVERRULED = {
 
 
 @each(said=OVERRULED, suffix=["png", "tif", "npz", "jp2", "exr"])
-def test_a_profile_that_does_not_count_labels_nothing(clpix, said: str, suffix: str, tmp_path, rng) -> None:
+def test_a_profile_that_does_not_count_labels_nothing(clpix, said, suffix, tmp_path, rng) -> None:
     """A profile beside cICP labels nothing, nor does one that is not understood if a gamma says what values are."""
     codes, curve, space = OVERRULED[said]
     block = LUT if codes is None else reference.rgb_profile("ACES AP1", reference.parametric(0, 2.2))
@@ -288,9 +288,7 @@ def test_a_profile_that_does_not_count_labels_nothing(clpix, said: str, suffix: 
 @pytest.mark.parametrize(
     "through", [("fft", "ifft", "npz"), ("fft", "ifft", "tif"), ("dwt", "idwt", "exr")], ids=" ".join
 )
-def test_what_comes_back_as_it_was_keeps_its_colours(
-    clpix, through: tuple[str, str, str], p3: Path, ap1: Path, tmp_path
-) -> None:
+def test_what_comes_back_as_it_was_keeps_its_colours(clpix, through, p3, ap1, tmp_path) -> None:
     there, back, suffix = through
     pq = tmp_path / "pq.png"
     pixels = np.random.default_rng(2).integers(0, 65536, (37, 45, 3)).astype(np.uint16)
@@ -327,7 +325,7 @@ def test_what_comes_back_as_it_was_keeps_its_colours(
 
 
 @each(dtype=["uint8", "uint16"], channels=[1, 2, 3, 4])
-def test_stored_values_of_a_narrow_range(clpix, dtype: str, channels: int, tmp_path, rng) -> None:
+def test_stored_values_of_a_narrow_range(clpix, dtype, channels, tmp_path, rng) -> None:
     """They have black at 16 and white at 235, times 256 of 16 bits, also where they were floats meanwhile."""
     most, unit = (255, 1) if dtype == "uint8" else (65535, 256)
     pixels = rng.integers(0, most + 1, (33, 34, channels)).astype(dtype)
@@ -366,9 +364,7 @@ def test_stored_values_of_a_narrow_range(clpix, dtype: str, channels: int, tmp_p
 
 
 @each(kind=["linear integers", "sRGB floats", "sRGB integers"], there=["dwt", "fft"], gray=[False, True])
-def test_light_that_comes_back_has_no_profile_of_its_file(
-    clpix, kind: str, there: str, gray: bool, tmp_path, rng
-) -> None:
+def test_light_that_comes_back_has_no_profile_of_its_file(clpix, kind, there, gray, tmp_path, rng) -> None:
     """Its profile is that of the values written: sRGB in integers, light in floats."""
     curve = reference.curve() if kind.startswith("linear") else SRGB_CURVE
     block = reference.gray_profile(curve) if gray else reference.rgb_profile("Rec. 709", curve)
@@ -388,7 +384,7 @@ def test_light_that_comes_back_has_no_profile_of_its_file(
 
 
 @each(channels=[1, 2, 3, 4], name=["a.tif", "a.npz", "a.exr", "a.hdr", "a.png"])
-def test_floats_that_are_no_light(clpix, channels: int, name: str, tmp_path, rng) -> None:
+def test_floats_that_are_no_light(clpix, channels, name, tmp_path, rng) -> None:
     """NPZ says of floats that they are sRGB; so do other files of them, or they hold light."""
     pixels = rng.random((33, 34, channels)).astype(np.float32)
     if channels in (2, 4):
@@ -415,7 +411,7 @@ def test_floats_that_are_no_light(clpix, channels: int, name: str, tmp_path, rng
 
 
 @each(said=["gamma", "PQ"], channels=[1, 2], suffix=["png", "tif", "jpg", "webp", "jp2", "npz", "dpx"])
-def test_stored_gray(clpix, said: str, channels: int, suffix: str, tmp_path, rng) -> None:
+def test_stored_gray(clpix, said, channels, suffix, tmp_path, rng) -> None:
     """Light stays in formats that have no gray, or none with alpha; and only PNG can state that gray is PQ."""
     blocks = rng.integers(60, 230, (2, 3, channels))
     pixels = blocks.repeat(32, 0).repeat(32, 1).astype(np.uint8)  # lossy formats keep such blocks
@@ -459,7 +455,7 @@ def test_a_gray_profile_that_is_not_understood_is_no_rgb_profile(clpix, tmp_path
     "command", [("fft",), ("dwt",), ("tonemap", "--contact-sheet"), ("tonemap",)], ids=" ".join
 )
 def test_pictures_of_something_else_are_not_in_the_inputs_space(
-    clpix, command: tuple[str, ...], profile: bytes, tmp_path, rng
+    clpix, command, profile, tmp_path, rng
 ) -> None:
     PIL.fromarray(rng.integers(0, 256, (24, 25, 3)).astype(np.uint8)).save(
         tmp_path / "in.png", icc_profile=profile
@@ -482,7 +478,7 @@ def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(clpix
 
 
 @each(gamma=[1, 2, 3, 1000, 10**7], name=["a.png", "a.tif"])
-def test_extreme_gammas(clpix, gamma: int, name: str, tmp_path) -> None:
+def test_extreme_gammas(clpix, gamma, name, tmp_path) -> None:
     """Gammas that make no sense give one line; the others are written again."""
     pixels = np.arange(36, dtype=np.uint8).reshape(3, 4, 3) * 7
     source = tmp_path / "in.png"
@@ -516,7 +512,7 @@ def test_info_of_unusual_primaries(clpix, tmp_path) -> None:
     assert clpix("info", odd).out.endswith(text)
 
 
-def test_statistics_are_of_rec_709_light(clpix, p3: Path) -> None:
+def test_statistics_are_of_rec_709_light(clpix, p3) -> None:
     (found,) = json.loads(clpix("info", p3, "--stats", "--json").out)
     light = reference.srgb_light(files.read(p3).pixels / 255) @ TO_709
     for i, name in enumerate("RGB"):
@@ -531,7 +527,7 @@ def test_statistics_are_of_rec_709_light(clpix, p3: Path) -> None:
     assert found["statistics"]["channels"]["R"]["mean"] == pytest.approx(mean, rel=ROUNDINGS)
 
 
-def test_compare(clpix, p3: Path, ap1: Path, tmp_path) -> None:
+def test_compare(clpix, p3, ap1, tmp_path) -> None:
     """Files in different spaces are compared in one space, files in the same space as they are stored."""
     run = clpix("compare", p3, p3)
     assert run.code == 0

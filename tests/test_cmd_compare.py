@@ -30,7 +30,7 @@ def pixels(rng) -> npt.NDArray[np.uint8]:
 
 
 @pytest.fixture
-def two(tmp_path, pixels: npt.NDArray[np.uint8], rng) -> tuple[Path, Path]:
+def two(tmp_path, pixels, rng) -> tuple[Path, Path]:
     """A picture and one that differs by at most 9 levels."""
     noise = rng.integers(-9, 10, pixels.shape)
     noise[0, 0, 0] = 9 if pixels[0, 0, 0] < 128 else -9
@@ -38,7 +38,7 @@ def two(tmp_path, pixels: npt.NDArray[np.uint8], rng) -> tuple[Path, Path]:
     return save(tmp_path / "a.png", pixels), save(tmp_path / "b.png", other)
 
 
-def test_equal_pictures(clpix, two: tuple[Path, Path]) -> None:
+def test_equal_pictures(clpix, two) -> None:
     run = clpix("compare", two[0], two[0])
     assert (run.code, run.err) == (0, "")
     assert run.out.splitlines() == [
@@ -50,7 +50,7 @@ def test_equal_pictures(clpix, two: tuple[Path, Path]) -> None:
     ]
 
 
-def test_figures_are_those_of_skimage(clpix, two: tuple[Path, Path]) -> None:
+def test_figures_are_those_of_skimage(clpix, two) -> None:
     run = clpix("compare", *two, "--json")
     assert (run.code, run.err) == (1, "")
     result = json.loads(run.out)
@@ -82,13 +82,13 @@ def test_figures_are_those_of_skimage(clpix, two: tuple[Path, Path]) -> None:
         ([], 1, "values differ"),
     ],
 )
-def test_thresholds(clpix, two: tuple[Path, Path], thresholds: list[object], code: int, verdict: str) -> None:
+def test_thresholds(clpix, two, thresholds, code, verdict) -> None:
     run = clpix("compare", *two, *thresholds)
     assert (run.code, run.err) == (code, "")
     assert verdict in run.out.splitlines()[-1]
 
 
-def test_only_the_metrics_asked_for(clpix, two: tuple[Path, Path]) -> None:
+def test_only_the_metrics_asked_for(clpix, two) -> None:
     run = clpix("compare", *two, "--metric", "psnr", "--metric", "max", "--min-psnr", 1)
     assert run.code == 0
     words = [line.split()[0] for line in run.out.splitlines()]
@@ -96,7 +96,7 @@ def test_only_the_metrics_asked_for(clpix, two: tuple[Path, Path]) -> None:
     assert "ssim" not in json.loads(clpix("compare", *two, "--metric", "max", "--json").out)
 
 
-def test_json_has_no_numbers_that_json_lacks(clpix, two: tuple[Path, Path]) -> None:
+def test_json_has_no_numbers_that_json_lacks(clpix, two) -> None:
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} is not JSON")
 
@@ -104,7 +104,7 @@ def test_json_has_no_numbers_that_json_lacks(clpix, two: tuple[Path, Path]) -> N
     assert (result["psnr"], result["alike"]) == ("inf", True)
 
 
-def test_difference_picture(clpix, two: tuple[Path, Path], tmp_path) -> None:
+def test_difference_picture(clpix, two, tmp_path) -> None:
     target = tmp_path / "d.png"
     run = clpix("compare", *two, "-o", target)
     assert (run.code, run.err) == (1, "")
@@ -124,7 +124,7 @@ def test_difference_picture(clpix, two: tuple[Path, Path], tmp_path) -> None:
     assert not files.read(target).pixels.any()
 
 
-def test_linear_against_encoded_says_what_is_compared(clpix, tmp_path, pixels: npt.NDArray[np.uint8]) -> None:
+def test_linear_against_encoded_says_what_is_compared(clpix, tmp_path, pixels) -> None:
     v = pixels / 255
     light = srgb_light(v).astype(np.float32)
     paths = save(tmp_path / "a.png", pixels), save(tmp_path / "a.pfm", light, linear=True)
@@ -148,9 +148,7 @@ def test_small_pictures_have_no_ssim(clpix, tmp_path) -> None:
     assert "11×11" in run.err
 
 
-def test_what_cannot_be_compared_is_exit_code_2_and_one_line(
-    clpix, two: tuple[Path, Path], tmp_path, pixels: npt.NDArray[np.uint8]
-) -> None:
+def test_what_cannot_be_compared_is_exit_code_2_and_one_line(clpix, two, tmp_path, pixels) -> None:
     a = two[0]
     gray = save(tmp_path / "gray.png", pixels[..., :1])
     alpha = save(tmp_path / "alpha.png", np.concatenate([pixels, pixels[..., :1] | 1], axis=2))
@@ -189,6 +187,6 @@ def test_what_cannot_be_compared_is_exit_code_2_and_one_line(
 
 
 @pytest.mark.parametrize("args", [["-o", "-"], ["--metric", "mse"]])
-def test_usage(clpix, two: tuple[Path, Path], args: list[str]) -> None:
+def test_usage(clpix, two, args) -> None:
     run = clpix("compare", *two, *args)
     assert (run.code, run.out) == (2, "")

@@ -31,7 +31,7 @@ def pixels(path: Path) -> np.ndarray:
 
 
 @each(kernel=["kernel", "rgb"], method=["auto", "local", "direct", "fft"], normalise=[True, False])
-def test_result(clpix, pictures: Path, kernel: str, method: str, normalise: bool) -> None:
+def test_result(clpix, pictures, kernel, method, normalise) -> None:
     out = pictures / "out.exr"
     run = clpix(
         "convolve", pictures / "in.exr", "-o", out, "--kernel", pictures / f"{kernel}.exr", "--method", method,
@@ -67,7 +67,7 @@ def test_one_pixel_is_the_input(clpix, tmp_path, rng) -> None:
         ([], 2, "--kernel"),
     ],
 )
-def test_refused(clpix, pictures: Path, monkeypatch, arguments: list[str], code: int, message: str) -> None:
+def test_refused(clpix, pictures, monkeypatch, arguments, code, message) -> None:
     monkeypatch.chdir(pictures)
     run = clpix("convolve", "in.exr", "-o", "out.exr", *arguments)
     assert run.code == code and message in run.err
@@ -79,7 +79,7 @@ def write(path: Path, values: Any) -> Path:
     return path
 
 
-def test_negative_kernels(clpix, pictures: Path) -> None:
+def test_negative_kernels(clpix, pictures) -> None:
     """Normalised, a kernel of negative sum changes its sign; as it is, values below 0 stay in a file of floats."""
     kernel, out, x = (
         write(pictures / "k.exr", [[[-2.0], [-2.0]]]),

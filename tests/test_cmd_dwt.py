@@ -59,14 +59,14 @@ def source(tmp_path, rng) -> Path:
 
 
 @pytest.fixture
-def coefficients(clpix, source: Path, tmp_path) -> Path:
+def coefficients(clpix, source, tmp_path) -> Path:
     path = tmp_path / "c.npz"
     assert clpix("dwt", source, "-o", path, "--levels", 1) == Run(0, "", "")
     return path
 
 
 @each(way=WAYS, extension=["npz", "exr", "tif"])
-def test_every_pixel_comes_back(clpix, rng, tmp_path, extension: str, way: list[str]) -> None:
+def test_every_pixel_comes_back(clpix, rng, tmp_path, extension, way) -> None:
     for index, picture in enumerate(PICTURES):
         pixels = random_pixels(rng, *picture)
         source = save(tmp_path / f"{index}.png", pixels)
@@ -89,7 +89,7 @@ SPLIT = [
 
 
 @pytest.mark.parametrize(("picture", "way"), SPLIT, ids=lambda value: "-".join(map(str, value)))
-def test_what_exceeds_the_devices_memory_is_split(clpix, rng, tmp_path, picture: Any, way: list[str]) -> None:
+def test_what_exceeds_the_devices_memory_is_split(clpix, rng, tmp_path, picture, way) -> None:
     pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
     suffix = "exr" if picture[3] == "float16" else "png"
     pixels = (pixels / 256).astype(np.float16) if suffix == "exr" else pixels
@@ -138,9 +138,7 @@ SHRINKING = [
 
 
 @each(picture=[(300, 121, 4, "uint8"), (301, 220, 1, "uint16"), (331, 131, 3, "float16")], way=SHRINKING)
-def test_what_is_done_to_coefficients_is_the_same_in_slabs(
-    clpix, rng, tmp_path, picture: Any, way: list[str]
-) -> None:
+def test_what_is_done_to_coefficients_is_the_same_in_slabs(clpix, rng, tmp_path, picture, way) -> None:
     pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
     pixels[:150] //= 3  # one part has more to shrink than the other
     suffix = "exr" if picture[3] == "float16" else "png"
@@ -184,7 +182,7 @@ def test_what_is_done_to_coefficients_is_the_same_in_slabs(
     ids=lambda way: way[0],
 )
 def test_no_amount_of_memory_is_too_little_for_one_way_and_too_much_for_the_other(
-    clpix, rng, tmp_path, way: list[str]
+    clpix, rng, tmp_path, way
 ) -> None:
     source = save(tmp_path / "in.png", random_pixels(rng, 350, 450, 1, "uint16"))
     for times in (4, 5.05, 6, 7.5, 9.9, 10.1):
@@ -194,7 +192,7 @@ def test_no_amount_of_memory_is_too_little_for_one_way_and_too_much_for_the_othe
 
 
 @pytest.mark.parametrize("options", [["--keep", "3"], []], ids=["keep", "all"])
-def test_a_column_is_the_same_in_slabs(clpix, rng, tmp_path, options: list[str]) -> None:
+def test_a_column_is_the_same_in_slabs(clpix, rng, tmp_path, options) -> None:
     """Two of a level's details have no coefficients."""
     source = save(tmp_path / "in.png", random_pixels(rng, 60000, 1, 1, "uint8"))
     for name, more in (("a.png", []), ("b.png", ["--device-memory", 240000 * 3])):
@@ -204,7 +202,7 @@ def test_a_column_is_the_same_in_slabs(clpix, rng, tmp_path, options: list[str])
 
 
 @each(method=["in-place", "strip"], channels=[1, 3])
-def test_methods_in_place_save_memory(clpix, rng, tmp_path, method: str, channels: int) -> None:
+def test_methods_in_place_save_memory(clpix, rng, tmp_path, method, channels) -> None:
     """They overwrite the image: one more quarter of it is needed for a band on its way, and a little by strips."""
     source = save(tmp_path / "in.png", random_pixels(rng, 1024, 1500, channels, "uint8"))
     image = 4 * 1024 * 1500 * channels
@@ -257,7 +255,7 @@ def test_float_pictures_come_back_as_floats(clpix, rng, tmp_path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Level value")
-def test_coefficients_are_pywts_of_the_stored_values(clpix, source: Path, tmp_path) -> None:
+def test_coefficients_are_pywts_of_the_stored_values(clpix, source, tmp_path) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--mode", "symmetric", "--levels", 2, "-q")
     assert run == Run(0, "", "")
     arrays, attributes = files.read_data(tmp_path / "c.npz")
@@ -269,7 +267,7 @@ def test_coefficients_are_pywts_of_the_stored_values(clpix, source: Path, tmp_pa
     assert (attributes["wavelet"], attributes["mode"], attributes["levels"]) == ("bior4.4", "symmetric", 2)
 
 
-def test_picture_of_the_pyramid(clpix, source: Path, tmp_path) -> None:
+def test_picture_of_the_pyramid(clpix, source, tmp_path) -> None:
     assert clpix("dwt", source, "-o", tmp_path / "p.png", "--levels", 2) == Run(0, "", "")
     shown = files.read(tmp_path / "p.png").pixels
     assert (shown.shape, shown.dtype) == ((26, 42, 3), np.uint8)
@@ -298,7 +296,7 @@ def error(path: Path, clean: Pixels) -> float:
         "--threshold Visu:0.8 --wavelet sym4 --mode symmetric",
     ],
 )
-def test_shrinking_denoises(clpix, noisy: tuple[Path, Pixels], tmp_path, options: str) -> None:
+def test_shrinking_denoises(clpix, noisy, tmp_path, options) -> None:
     source, clean = noisy
     at_once, between, after = tmp_path / "once.png", tmp_path / "c.npz", tmp_path / "after.png"
     assert clpix("dwt", source, "-o", at_once, *options.split(), "--reconstruct") == Run(0, "", "")
@@ -336,7 +334,7 @@ def test_denoised_pictures_keep_alpha_and_what_else_they_are(clpix, rng, tmp_pat
 
 @each(channels__dtype=[(3, "uint8"), (2, "uint16"), (4, "float32")], extension=["npz", "exr", "tif"])
 def test_kept_coefficients_come_as_near_as_is_printed(
-    clpix, rng, tmp_path, extension: str, channels: int, dtype: str
+    clpix, rng, tmp_path, extension, channels, dtype
 ) -> None:
     y, x = np.mgrid[:96, :128, :channels][:2] / 96
     values = 0.5 + 0.3 * np.sin(4 * x + 2 * y) * (x > 0.5) + 0.02 * rng.standard_normal(x.shape)
@@ -364,7 +362,7 @@ def test_kept_coefficients_come_as_near_as_is_printed(
         assert between.stat().st_size < 0.35 * 4 * count  # this includes headers
 
 
-def test_what_is_kept_as_json(clpix, source: Path, tmp_path) -> None:
+def test_what_is_kept_as_json(clpix, source, tmp_path) -> None:
     second = tmp_path / "second.png"
     second.write_bytes(source.read_bytes())
     run = clpix("dwt", source, second, "-o", tmp_path / "{stem}.npz", "--keep", 100, "--json")
@@ -405,14 +403,14 @@ def test_what_is_kept_as_json(clpix, source: Path, tmp_path) -> None:
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )
-def test_bad_options(clpix, source: Path, tmp_path, options: list[object], message: str) -> None:
+def test_bad_options(clpix, source, tmp_path, options, message) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", *options)
     assert (run.code, run.out) == (2, "")
     assert message in run.err
     assert not (tmp_path / "c.npz").exists()
 
 
-def test_many_levels_are_a_warning(clpix, source: Path, tmp_path) -> None:
+def test_many_levels_are_a_warning(clpix, source, tmp_path) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--levels", 6)
     assert run.code == 0
     assert run.err.startswith("clpix: warning: 6 levels are more than 24×40")
@@ -469,13 +467,7 @@ def spoil(arrays: dict[str, Pixels], attributes: dict[str, Any]) -> None:
         (put("shape", [5, 24, 40]), "5 planes without alpha"),
     ],
 )
-def test_bad_coefficient_files(
-    clpix,
-    coefficients: Path,
-    tmp_path,
-    change: Callable[[dict[str, Pixels], dict[str, Any]], None],
-    message: str,
-) -> None:
+def test_bad_coefficient_files(clpix, coefficients, tmp_path, change, message) -> None:
     arrays, attributes = files.read_data(coefficients)
     change(arrays, attributes)
     bad = tmp_path / "bad.npz"
@@ -486,7 +478,7 @@ def test_bad_coefficient_files(
     assert not (tmp_path / "out.png").exists()
 
 
-def test_files_that_are_no_coefficients(clpix, source: Path, coefficients: Path, tmp_path) -> None:
+def test_files_that_are_no_coefficients(clpix, source, coefficients, tmp_path) -> None:
     foreign, light = tmp_path / "foreign.npz", tmp_path / "light.exr"
     np.savez(foreign, cA1=np.zeros((3, 4)), cD1=np.arange(4))
     save(light, np.ones((4, 5, 3), np.float32), linear=True)
@@ -500,7 +492,7 @@ def test_files_that_are_no_coefficients(clpix, source: Path, coefficients: Path,
 
 
 @each(options=[[], ["--keep", 30]], extension=["npz", "exr", "tif"])
-def test_files_that_are_cut_off(clpix, source: Path, tmp_path, extension: str, options: list[object]) -> None:
+def test_files_that_are_cut_off(clpix, source, tmp_path, extension, options) -> None:
     whole, cut = tmp_path / f"whole.{extension}", tmp_path / f"cut.{extension}"
     assert clpix("dwt", source, "-o", whole, *options).code == 0
     content = whole.read_bytes()

@@ -29,7 +29,7 @@ def noise(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.nd
 
 
 @each(extension=EXTENSIONS, channels=[1, 2, 3, 4], dtype=["uint8", "uint16"])
-def test_every_pixel_comes_back(clpix, tmp_path, rng, dtype: str, channels: int, extension: str) -> None:
+def test_every_pixel_comes_back(clpix, tmp_path, rng, dtype, channels, extension) -> None:
     for index, size in enumerate(SIZES):
         pixels = noise(rng, (*size, channels), dtype)
         image = write(tmp_path / f"{index}.png", pixels)
@@ -55,7 +55,7 @@ def test_every_pixel_comes_back(clpix, tmp_path, rng, dtype: str, channels: int,
     ],
     ids=" ".join,
 )
-def test_every_kind_of_spectrum_comes_back(clpix, tmp_path, rng, options: tuple[str, ...]) -> None:
+def test_every_kind_of_spectrum_comes_back(clpix, tmp_path, rng, options) -> None:
     pixels = noise(rng, (17, 31, 4), "uint8")
     image = write(tmp_path / "a.png", pixels)
     for extension in EXTENSIONS:
@@ -154,7 +154,7 @@ def test_a_window_that_loses_pixels_is_named(clpix, tmp_path, rng) -> None:
         (("--precision", "half", "--norm", "backward"), "ortho"),
     ],
 )
-def test_bad_options(clpix, tmp_path, rng, options: tuple[str, ...], message: str) -> None:
+def test_bad_options(clpix, tmp_path, rng, options, message) -> None:
     image = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
     result = clpix("fft", image, "-o", tmp_path / "s.npz", *options)
     assert result.code == 2 and message in result.err and not (tmp_path / "s.npz").exists()
@@ -222,7 +222,7 @@ def spoil(change: str, arrays: dict, attributes: dict) -> None:
         ("filter", "make no sense"),
     ],
 )
-def test_damaged_spectra(clpix, tmp_path, rng, change: str, message: str) -> None:
+def test_damaged_spectra(clpix, tmp_path, rng, change, message) -> None:
     image = write(tmp_path / "a.png", noise(rng, (17, 31, 3), "uint8"))
     clpix("fft", image, "-o", tmp_path / "s.npz")
     arrays, attributes = files.read_data(tmp_path / "s.npz")
@@ -234,7 +234,7 @@ def test_damaged_spectra(clpix, tmp_path, rng, change: str, message: str) -> Non
 
 
 @each(extension=EXTENSIONS, resolution=["1e308", "Infinity", "NaN", "-5", "0"])
-def test_a_resolution_that_is_none_is_left_out(clpix, tmp_path, rng, extension: str, resolution: str) -> None:
+def test_a_resolution_that_is_none_is_left_out(clpix, tmp_path, rng, extension, resolution) -> None:
     image = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
     spectrum = tmp_path / f"s.{extension}"
     clpix("fft", image, "-o", spectrum)
@@ -256,9 +256,7 @@ def test_a_resolution_that_is_none_is_left_out(clpix, tmp_path, rng, extension: 
         '{"shape": [[1], 4, 3], "dtype": null}',
     ],
 )
-def test_descriptions_that_make_no_sense(
-    clpix, tmp_path, rng, monkeypatch, extension: str, entry: str
-) -> None:
+def test_descriptions_that_make_no_sense(clpix, tmp_path, rng, monkeypatch, extension, entry) -> None:
     arrays = {"spectrum": np.ones((1, 4, 3), np.complex64)}
     text = '{"format": 1, "arrays": {"spectrum": ' + entry + '}, "attributes": {}}'
     with monkeypatch.context() as patched:
@@ -287,9 +285,7 @@ def test_what_is_no_spectrum(clpix, tmp_path, rng) -> None:
         ("uint8", ("--method", "global"), 1),
     ],
 )
-def test_a_loss_by_half_precision_is_said(
-    clpix, tmp_path, rng, dtype: str, options: tuple[str, ...], lines: int
-) -> None:
+def test_a_loss_by_half_precision_is_said(clpix, tmp_path, rng, dtype, options, lines) -> None:
     image = write(tmp_path / "a.png", noise(rng, (40, 50, 4), dtype))
     result = clpix("fft", image, "-o", tmp_path / "a.npz", "--precision", "half", *options)
     assert result.code == 0 and result.err.count("half precision") == result.err.count("\n") == lines
@@ -303,7 +299,7 @@ def test_a_loss_by_half_precision_is_said(
     [("half", "global", 1), ("half", "local", 0), ("half", "auto", 0), ("single", "global", 0)],
 )
 def test_a_loss_by_half_precision_is_said_on_the_way_back(
-    clpix, tmp_path, rng, precision: str, method: str, lines: int
+    clpix, tmp_path, rng, precision, method, lines
 ) -> None:
     image = write(tmp_path / "a.png", noise(rng, (40, 50, 3), "uint8"))
     result = clpix("fft", image, "-o", tmp_path / "a.npz", "--precision", precision)

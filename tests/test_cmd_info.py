@@ -153,9 +153,7 @@ def test_a_picture_with_everything(clpix, tmp_path, rng) -> None:
         ("a.npy", (5, 7, 1), "uint8", "NPY, 7 × 5, gray, 8 bits, sRGB-encoded"),
     ],
 )
-def test_kinds_of_pictures(
-    clpix, tmp_path, name: str, shape: tuple[int, ...], dtype: str, words: str
-) -> None:
+def test_kinds_of_pictures(clpix, tmp_path, name, shape, dtype, words) -> None:
     path = save(tmp_path / name, np.ones(shape, dtype))
     assert clpix("info", path) == Run(0, f"{path}: {words}\n", "")
 
@@ -179,7 +177,7 @@ def test_exr_attributes_and_layers(clpix, tmp_path) -> None:
 
 
 @each(extension=["npz", "exr", "tif"], command=["fft", "dwt"])
-def test_files_of_numbers(clpix, tmp_path, command: str, extension: str) -> None:
+def test_files_of_numbers(clpix, tmp_path, command, extension) -> None:
     metadata = Metadata(resolution=(72.0, 72.0, "in"))
     source = save(tmp_path / "in.png", np.arange(96, dtype=np.uint8).reshape(6, 8, 2), metadata=metadata)
     path = tmp_path / f"out.{extension}"
@@ -269,7 +267,7 @@ def test_standard_input(clpix, tmp_path, monkeypatch) -> None:
 # -- statistics ----------------------------------------------------------------------------------------------
 
 
-def test_statistics_of_light(clpix, tmp_path, photo: npt.NDArray[np.float32]) -> None:
+def test_statistics_of_light(clpix, tmp_path, photo) -> None:
     photo[0, 0, 0], photo[0, 1, 1], photo[0, 2] = np.nan, np.inf, 0
     photo[0, 3], photo[0, 4, 2], photo[0, 5, 1] = -0.5, 1e-40, -1e-3
     found = of(clpix, save(tmp_path / "in.exr", photo), "--stats")["statistics"]
@@ -280,7 +278,7 @@ def test_statistics_of_light(clpix, tmp_path, photo: npt.NDArray[np.float32]) ->
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-def test_integers_are_measured_as_light_unless_encoded(clpix, tmp_path, rng, dtype: str) -> None:
+def test_integers_are_measured_as_light_unless_encoded(clpix, tmp_path, rng, dtype) -> None:
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (40, 30, 4)).astype(dtype)
     path = save(tmp_path / "in.png", pixels)
     found = of(clpix, path, "--stats")["statistics"]
@@ -296,7 +294,7 @@ def test_integers_are_measured_as_light_unless_encoded(clpix, tmp_path, rng, dty
 
 
 @pytest.mark.parametrize("name", ["a.exr", "a.png", "a.tif", "b.png"])
-def test_any_rows_have_the_statistics_of_the_whole(clpix, tmp_path, rng, monkeypatch, name: str) -> None:
+def test_any_rows_have_the_statistics_of_the_whole(clpix, tmp_path, rng, monkeypatch, name) -> None:
     """A picture that memory, or the device, has no room for: counts are the same, and sums but for their order."""
     if name == "a.exr":
         pixels = rng.normal(1, 1, (601, 403, 4)).astype(np.float32)
@@ -340,7 +338,7 @@ def test_memory_that_is_too_little(clpix, tmp_path) -> None:
 
 
 @each(value=[np.nan, np.inf, 0.0, -1.0, 0.5, 1e30], size=[1, 5])
-def test_all_values_alike(clpix, tmp_path, value: float, size: int) -> None:
+def test_all_values_alike(clpix, tmp_path, value, size) -> None:
     pixels = np.full((size, size, 3), value, np.float32)
     path = save(tmp_path / "in.exr", pixels)
     found = of(clpix, path, "--stats", "--histogram")["statistics"]
@@ -372,7 +370,7 @@ def test_histogram(clpix, tmp_path) -> None:
     assert "histogram" not in of(clpix, path, "--stats")["statistics"]["luminance"]
 
 
-def test_the_table_is_the_json(clpix, tmp_path, photo: npt.NDArray[np.float32]) -> None:
+def test_the_table_is_the_json(clpix, tmp_path, photo) -> None:
     path = save(tmp_path / "in.exr", photo)
     found = of(clpix, path, "--stats")["statistics"]
     _, header, *lines, note = clpix("info", path, "--stats").out.splitlines()
@@ -388,7 +386,7 @@ def test_the_table_is_the_json(clpix, tmp_path, photo: npt.NDArray[np.float32]) 
 # -- what goes wrong -----------------------------------------------------------------------------------------
 
 
-def test_every_file_is_tried(clpix, tmp_path, photo: npt.NDArray[np.float32]) -> None:
+def test_every_file_is_tried(clpix, tmp_path, photo) -> None:
     good = save(tmp_path / "good.exr", photo)
     cut = tmp_path / "cut.exr"
     cut.write_bytes(good.read_bytes()[:3000])

@@ -31,7 +31,7 @@ def scene() -> npt.NDArray[np.float32]:
 
 
 @pytest.fixture
-def exr(tmp_path, scene: npt.NDArray[np.float32]) -> Path:
+def exr(tmp_path, scene) -> Path:
     return write(tmp_path / "scene.exr", scene.astype(np.float16))
 
 
@@ -54,7 +54,7 @@ def expected(
     return np.moveaxis(tonemap_reference.OPERATORS[operator](c * scale, 1.0), 0, -1)
 
 
-def test_exr_to_png(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path) -> None:
+def test_exr_to_png(clpix, exr, scene, tmp_path) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png")
     assert (run.code, run.err) == (0, "")
     got = read(tmp_path / "out.png")
@@ -64,9 +64,7 @@ def test_exr_to_png(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path) 
     assert (got == np.rint(levels)).mean() > 0.999
 
 
-def test_exr_output_stays_float_and_linear(
-    clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path
-) -> None:
+def test_exr_output_stays_float_and_linear(clpix, exr, scene, tmp_path) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.exr", "--dtype", "float")
     assert (run.code, run.err) == (0, "")
     got = read(tmp_path / "out.exr")
@@ -82,9 +80,7 @@ def test_exr_output_stays_float_and_linear(
     name=["out.png", "out.exr"],
     more=["", "--no-fuse", "then flip --axis both then flip --axis both"],
 )
-def test_other_signals_are_stored_as_they_are(
-    clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path, transfer: str, name: str, more: str
-) -> None:
+def test_other_signals_are_stored_as_they_are(clpix, exr, scene, tmp_path, transfer, name, more) -> None:
     dtype = "float" if name.endswith("exr") else "uint16"
     options = ("-o", tmp_path / name, "--transfer", transfer, "--dtype", dtype)
     run = clpix("tonemap", exr, *options, *more.split())
@@ -122,13 +118,13 @@ def test_gray_and_alpha(clpix, tmp_path) -> None:
     assert (np.diff(got[..., 0].ravel()[order].astype(int)) >= 0).all()
 
 
-def test_clipping_is_told(clpix, exr: Path, tmp_path) -> None:
+def test_clipping_is_told(clpix, exr, tmp_path) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--operator", "linear", "--exposure", "3")
     assert run.code == 0
     assert run.err.count("\n") == 1 and "clipped" in run.err
 
 
-def test_repairs_are_told_in_one_line(clpix, scene: npt.NDArray[np.float32], tmp_path) -> None:
+def test_repairs_are_told_in_one_line(clpix, scene, tmp_path) -> None:
     scene[0, 0] = np.nan
     scene[0, 1, 2] = np.inf
     scene[1, :3, 0] = -1
@@ -140,7 +136,7 @@ def test_repairs_are_told_in_one_line(clpix, scene: npt.NDArray[np.float32], tmp
     assert (read(tmp_path / "out.png")[0, 0] == 0).all()
 
 
-def test_the_preset_repairs_before_its_blur(clpix, scene: npt.NDArray[np.float32], tmp_path) -> None:
+def test_the_preset_repairs_before_its_blur(clpix, scene, tmp_path) -> None:
     scene[0, 0] = np.nan
     scene[1, 1, 2] = np.inf
     write(tmp_path / "in.exr", scene)
@@ -156,7 +152,7 @@ def test_the_preset_repairs_before_its_blur(clpix, scene: npt.NDArray[np.float32
 
 
 @pytest.mark.parametrize("method", ["auto", "local", "direct"])
-def test_preset_d3d11(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path, method: str) -> None:
+def test_preset_d3d11(clpix, exr, scene, tmp_path, method) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--preset", "d3d11", "--method", method)
     assert (run.code, run.err) == (0, "")
     reference = colour_reference.srgb_signal(d3d11_reference.tonemap(np.moveaxis(scene, -1, 0))) * 255
@@ -171,14 +167,7 @@ def test_preset_d3d11(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path
         (("--blur", "--no-bloom"), {"blurred": True, "with_bloom": False}),
     ],
 )
-def test_effects_of_the_preset(
-    clpix,
-    exr: Path,
-    scene: npt.NDArray[np.float32],
-    tmp_path,
-    arguments: tuple[str, ...],
-    frame: dict[str, bool],
-) -> None:
+def test_effects_of_the_preset(clpix, exr, scene, tmp_path, arguments, frame) -> None:
     """Effects are on and off as in the sample; opaque alpha changes nothing."""
     planes = np.moveaxis(scene, -1, 0)
     reference = colour_reference.srgb_signal(d3d11_reference.tonemap(planes, **frame)) * 255
@@ -202,7 +191,7 @@ def look(tmp_path) -> Path:
     return tmp_path / "look.cube"
 
 
-def test_a_look_on_a_picture(clpix, look: Path, tmp_path) -> None:
+def test_a_look_on_a_picture(clpix, look, tmp_path) -> None:
     """A look is applied as editors do: from the sRGB signal to the sRGB signal, without exposure."""
     codes = np.random.default_rng(2).integers(0, 128, (20, 30, 3), np.uint8)
     write(tmp_path / "in.png", codes, linear=False)
@@ -212,9 +201,7 @@ def test_a_look_on_a_picture(clpix, look: Path, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.exr", "out.png"])
-def test_a_table_as_an_operator(
-    clpix, exr: Path, scene: npt.NDArray[np.float32], look: Path, tmp_path, name: str
-) -> None:
+def test_a_table_as_an_operator(clpix, exr, scene, look, tmp_path, name) -> None:
     """The table is one as Tony McMapface's: from c/(1 + c) to light."""
     options = ("--lut-input", "reinhard", "--lut-output", "linear", "--exposure", "auto", "--key", "0.5")
     dtype = "float" if name.endswith("exr") else "uint16"
@@ -234,7 +221,7 @@ def test_a_table_as_an_operator(
 
 
 @with_plots
-def test_a_table_on_a_contact_sheet_and_a_plot(clpix, exr: Path, look: Path, tmp_path) -> None:
+def test_a_table_on_a_contact_sheet_and_a_plot(clpix, exr, look, tmp_path) -> None:
     plot = tmp_path / "curve.svg"
     options = ("--lut", look, "--contact-sheet", "--stops", "-1,+1", "--plot-curve", plot)
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
@@ -243,7 +230,7 @@ def test_a_table_on_a_contact_sheet_and_a_plot(clpix, exr: Path, look: Path, tmp
     assert plot.exists()
 
 
-def test_a_table_that_is_none(clpix, exr: Path, look: Path, tmp_path) -> None:
+def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
     look.write_text("LUT_3D_SIZE 2\n0 0 0\n")
     for path, message in (
         (look, f"{look}: has 1 entries, and needs 8"),
@@ -282,7 +269,7 @@ def test_a_table_that_is_none(clpix, exr: Path, look: Path, tmp_path) -> None:
         (("--white-balance", "1,0,1"), "a gain is"),
     ],
 )
-def test_usage_errors(clpix, exr: Path, look: Path, tmp_path, options: tuple[str, ...], message: str) -> None:
+def test_usage_errors(clpix, exr, look, tmp_path, options, message) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *(option.format(look) for option in options))
     assert run.code == 2
     assert message in run.err
@@ -294,7 +281,7 @@ def failed(run: Run, message: str) -> None:
     assert run.err.count("\n") == 1 and message in run.err
 
 
-def test_a_region_is_of_the_stored_pixels(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path) -> None:
+def test_a_region_is_of_the_stored_pixels(clpix, exr, scene, tmp_path) -> None:
     log = np.log2(tonemap_reference.luminance(np.moveaxis(scene, -1, 0).astype(np.float64)))
     light = expected(scene, scale=0.18 / 2 ** log[20:, 14:42].mean())
     for region in ("14,20,28,20", "25%,50%,50%,50%"):
@@ -348,7 +335,7 @@ def test_a_balanced_contact_sheet_and_its_curve(clpix, tmp_path) -> None:
 # -- contact sheets and plots of curves: what is in them is tests/test_contact_sheet.py's -----------------------------
 
 
-def test_contact_sheet(clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path) -> None:
+def test_contact_sheet(clpix, exr, scene, tmp_path) -> None:
     options = ("--contact-sheet", "--operators", "agx,khronos-neutral", "--stops", "-1,0,+1")
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
     assert (run.code, run.err) == (0, "")
@@ -385,7 +372,7 @@ def test_a_contact_sheet_keeps_the_profile_and_is_upright(clpix, tmp_path) -> No
     assert (tile[:30] == 0).all() and (tile[30:] == 255).all()
 
 
-def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene: npt.NDArray[np.float32], tmp_path) -> None:
+def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene, tmp_path) -> None:
     scene[0, 0] = np.nan
     write(tmp_path / "in.exr", scene)
     options = ("--contact-sheet", "--operators", "agx,linear", "--repeat", "2")
@@ -411,7 +398,7 @@ def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene: npt.NDArray[np.f
         ("--plot-curve out.png", "-o and --plot-curve"),
     ],
 )
-def test_refused_looks(clpix, exr: Path, tmp_path, monkeypatch, options: str, message: str) -> None:
+def test_refused_looks(clpix, exr, tmp_path, monkeypatch, options, message) -> None:
     monkeypatch.chdir(tmp_path)
     run = clpix("tonemap", exr.name, "-o", "out.png", *options.split())
     assert run.code == 2
@@ -420,7 +407,7 @@ def test_refused_looks(clpix, exr: Path, tmp_path, monkeypatch, options: str, me
 
 
 @pytest.mark.parametrize("output", ["out.exr", "out.npy", "out.pfm", "sheets/", "-"])
-def test_contact_sheets_are_for_displays(clpix, exr: Path, tmp_path, monkeypatch, output: str) -> None:
+def test_contact_sheets_are_for_displays(clpix, exr, tmp_path, monkeypatch, output) -> None:
     monkeypatch.chdir(tmp_path)
     stream = ("--format", "hdr") if output == "-" else ()
     run = clpix("tonemap", exr.name, "-o", output, "--contact-sheet", *stream)
@@ -439,15 +426,7 @@ def test_contact_sheets_are_for_displays(clpix, exr: Path, tmp_path, monkeypatch
         (("--contact-sheet", "--operators", "hable,durand,linear"), ["hable", "linear"]),
     ],
 )
-def test_plot_curve(
-    clpix,
-    exr: Path,
-    scene: npt.NDArray[np.float32],
-    tmp_path,
-    monkeypatch,
-    options: tuple[str, ...],
-    names: list[str],
-) -> None:
+def test_plot_curve(clpix, exr, scene, tmp_path, monkeypatch, options, names) -> None:
     from gpuops.tone import curves as tone_curve
 
     seen: list[tone_curve.Curve] = []
@@ -471,7 +450,7 @@ def test_plot_curve(
             assert curve.params.value("white") == pytest.approx(y.max() * scale, rel=TONEMAP["metered"])
 
 
-def test_plots_are_of_one_input(clpix, exr: Path, tmp_path) -> None:
+def test_plots_are_of_one_input(clpix, exr, tmp_path) -> None:
     options = ("-o", tmp_path / "{index}.png", "--plot-curve", tmp_path / "curve.png")
     run = clpix("tonemap", exr, exr, *options)
     assert run.code == 2 and "one input" in run.err
@@ -479,7 +458,7 @@ def test_plots_are_of_one_input(clpix, exr: Path, tmp_path) -> None:
 
 
 @with_plots
-def test_an_existing_plot_is_kept_unless_overwrite(clpix, exr: Path, tmp_path) -> None:
+def test_an_existing_plot_is_kept_unless_overwrite(clpix, exr, tmp_path) -> None:
     curve = tmp_path / "curve.png"
     curve.write_bytes(b"mine")
     command = ("tonemap", exr, "-o", tmp_path / "out.png", "--plot-curve", curve)
@@ -499,7 +478,7 @@ def test_a_plot_never_overwrites_the_input(clpix, tmp_path) -> None:
     assert (tmp_path / "in.png").read_bytes() == before
 
 
-def test_a_plot_without_matplotlib(clpix, exr: Path, tmp_path, monkeypatch) -> None:
+def test_a_plot_without_matplotlib(clpix, exr, tmp_path, monkeypatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -512,7 +491,7 @@ def test_a_plot_without_matplotlib(clpix, exr: Path, tmp_path, monkeypatch) -> N
 @pytest.mark.parametrize("way", ["--fuse", "--no-fuse", "rows"])
 @pytest.mark.parametrize("balance", ["none", "gray-world"])
 def test_a_region_is_metered_straight_behind_a_step_that_multiplies_by_alpha(
-    clpix, tmp_path, monkeypatch, way: str, balance: str
+    clpix, tmp_path, monkeypatch, way, balance
 ) -> None:
     """A constant under a constant alpha, which a blur leaves: the exposure is that of the colour alone."""
     light = np.float32([0.25, 0.5, 0.125])

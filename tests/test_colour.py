@@ -21,7 +21,7 @@ from gpuops.files import Metadata, Picture, cicp, icc
 from gpuops.gpu import Gpu
 from gpuops.pixels import light
 from gpuops.pixels.colour import LINEAR, SRGB, Colour, of_primaries, of_signal, unusual
-from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Curve, Hlg, Parametric, Pq, Sampled
+from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Hlg, Parametric, Pq, Sampled
 from gpuops.pixels.primaries import IDENTITY, NAMED, ColourError, Primaries
 
 from .choices import each, some
@@ -52,7 +52,7 @@ def light_of(gpu: Gpu, picture: Picture) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", reference.TO_REC709)
-def test_primaries_are_those_that_others_publish(name: str) -> None:
+def test_primaries_are_those_that_others_publish(name) -> None:
     found = of_primaries(Primaries.of(reference.CHROMATICITIES[name]), LINEAR_CURVE)
     assert (
         np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709[name]).max()
@@ -95,7 +95,7 @@ def test_hlg_is_bt_2100s() -> None:
     ],
     ids=lambda value: str(value) if isinstance(value, int) else "",
 )
-def test_transfers_are_h_273s(code: int, signal: Any) -> None:
+def test_transfers_are_h_273s(code, signal) -> None:
     assert np.abs(signal(cicp.TRANSFERS[code].light(V)) - V).max() < TOLERANCE["signal"]
 
 
@@ -137,7 +137,7 @@ CURVES: dict[str, tuple[bytes, Any]] = {
 
 @pytest.mark.parametrize("version", [2, 4])
 @pytest.mark.parametrize("name", CURVES)
-def test_profiles_of_a_matrix_and_curves(name: str, version: int) -> None:
+def test_profiles_of_a_matrix_and_curves(name, version) -> None:
     data, formula = CURVES[name]
     found, besides = icc.colour_of(reference.rgb_profile("ACES AP1", data, version=version))
     assert besides == ""
@@ -168,9 +168,7 @@ def test_profiles_of_a_matrix_and_curves(name: str, version: int) -> None:
     ids=["para 2", "para 3", "para 4"],
 )
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float16, np.float32])
-def test_curves_may_go_below_black(
-    kind: int, numbers: tuple[float, ...], formula: Any, dtype: Any, gpu, tmp_path
-) -> None:
+def test_curves_may_go_below_black(kind, numbers, formula, dtype, gpu, tmp_path) -> None:
     """Light is negative where the formula says so, and that of −v is minus that of v."""
     largest = np.iinfo(dtype).max if np.dtype(dtype).kind == "u" else 1
     v = np.linspace(0 if largest > 1 else -1.5, 1 if largest > 1 else 1.5, 300)
@@ -235,7 +233,7 @@ def test_tables_of_which_one_is_nearly_srgbs(gpu) -> None:
 
 
 @pytest.mark.parametrize("space", ["Display P3", "Rec. 2020", "ACES AP1", "Rec. 709"])
-def test_profiles_as_little_cms_has_them(space: str, gpu, tmp_path) -> None:
+def test_profiles_as_little_cms_has_them(space, gpu, tmp_path) -> None:
     """To 8-bit sRGB, relative colorimetric; its own arithmetic is of 16 bits."""
     block = reference.rgb_profile(space, reference.parametric(0, 1.9))
     pixels = np.random.default_rng(2).integers(0, 256, (40, 40, 3)).astype(np.uint8)
@@ -249,7 +247,7 @@ def test_profiles_as_little_cms_has_them(space: str, gpu, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp", "jp2", "npz"])
-def test_every_format_has_its_profile_read(suffix: str, gpu, tmp_path) -> None:
+def test_every_format_has_its_profile_read(suffix, gpu, tmp_path) -> None:
     block = reference.rgb_profile("Display P3", SRGB_TAG)
     pixels = np.random.default_rng(4).integers(0, 256, (37, 41, 3)).astype(np.uint8)
     files.write(tmp_path / f"a.{suffix}", Picture(pixels, metadata=Metadata(icc=block)))
@@ -272,7 +270,7 @@ SRGB_TABLE = np.rint(65535 * reference.srgb_light(np.linspace(0, 1, 1024))).asty
     ],
     ids=["Little CMS", "parametric", "1024 points"],
 )
-def test_srgb_profiles_are_srgb(made: bytes, tmp_path) -> None:
+def test_srgb_profiles_are_srgb(made, tmp_path) -> None:
     """Nothing is converted for such profiles, and nothing is said."""
     PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=made)
     picture, lines = read(tmp_path / "a.png")
@@ -290,7 +288,7 @@ def test_srgb_profiles_are_srgb(made: bytes, tmp_path) -> None:
     ],
     ids=["gamma 1.8", "linear", "sRGB"],
 )
-def test_gray_profiles(data: bytes, formula: Any, gpu, tmp_path) -> None:
+def test_gray_profiles(data, formula, gpu, tmp_path) -> None:
     pixels = np.arange(256, dtype=np.uint8).reshape(16, 16)
     PIL.fromarray(pixels).save(tmp_path / "a.png", icc_profile=reference.gray_profile(data))
     picture, lines = read(tmp_path / "a.png")
@@ -332,7 +330,7 @@ UNUSABLE = {
 
 
 @each(what=UNUSABLE, suffix=["png", "tif"])
-def test_other_profiles_are_named_in_a_line(what: str, suffix: str, tmp_path) -> None:
+def test_other_profiles_are_named_in_a_line(what, suffix, tmp_path) -> None:
     path = tmp_path / f"a.{suffix}"
     PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(path, icc_profile=UNUSABLE[what])
     picture, lines = read(path)
@@ -384,7 +382,7 @@ def test_damaged_profiles_never_raise(tmp_path) -> None:
     space=["Rec. 709", "Display P3", "ACES AP0", "CIE XYZ"],
     curve=[Parametric(2.6), Sampled((0.0, 0.1, 1.0)), SRGB_CURVE],
 )
-def test_profiles_that_are_written_come_back(space: str, curve: Curve) -> None:
+def test_profiles_that_are_written_come_back(space, curve) -> None:
     colour = of_primaries(NAMED[space], curve)
     block = icc.profile_of(colour, gray=False)
     assert ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(io.BytesIO(block))).startswith(space)
@@ -444,9 +442,7 @@ SRGB_CHUNK = reference.png_chunk(b"sRGB", b"\0")
 @pytest.mark.parametrize(
     ("dtype", "channels"), [(np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)]
 )
-def test_png_chunks_count_in_their_order(
-    chunks: tuple[bytes, ...], curve: Any, space: str, dtype: Any, channels: int, gpu, tmp_path
-) -> None:
+def test_png_chunks_count_in_their_order(chunks, curve, space, dtype, channels, gpu, tmp_path) -> None:
     pixels = np.random.default_rng(3).integers(0, np.iinfo(dtype).max + 1, (6, 9, channels)).astype(dtype)
     gray, alpha = channels < 3, channels in (2, 4)
     if gray and ADOBE in chunks:
@@ -483,7 +479,7 @@ def test_png_chunks_count_in_their_order(
     ],
     ids=["codes", "YCbCr", "length", "iCCP", "cHRM", "gAMA", "gAMA 1", "gAMA 999", "large gAMA"],
 )
-def test_png_chunks_that_make_no_sense(chunk: bytes, line: str, tmp_path) -> None:
+def test_png_chunks_that_make_no_sense(chunk, line, tmp_path) -> None:
     pixels = np.zeros((3, 4, 3), np.uint8)
     (tmp_path / "a.png").write_bytes(reference.png(pixels, chunk))
     picture, lines = read(tmp_path / "a.png")
@@ -526,7 +522,7 @@ def test_narrow_range(gpu, tmp_path) -> None:
 
 
 @each(space=["Rec. 2020", "Display P3", "ACES AP0", "ACES AP1", "Rec. 709"], dtype=[np.float16, np.float32])
-def test_exr_chromaticities(space: str, dtype: Any, gpu, tmp_path) -> None:
+def test_exr_chromaticities(space, dtype, gpu, tmp_path) -> None:
     pixels = np.random.default_rng(5).uniform(-1, 20, (6, 7, 4)).astype(dtype)
     pixels[..., 3] = 1
     attributes = {"chromaticities": ("float[8]", reference.CHROMATICITIES[space])}
@@ -553,7 +549,7 @@ def test_radiance_primaries(gpu, tmp_path) -> None:
 
 
 @each(name=["curv 5", "para 0", "para 3", "para 4"], dtype=[np.float16, np.float32])
-def test_tiff_floats_are_what_their_profile_says(name: str, dtype: Any, gpu, tmp_path) -> None:
+def test_tiff_floats_are_what_their_profile_says(name, dtype, gpu, tmp_path) -> None:
     data, formula = CURVES[name]
     pixels = np.random.default_rng(8).random((6, 7, 3)).astype(dtype)
     picture = Picture(pixels, metadata=Metadata(icc=reference.rgb_profile("Display P3", data)))
@@ -585,7 +581,7 @@ def test_light_that_is_infinite_or_no_number(gpu) -> None:
     space=["pq", "hlg", "gamma", "linear", "p3", "points"],
     channels=[1, 3, 4],
 )
-def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, tmp_path) -> None:
+def test_what_is_written_is_read_again(suffix, space, channels, tmp_path) -> None:
     """Each format says it by its own means; where a format has none, a line says so."""
     p3 = NAMED["Display P3"]
     colour = {
@@ -649,7 +645,7 @@ def test_png_is_labelled_by_chunks(tmp_path) -> None:
         Parametric(2.0, e=-40000.0),
     ],
 )
-def test_curves_whose_numbers_no_profile_holds(curve: Parametric, suffix: str, tmp_path) -> None:
+def test_curves_whose_numbers_no_profile_holds(curve, suffix, tmp_path) -> None:
     """A line says so. They are below 32768, and those of powers make sense from 1/128 to 128."""
     pixels = np.zeros((32, 33, 3), np.uint8)
     picture = Picture(pixels, metadata=Metadata(colour=Colour((curve,), chromaticities=NAMED["Rec. 709"])))
@@ -671,7 +667,7 @@ def test_curves_whose_numbers_no_profile_holds(curve: Parametric, suffix: str, t
     ],
     ids=["PQ", "narrow", "code points"],
 )
-def test_png_has_no_empty_code_points(colour: Colour, holds: bool, tmp_path) -> None:
+def test_png_has_no_empty_code_points(colour, holds, tmp_path) -> None:
     picture = Picture(np.zeros((3, 4, 3), np.uint8), metadata=Metadata(colour=colour))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -682,7 +678,7 @@ def test_png_has_no_empty_code_points(colour: Colour, holds: bool, tmp_path) -> 
 
 
 @pytest.mark.parametrize("name", ["a.tif", "a.png", "a.npz"])
-def test_a_profile_of_encoded_values_does_not_label_light(name: str, tmp_path) -> None:
+def test_a_profile_of_encoded_values_does_not_label_light(name, tmp_path) -> None:
     dtype = np.uint16 if name == "a.png" else np.float32
     block = reference.rgb_profile("Rec. 709", SRGB_TAG)
     picture = Picture(np.ones((4, 5, 3), dtype), linear=True, metadata=Metadata(icc=block))

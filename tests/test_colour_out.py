@@ -61,7 +61,7 @@ def test_every_name_is_tested() -> None:
 
 
 @each(name=SPACES, channels=[1, 2, 3, 4])
-def test_light_in_a_space(gpu, name: str, channels: int, rng) -> None:
+def test_light_in_a_space(gpu, name, channels, rng) -> None:
     """Colours beyond the space, beyond white and negative; alpha stays."""
     values = rng.uniform(-0.3, 6, (7, 19, channels)).astype(np.float32)
     values[0] = 0
@@ -80,7 +80,7 @@ def test_light_in_a_space(gpu, name: str, channels: int, rng) -> None:
 
 
 @pytest.mark.parametrize("name", ["srgb", "rec2100-pq", "rec2100-hlg", "acescg"])
-def test_not_finite_light(gpu, name: str) -> None:
+def test_not_finite_light(gpu, name) -> None:
     """Infinities stay, as NaN does, and their neighbours are not spoilt."""
     values = np.full((3, 1, 5), 0.25, np.float32)
     values[0, 0, 1], values[1, 0, 2], values[2, 0, 3] = np.inf, np.nan, -np.inf
@@ -99,7 +99,7 @@ def test_not_finite_light(gpu, name: str) -> None:
 
 
 @each(name=SPACES, dtype=["uint8", "uint16", "float"])
-def test_a_colour_target_through_the_command(clpix, name: str, dtype: str, tmp_path, rng) -> None:
+def test_a_colour_target_through_the_command(clpix, name, dtype, tmp_path, rng) -> None:
     """24 patches and random colours, from sRGB; the label is read again, and gives the light back."""
     colours = np.concatenate([PATCHES, rng.integers(0, 256, (24, 3)).astype(np.uint8)]).reshape(6, 8, 3)
     PIL.fromarray(colours).save(tmp_path / "in.png")
@@ -118,7 +118,7 @@ def test_a_colour_target_through_the_command(clpix, name: str, dtype: str, tmp_p
 
 
 @some(name=SPACES, suffix=["png", "jpg", "webp", "tif", "jp2", "exr", "dpx", "hdr", "npz"])
-def test_labels(clpix, name: str, suffix: str, tmp_path, rng) -> None:
+def test_labels(clpix, name, suffix, tmp_path, rng) -> None:
     """What a format can say it says; otherwise a line names it, and the values are those that were asked for."""
     pixels = rng.integers(0, 256, (40, 41, 3)).astype(np.uint8)
     PIL.fromarray(pixels).save(tmp_path / "in.png")
@@ -136,7 +136,7 @@ def test_labels(clpix, name: str, suffix: str, tmp_path, rng) -> None:
 
 
 @each(dtype=["float", "half"], name=["rec2100-pq", "rec2100-hlg", "display-p3-pq", "rec2020"])
-def test_light_beyond_the_primaries_comes_back(clpix, name: str, dtype: str, tmp_path, rng) -> None:
+def test_light_beyond_the_primaries_comes_back(clpix, name, dtype, tmp_path, rng) -> None:
     """Files of floats keep colours that the space cannot show: negative signals, which are negative light."""
     light = rng.uniform(-1, 1, (40, 41, 3)).astype(np.float32)
     files.write(tmp_path / "in.exr", files.Picture(light, linear=True))
@@ -151,7 +151,7 @@ def test_light_beyond_the_primaries_comes_back(clpix, name: str, dtype: str, tmp
     name=["display-p3", "adobe-rgb", "prophoto-rgb", "rec2020", "linear-p3"],
     suffix=["png", "jpg", "tif", "webp"],
 )
-def test_profiles_for_other_readers(clpix, name: str, suffix: str, tmp_path) -> None:
+def test_profiles_for_other_readers(clpix, name, suffix, tmp_path) -> None:
     """Little CMS makes the sRGB of it that it was."""
     PIL.fromarray(PATCHES.reshape(4, 6, 3).repeat(8, 0).repeat(8, 1)).save(tmp_path / "in.png")
     out = tmp_path / f"out.{suffix}"
@@ -174,7 +174,7 @@ def test_profiles_for_other_readers(clpix, name: str, suffix: str, tmp_path) -> 
     ("name", "codes"),
     [("rec2100-pq", (9, 16, 0, 1)), ("rec2100-hlg", (9, 18, 0, 1)), ("display-p3-pq", (12, 16, 0, 1))],
 )
-def test_hdr_in_png(clpix, name: str, codes: tuple[int, ...], tmp_path) -> None:
+def test_hdr_in_png(clpix, name, codes, tmp_path) -> None:
     """Scene light becomes 16 bits with cICP, of an EXR as of a picture of 8 bits."""
     scene = np.linspace(0, 12, 6 * 7 * 3).reshape(6, 7, 3).astype(np.float32)
     files.write(tmp_path / "in.exr", Picture(scene, linear=True))
@@ -242,7 +242,7 @@ COMMANDS = {
 
 
 @each(what=COMMANDS, channels=[1, 3, 4])
-def test_every_command(clpix, what: str, channels: int, tmp_path, rng) -> None:
+def test_every_command(clpix, what, channels, tmp_path, rng) -> None:
     """The result is that of sRGB in the other space, but for the rounding of both, and alpha is the same."""
     pixels = rng.integers(60, 200, (48, 52, channels)).astype(np.uint8)
     files.write(tmp_path / "in.png", Picture(pixels, alpha=channels == 4))
@@ -369,9 +369,7 @@ def _exif(space: int, index: str | None) -> bytes:
     ],
     suffix=["jpg", "webp"],
 )
-def test_exif_says_adobe_rgb(
-    clpix, space: int, index: str | None, adobe: bool, suffix: str, tmp_path
-) -> None:
+def test_exif_says_adobe_rgb(clpix, space, index, adobe, suffix, tmp_path) -> None:
     """Colours are converted, and the block tells no more of them than is true. A profile overrules it."""
     pixels = PATCHES.reshape(4, 6, 3).repeat(8, 0).repeat(8, 1)
     lossless = {"lossless": True} if suffix == "webp" else {"quality": 100, "subsampling": 0}

@@ -41,7 +41,7 @@ def given(name: str, option: click.Option) -> list[str]:
 
 
 @every_command
-def test_an_option_given_twice_is_refused(clpix, tmp_path, monkeypatch, path: tuple[str, ...]) -> None:
+def test_an_option_given_twice_is_refused(clpix, tmp_path, monkeypatch, path) -> None:
     monkeypatch.chdir(tmp_path)
     repeatable = REPEATABLE | ({"--size"} if path[0] == "bench" else set())
     for option in options_of(path):
@@ -68,7 +68,7 @@ def test_repeatable_options_repeat(clpix, tmp_path) -> None:
 
 
 @every_command
-def test_a_value_that_is_an_option_is_a_missing_value(clpix, path: tuple[str, ...]) -> None:
+def test_a_value_that_is_an_option_is_a_missing_value(clpix, path) -> None:
     for option in options_of(path):
         for name in () if option.is_flag or option.count else option.opts:
             run = clpix(*path, "in.png", name, "--help")
@@ -90,7 +90,7 @@ def test_every_command_is_of_the_kind_that_refuses() -> None:
 @pytest.mark.parametrize(
     "path", [("blur",), ("tonemap",), ("fft",), ("compare",), ("bench", "fft")], ids=" ".join
 )
-def test_suggestions_are_near(clpix, path: tuple[str, ...]) -> None:
+def test_suggestions_are_near(clpix, path) -> None:
     own = option_names(COMMANDS[path], ROOT)
     for name in sorted({name for other in COMMANDS.values() for name in option_names(other, ROOT)} - own):
         run = clpix(*path, "in.png", name)
@@ -133,7 +133,7 @@ def test_suggestions_are_near(clpix, path: tuple[str, ...]) -> None:
         ("dwt in.png -o o.png --mode symetric", "did you mean 'symmetric'?"),
     ],
 )
-def test_usage_errors_name_what_is_wrong(clpix, args: str, words: str) -> None:
+def test_usage_errors_name_what_is_wrong(clpix, args, words) -> None:
     one_line(clpix(*args.split()), 2, words)
 
 
@@ -161,7 +161,7 @@ def test_choices_are_of_any_case_and_near_ones_are_suggested() -> None:
         "dwt in.png --wavelet Haar --mode Periodization --threshold Bayes:1.5",
     ],
 )
-def test_names_are_of_any_case(clpix, tmp_path, args: str) -> None:
+def test_names_are_of_any_case(clpix, tmp_path, args) -> None:
     picture(tmp_path / "in.png")
     command, source, *rest = args.split()
     run = clpix(command, tmp_path / source, "-o", tmp_path / "upper.png", *rest)
@@ -178,14 +178,14 @@ def test_names_are_of_any_case(clpix, tmp_path, args: str) -> None:
 @pytest.mark.parametrize(
     "args", ["blur folder -o out/", "resize folder -o out/", "blur folder a.png -o out/"]
 )
-def test_a_folder_is_said_before_what_is_not_given(clpix, there: Path, args: str) -> None:
+def test_a_folder_is_said_before_what_is_not_given(clpix, there, args) -> None:
     run = clpix(*args.split())
     assert (run.code, run.out) == (1, "") and "folder: is a folder; name the files in it" in run.err
     run = clpix(*args.split(), "--recursive")
     assert run.code == 2 and "is a folder" not in run.err
 
 
-def test_a_package_that_writes_is_missed_before_the_work(clpix, there: Path, monkeypatch) -> None:
+def test_a_package_that_writes_is_missed_before_the_work(clpix, there, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     run = clpix("blur", "text.png", "--sigma", 1, "-o", "o.heic")
     assert run.code == 1 and "o.heic: HEIC needs pillow-heif: pip install 'clpix[formats]'" in run.err
@@ -243,7 +243,7 @@ def there(tmp_path, monkeypatch) -> Path:
         ("a.png -o o.png --timing-file t.txt", 2, "t.txt: a timing file is named"),
     ],
 )
-def test_inputs_and_outputs(clpix, there: Path, args: str, code: int, words: str) -> None:
+def test_inputs_and_outputs(clpix, there, args, code, words) -> None:
     def found() -> dict[Path, bytes | None]:
         return {path: path.read_bytes() if path.is_file() else None for path in there.rglob("*")}
 
@@ -273,11 +273,11 @@ def test_inputs_and_outputs(clpix, there: Path, args: str, code: int, words: str
         ("bench fft --chart none/c.png", 1, "the folder none does not exist"),
     ],
 )
-def test_other_commands_files(clpix, there: Path, args: str, code: int, words: str) -> None:
+def test_other_commands_files(clpix, there, args, code, words) -> None:
     one_line(clpix(*args.split()), code, words)
 
 
-def test_a_file_called_as_standard_output_is(clpix, there: Path) -> None:
+def test_a_file_called_as_standard_output_is(clpix, there) -> None:
     Path("-").write_text("not standard output")
     program = [sys.executable, "-m", "clpix", "blur", "a.png", "--sigma", "0", "-o", "-", "--format", "png"]
     run = subprocess.run(program, capture_output=True)
@@ -285,7 +285,7 @@ def test_a_file_called_as_standard_output_is(clpix, there: Path) -> None:
     assert Path("-").read_text() == "not standard output"
 
 
-def test_a_report_never_overwrites_what_is_compared(clpix, there: Path) -> None:
+def test_a_report_never_overwrites_what_is_compared(clpix, there) -> None:
     Path("b.png").rename("b.json")  # the content decides the format
     before = Path("b.json").read_bytes()
     one_line(
@@ -294,7 +294,7 @@ def test_a_report_never_overwrites_what_is_compared(clpix, there: Path) -> None:
     assert Path("b.json").read_bytes() == before
 
 
-def test_a_device_that_is_too_small_is_there(clpix, there: Path, monkeypatch) -> None:
+def test_a_device_that_is_too_small_is_there(clpix, there, monkeypatch) -> None:
     """Exit code 3 says that there is no device, and a lack of memory is another failure."""
     one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed, and ", "MB for one buffer")
     one_line(clpix("bench", "dwt", "--size", 64, "--device-memory", 1), 1, "raise the limit")

@@ -49,7 +49,7 @@ def noisy(
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_errors_are_those_of_skimage(gpu, rng, shape: tuple[int, ...]) -> None:
+def test_errors_are_those_of_skimage(gpu, rng, shape) -> None:
     a, b = noisy(rng, shape)
     wide = a.astype(np.float64), b.astype(np.float64)
     assert mean_squared_error(gpu, a, b) == pytest.approx(
@@ -66,7 +66,7 @@ def test_errors_are_those_of_skimage(gpu, rng, shape: tuple[int, ...]) -> None:
     [(11, 11), (11, 12), (12, 43), (26, 42), (27, 43), (25, 41), (3, 97, 101), (2, 2, 40, 33)],
     ids=str,
 )
-def test_structural_similarity_is_that_of_skimage(gpu, rng, shape: tuple[int, ...]) -> None:
+def test_structural_similarity_is_that_of_skimage(gpu, rng, shape) -> None:
     a, b = noisy(rng, shape)
     result = structural_similarity(gpu, a, b, data_range=1.0)
     assert result == pytest.approx(skimage_ssim(a, b, 1.0), abs=TOLERANCE["ssim"])
@@ -109,7 +109,7 @@ def test_equal_images_are_equal_with_nan_and_infinity_in_them(gpu, rng) -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [(np.nan, 0.5), (0.5, np.nan), (np.inf, 0.5), (np.inf, -np.inf), (np.inf, np.nan)]
 )
-def test_what_is_not_finite_against_another_value_is_an_infinite_error(gpu, one: float, other: float) -> None:
+def test_what_is_not_finite_against_another_value_is_an_infinite_error(gpu, one, other) -> None:
     a, b = np.zeros((2, 1, 13, 13), np.float32)
     a[0, 2, 3], b[0, 2, 3] = one, other
     found = counts(gpu, a, b)

@@ -109,7 +109,7 @@ def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
 
 
 @each(rows=[1, 7, 23, 64, 150], channels=[1, 3, 4])
-def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows: int, channels: int) -> None:
+def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows, channels) -> None:
     """One row, fewer than the halo, a prime number, SSIM's own bands, and all."""
     a, b = two(rng, (150, 61, channels))
     how = Comparing(metrics=NEAR, window=9, radius=2, tolerance=0.002)
@@ -123,7 +123,7 @@ def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows: int, channels: i
 
 
 @each(dtypes=["uint8 uint16", "uint16 uint16", "float16 float32", "uint8 float32"], space=["auto", "linear"])
-def test_kinds_of_pictures(gpu, rng, dtypes: str, space: str) -> None:
+def test_kinds_of_pictures(gpu, rng, dtypes, space) -> None:
     """Depths that differ, and values that are converted."""
     first, second = dtypes.split()
     a, b = two(rng, dtype=first)[0], two(rng, dtype=second)[1]
@@ -133,7 +133,7 @@ def test_kinds_of_pictures(gpu, rng, dtypes: str, space: str) -> None:
 
 
 @some(channels=[1, 3], ppd=[None, 20.0, 150.0])
-def test_flip_of_whole_tiles(planned, rng, channels: int, ppd: float | None) -> None:
+def test_flip_of_whole_tiles(planned, rng, channels, ppd) -> None:
     """Tiles are those of the whole, so that even their sums have the same bits."""
     a, b = two(rng, (210, 75, channels))
     how = Comparing(metrics=FLIPS, exposures=EXPOSURES, ppd=ppd)
@@ -147,7 +147,7 @@ def test_flip_of_whole_tiles(planned, rng, channels: int, ppd: float | None) -> 
 
 
 @each(size=[(176, 177), (177, 211), (191, 176), (255, 180), (527, 191)], channels=[1, 4])
-def test_scales_of_rows(gpu, rng, size: tuple[int, int], channels: int) -> None:
+def test_scales_of_rows(gpu, rng, size, channels) -> None:
     """Odd heights at each scale, slabs of one row of the coarsest one and more, and rows that are equal."""
     a, b = two(rng, (*size, channels))
     b.pixels[200:420] = a.pixels[200:420]
@@ -164,7 +164,7 @@ def test_scales_of_rows(gpu, rng, size: tuple[int, int], channels: int) -> None:
     size=[(61, 30), (97, 64), (250, 70), (401, 131)],
     kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)],
 )
-def test_ssimulacra2_of_rows(planned, rng, size: tuple[int, int], kind: tuple[str, int]) -> None:
+def test_ssimulacra2_of_rows(planned, rng, size, kind) -> None:
     """Odd heights at each scale, as many scales as the whole has, and rows that are equal."""
     dtype, channels = kind
     a, b = two(rng, (*size, channels), dtype)
@@ -197,7 +197,7 @@ def test_scales_of_what_is_not_finite(gpu, rng) -> None:
 @pytest.mark.exhaustive
 @given(data=st.data())
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_sizes(gpu, data: st.DataObject) -> None:
+def test_any_sizes(gpu, data) -> None:
     """Also those for which figures are not defined, which is said in the same words."""
     shape = (
         data.draw(st.integers(1, 40)),
@@ -214,7 +214,7 @@ def test_any_sizes(gpu, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("odd", [(np.nan, 0.5), (np.inf, 0.5), (np.inf, -np.inf), (np.nan, np.nan)])
-def test_what_is_not_finite(gpu, rng, odd: tuple[float, float]) -> None:
+def test_what_is_not_finite(gpu, rng, odd) -> None:
     a, b = two(rng, (150, 61, 3), "float32")
     for y in (3, 77, 149):
         a.pixels[y, 7, 1], b.pixels[y, 7, 1] = odd
@@ -289,7 +289,7 @@ def test_what_cannot_be_compared(gpu, rng) -> None:
 
 
 @each(kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], height=[61, 210])
-def test_exposures_are_those_of_the_whole(gpu, rng, kind: tuple[str, int], height: int) -> None:
+def test_exposures_are_those_of_the_whole(gpu, rng, kind, height) -> None:
     """HDR-FLIP chooses exposures by the largest luminance and the median: even and odd numbers of pixels."""
     a, b = two(rng, (height, 75, kind[1]), kind[0])
     if kind[0].startswith("f"):
@@ -305,7 +305,7 @@ def test_exposures_are_those_of_the_whole(gpu, rng, kind: tuple[str, int], heigh
 
 
 @given(data=st.data())
-def test_windows_of_rows(data: st.DataObject) -> None:
+def test_windows_of_rows(data) -> None:
     """Sources give any numbers of rows; each window has those that were asked for, once each row counts."""
     height = data.draw(st.integers(1, 40))
     array = np.arange(height)[:, None, None]
@@ -361,16 +361,7 @@ METRIC = [word for metric in BY_ROWS for word in ("--metric", metric)]
         (("a.png", "b.png"), "uint8", 2, ()),
     ],
 )
-def test_the_command_tells_the_same(
-    clpix,
-    tmp_path,
-    rng,
-    request,
-    names: tuple[str, str],
-    dtype: str,
-    channels: int,
-    exposures: tuple[str, ...],
-) -> None:
+def test_the_command_tells_the_same(clpix, tmp_path, rng, request, names, dtype, channels, exposures) -> None:
     """Figures, words, the verdict and the difference picture, of tiled files and of others."""
     pair = two(rng, (200, 181, channels), dtype)
     paths = [
@@ -428,7 +419,7 @@ def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> Non
 
 
 @few(1, metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
-def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric: str) -> None:
+def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric) -> None:
     """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""
     for channels in (1, 4):
         pair = two(rng, (900, 200, channels), "float32")

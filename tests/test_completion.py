@@ -73,7 +73,7 @@ def quoted(word: str) -> str:
     return f"'{word}'"
 
 
-def test_shells_complete(complete: Callable[..., list[list[str]]], tmp_path) -> None:
+def test_shells_complete(complete, tmp_path) -> None:
     (tmp_path / "photo.png").touch()
     commands, options, kinds, operators, wavelets, borders, later, subcommands = complete(
         "clpix bl",

@@ -72,9 +72,7 @@ GAP = 12  # pixels between tiles of up to 263 pixels, where letters have their l
         ((3, 999, 3), False, 1),
     ],
 )
-def test_tiles_are_results_made_smaller(
-    gpu, shape: tuple[int, int, int], alpha: bool, tile_width: int
-) -> None:
+def test_tiles_are_results_made_smaller(gpu, shape, alpha, tile_width) -> None:
     pixels = scene(shape)
     if alpha:
         pixels[-1] = np.random.default_rng(2).random(shape[1:])
@@ -114,7 +112,7 @@ def test_labels_stand_below_every_tile(gpu) -> None:
 
 
 @each(meter=METERS, operator=OPERATORS)
-def test_what_is_metered_gives_the_same_result(gpu, operator: str, meter: str) -> None:
+def test_what_is_metered_gives_the_same_result(gpu, operator, meter) -> None:
     image = on(gpu, scene((3, 24, 31)))
     params = TonemapParams(operator, meter=meter, key=0.3, transfer="linear")
     found = metered(gpu, image, params, [operator])
@@ -139,7 +137,7 @@ def test_a_white_point_beyond_all_light(gpu) -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan, -1.0])
-def test_nothing_lit(gpu, value: float) -> None:
+def test_nothing_lit(gpu, value) -> None:
     image = on(gpu, np.full((3, 10, 10), value, np.float32))
     options = {"operators": ("agx", "drago"), "stops": (0.0, 1.0), "tile_width": 5}
     if value == 0:
@@ -158,7 +156,7 @@ def test_alpha_that_is_no_number(gpu) -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_sheets_are_upright(gpu, orientation: int) -> None:
+def test_sheets_are_upright(gpu, orientation) -> None:
     pixels = np.moveaxis(scene((12, 31, 3)), -1, 0)
     options: dict[str, Any] = {"operators": ("agx",), "stops": (0.0, 1.0), "tile_width": 9}
     turned = np.moveaxis(upright(np.moveaxis(pixels, 0, -1), orientation), -1, 0)
@@ -187,7 +185,7 @@ def test_stops_beyond_what_there_is(gpu) -> None:
         ({"tile_width": 0}, "1 pixel"),
     ],
 )
-def test_parameters(options: dict[str, Any], message: str) -> None:
+def test_parameters(options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         ContactSheetParams(**options)
 
@@ -202,7 +200,7 @@ def test_stops_option() -> None:
 
 
 @pytest.mark.parametrize("operator", [name for name in OPERATORS if name not in LOCAL])
-def test_curves_are_the_operators(gpu, operator: str) -> None:
+def test_curves_are_the_operators(gpu, operator) -> None:
     parameters = tonemap_reference.GIVEN.get(operator, {})
     params = TonemapParams(operator, exposure=1.25, parameters=parameters, dither=255)
     stops = np.linspace(-9, 9, 50)
@@ -219,20 +217,20 @@ def test_curves_are_the_operators(gpu, operator: str) -> None:
 
 
 @pytest.mark.parametrize("params", [TonemapParams(), TonemapParams("drago", exposure=0.0)])
-def test_curves_of_what_is_left_to_an_image(gpu, params: TonemapParams) -> None:
+def test_curves_of_what_is_left_to_an_image(gpu, params) -> None:
     with pytest.raises(ParameterError, match="a tone curve needs"):
         tone_curve.curves(gpu, [params])
 
 
 @pytest.mark.parametrize("operator", sorted(LOCAL))
-def test_local_operators_have_no_curve(gpu, operator: str) -> None:
+def test_local_operators_have_no_curve(gpu, operator) -> None:
     with pytest.raises(ParameterError, match=f"{operator} has no curve"):
         tone_curve.curves(gpu, [TonemapParams(operator, exposure=0.0)])
 
 
 @needs("matplotlib", "plots")
 @pytest.mark.parametrize(("transfer", "title"), [("gamma", "gamma 2.2"), ("linear", "")])
-def test_plots(gpu, tmp_path, monkeypatch, transfer: str, title: str) -> None:
+def test_plots(gpu, tmp_path, monkeypatch, transfer, title) -> None:
     from matplotlib.figure import Figure
 
     figures = []

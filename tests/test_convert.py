@@ -23,7 +23,7 @@ def reference(x: np.ndarray[Any, Any], colours: int, p: ConvertParams) -> np.nda
 
 @pytest.mark.parametrize("ends", [("png", "tif"), ("tif", "png"), ("png", "npz")])
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-def test_integers_stay(clpix, rng, ends: tuple[str, str], dtype: str, tmp_path) -> None:
+def test_integers_stay(clpix, rng, ends, dtype, tmp_path) -> None:
     x = rng.integers(0, np.iinfo(dtype).max, (9, 14, 4), endpoint=True).astype(dtype)
     x[2, 3, 3] = 0
     before, after = (tmp_path / f"in.{ends[0]}", tmp_path / f"out.{ends[1]}")

@@ -42,15 +42,13 @@ def close(result: np.ndarray, wanted: np.ndarray, x: np.ndarray, w: np.ndarray, 
 
 
 @each(method=METHODS, mode=BORDERS, shape__size=CASES)
-def test_is_its_definition(
-    gpu, rng, shape: tuple[int, int], size: tuple[int, int], mode: str, method: str
-) -> None:
+def test_is_its_definition(gpu, rng, shape, size, mode, method) -> None:
     x, w = rng.standard_normal(shape), rng.standard_normal(size)
     close(convolve(gpu, x, w, mode=mode, cval=0.7, method=method), expected(x, w, mode, 0.7), x, w, method)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_is_scipys(gpu, rng, method: str) -> None:
+def test_is_scipys(gpu, rng, method) -> None:
     x, w = rng.standard_normal((2, 40, 50)), rng.standard_normal((6, 9))
     for mode in BORDERS:
         wanted = np.stack([borders.filtered(ndimage.convolve, p, w, mode=mode, reach=9, cval=-2) for p in x])
@@ -58,14 +56,14 @@ def test_is_scipys(gpu, rng, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_kernel_for_each_plane(gpu, rng, method: str) -> None:
+def test_a_kernel_for_each_plane(gpu, rng, method) -> None:
     x, w = rng.standard_normal((3, 40, 50)), rng.standard_normal((3, 5, 4))
     wanted = np.stack([ndimage.convolve(p, k) for p, k in zip(x, w, strict=True)])
     close(convolve(gpu, x, w, method=method), wanted, x, w, method)
 
 
 @pytest.mark.parametrize("method", ["direct", "local"])
-def test_more_taps_than_one_launch_takes(gpu, rng, method: str) -> None:
+def test_more_taps_than_one_launch_takes(gpu, rng, method) -> None:
     x, w = rng.standard_normal((20, 100)), rng.standard_normal((130, 120))
     close(convolve(gpu, x, w, method=method), expected(x, w, "reflect", 0), x, w, method)
 
@@ -102,7 +100,7 @@ def test_nan_reaches_as_far_as_the_kernel(gpu) -> None:
         (np.ones((2, 2), complex), "real weights"),
     ],
 )
-def test_refused_weights(gpu, weights: np.ndarray, message: str) -> None:
+def test_refused_weights(gpu, weights, message) -> None:
     with pytest.raises(ParameterError, match=message):
         convolve(gpu, np.ones((3, 5, 5)), weights)
 

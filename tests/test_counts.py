@@ -64,7 +64,7 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_figures(gpu, rng, shape: tuple[int, ...]) -> None:
+def test_figures(gpu, rng, shape) -> None:
     check(gpu, rng, shape)
 
 
@@ -95,7 +95,7 @@ def test_the_worst_is_the_first_in_reading_order(gpu) -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_never_passes(gpu, wrong: float) -> None:
+def test_what_is_not_finite_never_passes(gpu, wrong) -> None:
     a = np.full((3, 9, 9), 0.5, np.float32)
     b = a.copy()
     b[1, 4, 4] = wrong
@@ -108,7 +108,7 @@ def test_what_is_not_finite_never_passes(gpu, wrong: float) -> None:
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e-20, 1e18, 1e25, 3e38])
-def test_errors_whose_squares_float32_does_not_hold(gpu, rng, size: float) -> None:
+def test_errors_whose_squares_float32_does_not_hold(gpu, rng, size) -> None:
     a = (rng.normal(0, 0.3, (2, 33, 41)).clip(-1, 1) * size).astype(np.float32)
     b = (rng.normal(0, 0.3, (2, 33, 41)).clip(-1, 1) * size).astype(np.float32)
     if size == 3e38:
@@ -127,7 +127,7 @@ def test_every_run_gives_the_same(gpu, rng) -> None:
 
 @pytest.mark.parametrize("fail", [(0.05, 0.0), (0.02, 0.25), (0.0, 0.0)])
 @pytest.mark.parametrize("odd", [False, True])
-def test_counts_are_those_of_openimageio(gpu, rng, fail: tuple[float, float], odd: bool) -> None:
+def test_counts_are_those_of_openimageio(gpu, rng, fail, odd) -> None:
     a, b = pair(rng, (3, 61, 47))
     if odd:
         a[0, 7, 8], b[0, 30, 2], b[1, 40, 40] = np.nan, np.inf, -np.inf
@@ -160,7 +160,7 @@ def test_counts_are_those_of_openimageio(gpu, rng, fail: tuple[float, float], od
         ({"ignored": [(2, 2, 2, 4)]}, "the rectangle"),
     ],
 )
-def test_bad_input(gpu, options: dict[str, Any], message: str) -> None:
+def test_bad_input(gpu, options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         counts(gpu, np.zeros((3, 4, 5)), np.zeros((3, 4, 5)), **options)
 

@@ -37,7 +37,7 @@ def reference(x: np.ndarray, colours: int, p: CropParams) -> np.ndarray:  # type
     channels=[1, 2, 3, 4],
     space=["auto", "linear", "encoded"],
 )
-def test_every_value_stays(clpix, rng, dtype: str, channels: int, space: str, tmp_path) -> None:
+def test_every_value_stays(clpix, rng, dtype, channels, space, tmp_path) -> None:
     """NPZ holds every depth; colours under alpha 0, infinities and NaN stay as well."""
     x = rng.integers(0, 256, (40, 50, channels)).astype(dtype)
     x[10, 20, -1] = 0
@@ -66,7 +66,7 @@ def test_rectangles_that_are_not_inside(gpu, clpix, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.jpg", "out.png", "out.tif", "out.webp"])
-def test_exif_says_the_new_size(clpix, name: str, tmp_path) -> None:
+def test_exif_says_the_new_size(clpix, name, tmp_path) -> None:
     """Pillow writes and reads it. Other tags stay."""
     tags = PIL.Image.Exif()
     tags.get_ifd(0x8769).update({0x829A: (1, 60), 0xA002: 60, 0xA003: 40})
@@ -80,7 +80,7 @@ def test_exif_says_the_new_size(clpix, name: str, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("order", "<>")
-def test_only_sizes_of_one_number_are_changed(order: str) -> None:
+def test_only_sizes_of_one_number_are_changed(order) -> None:
     """A block by hand: a SHORT, a LONG, and a tag of two numbers, in either byte order; and what is cut off."""
     head = (b"II" if order == "<" else b"MM") + struct.pack(order + "HI", 42, 8)
     zeroth = struct.pack(order + "HHHIII", 1, 0x8769, 4, 1, 26, 0)

@@ -92,7 +92,7 @@ def run(gpu: Gpu, x: Array, params: DeconvolveParams) -> Array:
         DeconvolveParams(kind="motion", length=5, angle=30, balance=0.1, reg="constant"),
     ],
 )
-def test_wiener_is_skimages_within_the_image(gpu, rng, params: DeconvolveParams) -> None:
+def test_wiener_is_skimages_within_the_image(gpu, rng, params) -> None:
     """At its edges an image is its own neighbour there."""
     x, inside = rng.random((140, 151)), np.s_[50:-50, 50:-50]
     reg = np.ones((1, 1)) if params.reg == "constant" else None
@@ -111,7 +111,7 @@ def test_wiener_is_skimages_within_the_image(gpu, rng, params: DeconvolveParams)
         DeconvolveParams("richardson-lucy", "motion", length=7, angle=90, iterations=6, filter_epsilon=0.6),
     ],
 )
-def test_richardson_lucy_is_skimages(gpu, rng, params: DeconvolveParams) -> None:
+def test_richardson_lucy_is_skimages(gpu, rng, params) -> None:
     x = rng.random((40, 50))
     wide = np.pad(x, 150, "symmetric")
     expected = restoration.richardson_lucy(
@@ -131,7 +131,7 @@ BLURS: list[dict[str, Any]] = [
 
 
 @each(blur=BLURS, method=["wiener", "richardson-lucy"])
-def test_it_restores(gpu, rng, blur: dict[str, Any], method: str) -> None:
+def test_it_restores(gpu, rng, blur, method) -> None:
     """Within the image and at its edges, beyond which the scene is not mirrored, in spite of rounding to 8 bits."""
     params = DeconvolveParams(method, **blur)
     scene = ndimage.gaussian_filter(rng.random((300, 300)), 6)
@@ -175,7 +175,7 @@ def test_black(gpu) -> None:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_values_that_are_not_finite(gpu, bad: float) -> None:
+def test_values_that_are_not_finite(gpu, bad) -> None:
     """They spoil their own channel, as far as the reach says."""
     x = np.ones((2, 30, 90))
     x[0, 10, 20] = bad
@@ -222,7 +222,7 @@ def test_large_images_go_plane_by_plane(gpu, rng, monkeypatch) -> None:
         ({"sigma": -1}, "sigma must be from 0 to 30 pixels, not -1"),
     ],
 )
-def test_refused_parameters(clpix, tmp_path, given: dict[str, Any], message: str) -> None:
+def test_refused_parameters(clpix, tmp_path, given, message) -> None:
     with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
         DeconvolveParams(**given)
     words = [word for k, v in given.items() for word in (f"--{k.replace('_', '-')}", str(v))]

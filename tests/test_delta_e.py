@@ -59,7 +59,7 @@ def check_coordinates(gpu: Gpu, a: Array, b: Array, method: str) -> None:
 
 
 @each(method=METHODS, shape=SHAPES, planes=[1, 3])
-def test_differences_of_light(gpu, rng, method: str, shape: tuple[int, int], planes: int) -> None:
+def test_differences_of_light(gpu, rng, method, shape, planes) -> None:
     a, b = light(rng, (planes, *shape))
     check(gpu, a, b, method)
 
@@ -69,7 +69,7 @@ def test_white_of_itp(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_published_pairs_of_ciede2000(gpu, swapped: bool) -> None:
+def test_published_pairs_of_ciede2000(gpu, swapped) -> None:
     p, q = np.moveaxis(SHARMA[:, :6].reshape(34, 2, 3), 1, 0)
     a, b = (v.T[:, np.newaxis].astype(np.float32) for v in ((q, p) if swapped else (p, q)))
     _, differences = delta_e(gpu, a, b, method="2000", coordinates=True, full=True)
@@ -89,7 +89,7 @@ def test_published_pairs_of_itp(gpu) -> None:
 @pytest.mark.parametrize(
     ("one", "other", "expected"), [(100, 101, 0.71927), (203, 204, 0.36985), (0, 0.005, 10.85)]
 )
-def test_grays_of_itp(gpu, one: float, other: float, expected: float) -> None:
+def test_grays_of_itp(gpu, one, other, expected) -> None:
     a, b = (np.full((1, 2, 3), nits / 203, np.float32) for nits in (one, other))
     got = delta_e(gpu, a, b, method="itp")
     assert got.max == pytest.approx(expected, abs=TOLERANCE["itp"] + 5e-3 * (expected > 10))
@@ -97,7 +97,7 @@ def test_grays_of_itp(gpu, one: float, other: float, expected: float) -> None:
 
 
 @pytest.mark.parametrize("noise", [60, 2, 0.01])
-def test_ciede2000_is_that_of_skimage(gpu, rng, noise: float) -> None:
+def test_ciede2000_is_that_of_skimage(gpu, rng, noise) -> None:
     a = np.stack([rng.uniform(0, 100, (53, 61)), *rng.normal(0, 40, (2, 53, 61))]).astype(np.float32)
     b = (a + rng.normal(0, noise, a.shape)).astype(np.float32)
     expected = color.deltaE_ciede2000(a.astype(float), b.astype(float), channel_axis=0)
@@ -107,7 +107,7 @@ def test_ciede2000_is_that_of_skimage(gpu, rng, noise: float) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_what_is_not_finite_counts(gpu, rng, method: str) -> None:
+def test_what_is_not_finite_counts(gpu, rng, method) -> None:
     a, _ = light(rng, (3, 13, 17))
     a[0, 3, 4], a[1, 5, 6], a[2, 7, 8] = np.nan, np.inf, -np.inf
     same = delta_e(gpu, a, a.copy(), method=method, threshold=0.0)
@@ -146,7 +146,7 @@ def test_what_is_not_finite_counts(gpu, rng, method: str) -> None:
         (((3, 4, 5), (3, 4, 5)), {"threshold": math.inf}, "threshold"),
     ],
 )
-def test_bad_input(gpu, shapes: Any, options: dict[str, Any], message: str) -> None:
+def test_bad_input(gpu, shapes, options, message) -> None:
     a, b = (np.zeros(shape, np.float32) for shape in shapes)
     with pytest.raises(ParameterError, match=message):
         delta_e(gpu, a, b, **options)

@@ -182,20 +182,20 @@ def fakes(monkeypatch) -> Any:
     return install
 
 
-def test_working_gpu_leaves_cpus_unchecked(fakes: Any) -> None:
+def test_working_gpu_leaves_cpus_unchecked(fakes) -> None:
     made = fakes(GPU, INFO)
     assert select()[0] == "device 0"
     assert made.checked == [0]
 
 
-def test_broken_gpu_is_passed_over_with_a_warning_every_time(fakes: Any) -> None:
+def test_broken_gpu_is_passed_over_with_a_warning_every_time(fakes) -> None:
     fakes(BROKEN, INFO)
     for _ in range(2):
         with pytest.warns(GpuopsWarning, match=r"Broken GPU.*crashed \(SIGSEGV\)"):
             assert select()[0] == "device 1"
 
 
-def test_all_are_the_gpus(fakes: Any) -> None:
+def test_all_are_the_gpus(fakes) -> None:
     """The best comes first. CPUs only count where there is no GPU that works."""
     fast = replace(GPU, gflops=9000.0)
     made = fakes(GPU, fast, INFO)
@@ -211,7 +211,7 @@ def test_all_are_the_gpus(fakes: Any) -> None:
         choose.select_all("all")
 
 
-def test_lists_of_devices(fakes: Any, monkeypatch) -> None:
+def test_lists_of_devices(fakes, monkeypatch) -> None:
     """A comma within a device's name does not part it."""
     fakes(GPU, replace(GPU, name="Brand, Inc. X,1"), replace(INFO, name="Slow CPU"))
 
@@ -235,23 +235,14 @@ def test_lists_of_devices(fakes: Any, monkeypatch) -> None:
         chosen("0,none")
 
 
-def test_broken_cpu_is_passed_over_in_silence(fakes: Any, recwarn: pytest.WarningsRecorder) -> None:
+def test_broken_cpu_is_passed_over_in_silence(fakes, recwarn) -> None:
     fakes(replace(INFO, usable=False, reason="computes wrong results"), INFO)
     assert select()[0] == "device 1"
     assert not recwarn.list
 
 
-@pytest.mark.parametrize(
-    ("spec", "index"),
-    [
-        ("gpu", 1),
-        ("cpu", 2),
-        ("1", 1),
-        ("gpu vendor", 1),
-        ("3.0", 1),
-    ],
-)
-def test_specifications(fakes: Any, spec: str, index: int) -> None:
+@pytest.mark.parametrize(("spec", "index"), [("gpu", 1), ("cpu", 2), ("1", 1), ("gpu vendor", 1), ("3.0", 1)])
+def test_specifications(fakes, spec, index) -> None:
     fakes(BROKEN, GPU, INFO)
     assert select(spec)[1].index == index
 
@@ -267,20 +258,20 @@ def test_specifications(fakes: Any, spec: str, index: int) -> None:
         ("nothing-like-this", "no device 'nothing-like-this'; there is"),
     ],
 )
-def test_impossible_specifications_say_why(fakes: Any, spec: str, message: str) -> None:
+def test_impossible_specifications_say_why(fakes, spec, message) -> None:
     fakes(BROKEN, INFO)
     with pytest.raises(DeviceError, match=message) as caught:
         select(spec)
     assert "\n" not in str(caught.value)
 
 
-def test_no_device_says_how_to_get_one(fakes: Any) -> None:
+def test_no_device_says_how_to_get_one(fakes) -> None:
     fakes()
     with pytest.raises(DeviceError, match=r"clpix\[cpu\].*pocl-opencl-icd.*driver"):
         select()
 
 
-def test_no_usable_device_names_all_and_says_how_to_get_one(fakes: Any) -> None:
+def test_no_usable_device_names_all_and_says_how_to_get_one(fakes) -> None:
     fakes(replace(INFO, usable=False, reason="cannot build kernels"))
     with pytest.raises(DeviceError, match=r"0 Device: cannot build kernels.*clpix\[cpu\]"):
         select()
@@ -304,7 +295,7 @@ def test_no_usable_device_names_all_and_says_how_to_get_one(fakes: Any) -> None:
         ("""print('{"usable": false, "reason": "computes wrong results"}')""", "computes wrong results"),
     ],
 )
-def test_bad_children_make_a_device_unusable(fresh: Path, child: Any, program: str, reason: str) -> None:
+def test_bad_children_make_a_device_unusable(fresh, child, program, reason) -> None:
     child.become(program)
     found = probe.verdict(INFO, "1", 0)
     assert not found.usable
@@ -313,18 +304,18 @@ def test_bad_children_make_a_device_unusable(fresh: Path, child: Any, program: s
 
 
 @pytest.mark.exhaustive
-def test_hanging_child_is_stopped(fresh: Path, child: Any, monkeypatch) -> None:
+def test_hanging_child_is_stopped(fresh, child, monkeypatch) -> None:
     monkeypatch.setenv("CLPIX_PROBE_TIMEOUT", "3")
     child.become("""print('{"stage": "starting"}', flush=True); import time; time.sleep(1000)""")
     assert probe.verdict(INFO, "1", 0).reason == "did not finish within 3 s while starting"
 
 
-def test_driver_chatter_does_not_hide_the_answer(fresh: Path, child: Any) -> None:
+def test_driver_chatter_does_not_hide_the_answer(fresh, child) -> None:
     child.become(f"print('loading...'); print('''{json.dumps(PASS)}'''); print('bye')")
     assert probe.verdict(INFO, "1", 0) == probe.Verdict(True, None, 10.0, 100.0)
 
 
-def test_verdict_is_remembered_by_device_and_driver(fresh: Path, child: Any, monkeypatch) -> None:
+def test_verdict_is_remembered_by_device_and_driver(fresh, child, monkeypatch) -> None:
     child.become(f"print('''{json.dumps(PASS)}''')")
 
     def verdict(
@@ -354,7 +345,7 @@ def test_verdict_is_remembered_by_device_and_driver(fresh: Path, child: Any, mon
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"key": 1, "value": {}}', b"null"])
-def test_corrupt_cache_is_no_cache(fresh: Path, child: Any, monkeypatch, content: bytes) -> None:
+def test_corrupt_cache_is_no_cache(fresh, child, monkeypatch, content) -> None:
     child.become(f"print('''{json.dumps(PASS)}''')")
     probe.verdict(INFO, "1", 0)
     (file,) = fresh.glob("device-*.json")
@@ -364,7 +355,7 @@ def test_corrupt_cache_is_no_cache(fresh: Path, child: Any, monkeypatch, content
     assert child.runs == 2
 
 
-def test_failure_is_remembered_for_a_day(fresh: Path, child: Any, monkeypatch) -> None:
+def test_failure_is_remembered_for_a_day(fresh, child, monkeypatch) -> None:
     child.become("import os; os.abort()")
     probe.verdict(INFO, "1", 0)
     forget(monkeypatch)
@@ -377,7 +368,7 @@ def test_failure_is_remembered_for_a_day(fresh: Path, child: Any, monkeypatch) -
     assert probe.verdict(INFO, "1", 0).usable
 
 
-def test_unwritable_cache_still_gives_a_verdict(fresh: Path, child: Any, monkeypatch) -> None:
+def test_unwritable_cache_still_gives_a_verdict(fresh, child, monkeypatch) -> None:
     monkeypatch.setattr(cache, "save", lambda name, data: None)
     child.become(f"print('''{json.dumps(PASS)}''')")
     assert probe.verdict(INFO, "1", 0).usable
@@ -448,7 +439,7 @@ def test_containers_nvidia_driver_is_registered(tmp_path, monkeypatch) -> None:
     assert names(drivers.missing(there, explicit=False)) == []
 
 
-def test_driver_that_crashes_when_listed_is_left_out(fresh: Path, monkeypatch) -> None:
+def test_driver_that_crashes_when_listed_is_left_out(fresh, monkeypatch) -> None:
     good, bad = drivers.Driver("good.icd", "libgood.so"), drivers.Driver("bad.icd", "libbad.so")
     runs: list[set[str]] = []
 
@@ -467,7 +458,7 @@ def test_driver_that_crashes_when_listed_is_left_out(fresh: Path, monkeypatch) -
     assert len(runs) == 2 * count
 
 
-def test_refused_driver_is_hidden_and_named(fresh: Path, monkeypatch, tmp_path) -> None:
+def test_refused_driver_is_hidden_and_named(fresh, monkeypatch, tmp_path) -> None:
     folder = icd(tmp_path / "vendors", good="libgood.so", bad="libbad.so")
     monkeypatch.setattr(drivers, "_prepared", False)
     monkeypatch.setattr(drivers, "intel_library", lambda: None)
@@ -481,7 +472,7 @@ def test_refused_driver_is_hidden_and_named(fresh: Path, monkeypatch, tmp_path) 
     assert drivers.read_folder(os.environ["OCL_ICD_VENDORS"]) == [drivers.Driver("good.icd", "libgood.so")]
 
 
-def test_nothing_to_add_leaves_the_environment_alone(fresh: Path, monkeypatch, tmp_path) -> None:
+def test_nothing_to_add_leaves_the_environment_alone(fresh, monkeypatch, tmp_path) -> None:
     folder = icd(tmp_path / "vendors", good="libgood.so")
     monkeypatch.setattr(drivers, "_prepared", False)
     monkeypatch.setattr(drivers, "intel_library", lambda: None)
@@ -502,7 +493,7 @@ def test_the_driver_of_a_single_file_is_known(monkeypatch, tmp_path) -> None:
     assert drivers.read_file(str(tmp_path / "there is none.icd")) == drivers.read_file("libgood.so") == []
 
 
-def test_vendor_folder_is_repaired(fresh: Path) -> None:
+def test_vendor_folder_is_repaired(fresh) -> None:
     wanted = [drivers.Driver("a.icd", "liba.so"), drivers.Driver("b.icd", "libb.so")]
     folder = drivers.materialise(wanted)
     (folder / "a.icd").unlink()
@@ -520,9 +511,7 @@ def test_vendor_folder_is_repaired(fresh: Path) -> None:
         ("GenuineIntel", "avx2", None),
     ],
 )
-def test_intel_runtime_is_told_what_amd_can_do(
-    monkeypatch, vendor: str, flags: str, target: str | None
-) -> None:
+def test_intel_runtime_is_told_what_amd_can_do(monkeypatch, vendor, flags, target) -> None:
     monkeypatch.setattr(drivers, "cpu", lambda: {"vendor_id": vendor, "flags": flags})
     monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "x")  # so that it is restored
     monkeypatch.delenv("CL_CONFIG_CPU_TARGET_ARCH")
@@ -555,7 +544,7 @@ def test_icd_file_pointing_nowhere_is_harmless(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("home", [None, "/dev/null"])
-def test_works_without_a_writable_home(tmp_path, home: str | None) -> None:
+def test_works_without_a_writable_home(tmp_path, home) -> None:
     done = python(
         SELECT, HOME=home, XDG_CACHE_HOME=None, CLPIX_CACHE_DIR=None, TMPDIR=str(tmp_path), CLPIX_DEVICE=None
     )

@@ -46,7 +46,7 @@ def pair() -> list[DeviceInfo]:
 
 
 @pytest.fixture
-def both(pair: list[DeviceInfo]) -> str:
+def both(pair) -> str:
     """Both, as --device has them."""
     return ",".join(str(info.index) for info in pair)
 
@@ -74,7 +74,7 @@ def errors(found: Iterable[Done]) -> list[Exception]:
 # -- results -------------------------------------------------------------------------------------------------------
 
 
-def test_each_result_is_that_of_a_device_alone(clpix, here: Path, both: str) -> None:
+def test_each_result_is_that_of_a_device_alone(clpix, here, both) -> None:
     """Floats of the devices differ in the last places; pictures without a loss do not."""
     inputs = [save(here / "in" / f"{k}.exr", (40 + k, 60, 3), "float32", k) for k in range(10)]
     command = ("blur", *inputs, "--sigma", "2.3", "then", "sharpen", "-o")
@@ -91,7 +91,7 @@ def test_each_result_is_that_of_a_device_alone(clpix, here: Path, both: str) -> 
         assert content in [one[name] for one in alone], name
 
 
-def test_all_devices_work(here: Path, pair: list[DeviceInfo]) -> None:
+def test_all_devices_work(here, pair) -> None:
     """Each job is done by one of the devices, each of which is one process with its share of the processors."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Meets(str(here / "marks"), 2))
@@ -105,7 +105,7 @@ def test_all_devices_work(here: Path, pair: list[DeviceInfo]) -> None:
     assert all(done.pixels == 12 * 17 and done.seconds > 0 for done in found)
 
 
-def test_messages_are_those_of_one_device(clpix, here: Path, both: str) -> None:
+def test_messages_are_those_of_one_device(clpix, here, both) -> None:
     """A large picture comes before small ones, values are clipped in some, and one file is damaged."""
     inputs = [save(here / f"{k}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(9)]
     for k in (0, 3, 8):
@@ -121,7 +121,7 @@ def test_messages_are_those_of_one_device(clpix, here: Path, both: str) -> None:
 
 
 @pytest.mark.exhaustive
-def test_every_kind_of_work_can_be_sent(clpix, here: Path, monkeypatch) -> None:
+def test_every_kind_of_work_can_be_sent(clpix, here, monkeypatch) -> None:
     """Jobs, and what becomes of them, go through pickle as on the way to a process and back."""
     inputs = [save(here / f"{k}.exr", (32, 48, 3), "float32", k) for k in range(2)]
     kernel = save(here / "kernel.png", (5, 5, 1))
@@ -156,7 +156,7 @@ def test_every_kind_of_work_can_be_sent(clpix, here: Path, monkeypatch) -> None:
 
 
 @pytest.mark.exhaustive
-def test_standard_input_travels_along(here: Path, both: str) -> None:
+def test_standard_input_travels_along(here, both) -> None:
     """A kernel that was read from standard input is known to the processes."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     kernel = save(here / "kernel.png", (5, 5, 1))
@@ -182,7 +182,7 @@ def test_standard_input_travels_along(here: Path, both: str) -> None:
         ("all,FIRST", 2, "'all' alone"),
     ],
 )
-def test_lists_that_are_refused(clpix, here: Path, device: str, code: int, words: str) -> None:
+def test_lists_that_are_refused(clpix, here, device, code, words) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
     first = str(select_all()[0].index)
     before = contents(here)
@@ -193,7 +193,7 @@ def test_lists_that_are_refused(clpix, here: Path, device: str, code: int, words
         assert contents(here) == before and not (here / "out").exists()
 
 
-def test_options_of_one_device(clpix, here: Path, both: str) -> None:
+def test_options_of_one_device(clpix, here, both) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
     flip = ("flip", "--axis", "vertical", *inputs, "--device", both)
     for option in (("--timing",), ("--timing-file", "t.json")):
@@ -207,7 +207,7 @@ def test_options_of_one_device(clpix, here: Path, both: str) -> None:
     assert names(here / "out") == [f"{k}.npz" for k in range(3)] and names(here / "kernels")
 
 
-def test_a_batch_on_several_devices_is_resumed(here: Path, clpix, both: str) -> None:
+def test_a_batch_on_several_devices_is_resumed(here, clpix, both) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(6)]
     (here / "5.png").write_bytes(b"no picture")
     flip = (
@@ -241,7 +241,7 @@ def test_a_batch_on_several_devices_is_resumed(here: Path, clpix, both: str) -> 
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_death_loses_nothing(here: Path, twice: list[DeviceInfo], late: bool) -> None:
+def test_a_death_loses_nothing(here, twice, late) -> None:
     """It happens once, while a result is being written, or when it has just got its name."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("03",), late, str(here / "marks")))
@@ -252,7 +252,7 @@ def test_a_death_loses_nothing(here: Path, twice: list[DeviceInfo], late: bool) 
 
 
 @pytest.mark.exhaustive
-def test_a_job_that_kills_is_the_only_one_that_fails(here: Path, twice: list[DeviceInfo]) -> None:
+def test_a_job_that_kills_is_the_only_one_that_fails(here, twice) -> None:
     """It is tried by two processes, alone the second time; so no device is left out for that of several such jobs."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("05", "11"), meets=Meets(str(here / "marks"), 2)), 16)
@@ -264,7 +264,7 @@ def test_a_job_that_kills_is_the_only_one_that_fails(here: Path, twice: list[Dev
     check_flipped([done.job for done in found if done.error is None], here)
 
 
-def test_an_output_of_somebody_else_stays(here: Path, twice: list[DeviceInfo]) -> None:
+def test_an_output_of_somebody_else_stays(here, twice) -> None:
     """A job that was interrupted may replace its own output, but none that was there before."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("00", "01"), once=str(here / "marks")), 2)
@@ -276,7 +276,7 @@ def test_an_output_of_somebody_else_stays(here: Path, twice: list[DeviceInfo]) -
     assert not errors(run_on(twice, allowed)[0])
 
 
-def test_devices_that_cannot_be_opened_are_left_out(here: Path, twice: list[DeviceInfo]) -> None:
+def test_devices_that_cannot_be_opened_are_left_out(here, twice) -> None:
     even = select_all()[0]
     if even.index % 2:
         even = next((info for info in list_devices() if info.usable and not info.index % 2), even)
@@ -301,14 +301,14 @@ def test_devices_that_cannot_be_opened_are_left_out(here: Path, twice: list[Devi
         list(run_jobs_on([odd, odd], refuses, jobs))
 
 
-def test_mistakes_are_not_taken_for_deaths(here: Path, twice: list[DeviceInfo]) -> None:
+def test_mistakes_are_not_taken_for_deaths(here, twice) -> None:
     with pytest.raises(Unexpected, match=r"(?s)Traceback.*a mistake"):
         list(run_jobs_on(twice, fails, jobs_of(here, FLIP)))
     assert not crews._crews
 
 
 @pytest.mark.exhaustive
-def test_nobody_works_on_if_nobody_wants_the_rest(here: Path, twice: list[DeviceInfo]) -> None:
+def test_nobody_works_on_if_nobody_wants_the_rest(here, twice) -> None:
     jobs = jobs_of(here, FLIP)
     results = run_jobs_on(twice, Gpu, jobs)
     next(results)
@@ -383,9 +383,7 @@ class Simulated:
     parts=st.sampled_from((1, 8)),
     nature=st.randoms(use_true_random=False),
 )
-def test_whatever_dies_each_job_has_its_result(
-    count: int, devices: set[int], dying: dict[str, int], deadly: set[int], parts: int, nature: Any
-) -> None:
+def test_whatever_dies_each_job_has_its_result(count, devices, dying, deadly, parts, nature) -> None:
     """No job is lost, done twice, or waits for ever; others than deadly ones fail only where no device is left."""
     Simulated.nature = iter(lambda: nature.randrange(1 << 30), -1)
     Simulated.lives, Simulated.deadly = dying, {str(number) for number in deadly}
@@ -467,7 +465,7 @@ class Batch:
 
 
 @pytest.mark.exhaustive
-def test_a_killed_process_loses_nothing(here: Path, both: str) -> None:
+def test_a_killed_process_loses_nothing(here, both) -> None:
     batch = Batch(here, both)
     os.kill(batch.workers[0], signal.SIGKILL)
     code, said = batch.ended()
@@ -480,7 +478,7 @@ def test_a_killed_process_loses_nothing(here: Path, both: str) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_ends_all(here: Path, both: str, number: signal.Signals) -> None:
+def test_an_interruption_ends_all(here, both, number) -> None:
     """Ctrl-C goes to all processes, and a kill to the first one alone."""
     batch = Batch(here, both)
     (os.killpg if number == signal.SIGINT else os.kill)(batch.process.pid, number)
@@ -492,7 +490,7 @@ def test_an_interruption_ends_all(here: Path, both: str, number: signal.Signals)
 
 
 @pytest.mark.exhaustive
-def test_no_process_outlives_the_program(here: Path, both: str) -> None:
+def test_no_process_outlives_the_program(here, both) -> None:
     """It is killed, and then what it has begun is resumed."""
     batch = Batch(here, both, "--resume", "j")
     batch.process.kill()

@@ -26,7 +26,7 @@ def light(codes: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("encode", [True, False])
-def test_mean_and_variance_are_those_of_triangular_noise(gpu, noise: str, encode: bool) -> None:
+def test_mean_and_variance_are_those_of_triangular_noise(gpu, noise, encode) -> None:
     """Noise of ±1 with a triangular distribution: the rounded values have the mean of the exact ones, and an error
     whose variance is 1/6 + 1/12 whatever they are (Wannamaker et al., 2000). The bound is five standard errors."""
     size = 128
@@ -55,7 +55,7 @@ def test_blue_noise_has_few_low_frequencies(gpu) -> None:
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 @pytest.mark.parametrize("encode", [True, False])
-def test_whole_codes_stay(planned, dtype: str, encode: bool) -> None:
+def test_whole_codes_stay(planned, dtype, encode) -> None:
     """Every code, by the way of light and back, and NaN, infinities and what does not fit."""
     most = np.iinfo(dtype).max
     codes = np.arange(most + 1, dtype=np.float64)
@@ -110,9 +110,7 @@ COMMANDS = [
 
 
 @each(noise=NOISES, command=COMMANDS)
-def test_rows_have_the_noise_of_the_whole(
-    clpix, tmp_path, monkeypatch, command: tuple[str, ...], noise: str
-) -> None:
+def test_rows_have_the_noise_of_the_whole(clpix, tmp_path, monkeypatch, command, noise) -> None:
     path = gradient(tmp_path / "in.exr")
     more = ("--dtype", "uint8", "--overwrite", "--quiet")
     found = {}

@@ -88,7 +88,7 @@ def test_every_table_is_whole_and_every_file_is_shown() -> None:
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_benchmark_files_have_one_schema(name: str) -> None:
+def test_benchmark_files_have_one_schema(name) -> None:
     found: dict[str, Any] = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
     # The first is for `clpix bench --json`, whose entries are measurements; columns name the entries of list rows.
     assert set(found) in (
@@ -152,7 +152,7 @@ def resolve(name: str) -> object:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_name_of_the_library_exists(page: str) -> None:
+def test_every_name_of_the_library_exists(page) -> None:
     for name in set(re.findall(r"\bgpuops(?:\.[A-Za-z_]\w*)+", text_of(page))):
         resolve(name)
 
@@ -182,7 +182,7 @@ def python_blocks() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("page", "block"), python_blocks(), ids=[f"{page} {i}" for i, (page, _) in enumerate(python_blocks())]
 )
-def test_python_examples_run(page: str, block: str, tmp_path, monkeypatch, rng) -> None:
+def test_python_examples_run(page, block, tmp_path, monkeypatch, rng) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {
         "array": rng.uniform(0, 1, (96, 128)).astype(np.float32),
@@ -232,7 +232,7 @@ def command_of(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_command_lines_parse(page: str) -> None:
+def test_command_lines_parse(page) -> None:
     for line in dict.fromkeys(command_lines(page)):
         words = shlex.split(line)
         if words[1] in ("COMMAND", "bench") and PLACEHOLDER.search(line):
@@ -268,7 +268,7 @@ def test_command_lines_parse(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_option_exists(page: str) -> None:
+def test_every_option_exists(page) -> None:
     """Every --option on a page is one of its command or, where the page is of none, of any."""
     name = Path(page).stem
     own = [path for path in COMMANDS if path[0] in {name, f"i{name}"}]
@@ -289,7 +289,7 @@ IN_PASSING = {"docs/bench.md": {"--kind", "--method", "--preset", "--radix"}, "d
 
 
 @pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
-def test_every_option_is_documented(path: tuple[str, ...]) -> None:
+def test_every_option_is_documented(path) -> None:
     """An option is on the command's page, or on the page of the options that all commands share."""
     pages = {"operations", path[0]} if path[0] in OPERATIONS else {path[0], PAGES_OF.get(path[0], path[0])}
     names = {f"docs/{page}.md" for page in pages}.intersection(PAGES)
@@ -323,7 +323,7 @@ NEARLY = 0.011
 
 
 @pytest.mark.exhaustive
-def test_what_denoising_is_worth(clpix, courtyard: Path, monkeypatch) -> None:
+def test_what_denoising_is_worth(clpix, courtyard, monkeypatch) -> None:
     monkeypatch.chdir(courtyard)
     rows = re.findall(r"^\| `(--shrink [^`]*)` \| ([\d.]+) \|$", text_of("docs/dwt.md"), re.MULTILINE)
     assert len(rows) == 7
@@ -341,7 +341,7 @@ def test_what_denoising_is_worth(clpix, courtyard: Path, monkeypatch) -> None:
 
 
 @pytest.mark.exhaustive
-def test_what_keeping_comes_to(clpix, courtyard: Path, monkeypatch) -> None:
+def test_what_keeping_comes_to(clpix, courtyard, monkeypatch) -> None:
     monkeypatch.chdir(courtyard)
     table = re.search(
         r"^\| `--keep` \|(.*)\|\n.*\n\| dB \|(.*)\|\n\| `.npz`, kB \|(.*)\|$",
@@ -380,7 +380,7 @@ def keys_of(value: object) -> set[str]:
         ("timing", "blur samples/night.exr --sigma 0 -o OUT --timing-file REPORT"),
     ],
 )
-def test_keys_of_json_are_documented(clpix, tmp_path, monkeypatch, page: str, line: str) -> None:
+def test_keys_of_json_are_documented(clpix, tmp_path, monkeypatch, page, line) -> None:
     monkeypatch.chdir(ROOT)
     report = tmp_path / "report.json"
     words = line.replace("OUT", str(tmp_path / "o.png")).replace("REPORT", str(report)).split()

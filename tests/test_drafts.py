@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuops.files import FORMATS, Format, Picture, drafts, output, write
+from gpuops.files import FORMATS, Picture, drafts, output, write
 
 from .choices import of_formats
 
@@ -109,7 +109,7 @@ def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
-def test_no_format_loses_its_lock_while_it_is_written(fmt: Format, tmp_path, monkeypatch) -> None:
+def test_no_format_loses_its_lock_while_it_is_written(fmt, tmp_path, monkeypatch) -> None:
     """A codec that puts another file in the place of the temporary one would leave that without a lock."""
 
     move = output._move

@@ -66,7 +66,7 @@ def tolerance_of(dtype: Any) -> float:
 
 
 @pytest.mark.parametrize("name", pywt.wavelist(kind="discrete"))
-def test_filters_are_pywts(name: str) -> None:
+def test_filters_are_pywts(name) -> None:
     wavelet = WAVELETS[names.wavelet_name(name)]
     for mine, theirs in zip(
         (*wavelet.decompose, *wavelet.reconstruct), pywt.Wavelet(name).filter_bank, strict=True
@@ -102,7 +102,7 @@ def test_the_9_7_filters_are_the_polynomials_factors() -> None:
         ("dd13/7", [-1, 0, 18, -16, -63, 144, 348, 144, -63, -16, 18, 0, -1], 512),
     ],
 )
-def test_deslauriers_dubuc_filters_are_the_published_ones(name: str, taps: list[int], divisor: int) -> None:
+def test_deslauriers_dubuc_filters_are_the_published_ones(name, taps, divisor) -> None:
     low, _ = WAVELETS[name].decompose
     np.testing.assert_allclose(low[1:], np.array(taps) / divisor * np.sqrt(2), rtol=0, atol=TOLERANCE["taps"])
 
@@ -139,7 +139,7 @@ def some_of(names: list[str], mode: str) -> list[str]:
 
 
 @few(2, mode=pywt.Modes.modes)
-def test_every_wavelet_is_pywts(gpu, rng, mode: str) -> None:
+def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
     least = 2 if "reflect" in mode else 1
     sizes = cycle(n for n in ORDER if n >= least)
     for name in some_of(pywt.wavelist(kind="discrete"), mode):
@@ -152,7 +152,7 @@ def test_every_wavelet_is_pywts(gpu, rng, mode: str) -> None:
 
 
 @few(1, mode=pywt.Modes.modes)
-def test_double_precision(gpu, rng, mode: str) -> None:
+def test_double_precision(gpu, rng, mode) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")
     sizes = cycle(n for n in ORDER if n > 1)
@@ -168,7 +168,7 @@ def test_double_precision_is_refused_where_there_is_none(gpu, monkeypatch) -> No
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-def test_complex_numbers_are_transformed_as_two_real_ones(gpu, rng, dtype: type) -> None:
+def test_complex_numbers_are_transformed_as_two_real_ones(gpu, rng, dtype) -> None:
     if dtype == np.complex128 and not gpu.limits.double:
         pytest.skip("no double precision")
     x = (rng.standard_normal((2, 17, 22)) + 1j * rng.standard_normal((2, 17, 22))).astype(dtype)
@@ -194,7 +194,7 @@ def test_nan_goes_where_pywts_goes(gpu, rng) -> None:
 
 
 @some(mode=["symmetric", "periodization"], name=[*LIFTING, "dd9/7", "db4", "sym10"])
-def test_every_size_is_pywts(gpu, rng, name: str, mode: str) -> None:
+def test_every_size_is_pywts(gpu, rng, name, mode) -> None:
     for shape in SHAPES:
         x = rng.standard_normal(shape).astype(np.float32)
         theirs = pywt.dwt2(x.astype(float), wavelet_of(name), mode)
@@ -208,7 +208,7 @@ def test_every_size_is_pywts(gpu, rng, name: str, mode: str) -> None:
 
 
 @some(mode=pywt.Modes.modes, name__tile=[("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
-def test_every_mode_is_pywts(gpu, rng, name: str, tile: str, mode: str) -> None:
+def test_every_mode_is_pywts(gpu, rng, name, tile, mode) -> None:
     least = 2 if "reflect" in mode else 1
     for shape in [(least, 5), (3, 2), (6, 33), (40, 31)]:
         x = rng.standard_normal(shape).astype(np.float32)
@@ -216,7 +216,7 @@ def test_every_mode_is_pywts(gpu, rng, name: str, tile: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["haar", "bior4.4", "db4"])
-def test_levels_are_pywts(gpu, rng, name: str) -> None:
+def test_levels_are_pywts(gpu, rng, name) -> None:
     for shape in [(2, 65, 130), (97, 101)]:
         x = rng.standard_normal(shape).astype(np.float32)
         for level in (None, 0, 1, 3):
@@ -232,7 +232,7 @@ def test_levels_are_pywts(gpu, rng, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIFTING)
-def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name: str) -> None:
+def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name) -> None:
     wavelet = wavelet_of(name)
     # Whole-sample symmetry for filters of odd length; half-sample for haar, which needs one sample at most.
     mode = "symmetric" if name == "haar" else "reflect"
@@ -248,7 +248,7 @@ def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name: str) -> Non
 
 @pytest.mark.parametrize("tile", ["private", "local"])
 @pytest.mark.parametrize("method", ["lifting", "filterbank"])
-def test_many_tiles(gpu, rng, method: str, tile: str) -> None:
+def test_many_tiles(gpu, rng, method, tile) -> None:
     x = rng.standard_normal((2, 259, 1030)).astype(np.float32)
     ours = dwt2(gpu, x, "bior4.4", "symmetric", method=method, tile=tile)
     assert_close(ours, pywt.dwt2(x.astype(float), "bior4.4", "symmetric"))
@@ -266,7 +266,7 @@ def test_wide_tiles_and_many_bands(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
-def test_the_stationary_transform_is_pywts(gpu, rng, dtype: type) -> None:
+def test_the_stationary_transform_is_pywts(gpu, rng, dtype) -> None:
     if dtype == np.float64 and not gpu.limits.double:
         pytest.skip("no double precision")
     for name, shape, level, start in [
@@ -324,7 +324,7 @@ def test_the_stationary_transform_has_levels_while_sides_halve(gpu) -> None:
 
 
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 2), (-1, 0), [1, 2]])
-def test_any_two_axes_are_pywts(gpu, rng, axes: Any) -> None:
+def test_any_two_axes_are_pywts(gpu, rng, axes) -> None:
     x = (rng.standard_normal((12, 20, 16)) + 1j * rng.standard_normal((12, 20, 16))).astype(np.complex64)
     theirs = pywt.wavedec2(x.astype(complex), "db2", "symmetric", 2, axes)
     ours = wavedec2(gpu, x, "db2", "symmetric", 2, axes)
@@ -357,7 +357,7 @@ def test_axes_that_are_none(gpu) -> None:
 
 
 @pytest.mark.parametrize("mode", ["symmetric", "periodization", "smooth"])
-def test_packets_are_pywts(gpu, rng, mode: str) -> None:
+def test_packets_are_pywts(gpu, rng, mode) -> None:
     x = rng.standard_normal((21, 34)).astype(np.float32)
     tree = pywt.WaveletPacket2D(x.astype(float), "db2", mode, maxlevel=2)
     theirs = {node.path: node.data for node in tree.get_level(2)}
@@ -403,7 +403,7 @@ def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
 
 
 @each(way=LIFTING_WAYS, name=LIFTING)
-def test_all_ways_agree_and_invert(gpu, rng, name: str, way: dict[str, str]) -> None:
+def test_all_ways_agree_and_invert(gpu, rng, name, way) -> None:
     for mode in ("mirror", "periodization"):
         for shape in [(1, 1), (1, 7), (2, 2), (9, 2), (31, 150)]:
             x = rng.random(shape, dtype=np.float32)
@@ -414,7 +414,7 @@ def test_all_ways_agree_and_invert(gpu, rng, name: str, way: dict[str, str]) -> 
 
 
 @each(way=LIFTING_WAYS, name=LIFTING)
-def test_more_levels_than_there_is_size_for(gpu, rng, name: str, way: dict[str, str]) -> None:
+def test_more_levels_than_there_is_size_for(gpu, rng, name, way) -> None:
     for shape in [(1, 1), (1, 7), (5, 3)]:
         x = rng.random(shape, dtype=np.float32)
         with pytest.warns(GpuopsWarning, match="5 levels are more than"):
@@ -433,7 +433,7 @@ def test_more_levels_than_there_is_size_for(gpu, rng, name: str, way: dict[str, 
     [*product(INTEGER, LIFTING_WAYS), ("dd9/7", LIFTING_WAYS[0])],
     ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value,
 )
-def test_integers_are_the_published_ones_and_lossless(gpu, rng, name: str, way: dict[str, str]) -> None:
+def test_integers_are_the_published_ones_and_lossless(gpu, rng, name, way) -> None:
     for shape in [(1, 1), (1, 6), (7, 1), (2, 3), (33, 18), (40, 301)]:
         x = rng.integers(0, 65536, shape).astype(np.uint16)
         # Columns are transformed first.
@@ -473,7 +473,7 @@ def vc2_level(bands: Any, name: str) -> np.ndarray:
 @pytest.mark.parametrize(
     ("name", "tile"), [*((name, "private") for name in VC2), ("vc2-fidelity", "local"), ("vc2-haar", "local")]
 )
-def test_vc2_is_the_standards(gpu, rng, name: str, tile: str) -> None:
+def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
     way: dict[str, Any] = {"integer": True, "tile": tile}
     for shape, levels in [((2, 2), 1), ((4, 6), 1), ((2, 18), 1), ((80, 48), 3), ((36, 600), 2)]:
         x = rng.integers(0, 65536, shape).astype(np.uint16)
@@ -505,7 +505,7 @@ def test_vc2_is_the_standards(gpu, rng, name: str, tile: str) -> None:
         ("vc2-9/7", "periodization"),
     ],
 )
-def test_vc2_is_lossless_for_all_sizes(gpu, rng, name: str, mode: str) -> None:
+def test_vc2_is_lossless_for_all_sizes(gpu, rng, name, mode) -> None:
     for shape in [(1, 1), (1, 6), (7, 1), (2, 3), (33, 18), (20, 201)]:
         for dtype in (np.uint8, np.int16):
             limits = np.iinfo(dtype)
@@ -590,7 +590,7 @@ def test_names_have_coefficients_and_coefficients_names() -> None:
         ({"integer": True, "wavelet": "5/3", "method": "filterbank"}, "works by lifting"),
     ],
 )
-def test_bad_parameters(arguments: dict[str, Any], message: str) -> None:
+def test_bad_parameters(arguments, message) -> None:
     with pytest.raises(ParameterError) as error:
         DwtParams(**arguments)
     assert message in str(error.value)

@@ -32,7 +32,7 @@ def image_of(rng, shape: tuple[int, ...], integer: bool) -> np.ndarray:
 
 
 @some(integer=[True, False], name=LIFTING)
-def test_the_result_is_laans(gpu, rng, name: str, integer: bool) -> None:
+def test_the_result_is_laans(gpu, rng, name, integer) -> None:
     if integer and not names.WAVELETS[name][1]:
         return
     levels = 3
@@ -56,7 +56,7 @@ def test_the_result_is_laans(gpu, rng, name: str, integer: bool) -> None:
 
 
 @some(table=[True, False], chunk=[1, 5, 16, 128, 300])
-def test_chunks_of_any_size(gpu, rng, chunk: int, table: bool) -> None:
+def test_chunks_of_any_size(gpu, rng, chunk, table) -> None:
     """One image holds all bands, of many levels; what lies beside a level's rectangle stays as it is."""
     levels = 6
     params = DwtParams("5/3", "mirror", levels, "in-place", True)
@@ -122,7 +122,7 @@ def test_laans_memory(opened, rng) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1024, 2048), (1500, 1500), (1021, 999)])
-def test_memory(shape: tuple[int, int], opened, rng) -> None:
+def test_memory(shape, opened, rng) -> None:
     """The memory is the image's, and no more than a thousandth beside it."""
     gpu = opened(report=Report())
     assert gpu.report is not None

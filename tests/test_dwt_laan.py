@@ -49,7 +49,7 @@ def claiming(gpu: Gpu, claims: dict[str, int]) -> Gpu:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_all_kinds_of_devices(opened, rng, kind: str) -> None:
+def test_all_kinds_of_devices(opened, rng, kind) -> None:
     claims, name, mode = KINDS[kind]
     gpu = claiming(opened(), claims)
     for shape in SHAPES:
@@ -80,7 +80,7 @@ def test_double_precision(gpu, rng) -> None:
 
 
 @each(name=HALO, kind=["48 KB", "cpu"])
-def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(opened, rng, kind: str, name: str) -> None:
+def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(opened, rng, kind, name) -> None:
     """16 (1 + h / r) bytes a pixel, of which r is a row, or a band of 64 rows at least."""
     report = Report()
     gpu = claiming(opened(report=report), KINDS[kind][0])

@@ -57,9 +57,7 @@ CASES = [
 
 
 @some(wavelet__mode__integer=CASES, overlap=[True, False])
-def test_slabs_give_what_the_whole_does(
-    gpu, rng, slabs_of_seven: None, wavelet: str, mode: str, integer: bool, overlap: bool
-) -> None:
+def test_slabs_give_what_the_whole_does(gpu, rng, slabs_of_seven, wavelet, mode, integer, overlap) -> None:
     for shape, levels in (((97, 40), 1), ((98, 31), 3), ((128, 40), 2)):
         params = DwtParams(wavelet, mode, levels, integer=integer)
         x = rng.random((2, *shape), dtype=np.float32)
@@ -76,7 +74,7 @@ def test_slabs_give_what_the_whole_does(
 
 
 @pytest.mark.parametrize("method", ["filterbank", "laan", "in-place", "strip"])
-def test_methods(gpu, rng, slabs_of_seven: None, method: str) -> None:
+def test_methods(gpu, rng, slabs_of_seven, method) -> None:
     x = rng.random((1, 110, 52), dtype=np.float32)
     params = DwtParams("bior4.4", "symmetric" if method == "filterbank" else "mirror", 2, method)
     bands: list[Array | None] = [*decomposed(gpu, x, params)]
@@ -86,7 +84,7 @@ def test_methods(gpu, rng, slabs_of_seven: None, method: str) -> None:
     np.testing.assert_allclose(back, x, rtol=0, atol=DWT["round trip"])
 
 
-def test_bands_that_are_none(gpu, rng, slabs_of_seven: None) -> None:
+def test_bands_that_are_none(gpu, rng, slabs_of_seven) -> None:
     x = rng.random((1, 110, 52), dtype=np.float32)
     params = DwtParams("bior2.2", "symmetric", 2)
     bands: list[Array | None] = [*whole(gpu, x, params)]
@@ -153,7 +151,7 @@ def test_pixels_in_slabs(opened, rng) -> None:
 
 
 @each(spins=[1, 2], mode=["mirror", "smooth"])
-def test_denoising_in_slabs(opened, rng, spins: int, mode: str) -> None:
+def test_denoising_in_slabs(opened, rng, spins, mode) -> None:
     x = 0.5 + 0.1 * rng.standard_normal((3, 1900, 61)).astype(np.float32)
     limit = 3 * x.nbytes
     small, large = opened(report=Report(), memory=limit), opened()

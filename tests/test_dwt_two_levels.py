@@ -50,7 +50,7 @@ def count(gpu: Gpu) -> int:
 
 
 @few(1, name=NAMES)
-def test_two_levels_in_one_pass_are_two(gpu, rng, monkeypatch, name: str) -> None:
+def test_two_levels_in_one_pass_are_two(gpu, rng, monkeypatch, name) -> None:
     for shape in SHAPES:
         for mode in MODES:
             if "reflect" in mode and min(shape) < 2:

@@ -60,13 +60,13 @@ def tiny(gpu, monkeypatch) -> Iterator[Gpu]:
 
 
 @pytest.mark.parametrize("radix", [r for r in range(2, 33) if radices.radices(r) == (r,)] + [37, 61, 109])
-def test_every_butterfly(gpu, rng, radix: int) -> None:
+def test_every_butterfly(gpu, rng, radix) -> None:
     x = noise(rng, 3, radix)
     assert error(fft.fft(gpu, x, params=FftParams("local")), np.fft.fft(x)) < TOLERANCE["single"]
 
 
 @some(method=METHODS, shape=SHAPES)
-def test_two_dimensions_are_scipys(gpu, rng, shape: tuple[int, int], method: str) -> None:
+def test_two_dimensions_are_scipys(gpu, rng, shape, method) -> None:
     z, params = noise(rng, 3, *shape), FftParams(method)
     x = np.ascontiguousarray(z.real)
     assert error(fft.fft2(gpu, z, params=params), scipy.fft.fft2(z.astype(complex))) < TOLERANCE["single"]
@@ -96,7 +96,7 @@ def test_two_dimensions_are_scipys(gpu, rng, shape: tuple[int, int], method: str
         ),  # no halves fit: the convolution's transforms go through memory as well
     ],
 )
-def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[tuple[str, bool]], method: str) -> None:
+def test_sizes_beyond_local_memory(tiny, rng, n, kinds, method) -> None:
     params = FftParams(method)
     for shape, axis in (((3, n), -1), ((n, 3), -2)):
         z = noise(rng, *shape)
@@ -133,7 +133,7 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[tuple[str,
         ((3, 2), None),
     ],
 )
-def test_columns_before_rows(tiny: Gpu, rng, monkeypatch, shape: tuple[int, int], joined: int | None) -> None:
+def test_columns_before_rows(tiny, rng, monkeypatch, shape, joined) -> None:
     """Columns, short where several rows are transformed across each other when they are loaded, then rows."""
     if joined:
         monkeypatch.setitem(vars(tiny), "limits", replace(tiny.limits, local_bytes=4096))
@@ -162,7 +162,7 @@ def test_columns_before_rows(tiny: Gpu, rng, monkeypatch, shape: tuple[int, int]
 
 
 @pytest.mark.parametrize("shape", [(40, 36, 2), (96, 20, 3), (50, 30, 4), (44, 26, 4)])
-def test_bytes_of_all_channels_in_turn(gpu, rng, shape: tuple[int, int, int]) -> None:
+def test_bytes_of_all_channels_in_turn(gpu, rng, shape) -> None:
     pixels = rng.integers(0, 256, shape, dtype=np.uint8)
     expected = scipy.fft.rfft2(np.moveaxis(pixels / 255, 2, 0))
     assert error(fft.rfft2_of_pixels(gpu, pixels, params=FftParams("local")), expected) < TOLERANCE["single"]
@@ -170,7 +170,7 @@ def test_bytes_of_all_channels_in_turn(gpu, rng, shape: tuple[int, int, int]) ->
 
 
 @some(method=METHODS, shape=[(20, 32, 3), (17, 31, 4), (5, 6, 1)])
-def test_pixels_in_their_own_depth(gpu, rng, shape: tuple[int, int, int], method: str) -> None:
+def test_pixels_in_their_own_depth(gpu, rng, shape, method) -> None:
     for dtype, largest in (("uint8", 255), ("uint16", 65535), ("float16", 1), ("float32", 1)):
         pixels = (rng.random(shape) * largest).astype(dtype)
         expected = scipy.fft.rfft2(np.moveaxis(pixels.astype(float) / largest, 2, 0), norm="ortho")
@@ -187,7 +187,7 @@ def test_pixels_in_their_own_depth(gpu, rng, shape: tuple[int, int, int], method
     ("radix", "twiddle", "method"),
     [("2", "table", "local"), ("4", "compute", "global"), ("8", "compute", "local"), ("16", "table", "auto")],
 )
-def test_radix_and_twiddles(gpu, rng, radix: str, twiddle: str, method: str) -> None:
+def test_radix_and_twiddles(gpu, rng, radix, twiddle, method) -> None:
     z, params = noise(rng, 2, 48, 128), FftParams(method, radix, twiddle)
     assert error(fft.fft2(gpu, z, params=params), np.fft.fft2(z)) < TOLERANCE["compute"]
     passes = next(reversed(gpu.plans.values())).passes
@@ -196,7 +196,7 @@ def test_radix_and_twiddles(gpu, rng, radix: str, twiddle: str, method: str) -> 
 
 
 @pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
-def test_norm_lengths_and_axes(gpu, rng, norm: str | None) -> None:
+def test_norm_lengths_and_axes(gpu, rng, norm) -> None:
     z = noise(rng, 2, 17, 30)
     x = np.ascontiguousarray(z.real)
     for s, axes in (((17, 30), (-2, -1)), ((8, 48), (-1, -2)), ((48, 7), (0, 2)), ((1, -1), (1, 2))):
@@ -224,7 +224,7 @@ def test_norm_lengths_and_axes(gpu, rng, norm: str | None) -> None:
     norm=[None, "ortho"],
     s__axes=[(None, None), ((4, 5), None), (None, (0, 2, 1)), ((3, 6), (1, 0)), (None, (1,))],
 )
-def test_any_number_of_axes(gpu, rng, s, axes, norm: str | None) -> None:
+def test_any_number_of_axes(gpu, rng, s, axes, norm) -> None:
     z = noise(rng, 4, 6, 5, 2)
     data = {"fftn": z, "ifftn": z, "rfftn": z.real, "irfftn": z}
     for name, x in data.items():
@@ -240,7 +240,7 @@ def test_bad_axes(gpu) -> None:
 
 
 @each(method=["auto", "local"], n=[2, 3, 6, 26, 34, 96])
-def test_real_rows(gpu, rng, n: int, method: str) -> None:
+def test_real_rows(gpu, rng, n, method) -> None:
     """Rows of even length are transformed as complex rows of half the length; lengths are cropped and padded."""
     z, params = noise(rng, 11, n), FftParams(method)
     for length in (None, n + 3, n + 2, max(1, n - 1), max(2, n - 4)):
@@ -256,7 +256,7 @@ def test_a_spectrum_of_fewer_columns_than_wanted(gpu, rng) -> None:
 
 
 @some(method=METHODS, shape=[(2, 64, 48), (3, 17, 30), (1, 1, 1)])
-def test_half_storage(gpu, rng, shape: tuple[int, ...], method: str) -> None:
+def test_half_storage(gpu, rng, shape, method) -> None:
     """Errors of a rounding to 11 bits, where passes end; neither sums nor their inverses leave its range."""
     x, params = np.empty(shape, COMPLEX_HALF), FftParams(method)
     x["real"], x["imag"] = 60 + rng.random(shape), rng.standard_normal(shape)
@@ -318,7 +318,7 @@ def test_images_stay_on_the_device(gpu, rng) -> None:
 
 
 @each(method=["auto", "local"], n=[17, 31, 37, 61, 28 * 37, 67, 6 * 101, 60 * 73, 4 * 137, 199])
-def test_accuracy_of_primes_is_scipys(gpu, rng, n: int, method: str) -> None:
+def test_accuracy_of_primes_is_scipys(gpu, rng, n, method) -> None:
     z = noise(rng, 100, n)
     exact = scipy.fft.fft(z.astype(complex))
     assert error(fft.fft(gpu, z, params=FftParams(method)), exact) < 1.1 * error(scipy.fft.fft(z), exact)
@@ -331,7 +331,7 @@ def test_accuracy_of_primes_is_scipys(gpu, rng, n: int, method: str) -> None:
     kilobytes=st.sampled_from([1, 4, 32]),
     method=st.sampled_from(["auto", "local"]),
 )
-def test_any_size(gpu, shape: tuple[int, int], kilobytes: int, method: str) -> None:
+def test_any_size(gpu, shape, kilobytes, method) -> None:
     """Any plan is right; little local memory gives small sizes the plans of much larger ones."""
     z, params = noise(np.random.default_rng(1), *shape), FftParams(method)
     exact, limits = z.astype(complex), gpu.limits
@@ -352,7 +352,7 @@ def test_any_size(gpu, shape: tuple[int, int], kilobytes: int, method: str) -> N
 
 
 @given(st.integers(1, 100_000), st.sampled_from([2, 4, 8, 16]), st.sampled_from([13, 61, 109]))
-def test_radices_multiply_to_the_length(n: int, most: int, prime: int) -> None:
+def test_radices_multiply_to_the_length(n, most, prime) -> None:
     factors = radices.radices(n, most, prime)
     rest, p = n, 2
     while p <= prime:
@@ -366,9 +366,7 @@ def test_radices_multiply_to_the_length(n: int, most: int, prime: int) -> None:
 @settings(deadline=None)
 @given(st.integers(1, 20_000), st.integers(1, 40), st.sampled_from([1, 16, 32, 48, 1024]), st.sampled_from([32, 256]),
        st.booleans(), st.sampled_from(METHODS))  # fmt: skip
-def test_plans_respect_the_limits(
-    gpu, n: int, rows: int, kilobytes: int, group: int, cpu: bool, method: str
-) -> None:
+def test_plans_respect_the_limits(gpu, n, rows, kilobytes, group, cpu, method) -> None:
     limits = replace(
         gpu.limits, work_group=group, work_item_sizes=(group,) * 3, local_bytes=kilobytes * 1024, is_cpu=cpu
     )
@@ -411,7 +409,7 @@ def test_spectrum_of_an_image(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("name", ["hann", "hamming", "blackman"])
-def test_windows_are_scipys(name: str) -> None:
+def test_windows_are_scipys(name) -> None:
     import scipy.signal
 
     for n in (1, 2, 9, 16):
@@ -430,7 +428,7 @@ def test_windows_are_scipys(name: str) -> None:
         ("notch", ("0.2,0.1,0.05", "-0.35,0.45,0.15", "0,-0.3")),
     ],
 )
-def test_filters(gpu, rng, kind: str, cutoff: str | tuple[str, ...], shape: str) -> None:
+def test_filters(gpu, rng, kind, cutoff, shape) -> None:
     x = rng.random((1, 17, 30), dtype=np.float32)
     f = filter_option(kind, cutoff, shape, 3)
     h = frequency_filter(f, (17, 30))[:, :16]
@@ -440,7 +438,7 @@ def test_filters(gpu, rng, kind: str, cutoff: str | tuple[str, ...], shape: str)
 
 
 @each(shift=[True, False], size=[(48, 31), (17, 30)], view=VIEWS)
-def test_views(gpu, rng, view: str, size: tuple[int, int], shift: bool) -> None:
+def test_views(gpu, rng, view, size, shift) -> None:
     x = rng.random((2, *size), dtype=np.float32)
     got = spectrum.picture(gpu, gpu.array(x), SpectrumParams(half=False, shift=shift), view).numpy()
     assert got.shape == x.shape and picture_error(got, x, view, shift) < TOLERANCE["picture"]
@@ -453,7 +451,7 @@ def test_views_of_nothing(gpu) -> None:
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_pixels_that_are_not_finite_are_an_error(gpu, value: float) -> None:
+def test_pixels_that_are_not_finite_are_an_error(gpu, value) -> None:
     x = np.zeros((2, 5, 6), np.float32)
     x[1, 3, 2] = value
     with pytest.raises(ParameterError, match="NaN or infinite"):
@@ -474,7 +472,7 @@ def test_pixels_that_are_not_finite_are_an_error(gpu, value: float) -> None:
         ("rfft2", np.zeros((4, 4), complex), {}, "real array"),
     ],
 )
-def test_bad_input(gpu, name: str, x: np.ndarray, options: dict, message: str) -> None:
+def test_bad_input(gpu, name, x, options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         getattr(fft, name)(gpu, x, **options)
 

@@ -62,9 +62,7 @@ def by_rows(monkeypatch) -> None:
     size=[(20, 30), (1, 7), (263, 17)],
     method=["auto", "global"],
 )
-def test_axes_are_those_of_the_definition(
-    planned, size: tuple[int, int], half: bool, precision: str, method: str
-) -> None:
+def test_axes_are_those_of_the_definition(planned, size, half, precision, method) -> None:
     """Rows in two parts, columns in panels of three; and back."""
     if precision == "double" and not planned.limits.double:
         pytest.skip("no double precision")
@@ -106,7 +104,7 @@ def test_the_least_memory_is_said(opened) -> None:
 
 @given(data=st.data())
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_spools_keep_what_they_are_given(tmp_path, data: st.DataObject) -> None:
+def test_spools_keep_what_they_are_given(tmp_path, data) -> None:
     shape = tuple(data.draw(st.integers(1, n)) for n in (3, 20, 20))
     width = data.draw(st.integers(1, 25))
     dtype = np.dtype(data.draw(st.sampled_from([np.complex64, np.complex128, np.float32])))
@@ -135,9 +133,7 @@ def test_spools_keep_what_they_are_given(tmp_path, data: st.DataObject) -> None:
     dtype__channels=[("uint8", 1), ("uint8", 3), ("uint8", 4), ("uint16", 2)],
     scratch=[False, True],
 )
-def test_every_pixel_comes_back(
-    clpix, tmp_path, monkeypatch, dtype: str, channels: int, extension: str, scratch: bool
-) -> None:
+def test_every_pixel_comes_back(clpix, tmp_path, monkeypatch, dtype, channels, extension, scratch) -> None:
     """With a spool in memory and in a file; the spectrum is numpy's."""
     pixels = noise((*SIZE, channels), dtype)
     image, spectrum, back = write(tmp_path / "a.png", pixels), tmp_path / f"s.{extension}", tmp_path / "b.png"
@@ -196,9 +192,7 @@ OPTIONS = [
 
 
 @each(options=OPTIONS, size=[(37, 44), (41, 53), (1, 9), (9, 1)])
-def test_every_option_gives_the_whole(
-    clpix, tmp_path, options: tuple[str, ...], size: tuple[int, int], request
-) -> None:
+def test_every_option_gives_the_whole(clpix, tmp_path, options, size, request) -> None:
     """The spectrum, what the file says of it, and the picture that comes back, of odd and prime sizes."""
     image = write(tmp_path / "a.png", noise((*size, 3)))
     whole = clpix("fft", image, "-o", tmp_path / "whole.npz", *options)
@@ -227,9 +221,7 @@ def test_every_option_gives_the_whole(
     view=["log-magnitude", "magnitude", "phase", "power", "real", "imag"],
     size__shift=[((48, 31), True), ((31, 48), False), ((1, 5), True), ((2, 2), True)],
 )
-def test_pictures_are_those_of_the_whole(
-    clpix, tmp_path, view: str, size: tuple[int, int], shift: bool, request
-) -> None:
+def test_pictures_are_those_of_the_whole(clpix, tmp_path, view, size, shift, request) -> None:
     image = write(tmp_path / "a.png", noise((*size, 4)))
     options = ("--view", view, "--shift" if shift else "--no-shift")
     assert clpix("fft", image, "-o", tmp_path / "whole.png", *options).code == 0
@@ -258,7 +250,7 @@ def test_a_picture_s_shades_are_chosen_by_the_same_sample(clpix, tmp_path, monke
 @pytest.mark.exhaustive
 @given(data=st.data())
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_picture_under_any_limit(clpix, tmp_path, data: st.DataObject) -> None:
+def test_any_picture_under_any_limit(clpix, tmp_path, data) -> None:
     """It comes back, or a line says what would do."""
     size = data.draw(st.integers(1, 90)), data.draw(st.integers(1, 90))
     pixels = noise((*size, data.draw(st.integers(1, 4))))
@@ -281,7 +273,7 @@ def test_any_picture_under_any_limit(clpix, tmp_path, data: st.DataObject) -> No
     np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
 
 
-def test_floats_and_light(clpix, tmp_path, by_rows: None) -> None:
+def test_floats_and_light(clpix, tmp_path, by_rows) -> None:
     pixels = noise((41, 53, 3), "float32")
     image = write(tmp_path / "a.exr", pixels, linear=True)
     assert clpix("fft", image, "-o", tmp_path / "s.tif").code == 0
@@ -293,7 +285,7 @@ def test_floats_and_light(clpix, tmp_path, by_rows: None) -> None:
 
 
 @each(value=[np.nan, np.inf], precision=["single", "half"])
-def test_pixels_that_are_not_finite(clpix, tmp_path, by_rows: None, value: float, precision: str) -> None:
+def test_pixels_that_are_not_finite(clpix, tmp_path, by_rows, value, precision) -> None:
     pixels = noise((9, 9, 3), "float32")
     pixels[3, 4, 1] = value
     image = write(tmp_path / "a.exr", pixels, linear=True)
@@ -302,7 +294,7 @@ def test_pixels_that_are_not_finite(clpix, tmp_path, by_rows: None, value: float
     assert os.listdir(tmp_path) == ["a.exr"]
 
 
-def test_spectra_that_are_not_finite(clpix, tmp_path, by_rows: None) -> None:
+def test_spectra_that_are_not_finite(clpix, tmp_path, by_rows) -> None:
     image = write(tmp_path / "a.png", noise((17, 31, 3)))
     clpix("fft", image, "-o", tmp_path / "s.npz")
     arrays, attributes = files.read_data(tmp_path / "s.npz")
@@ -363,7 +355,7 @@ def test_a_scratch_folder_that_is_none(clpix, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("trouble", ["not writable", "free", "disk is full", "failed there"])
-def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble: str) -> None:
+def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble) -> None:
     monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
     image = write(tmp_path / "a.png", noise((*SIZE, 3)))
     folder = tmp_path / "scratch"

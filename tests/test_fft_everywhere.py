@@ -207,7 +207,7 @@ def error(case: Case) -> float:
 
 
 @choices.few(9, case=few())
-def test_a_few_combinations(case: Case) -> None:
+def test_a_few_combinations(case) -> None:
     if case.precision == "double" and not device().real.double:
         pytest.skip("no double precision")
     assert error(case) < LIMITS[case.precision]
@@ -217,7 +217,7 @@ def test_a_few_combinations(case: Case) -> None:
 @pytest.mark.parametrize(
     ("size", "kind", "precision"), dict.fromkeys((case.size, case.kind, case.precision) for case in ALL)
 )
-def test_every_combination(size: tuple[int, int], kind: str, precision: str) -> None:
+def test_every_combination(size, kind, precision) -> None:
     if precision == "double" and not device().real.double:
         pytest.skip("no double precision")
     computations: dict[Hashable, list[Case]] = {}

@@ -48,7 +48,7 @@ def spectra(rng: np.random.Generator, size: tuple[int, int], channels: int, para
 
 @pytest.mark.parametrize(("size", "method", "dtype", "channels", "options"), WRITTEN)
 def test_pixels_are_written_as_by_a_kernel_of_their_own(
-    gpu, rng, size: tuple[int, int], method: str, dtype: str, channels: int, options: dict
+    gpu, rng, size, method, dtype, channels, options
 ) -> None:
     params = SpectrumParams(**options, how=FftParams(method))
     image, values = spectra(rng, size, channels, params)
@@ -102,7 +102,7 @@ def test_there_and_back_in_bytes(gpu, rng) -> None:
 @pytest.mark.parametrize("local_bytes", [1 << 16, 1024])
 @pytest.mark.parametrize("size", [(17, 34), (38, 9)])
 @pytest.mark.parametrize("half", [False, True])
-def test_pixels_of_convolutions(gpu, rng, monkeypatch, size, local_bytes: int, half: bool) -> None:
+def test_pixels_of_convolutions(gpu, rng, monkeypatch, size, local_bytes, half) -> None:
     """Prime factors that Bluestein's convolution transforms, in one launch or, of little local memory, in several."""
     small_primes(monkeypatch)
     few = min(local_bytes, gpu.limits.local_bytes)
@@ -156,7 +156,7 @@ def passes(gpu: Gpu) -> int:
         ((4, 9), "global", {"half": False, "pad": "pow2"}),
     ],
 )
-def test_half_precision(gpu, rng, size: tuple[int, int], method: str, options: dict) -> None:
+def test_half_precision(gpu, rng, size, method, options) -> None:
     """Complex numbers are halves between passes and in the end; what is rounded to 8 bits comes back."""
     pixels = rng.integers(0, 256, (*size, 3), dtype=np.uint8)
     params = SpectrumParams(**options, precision="half", how=FftParams(method))
@@ -185,7 +185,7 @@ def test_half_precision_filters(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("params", [FftParams("global", "2"), FftParams("local")])
-def test_sums_stay_in_range(gpu, monkeypatch, params: FftParams) -> None:
+def test_sums_stay_in_range(gpu, monkeypatch, params) -> None:
     """1024 times 200 is beyond halves; each of several passes takes its part of the scale."""
     monkeypatch.setitem(
         vars(gpu), "limits", replace(gpu.limits, local_bytes=1024)

@@ -53,7 +53,7 @@ def png_file(width: int, height: int, depth: int, colour: int, rows: bytes, *chu
 
 
 @each(kind=range(5), dtype=[np.uint8, np.uint16], channels=[1, 2, 3, 4])
-def test_png_filters_are_inverted_by_the_specification(kind: int, dtype: type, channels: int, rng) -> None:
+def test_png_filters_are_inverted_by_the_specification(kind, dtype, channels, rng) -> None:
     """Against the reconstruction of the PNG specification, 9.2, byte by byte."""
     pixels = rng.integers(0, np.iinfo(dtype).max, (6, 5, channels), dtype, endpoint=True)
     step = channels * pixels.itemsize
@@ -86,9 +86,7 @@ def test_png_filters_are_inverted_by_the_specification(kind: int, dtype: type, c
     few=st.sampled_from([0, 1 << 12]),
     seed=st.integers(0, 99),
 )
-def test_png_of_any_shape_and_strip_size_comes_back(
-    height: int, width: int, channels: int, dtype: str, strip: int, few: int, seed: int
-) -> None:
+def test_png_of_any_shape_and_strip_size_comes_back(height, width, channels, dtype, strip, few, seed) -> None:
     rng = np.random.default_rng(seed)
     pixels = rng.integers(0, np.iinfo(dtype).max, (height, width, channels), dtype) // np.array(
         rng.integers(1, 1000), dtype if dtype == "uint16" else "uint8"
@@ -111,7 +109,7 @@ def test_png_of_any_shape_and_strip_size_comes_back(
         assert rows[:, 1:].tobytes() == pixels.astype(pixels.dtype.newbyteorder(">")).tobytes()
 
 
-def test_png_is_read_alike_by_pillow(photo: Picture, tmp_path) -> None:
+def test_png_is_read_alike_by_pillow(photo, tmp_path) -> None:
     path = tmp_path / "photo.png"
     write(path, replace(photo, metadata=Metadata(icc=ICC, resolution=(300.0, 300.0, "in"))))
     with PIL.open(path) as image:
@@ -120,7 +118,7 @@ def test_png_is_read_alike_by_pillow(photo: Picture, tmp_path) -> None:
         assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
 
 
-def test_png_size_is_sane(photo: Picture, tmp_path) -> None:
+def test_png_size_is_sane(photo, tmp_path) -> None:
     write(tmp_path / "ours.png", photo)
     PIL.fromarray(photo.pixels).save(tmp_path / "pillow.png")
     assert (tmp_path / "ours.png").stat().st_size < 1.15 * (tmp_path / "pillow.png").stat().st_size
@@ -138,7 +136,7 @@ def camera_exif() -> bytes:
 
 
 @each(source=["png", "jpg", "webp", "tif"], target=["png", "jpg", "webp", "tif"])
-def test_exif_goes_from_any_format_to_any(source: str, target: str, photo: Picture, tmp_path) -> None:
+def test_exif_goes_from_any_format_to_any(source, target, photo, tmp_path) -> None:
     first, second = tmp_path / f"a.{source}", tmp_path / f"b.{target}"
     PIL.fromarray(photo.pixels).save(first, exif=b"Exif\0\0" + camera_exif(), icc_profile=ICC)
     picture = read(first)
@@ -182,7 +180,7 @@ def rich_exif(order: str) -> bytes:
 
 
 @each(order=["<", ">"], target=["png", "jpg", "webp", "tif"])
-def test_all_directories_of_exif_survive(order: str, target: str, photo: Picture, tmp_path) -> None:
+def test_all_directories_of_exif_survive(order, target, photo, tmp_path) -> None:
     """They survive by way of TIFF and directly; only positions in the maker's note do not, which a line says."""
     block = rich_exif(order)
     with pytest.warns(
@@ -208,7 +206,7 @@ def test_all_directories_of_exif_survive(order: str, target: str, photo: Picture
         assert exif.get_ifd(0xA005)[1].rstrip("\0") == "R98"
 
 
-def test_exif_that_is_damaged_in_part_is_kept_in_part(photo: Picture, tmp_path) -> None:
+def test_exif_that_is_damaged_in_part_is_kept_in_part(photo, tmp_path) -> None:
     block = bytearray(rich_exif("<"))
     block[30:34] = struct.pack("<I", 99999)  # the offset of the Exif directory
     with pytest.warns(GpuopsWarning, match=r"kept but for: tag 0x8769"):
@@ -218,7 +216,7 @@ def test_exif_that_is_damaged_in_part_is_kept_in_part(photo: Picture, tmp_path) 
     assert b"RF24" in kept
 
 
-def test_tiff_says_which_blocks_it_leaves_out(photo: Picture, tmp_path) -> None:
+def test_tiff_says_which_blocks_it_leaves_out(photo, tmp_path) -> None:
     import tifffile
 
     extra = [(0x83BB, 7, 4, b"iptc", True), (0x8649, 7, 4, b"8BIM", True), (0x0110, 2, 0, "EOS R5", True)]
@@ -245,7 +243,7 @@ def test_tiff_says_which_blocks_it_leaves_out(photo: Picture, tmp_path) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_png_says_what_is_not_kept(inserted: bytes, name: str, tmp_path) -> None:
+def test_png_says_what_is_not_kept(inserted, name, tmp_path) -> None:
     path = tmp_path / "p.png"
     path.write_bytes(png_file(1, 1, 8, 0, b"\0\x05", inserted))
     with pytest.warns(GpuopsWarning) as caught:
@@ -270,7 +268,7 @@ def test_png_of_usual_colours_says_nothing(tmp_path) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_jpeg_says_what_is_not_kept(segment: bytes, name: str, photo: Picture, tmp_path) -> None:
+def test_jpeg_says_what_is_not_kept(segment, name, photo, tmp_path) -> None:
     path = tmp_path / "p.jpg"
     write(path, replace(photo, metadata=Metadata(exif=camera_exif())))
     data = path.read_bytes()
@@ -289,7 +287,7 @@ def test_animated_webp_and_png_are_read_as_their_first_picture(tmp_path) -> None
 
 
 @pytest.mark.parametrize("name", ["c.jpg", "c.tif"])
-def test_cmyk_is_converted_and_says_so(name: str, tmp_path) -> None:
+def test_cmyk_is_converted_and_says_so(name, tmp_path) -> None:
     inks = np.zeros((16, 32, 4), np.uint8)
     inks[:, 8:16, 0] = inks[:, 16:24, 3] = 255
     inks[:, 24:] = 128, 64, 32, 16
@@ -304,7 +302,7 @@ def test_cmyk_is_converted_and_says_so(name: str, tmp_path) -> None:
     assert picture.pixels[8, 4::8].tolist() == [[255, 255, 255], [0, 255, 255], [0, 0, 0], [119, 179, 209]]
 
 
-def test_exif_preview_is_dropped(photo: Picture, tmp_path) -> None:
+def test_exif_preview_is_dropped(photo, tmp_path) -> None:
     preview = b"\xff\xd8 the face that was blurred \xff\xd9"
     at = 8 + 2 + 12 + 4  # directory 0 with one entry, then directory 1
     block = b"II*\0\x08\0\0\0" + struct.pack("<HHHII", 1, 0x0112, 3, 1, 3) + struct.pack("<I", at)
@@ -323,14 +321,14 @@ def suited(pixels: np.ndarray, fmt: files.Format, at: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
-def test_a_picture_without_metadata_gets_none(fmt: files.Format, photo: Picture, tmp_path) -> None:
+def test_a_picture_without_metadata_gets_none(fmt, photo, tmp_path) -> None:
     path = tmp_path / f"p{fmt.extension}"
     linear = fmt.dtypes[0].startswith("float")
     write(path, Picture(suited(photo.pixels, fmt), linear=linear))
     assert read(path).metadata == Metadata()
 
 
-def test_losses_are_named(photo: Picture, tmp_path) -> None:
+def test_losses_are_named(photo, tmp_path) -> None:
     metadata = Metadata(icc=ICC, exif=camera_exif(), resolution=(72.0, 72.0, "in"))
     with pytest.warns(
         GpuopsWarning, match=r"p\.dpx: DPX cannot hold the ICC profile, EXIF .*turned.*, resolution"
@@ -350,14 +348,14 @@ def test_losses_are_named(photo: Picture, tmp_path) -> None:
 
 
 @each(name=["r.png", "r.jpg", "r.tif", "r.exr"], value=[np.inf, np.nan, -3.0, 1e12, 1e-9])
-def test_resolutions_that_make_no_sense(name: str, value: float, tmp_path) -> None:
+def test_resolutions_that_make_no_sense(name, value, tmp_path) -> None:
     pixels = np.zeros((8, 8, 3), format_named(name[2:]).dtypes[0])
     with pytest.warns(GpuopsWarning, match="makes no sense"):
         write(tmp_path / name, Picture(pixels, metadata=Metadata(resolution=(300.0, value, "in"))))
     assert read(tmp_path / name).metadata.resolution is None
 
 
-def test_resolutions_that_jpeg_cannot_hold(photo: Picture, tmp_path) -> None:
+def test_resolutions_that_jpeg_cannot_hold(photo, tmp_path) -> None:
     for x, held in ((300.5, 300), (100000.0, 65535)):
         with pytest.warns(GpuopsWarning, match=f"the resolution becomes {held} x 72"):
             write(tmp_path / f"{x}.jpg", replace(photo, metadata=Metadata(resolution=(x, 72.0, "in"))))
@@ -448,9 +446,7 @@ def test_exr_tiles(tmp_path, rng) -> None:
     ],
     ids=str,
 )
-def test_exr_names_the_channels_that_are_not_used(
-    channels: tuple[str, ...], used: str, unused: str, tmp_path, rng
-) -> None:
+def test_exr_names_the_channels_that_are_not_used(channels, used, unused, tmp_path, rng) -> None:
     path = tmp_path / "c.exr"
     values = rng.random((5, 7, len(channels))).astype(np.float32)
     if "A" in channels:
@@ -506,7 +502,7 @@ def test_exr_alpha_is_straight_in_memory_and_associated_in_the_file(tmp_path) ->
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_exr_colour_under_partial_alpha_comes_back_within_a_unit(dtype: type, tmp_path, rng) -> None:
+def test_exr_colour_under_partial_alpha_comes_back_within_a_unit(dtype, tmp_path, rng) -> None:
     """The file's own values are the reference: dividing by alpha and multiplying again is off by one unit at most."""
     stored = rng.random((200, 300, 4)).astype(dtype)
     stored[:, :, :3] *= rng.random((200, 300, 3)).astype(dtype) * stored[:, :, 3:]
@@ -534,7 +530,7 @@ def test_exr_light_without_alpha_stays(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_exr_hidden_colour_that_is_not_finite_becomes_0(dtype: type, tmp_path) -> None:
+def test_exr_hidden_colour_that_is_not_finite_becomes_0(dtype, tmp_path) -> None:
     pixels = np.array([[[np.inf, np.nan, -np.inf, 0], [np.inf, np.nan, 1, 1]]], dtype)
     with pytest.warns(GpuopsWarning, match="alpha is 0 becomes 0"):
         write(tmp_path / "a.exr", Picture(pixels, alpha=True, linear=True))
@@ -582,7 +578,7 @@ def test_exr_header_survives(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("old", "new"), [(b"comments\0", b"comm\xffnts\0"), (b"hello", b"h\xffllo")], ids=str
 )
-def test_exr_text_in_another_encoding(old: bytes, new: bytes, tmp_path) -> None:
+def test_exr_text_in_another_encoding(old, new, tmp_path) -> None:
     path = tmp_path / "a.exr"
     attributes = {"comments": ("string", "hello")}
     write(
@@ -624,7 +620,7 @@ def tiff_file(bits: int, kind: int, photometric: int, data: bytes, channels: int
     [{}, {"rowsperstrip": 1}, {"byteorder": ">"}, {"tile": (16, 16)}, {"compression": "zlib"}],
     ids=str,
 )
-def test_tiff_of_double_precision(options: dict, tmp_path, rng) -> None:
+def test_tiff_of_double_precision(options, tmp_path, rng) -> None:
     import tifffile
 
     path = tmp_path / "d.tif"
@@ -699,7 +695,7 @@ def hdr_file(axes: str, *lines: str, kind: str = "32-bit_rle_rgbe") -> bytes:
         ("-X {} +Y {}", [[6, 4, 2], [5, 3, 1]]),
     ],
 )
-def test_hdr_of_any_orientation_is_turned_upright(axes: str, rows: list[list[int]], tmp_path) -> None:
+def test_hdr_of_any_orientation_is_turned_upright(axes, rows, tmp_path) -> None:
     (tmp_path / "a.hdr").write_bytes(hdr_file(axes))
     assert read(tmp_path / "a.hdr").pixels[:, :, 0].tolist() == rows
 
@@ -769,7 +765,7 @@ def cut(path: Path, share: float) -> None:
 
 @pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.97])
-def test_cut_files_are_refused(fmt: files.Format, share: float, photo: Picture, tmp_path, capfd) -> None:
+def test_cut_files_are_refused(fmt, share, photo, tmp_path, capfd) -> None:
     path = tmp_path / f"p{fmt.extension}"
     write(path, Picture(suited(photo.pixels, fmt), linear=fmt.dtypes[0].startswith("float")))
     cut(path, share)
@@ -781,7 +777,7 @@ def test_cut_files_are_refused(fmt: files.Format, share: float, photo: Picture, 
     assert capfd.readouterr().err == ""  # no codec writes to stderr by itself
 
 
-def test_damage_in_the_middle_of_a_png_is_found(photo: Picture, tmp_path) -> None:
+def test_damage_in_the_middle_of_a_png_is_found(photo, tmp_path) -> None:
     path = tmp_path / "p.png"
     write(path, photo)
     data = bytearray(path.read_bytes())
@@ -809,7 +805,7 @@ def huge_headers() -> Iterator[tuple[str, bytes]]:
 @pytest.mark.parametrize(
     ("name", "data"), list(huge_headers()), ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_a_header_that_claims_too_much_is_refused_at_once(name: str, data: bytes, tmp_path) -> None:
+def test_a_header_that_claims_too_much_is_refused_at_once(name, data, tmp_path) -> None:
     (tmp_path / name).write_bytes(data)
     code = (
         "import sys; from gpuops import FileError; from gpuops.files import read\n"
@@ -827,7 +823,7 @@ def test_a_header_that_claims_too_much_is_refused_at_once(name: str, data: bytes
     assert run.stderr == ""
 
 
-def test_the_content_tells_the_format(photo: Picture, tmp_path) -> None:
+def test_the_content_tells_the_format(photo, tmp_path) -> None:
     write(tmp_path / "a.png", photo)
     for name in ("a.jpg", "a.exr", "a", "a.zip"):
         (tmp_path / name).write_bytes((tmp_path / "a.png").read_bytes())
@@ -836,7 +832,7 @@ def test_the_content_tells_the_format(photo: Picture, tmp_path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
-def test_random_damage_is_an_error_or_a_picture(fmt: files.Format, photo: Picture, tmp_path, rng) -> None:
+def test_random_damage_is_an_error_or_a_picture(fmt, photo, tmp_path, rng) -> None:
     """Reading a damaged file gives one FileError of one line, or some picture."""
     path = tmp_path / f"p{fmt.extension}"
     pixels = suited(photo.pixels[:40, :50], fmt, -1)
@@ -866,7 +862,7 @@ def test_unreadable_file(tmp_path) -> None:
 # Outputs --------------------------------------------------------------------------------------------
 
 
-def test_check_output(photo: Picture, tmp_path) -> None:
+def test_check_output(photo, tmp_path) -> None:
     there = tmp_path / "there.png"
     write(there, photo)
     (tmp_path / "link.png").symlink_to(there)
@@ -893,7 +889,7 @@ def test_check_output(photo: Picture, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("name", "largest"), [("a.jpg", 65500), ("a.webp", 16383)])
-def test_sides_that_a_format_has_not(name: str, largest: int, tmp_path) -> None:
+def test_sides_that_a_format_has_not(name, largest, tmp_path) -> None:
     with pytest.raises(FileError, match=f"{largest} pixels"):
         files.write(tmp_path / name, Picture(np.zeros((largest + 1, 1, 3), np.uint8)))
     assert not list(tmp_path.iterdir())
@@ -901,7 +897,7 @@ def test_sides_that_a_format_has_not(name: str, largest: int, tmp_path) -> None:
     assert files.read(tmp_path / name).height == largest
 
 
-def test_existing_files_are_kept(photo: Picture, tmp_path) -> None:
+def test_existing_files_are_kept(photo, tmp_path) -> None:
     path = tmp_path / "a.png"
     path.write_text("precious")
     with pytest.raises(FileError, match="exists already"):
@@ -939,7 +935,7 @@ def test_without_hard_links_nothing_is_overwritten_either(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, MemoryError, OSError(28, "No space left on device")])
-def test_nothing_is_left_after_a_failure(problem: BaseException, photo: Picture, tmp_path) -> None:
+def test_nothing_is_left_after_a_failure(problem, photo, tmp_path) -> None:
     expected = FileError if not isinstance(problem, type) or problem is MemoryError else problem
     with pytest.raises(expected), atomic(tmp_path / "a.png") as temporary:
         Path(temporary).write_text("half a pic")
@@ -950,7 +946,7 @@ def test_nothing_is_left_after_a_failure(problem: BaseException, photo: Picture,
 @pytest.mark.exhaustive
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="mounting a small disk needs root")
 @pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
-def test_full_disk(fmt: files.Format, tmp_path, rng) -> None:
+def test_full_disk(fmt, tmp_path, rng) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(
@@ -967,7 +963,7 @@ def test_full_disk(fmt: files.Format, tmp_path, rng) -> None:
         subprocess.run(["umount", disk], check=True)
 
 
-def test_a_disk_that_fills_up_at_the_last_byte(photo: Picture, tmp_path, monkeypatch) -> None:
+def test_a_disk_that_fills_up_at_the_last_byte(photo, tmp_path, monkeypatch) -> None:
     """Codecs may miss the error of their last buffer; the probe behind it must not."""
 
     def full(_: str) -> None:
@@ -979,7 +975,7 @@ def test_a_disk_that_fills_up_at_the_last_byte(photo: Picture, tmp_path, monkeyp
     assert os.listdir(tmp_path) == []
 
 
-def test_depth_must_fit(photo: Picture, tmp_path) -> None:
+def test_depth_must_fit(photo, tmp_path) -> None:
     with pytest.raises(ParameterError, match="output_dtype"):
         write(tmp_path / "a.jpg", replace(photo, pixels=photo.pixels.astype(np.uint16)))
     wanted = {
@@ -990,7 +986,7 @@ def test_depth_must_fit(photo: Picture, tmp_path) -> None:
         assert output_dtype(format_named(name), dtype) == expected
 
 
-def test_streams(photo: Picture) -> None:
+def test_streams(photo) -> None:
     stream = io.BytesIO()
     files.write_stream(stream, photo, format_named(".TIF"))
     stream.seek(0)
@@ -1009,7 +1005,7 @@ def test_importing_is_cheap() -> None:
     assert run.stdout.strip() == "[]"
 
 
-def test_the_imageio_plugin_works_for_anybody(photo: Picture, tmp_path) -> None:
+def test_the_imageio_plugin_works_for_anybody(photo, tmp_path) -> None:
     import imageio.v3 as iio
 
     import gpuops.files.imageio_plugin  # noqa: F401
@@ -1041,7 +1037,7 @@ def arrays(rng: np.random.Generator, suffix: str) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".exr", ".tif", ".tiff"])
-def test_data_come_back_bit_for_bit(suffix: str, tmp_path, rng) -> None:
+def test_data_come_back_bit_for_bit(suffix, tmp_path, rng) -> None:
     path = tmp_path / f"data{suffix}"
     assert files.is_data_format(path)
     before = arrays(rng, suffix)
@@ -1067,7 +1063,7 @@ def test_data_come_back_bit_for_bit(suffix: str, tmp_path, rng) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".exr", ".tif"])
-def test_data_descriptions_that_lie(suffix: str, tmp_path) -> None:
+def test_data_descriptions_that_lie(suffix, tmp_path) -> None:
     path = tmp_path / f"data{suffix}"
     files.write_data(path, {"x": np.zeros((20, 30), np.float32)}, {})
     whole = path.read_bytes()

@@ -52,7 +52,7 @@ def mask_file(path: Path, mask: Array) -> FileOperand:
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 12), (16, 9)])
 @pytest.mark.parametrize("kind", [None, "highpass"])
-def test_masks(gpu, rng, size: tuple[int, int], kind: str | None, tmp_path) -> None:
+def test_masks(gpu, rng, size, kind, tmp_path) -> None:
     """A mask without symmetry: what is filtered is the real part, and alpha stays."""
     x, mask = rng.random((4, *size), np.float32), rng.random(size, np.float32) * 2 - 0.5
     cutoff = () if kind is None else ("0.2",)
@@ -94,7 +94,7 @@ def test_masks_that_do_not_fit(gpu, clpix, rng, tmp_path) -> None:
 @pytest.mark.parametrize(
     "options", [("--half",), ("--full", "--shift"), ("--precision", "half"), ("--memory", "20M")]
 )
-def test_fft_with_a_mask(clpix, rng, options: tuple[str, ...], tmp_path) -> None:
+def test_fft_with_a_mask(clpix, rng, options, tmp_path) -> None:
     pixels, mask = rng.random((33, 40, 3), np.float32), rng.integers(0, 256, (33, 40, 1), np.uint8)
     files.write(tmp_path / "a.tif", files.Picture(pixels, linear=True))
     files.write(tmp_path / "m.png", files.Picture(mask))
@@ -109,7 +109,7 @@ def test_fft_with_a_mask(clpix, rng, options: tuple[str, ...], tmp_path) -> None
 
 
 @pytest.mark.parametrize("cutoffs", [("notch", "0.2,-0.1", "-0.3,-0.25,0.1"), ("lowpass", "0.2")])
-def test_it_is_fft_and_ifft(clpix, rng, cutoffs: tuple[str, ...], tmp_path) -> None:
+def test_it_is_fft_and_ifft(clpix, rng, cutoffs, tmp_path) -> None:
     files.write(tmp_path / "a.png", files.Picture(rng.integers(0, 65536, (24, 30, 3), np.uint16)))
     kind, *places = cutoffs
     words = [word for place in places for word in ("--cutoff", place)]
@@ -187,6 +187,6 @@ def test_in_a_chain(gpu, clpix, rng, tmp_path) -> None:
         (("--kind", "highpass", "--cutoff", "0.1", "--offset", "nan"), "auto, middle, or a number"),
     ],
 )
-def test_bad_options(clpix, words: tuple[str, ...], text: str, tmp_path) -> None:
+def test_bad_options(clpix, words, text, tmp_path) -> None:
     run = clpix("filter", tmp_path / "a.png", *words, "-o", tmp_path / "b.png")
     assert (run.code, run.err.count("\n")) == (2, 1) and text in run.err

@@ -193,9 +193,7 @@ def check_surroundings(gpu: Gpu) -> None:
 
 
 @each(command__params=FILTERS, size=SIZES)
-def test_the_definition(
-    by_rows: Callable[..., Run], tmp_path, command: tuple[str, ...], params: Params, size: tuple[int, int]
-) -> None:
+def test_the_definition(by_rows, tmp_path, command, params, size) -> None:
     pixels = light((*size, 3), "float32") / 4
     path, out = saved(tmp_path / "in.tif", pixels), tmp_path / "out.tif"
     expected = np.moveaxis(definition(np.moveaxis(pixels, 2, 0).astype(float), 3, params), 0, 2)
@@ -206,16 +204,7 @@ def test_the_definition(
 
 
 @each(command__params=[FILTERS[k] for k in (0, 1, 4)], channels=[1, 2, 3, 4], suffix__dtype=FILES)
-def test_files(
-    clpix,
-    by_rows: Callable[..., Run],
-    tmp_path,
-    command: tuple[str, ...],
-    params: Params,
-    channels: int,
-    suffix: str,
-    dtype: str,
-) -> None:
+def test_files(clpix, by_rows, tmp_path, command, params, channels, suffix, dtype) -> None:
     """Of any depth, with and without alpha: as the whole, and what is said of them."""
     path = saved(tmp_path / f"in.{suffix}", light((37, 29, channels), dtype))
     whole, rows = tmp_path / f"whole.{suffix}", tmp_path / f"rows.{suffix}"
@@ -237,9 +226,7 @@ def test_files(
 
 
 @each(command=[FILTERS[0][0], FILTERS[1][0], FILTERS[4][0]], value=[np.nan, np.inf])
-def test_values_that_are_not_finite(
-    clpix, by_rows: Callable[..., Run], tmp_path, command: tuple[str, ...], value: float
-) -> None:
+def test_values_that_are_not_finite(clpix, by_rows, tmp_path, command, value) -> None:
     """They spoil their channel, as in a whole picture, and one line says so; alpha that stays is left alone."""
     pixels = light((37, 29, 4), "float32")
     pixels[5, 7, 1] = value
@@ -277,15 +264,7 @@ SOURCES = [("exr", "float16", 4), ("tif", "uint16", 3), ("png", "uint8", 1), ("e
 
 
 @each(chain__filters=CHAINS, source=SOURCES)
-def test_chains(
-    clpix,
-    by_rows: Callable[..., Run],
-    tmp_path,
-    monkeypatch,
-    chain: tuple[tuple[str, ...], ...],
-    filters: int,
-    source: tuple[str, str, int],
-) -> None:
+def test_chains(clpix, by_rows, tmp_path, monkeypatch, chain, filters, source) -> None:
     """Before filters, between them and behind them: what the file says, and what is said."""
     monkeypatch.chdir(tmp_path)
     suffix, dtype, channels = source
@@ -312,9 +291,7 @@ OPTIONS = [
 
 
 @each(options=OPTIONS, command=[LOW, FILTERS[1][0]])
-def test_options(
-    clpix, by_rows: Callable[..., Run], tmp_path, options: tuple[str, ...], command: tuple[str, ...]
-) -> None:
+def test_options(clpix, by_rows, tmp_path, options, command) -> None:
     path = saved(tmp_path / "in.tif", light((29, 43, 4), "uint16"))
     words = (command[0], path, *command[1:], *options)
     first = clpix(*words, "-o", tmp_path / "whole.tif")
@@ -326,7 +303,7 @@ def test_options(
     assert np.abs(found.pixels.astype(int) - expected.pixels).max() <= 12  # which were divided by alpha
 
 
-def test_files_on_the_way(clpix, by_rows: Callable[..., Run], tmp_path) -> None:
+def test_files_on_the_way(clpix, by_rows, tmp_path) -> None:
     """All of each, though a crop leaves out some."""
     path = saved(tmp_path / "in.exr", light((67, 45, 3), "float16"))
     for way in ("whole", "rows"):
@@ -342,7 +319,7 @@ def test_files_on_the_way(clpix, by_rows: Callable[..., Run], tmp_path) -> None:
 
 
 @pytest.mark.parametrize("border", ["wrap", "reflect"])
-def test_masks(clpix, by_rows: Callable[..., Run], tmp_path, border: str) -> None:
+def test_masks(clpix, by_rows, tmp_path, border) -> None:
     """A mask without symmetry; one of another size is refused, and nothing is written."""
     rng = np.random.default_rng(9)
     pixels, mask = rng.random((33, 40, 3), np.float32), rng.random((33, 40, 1), np.float32)
@@ -398,9 +375,7 @@ def test_explain(clpix, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("command", [LOW, RESTORED, (*RESTORED, "then", *LOW)], ids=" ".join)
-def test_a_promise_that_is_too_small_says_what_would_do(
-    clpix, tmp_path, monkeypatch, command: tuple[str, ...]
-) -> None:
+def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch, command) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
     monkeypatch.setattr("gpuops.batch.streaming._is_too_large_for_device", lambda *_: True)
@@ -429,9 +404,7 @@ def test_a_promise_that_is_too_small_says_what_would_do(
 
 
 @each(command=[LOW, FILTERS[1][0], RESTORED], memory=["3M", "8M", "20M"])
-def test_a_device_of_little_memory(
-    clpix, by_rows: Callable[..., Run], tmp_path, command: tuple[str, ...], memory: str
-) -> None:
+def test_a_device_of_little_memory(clpix, by_rows, tmp_path, command, memory) -> None:
     """The limit binds: the pool refuses what is beyond it."""
     path = saved(tmp_path / "in.exr", light((701, 499, 4), "float32"))
     words = (command[0], path, *command[1:], "-o")

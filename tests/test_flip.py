@@ -21,7 +21,7 @@ def reference(x: np.ndarray, colours: int, p: FlipParams) -> np.ndarray:  # type
 
 
 @each(axis=AXES, dtype=["uint8", "uint16", "float16", "float32"], channels=[1, 2, 3, 4])
-def test_every_value_stays(clpix, rng, axis: str, dtype: str, channels: int, tmp_path) -> None:
+def test_every_value_stays(clpix, rng, axis, dtype, channels, tmp_path) -> None:
     """Of NPZ, which holds every depth: colours under alpha 0 as well, and what is not finite."""
     x = rng.integers(0, 256, (13, 21, channels)).astype(dtype)
     x[5, 6, -1] = 0

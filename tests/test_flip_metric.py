@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +60,7 @@ def interleaved(planes: Array) -> Array:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_errors_are_those_of_the_formulas(gpu, rng, size: tuple[int, int]) -> None:
+def test_errors_are_those_of_the_formulas(gpu, rng, size) -> None:
     a, b = noisy(rng, (3, *size))
     expected = reference.flip(a, b)
     result, errors = flip(gpu, a, b, full=True)
@@ -73,7 +72,7 @@ def test_errors_are_those_of_the_formulas(gpu, rng, size: tuple[int, int]) -> No
 
 
 @pytest.mark.parametrize("ppd", [1.0, 20.0, 130.0])
-def test_any_number_of_pixels_per_degree(gpu, ppd: float) -> None:
+def test_any_number_of_pixels_per_degree(gpu, ppd) -> None:
     a, b = (v[:, 20:60, 50:110] for v in pair())
     expected = reference.flip(a, b, ppd)
     result, errors = flip(gpu, a, b, ppd=ppd, full=True)
@@ -82,7 +81,7 @@ def test_any_number_of_pixels_per_degree(gpu, ppd: float) -> None:
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-5, 3e-7])
-def test_small_errors_keep_their_digits(gpu, rng, step: float) -> None:
+def test_small_errors_keep_their_digits(gpu, rng, step) -> None:
     a = rng.uniform(0.2, 0.8, (3, 40, 45)).astype(np.float32)
     b = (a + rng.uniform(-step, step, a.shape)).astype(np.float32)
     expected = reference.flip(a, b)
@@ -92,7 +91,7 @@ def test_small_errors_keep_their_digits(gpu, rng, step: float) -> None:
 
 
 @pytest.mark.parametrize("curve", reference.CURVES)
-def test_hdr_errors_are_those_of_the_formulas(gpu, curve: str) -> None:
+def test_hdr_errors_are_those_of_the_formulas(gpu, curve) -> None:
     a, b = (v[:, 15:60, 20:75] for v in bright_pair())
     at = reference.exposures(a, curve)
     expected, which = reference.hdr_flip(a, b, at, curve)
@@ -116,7 +115,7 @@ def test_lower_median_sets_the_last_exposure(gpu) -> None:
 
 
 @pytest.mark.parametrize(("ppd", "mean"), [(PPD, 0.0763302), (30.0, 0.0707007), (100.0, 0.0801313)])
-def test_anchors_of_the_formula_pair(gpu, ppd: float, mean: float) -> None:
+def test_anchors_of_the_formula_pair(gpu, ppd, mean) -> None:
     result, errors = flip(gpu, *pair(), ppd=ppd, full=True)
     assert result.mean == pytest.approx(mean, abs=1e-6)
     if ppd == PPD:
@@ -147,9 +146,7 @@ def test_anchors_of_weighted_percentiles(gpu) -> None:
         ("aces", (math.log2(2.118872324 / 2), math.log2(2.118872324 / 0.18)), 4, 0.1326175),
     ],
 )
-def test_anchors_of_the_bright_formula_pair(
-    gpu, curve: str, exposures: tuple[float, float] | None, count: int, mean: float
-) -> None:
+def test_anchors_of_the_bright_formula_pair(gpu, curve, exposures, count, mean) -> None:
     given = count if exposures else None
     result = hdr_flip(gpu, *bright_pair(), tone_map=curve, exposures=exposures, count=given)
     assert len(result.exposures) == count
@@ -167,7 +164,7 @@ def test_anchors_of_the_bright_formula_pair(
     ],
     ids=["light gray", "white", "blue", "a little red", "more red"],
 )
-def test_anchors_of_flat_colours(gpu, one: Array, other: Array, mean: float) -> None:
+def test_anchors_of_flat_colours(gpu, one, other, mean) -> None:
     result, errors = flip(gpu, one, other, full=True)
     assert result.mean == pytest.approx(mean, abs=1e-6)
     assert np.ptp(errors.numpy()) <= 1e-6
@@ -178,7 +175,7 @@ def test_anchors_of_flat_colours(gpu, one: Array, other: Array, mean: float) -> 
 
 
 @pytest.mark.parametrize("hdr", [False, True])
-def test_agrees_with_the_authors_program(gpu, hdr: bool) -> None:
+def test_agrees_with_the_authors_program(gpu, hdr) -> None:
     theirs = pytest.importorskip("flip_evaluator", reason="needs the extra test-all")
     a, b = bright_pair() if hdr else pair()
     expected, mean, _ = theirs.evaluate(
@@ -192,7 +189,7 @@ def test_agrees_with_the_authors_program(gpu, hdr: bool) -> None:
 
 @pytest.mark.skipif(not hasattr(oiio.ImageBufAlgo, "FLIP_diff"), reason="OpenImageIO has no FLIP before 3.2")
 @pytest.mark.parametrize("hdr", [False, True])
-def test_agrees_with_openimageio(gpu, hdr: bool) -> None:
+def test_agrees_with_openimageio(gpu, hdr) -> None:
     a, b = bright_pair() if hdr else pair()
     first, second = (oiio.ImageBuf(interleaved(v)) for v in (a, b))
     expected = oiio.ImageBufAlgo.FLIP_diff(first, second, hdr=int(hdr), maxluminance=0.0)
@@ -214,7 +211,7 @@ def test_equal_pictures_have_no_error(gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("place", [(0, 0), (63, 64), (64, 127), (70, 100), (149, 199)])
-def test_errors_beyond_the_reach_of_a_change_are_exactly_zero(gpu, rng, place: tuple[int, int]) -> None:
+def test_errors_beyond_the_reach_of_a_change_are_exactly_zero(gpu, rng, place) -> None:
     """Tiles without a difference are skipped, but not those that a neighbour's difference reaches."""
     a = rng.random((3, 150, 200), np.float32)
     b = a.copy()
@@ -230,7 +227,7 @@ def test_errors_beyond_the_reach_of_a_change_are_exactly_zero(gpu, rng, place: t
 
 
 @pytest.mark.parametrize("shape", [(40, 50), (1, 40, 50)])
-def test_gray_is_three_equal_planes(gpu, rng, shape: tuple[int, ...]) -> None:
+def test_gray_is_three_equal_planes(gpu, rng, shape) -> None:
     a, b = noisy(rng, shape)
     three = [np.repeat(v.reshape(1, 40, 50), 3, 0) for v in (a, b)]
     assert flip(gpu, a, b) == flip(gpu, *three)
@@ -257,7 +254,7 @@ def test_light_of_any_brightness(gpu) -> None:
 
 @pytest.mark.parametrize(("one", "other"), NOT_FINITE)
 @pytest.mark.parametrize("hdr", [False, True])
-def test_a_value_that_is_not_finite_meets_no_threshold(gpu, rng, one: float, other: float, hdr: bool) -> None:
+def test_a_value_that_is_not_finite_meets_no_threshold(gpu, rng, one, other, hdr) -> None:
     a = rng.random((3, 40, 70), np.float32)
     b = a.copy()
     a[1, 33, 66], b[1, 33, 66] = one, other
@@ -299,9 +296,7 @@ def test_infinite_light_in_both_pictures_hides_no_error(gpu, rng) -> None:
     ],
     ids=lambda v: str(v)[:20],
 )
-def test_bad_input_has_one_clear_line(
-    gpu, shapes: tuple[tuple[int, ...], ...], options: dict[str, Any], message: str
-) -> None:
+def test_bad_input_has_one_clear_line(gpu, shapes, options, message) -> None:
     a, b = (np.zeros(shape, np.float32) for shape in shapes)
     with pytest.raises(ParameterError, match=message) as caught:
         hdr_flip(gpu, a, b, **options)

@@ -37,9 +37,7 @@ KINDS = [(8, 0), (10, 0), (10, 1), (10, 2), (12, 0), (12, 1), (12, 2), (16, 0)]
     descriptor__channels=[(GRAY, 1), (RGB, 3), (RGBA, 4), (ABGR, 4)],
     aligned=[True, False],
 )
-def test_dpx_of_every_layout(
-    descriptor: int, channels: int, bits: int, packing: int, order: str, aligned: bool, tmp_path
-) -> None:
+def test_dpx_of_every_layout(descriptor, channels, bits, packing, order, aligned, tmp_path) -> None:
     """Widths of which rows end within a word; rows with and without padding."""
     rng = np.random.default_rng(3)
     most = 2**bits - 1
@@ -58,7 +56,7 @@ def test_dpx_of_every_layout(
 
 
 @each(dtype=["uint8", "uint16"], channels=[1, 3, 4], width=[1, 5, 6, 7, 8])
-def test_dpx_is_written_as_the_standard_says(width: int, channels: int, dtype: str, tmp_path, rng) -> None:
+def test_dpx_is_written_as_the_standard_says(width, channels, dtype, tmp_path, rng) -> None:
     """Rows of 8 bits end at a word; rows of 16 bits are not padded, as most programs expect them."""
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (3, width, channels)).astype(dtype)
     path = tmp_path / "w.dpx"
@@ -86,7 +84,7 @@ def test_dpx_is_written_as_the_standard_says(width: int, channels: int, dtype: s
         (776, struct.pack(">I", 1 << 30), "is cut off"),
     ],
 )
-def test_dpx_kinds_that_are_refused(position: int, value: bytes, words: str, tmp_path) -> None:
+def test_dpx_kinds_that_are_refused(position, value, words, tmp_path) -> None:
     data = dpx([1, 2, 3] * 4, 2, RGB, 8, 0, ">")
     (tmp_path / "r.dpx").write_bytes(data[:position] + value + data[position + len(value) :])
     with pytest.raises(FileError, match=words):
@@ -107,7 +105,7 @@ def test_dpx_offsets_padding_and_texts(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("linear", [False, True])
-def test_dpx_says_whether_values_are_linear(linear: bool, tmp_path) -> None:
+def test_dpx_says_whether_values_are_linear(linear, tmp_path) -> None:
     path = tmp_path / "l.dpx"
     write(path, Picture(np.full((2, 4, 3), 7, np.uint16), linear=linear))
     assert path.read_bytes()[801] == (2 if linear else 0)
@@ -118,7 +116,7 @@ def test_dpx_says_whether_values_are_linear(linear: bool, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("by_components", [False, True])
-def test_hdr_is_exact_for_every_exponent(by_components: bool, tmp_path) -> None:
+def test_hdr_is_exact_for_every_exponent(by_components, tmp_path) -> None:
     """256 exponents, plainly and by components (each in runs of at most 128 bytes that are not equal)."""
     rng = np.random.default_rng(5)
     pixels = rng.integers(0, 256, (3, 256, 4), np.uint8)
@@ -171,7 +169,7 @@ STORED = {"plain": np.ndarray.tobytes, "by components": by_components, "in runs"
 
 
 @each(kinds=list(itertools.permutations(STORED)), axes=["-Y 3 +X 11", "+Y 3 -X 11", "+X 3 -Y 11"])
-def test_hdr_rows_are_each_of_their_own_kind(kinds: tuple[str, ...], axes: str, tmp_path) -> None:
+def test_hdr_rows_are_each_of_their_own_kind(kinds, axes, tmp_path) -> None:
     pixels = np.random.default_rng(3).integers(3, 256, (3, 11, 4), np.uint8)
     pixels[:, 4:9] = pixels[:, 4:5]
     rows = b"".join(STORED[kind](row) for kind, row in zip(kinds, pixels, strict=True))
@@ -182,7 +180,7 @@ def test_hdr_rows_are_each_of_their_own_kind(kinds: tuple[str, ...], axes: str, 
 
 
 @pytest.mark.parametrize("length", [1, 7, 32768])
-def test_hdr_rows_that_are_never_stored_by_components(length: int, tmp_path) -> None:
+def test_hdr_rows_that_are_never_stored_by_components(length, tmp_path) -> None:
     """Rows of fewer than 8 or more than 32767 pixels are always plain, even if they begin like stored components."""
     pixels = np.full((2, length, 4), (2, 2, 0, 136), np.uint8)
     pixels[:, :, 2] = np.arange(length) % 100
@@ -213,7 +211,7 @@ def test_hdr_rows_that_are_never_stored_by_components(length: int, tmp_path) -> 
         "cut pixel",
     ],
 )
-def test_hdr_rows_that_are_damaged(axes: str, data: bytes, tmp_path) -> None:
+def test_hdr_rows_that_are_damaged(axes, data, tmp_path) -> None:
     (tmp_path / "d.hdr").write_bytes(hdr(axes, data))
     with pytest.raises(
         FileError, match=r"d\.hdr: could not be read: the file is cut off or damaged \(row 2 of 2\)$"
@@ -222,7 +220,7 @@ def test_hdr_rows_that_are_damaged(axes: str, data: bytes, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("axes", ["-Y 2 +X 3.5", "-Y 2 +X 3 4"])
-def test_hdr_sizes_that_are_none(axes: str, tmp_path) -> None:
+def test_hdr_sizes_that_are_none(axes, tmp_path) -> None:
     (tmp_path / "d.hdr").write_bytes(hdr(axes, bytes(100)))
     with pytest.raises(FileError, match=r"is damaged: the line with its size makes no sense$"):
         read(tmp_path / "d.hdr")
@@ -251,9 +249,7 @@ def test_hdr_sizes_that_are_none(axes: str, tmp_path) -> None:
         ),
     ],
 )
-def test_hdr_of_values_that_it_cannot_hold(
-    pixel: tuple[float, ...], kept: tuple[float, ...], lost: list[str], width: int, tmp_path
-) -> None:
+def test_hdr_of_values_that_it_cannot_hold(pixel, kept, lost, width, tmp_path) -> None:
     path = tmp_path / "a.hdr"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -277,7 +273,7 @@ def test_hdr_of_values_that_it_cannot_hold(
     ],
     ids=str,
 )
-def test_hdr_says_what_of_its_header_is_not_applied(lines: tuple[str, ...], names: str, tmp_path) -> None:
+def test_hdr_says_what_of_its_header_is_not_applied(lines, names, tmp_path) -> None:
     path = tmp_path / "h.hdr"
     path.write_bytes(hdr("-Y 1 +X 2", bytes([128, 64, 32, 129, 1, 2, 3, 128]), *lines))
     with warnings.catch_warnings(record=True) as caught:
@@ -316,7 +312,7 @@ def read_with_lines(path: Path) -> tuple[Picture, list[str]]:
     ],
     ids=["text", "digits", "texts", "float", "int", "v2f", "m33f", "NaN"],
 )
-def test_exr_chromaticities_of_any_type(kind: str, data: bytes, tmp_path) -> None:
+def test_exr_chromaticities_of_any_type(kind, data, tmp_path) -> None:
     """Attributes that are not chromaticities give one line, and no other file gets them."""
     path = tmp_path / "a.exr"
     path.write_bytes(exr("RGB", ("chromaticities", kind, data)))
@@ -343,7 +339,7 @@ def test_exr_chromaticities_of_xyz_are_left_out(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["owner", "comments", "timeCode", "keyCode", "PixelAspectRatio"])
-def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name: str, tmp_path) -> None:
+def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name, tmp_path) -> None:
     path = tmp_path / "a.exr"
     path.write_bytes(exr("RGB", (name, "v2f", P3[:8])))
     shown = {"owner": "Copyright", "comments": "ImageDescription"}.get(name, name)
@@ -357,7 +353,7 @@ def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name: str, tm
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("transparent", [False, True])
-def test_png_of_gray_with_a_transparent_shade(bits: int, transparent: bool, tmp_path) -> None:
+def test_png_of_gray_with_a_transparent_shade(bits, transparent, tmp_path) -> None:
     most = 2**bits - 1
     shades = np.unique(np.linspace(0, most, 7).astype(int))
     path = tmp_path / "g.png"
@@ -375,7 +371,7 @@ def test_png_of_gray_with_a_transparent_shade(bits: int, transparent: bool, tmp_
 
 
 @pytest.mark.parametrize("bits", [8, 16])
-def test_png_of_colours_with_a_transparent_one(bits: int, tmp_path) -> None:
+def test_png_of_colours_with_a_transparent_one(bits, tmp_path) -> None:
     most = 2**bits - 1
     values = [0, most, 7, 0, most, 8, 7, 7, 7]
     colour = struct.pack(">HHH", *values[:3])
@@ -387,7 +383,7 @@ def test_png_of_colours_with_a_transparent_one(bits: int, tmp_path) -> None:
 
 
 @each(bits=[1, 2, 4, 8], alphas=[(), (0,), (255, 128)])
-def test_png_of_palettes_of_any_depth(bits: int, alphas: tuple[int, ...], tmp_path) -> None:
+def test_png_of_palettes_of_any_depth(bits, alphas, tmp_path) -> None:
     """tRNS may have fewer entries than the palette; the others are opaque."""
     count = min(2**bits, 6)
     palette = np.arange(3 * count, dtype=np.uint8).reshape(-1, 3) * 13

@@ -73,9 +73,7 @@ R, G, B, A = (COLOUR, 1), (COLOUR, 2), (COLOUR, 3), (OPACITY, 0)
     ],
     ids=["RGBA", "BGRA", "ARGB", "GABR"],
 )
-def test_channels_of_any_order(
-    channels: tuple[tuple[int, int], ...], order: tuple[int, ...], pixels: np.ndarray, tmp_path
-) -> None:
+def test_channels_of_any_order(channels, order, pixels, tmp_path) -> None:
     path = tmp_path / "c.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), definitions(*channels)))
     picture = read(path)
@@ -84,7 +82,7 @@ def test_channels_of_any_order(
     assert np.array_equal(picture.pixels, pixels[:, :, order])
 
 
-def test_alpha_is_what_the_file_says(pixels: np.ndarray, tmp_path) -> None:
+def test_alpha_is_what_the_file_says(pixels, tmp_path) -> None:
     path = tmp_path / "a.jp2"
     data = codestream(pixels, tmp_path)
     path.write_bytes(jp2(data, definitions(R, G, B, (PREMULTIPLIED, 0))))
@@ -100,7 +98,7 @@ def test_alpha_is_what_the_file_says(pixels: np.ndarray, tmp_path) -> None:
         assert np.array_equal(read(path).pixels, pixels)
 
 
-def test_alpha_is_named_when_it_is_written(pixels: np.ndarray, tmp_path) -> None:
+def test_alpha_is_named_when_it_is_written(pixels, tmp_path) -> None:
     """Pillow takes four channels for RGBA anyway; the box tells all others."""
     path = tmp_path / "w.jp2"
     write(path, Picture(pixels, alpha=True))
@@ -111,7 +109,7 @@ def test_alpha_is_named_when_it_is_written(pixels: np.ndarray, tmp_path) -> None
     assert np.array_equal(read(path).pixels, pixels)
 
 
-def test_gray_with_alpha(pixels: np.ndarray, tmp_path) -> None:
+def test_gray_with_alpha(pixels, tmp_path) -> None:
     path = tmp_path / "la.jp2"
     PIL.Image.fromarray(np.ascontiguousarray(pixels[:, :, 2:]), "LA").save(path, irreversible=False)
     picture = read(path)
@@ -122,7 +120,7 @@ def test_gray_with_alpha(pixels: np.ndarray, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("colours", "words"), [(12, "colours of CMYK"), (14, "colours of CIELab"), (99, "colours of kind 99")]
 )
-def test_other_colours_are_refused(colours: int, words: str, pixels: np.ndarray, tmp_path) -> None:
+def test_other_colours_are_refused(colours, words, pixels, tmp_path) -> None:
     path = tmp_path / "o.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), colours=colours))
     with pytest.raises(FileError, match=f"holds {words}; convert it to gray or RGB first"):

@@ -38,9 +38,7 @@ def read_saying(path: Path) -> tuple[Picture, str]:
     photometric=["minisblack", "rgb"],
     extra=[(0,), (1,), (2,), (0, 0), (0, 2), (2, 0), (0, 1), (1, 0), (0, 2, 0)],
 )
-def test_channels_beside_the_colours(
-    photometric: str, extra: tuple[int, ...], planar: str, dtype: str, tmp_path, rng
-) -> None:
+def test_channels_beside_the_colours(photometric, extra, planar, dtype, tmp_path, rng) -> None:
     """The first channel that is said to be alpha is alpha; others are left out and named."""
     colours = 3 if photometric == "rgb" else 1
     most = np.iinfo(dtype).max if dtype != "float32" else 1
@@ -102,9 +100,7 @@ def test_min_is_white_with_associated_alpha_is_inverted_first(tmp_path) -> None:
 
 
 @each(bits=[1, 2, 4, 6, 8, 10, 12, 14], channels=[1, 3], photometric=[WHITE, BLACK])
-def test_samples_of_few_bits_cover_the_whole_range(
-    bits: int, channels: int, photometric: int, tmp_path
-) -> None:
+def test_samples_of_few_bits_cover_the_whole_range(bits, channels, photometric, tmp_path) -> None:
     """v of 2^bits − 1 becomes the nearest 8- or 16-bit number, 0 black and the largest white."""
     if photometric == WHITE and channels == 3:
         pytest.skip("white is 0 in gray only")
@@ -121,7 +117,7 @@ def test_samples_of_few_bits_cover_the_whole_range(
 
 
 @pytest.mark.parametrize("bits", [3, 5, 7, 9, 11, 13, 15])
-def test_samples_of_odd_bits_are_refused(bits: int, tmp_path) -> None:
+def test_samples_of_odd_bits_are_refused(bits, tmp_path) -> None:
     path = tmp_path / "b.tif"
     path.write_bytes(tiff(bytes(bits), 8, 1, 1, BLACK, bits=bits))
     with pytest.raises(FileError, match=r"of a kind that cannot be read \(Invalid bits.*; convert it first"):
@@ -129,9 +125,7 @@ def test_samples_of_odd_bits_are_refused(bits: int, tmp_path) -> None:
 
 
 @each(tile=[None, (16, 16)], compression=[None, "zlib"])
-def test_planes_in_compressed_strips(
-    compression: str | None, tile: tuple[int, int] | None, tmp_path, rng
-) -> None:
+def test_planes_in_compressed_strips(compression, tile, tmp_path, rng) -> None:
     values = rng.integers(0, 255, (3, 70, 40), np.uint8)
     options = {"tile": tile} if tile else {"rowsperstrip": 9}
     tifffile.imwrite(
@@ -152,9 +146,7 @@ def test_planes_in_compressed_strips(
     luma=[(0.299, 0.587, 0.114), (0.2126, 0.7152, 0.0722)],
     reference=[(0, 255, 128, 255, 128, 255), (16, 235, 128, 240, 128, 240)],
 )
-def test_ycbcr_by_its_own_coefficients(
-    luma: tuple[float, ...], reference: tuple[float, ...], tmp_path, rng
-) -> None:
+def test_ycbcr_by_its_own_coefficients(luma, reference, tmp_path, rng) -> None:
     """TIFF 6.0, section 21: R = Cr (2 − 2 Lr) + Y, B = Cb (2 − 2 Lb) + Y, G = (Y − Lb B − Lr R) / Lg."""
     values = rng.integers(60, 190, (5, 6, 3), np.uint8)
     path = tmp_path / "y.tif"
@@ -188,7 +180,7 @@ def test_jpeg_in_tiff_is_decoded_as_jpeg_whatever_the_coefficients_say(tmp_path)
 
 
 @pytest.mark.parametrize("tiles", [False, True])
-def test_cmyk_jpeg(tiles: bool, tmp_path) -> None:
+def test_cmyk_jpeg(tiles, tmp_path) -> None:
     """(1 − ink)(1 − black), from one JPEG stream in a strip or in a tile."""
     import io
 
