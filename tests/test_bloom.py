@@ -29,15 +29,9 @@ READS = ("direct", "local")
 SHAPES = [(1, 1), (1, 7), (9, 1), (2, 3), (5, 5), (33, 47), (17, 15), (32, 64), (70, 131)]
 
 
-# -- what is compared ----------------------------------------------------------------------------------------------
-
-
 def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Mostly dim, some very bright, some negative."""
     return np.exp(rng.normal(-1, 2, shape)).astype(np.float32) * rng.choice([1, 1, 1, 1, 1, -0.1], shape)
-
-
-# -- against the reference --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("reads", READS)
@@ -121,9 +115,6 @@ def test_many_channels_fit_local_memory(gpu, rng) -> None:
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-# -- properties -------------------------------------------------------------------------------------------------
-
-
 def test_strength_zero_is_the_input_itself(gpu) -> None:
     image = gpu.array(np.array([[[np.nan, 1]]], np.float32))
     for method in ("mip", "gaussians"):
@@ -164,9 +155,6 @@ def test_overwriting_the_input(gpu, rng) -> None:
             fresh = bloom(gpu, image, params).numpy()
             assert bloom(gpu, image, params, overwrite_input=True) is image
             assert np.array_equal(image.numpy(), fresh)
-
-
-# -- bad input --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["direct", "local", "gaussians"])
@@ -228,9 +216,6 @@ def test_pixels_are_tone_mapped_to_light(gpu) -> None:
             bloom_pixels(gpu, pixels, BloomParams(), Decoding(), Encoding(np.dtype(np.uint8)), display)
 
 
-# -- pixels, and an operator after the glow ---------------------------------------------------------------------
-
-
 def with_alpha(
     rng: np.random.Generator, colours: int, kind: str, size: tuple[int, int] = (40, 56)
 ) -> np.ndarray:
@@ -276,8 +261,6 @@ def test_the_operator_takes_straight_colours(gpu, rng, way, depth, colours, kind
     off = allowed / np.minimum(expected[covered][:, -1:], 1)
     assert (np.abs(got - expected)[covered][:, :colours] <= off).all()
 
-
-# -- panoramas, whose left and right edges are neighbours -------------------------------------------------------
 
 # Numbers of columns that halve without a remainder, down to one or not; others; and fewer than the support.
 AROUND = [(32, 64), (61, 128), (64, 40), (40, 8), (9, 2), (30, 1), (64, 100), (31, 67), (40, 7), (5, 3)]

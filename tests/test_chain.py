@@ -30,9 +30,6 @@ from .tolerance import BLUR, COLOUR
 LOOK = Chain(BlurParams((2, 2)), BloomParams(strength=0.3), TonemapParams("agx"))
 
 
-# -- values --------------------------------------------------------------------------------------------------------
-
-
 def test_a_chain_is_a_value() -> None:
     again = Chain(BlurParams((2, 2)), BloomParams(strength=0.3), TonemapParams("agx"))
     assert again == LOOK and hash(again) == hash(LOOK) and again.digest == LOOK.digest
@@ -46,9 +43,6 @@ def test_a_chain_is_a_value() -> None:
         Chain()
     with pytest.raises(ParameterError, match="not 'blur'"):
         Chain("blur")  # type: ignore[arg-type]
-
-
-# -- recipes -------------------------------------------------------------------------------------------------------
 
 
 def test_comments_order_and_defaults_do_not_change_the_digest() -> None:
@@ -137,9 +131,6 @@ def test_parameters_without_effect_have_no_recipe() -> None:
         Chain(BlurParams((1, 1), (3, 3))).to_toml()
 
 
-# -- results -------------------------------------------------------------------------------------------------------
-
-
 STEPS = [
     BlurParams((1.5, 1.5)),
     BlurParams(kind="median", radius=(1, 1)),
@@ -190,9 +181,6 @@ def test_the_report_names_the_steps(opened, rng) -> None:
     )
     steps = dict.fromkeys(kernel.label.partition(":")[0] for kernel in report.kernels())
     assert list(steps) == ["1 blur", "sharpen", "3 blur"]
-
-
-# -- the converter -------------------------------------------------------------------------------------------------
 
 
 @some(

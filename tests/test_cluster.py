@@ -78,9 +78,6 @@ def errors(found: list[Done]) -> dict[str, str]:
     return {Path(done.job.source).stem: str(done.error) for done in found if done.error is not None}
 
 
-# -- what is made --------------------------------------------------------------------------------------------------
-
-
 def test_messages_and_results_are_those_of_one_process(clpix, here, pair) -> None:
     """A large picture comes before small ones, values are clipped in some, and one file is damaged."""
     inputs = [save(here / f"{k:02}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(30)]
@@ -144,9 +141,6 @@ def test_a_resource_is_asked_for_where_there_is_one(here, alone) -> None:
     with connected(str(alone.file)) as cluster:
         found, _ = run_at(cluster, jobs_of(here / "b", Logs(str(here / "log")), 8))
     assert not errors(found) and {done.told for done in found} == {having.pid}
-
-
-# -- what dies -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -253,9 +247,6 @@ def test_an_interrupted_program_leaves_nothing(here) -> None:
             assert not name.startswith(".")
 
 
-# -- what is tried again ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("retries", [0, 1, 2])
 def test_what_fails_is_tried_again(here, local, retries) -> None:
     (here / "marks").mkdir()
@@ -271,9 +262,6 @@ def test_what_fails_is_tried_again(here, local, retries) -> None:
         assert isinstance(done.error, FileError)
         assert str(done.error) == f"{done.job.source}: failed {retries + 1} times"
     assert {path.read_text() for path in (here / "marks").iterdir()} == {str(retries + 1)}
-
-
-# -- what goes wrong --------------------------------------------------------------------------------------------------
 
 
 def one_line(run: Run, code: int, words: str) -> None:

@@ -98,9 +98,6 @@ def photo(rng) -> npt.NDArray[np.float32]:
     return np.exp2(rng.normal(-2, 3, (97, 131, 3))).astype(np.float32)
 
 
-# -- what a file is ------------------------------------------------------------------------------------------
-
-
 def test_a_picture_with_everything(clpix, tmp_path, rng) -> None:
     exif = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"
     metadata = Metadata(ICC, exif, b"<x:xmpmeta/>", (300.0, 150.0, "in"))
@@ -264,9 +261,6 @@ def test_standard_input(clpix, tmp_path, monkeypatch) -> None:
     assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
 
 
-# -- statistics ----------------------------------------------------------------------------------------------
-
-
 def test_statistics_of_light(clpix, tmp_path, photo) -> None:
     photo[0, 0, 0], photo[0, 1, 1], photo[0, 2] = np.nan, np.inf, 0
     photo[0, 3], photo[0, 4, 2], photo[0, 5, 1] = -0.5, 1e-40, -1e-3
@@ -381,9 +375,6 @@ def test_the_table_is_the_json(clpix, tmp_path, photo) -> None:
     for label, key in (("mean", "mean"), ("minimum", "minimum"), ("log mean *", "log_mean")):
         sets = [found["luminance"], *found["channels"].values()]
         assert rows[label] == [f"{entry[key]:.6g}" for entry in sets]
-
-
-# -- what goes wrong -----------------------------------------------------------------------------------------
 
 
 def test_every_file_is_tried(clpix, tmp_path, photo) -> None:

@@ -13,6 +13,8 @@ import pytest
 from gpuops import files
 from gpuops.files import Picture
 
+from .choices import needs
+
 Pixels = npt.NDArray[np.generic]
 
 
@@ -161,6 +163,7 @@ def test_accept(clpix, folders, monkeypatch) -> None:
     assert "has changed since the run" in run.err
 
 
+@needs("oxipng", "regress")
 def test_accept_recompresses(clpix, here) -> None:
     """Gray in RGB, 8 bits in 16, transparent colour: what a smaller file may not lose."""
     ramp = np.broadcast_to(np.arange(64, dtype=np.uint8)[:, None, None], (64, 96, 3))

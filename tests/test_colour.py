@@ -658,25 +658,6 @@ def test_curves_whose_numbers_no_profile_holds(curve, suffix, tmp_path) -> None:
     read(tmp_path / f"a.{suffix}")
 
 
-@pytest.mark.parametrize(
-    ("colour", "holds"),
-    [
-        (of_primaries(NAMED["Adobe RGB"], Pq()), False),
-        (Colour((SRGB_CURVE,), narrow=True), False),
-        (of_primaries(NAMED["Rec. 2020"], Pq(), narrow=True), True),
-    ],
-    ids=["PQ", "narrow", "code points"],
-)
-def test_png_has_no_empty_code_points(colour, holds, tmp_path) -> None:
-    picture = Picture(np.zeros((3, 4, 3), np.uint8), metadata=Metadata(colour=colour))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        files.write(tmp_path / "a.png", picture)
-    assert (b"cICP" in (tmp_path / "a.png").read_bytes()) == holds
-    assert [str(w.message) for w in caught if "cannot say" not in str(w.message)] == []
-    assert len(caught) == (not holds)
-
-
 @pytest.mark.parametrize("name", ["a.tif", "a.png", "a.npz"])
 def test_a_profile_of_encoded_values_does_not_label_light(name, tmp_path) -> None:
     dtype = np.uint16 if name == "a.png" else np.float32

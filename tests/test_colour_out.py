@@ -57,9 +57,6 @@ def test_every_name_is_tested() -> None:
     assert set(SPACES) == set(reference.OUTPUTS) == set(CALLED) == set(NAMES) - {"auto", "input"}
 
 
-# Values --------------------------------------------------------------------------------------------
-
-
 @each(name=SPACES, channels=[1, 2, 3, 4])
 def test_light_in_a_space(gpu, name, channels, rng) -> None:
     """Colours beyond the space, beyond white and negative; alpha stays."""
@@ -112,9 +109,6 @@ def test_a_colour_target_through_the_command(clpix, name, dtype, tmp_path, rng) 
     step = 0.5 / scale if scale > 1 else 0
     assert np.abs(found.pixels / scale - np.clip(expected, 0, 1 if scale > 1 else 9)).max() <= step + 1e-5
     assert (found.colour.transfer, found.colour.primaries) == CALLED[name]
-
-
-# Labels --------------------------------------------------------------------------------------------
 
 
 @some(name=SPACES, suffix=["png", "jpg", "webp", "tif", "jp2", "exr", "dpx", "hdr", "npz"])
@@ -212,9 +206,6 @@ def test_exr_of_a_space(clpix, tmp_path, rng) -> None:
         back = tmp_path / "back.exr"
         assert clpix("convert", out, "-o", back, "--colour", "linear", "--overwrite").code == 0
         assert np.abs(files.read(back).pixels - values).max() < 2e-5
-
-
-# What it goes with ---------------------------------------------------------------------------------
 
 
 def _p3(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -347,9 +338,6 @@ def test_the_space_decides_about_results(tmp_path) -> None:
         Job("a.png", Chain(BlurParams((1.0, 1.0))), "b.png", options=Options(colour=name)) for name in NAMES
     ]
     assert len({job.recipe for job in jobs}) == len(NAMES)
-
-
-# EXIF ----------------------------------------------------------------------------------------------
 
 
 def _exif(space: int, index: str | None) -> bytes:

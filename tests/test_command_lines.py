@@ -84,9 +84,6 @@ def test_every_command_is_of_the_kind_that_refuses() -> None:
     assert all(isinstance(command, Strict) for command in COMMANDS.values())
 
 
-# -- names -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "path", [("blur",), ("tonemap",), ("fft",), ("compare",), ("bench", "fft")], ids=" ".join
 )
@@ -170,9 +167,6 @@ def test_names_are_of_any_case(clpix, tmp_path, args) -> None:
     assert clpix(command, tmp_path / source, "-o", tmp_path / "lower.png", *lower).code == 0
     upper, same = (files.read(tmp_path / f"{name}.png").pixels for name in ("upper", "lower"))
     np.testing.assert_array_equal(upper, same)
-
-
-# -- inputs and outputs ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

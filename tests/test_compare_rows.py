@@ -327,9 +327,6 @@ def test_windows_of_rows(data) -> None:
     np.testing.assert_array_equal(np.concatenate(counted), array)
 
 
-# -- the command -----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def small(monkeypatch) -> None:
     """Makes every picture one that memory has no room for."""

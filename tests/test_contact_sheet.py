@@ -20,7 +20,7 @@ from gpuops.tone.contact_sheet import GREY_CODE
 from gpuops.tone.metered import metered
 from gpuops.tone.tonemap import tonemap
 
-from .choices import each, needs
+from .choices import each
 from .reference import colour as colour_reference
 from .reference import tone as tonemap_reference
 from .reference.images import on
@@ -53,9 +53,6 @@ def tiles_of(sheet: Array, rows: int, columns: int, height: int, width: int) -> 
 
 
 GAP = 12  # pixels between tiles of up to 263 pixels, where letters have their least size
-
-
-# -- the sheet ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -196,9 +193,6 @@ def test_stops_option() -> None:
         stops_option("1,,2")
 
 
-# -- curves -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("operator", [name for name in OPERATORS if name not in LOCAL])
 def test_curves_are_the_operators(gpu, operator) -> None:
     parameters = tonemap_reference.GIVEN.get(operator, {})
@@ -226,31 +220,3 @@ def test_curves_of_what_is_left_to_an_image(gpu, params) -> None:
 def test_local_operators_have_no_curve(gpu, operator) -> None:
     with pytest.raises(ParameterError, match=f"{operator} has no curve"):
         tone_curve.curves(gpu, [TonemapParams(operator, exposure=0.0)])
-
-
-@needs("matplotlib", "plots")
-@pytest.mark.parametrize(("transfer", "title"), [("gamma", "gamma 2.2"), ("linear", "")])
-def test_plots(gpu, tmp_path, monkeypatch, transfer, title) -> None:
-    from matplotlib.figure import Figure
-
-    figures = []
-    saved = Figure.savefig
-    monkeypatch.setattr(
-        Figure,
-        "savefig",
-        lambda self, *args, **options: (figures.append(self), saved(self, *args, **options)),
-    )
-    names = ("linear", "agx", "hable", "khronos-neutral")
-    drawn = tone_curve.curves(gpu, [TonemapParams(name, exposure=0.5, transfer=transfer) for name in names])
-    tone_curve.plot(drawn, tmp_path / "curve.svg")
-    tone_curve.plot(drawn, tmp_path / "curve.png")
-    assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
-    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
-    panels = figures[0].axes
-    assert [panel.get_title() for panel in panels] == (
-        ["display light", f"signal ({title})"] if title else ["display light"]
-    )
-    for panel, quantity in zip(panels, ("light", "signal"), strict=False):
-        for line, curve in zip(panel.lines, drawn, strict=False):
-            np.testing.assert_array_equal(line.get_xydata().T, (curve.stops, getattr(curve, quantity)))
-    assert [text.get_text() for text in figures[0].legends[0].get_texts()] == list(names)

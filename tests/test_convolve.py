@@ -117,9 +117,6 @@ def test_refused_parameters(gpu) -> None:
         convolve(gpu, np.ones(3), w)
 
 
-# -- kernel images ----------------------------------------------------------------------------------------------
-
-
 def test_kernel_of_a_picture(gpu, rng) -> None:
     floats = rng.random((4, 5, 3)).astype(np.float32)
     plain = kernel_from_picture(gpu, Picture(floats, linear=True), normalise=False)

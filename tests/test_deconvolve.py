@@ -81,9 +81,6 @@ def run(gpu: Gpu, x: Array, params: DeconvolveParams) -> Array:
     return deconvolve(gpu, gpu.array(x.astype(np.float32)), params).numpy()
 
 
-# -- peers --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "params",
     [
@@ -120,8 +117,6 @@ def test_richardson_lucy_is_skimages(gpu, rng, params) -> None:
     allowed = tolerance.DECONVOLVE["skimage's richardson-lucy"]
     np.testing.assert_allclose(run(gpu, x[None], params)[0], expected[150:190, 150:200], rtol=allowed)
 
-
-# -- what it is for -----------------------------------------------------------------------------------------------
 
 BLURS: list[dict[str, Any]] = [
     {"sigma": 2.0},
@@ -197,9 +192,6 @@ def test_large_images_go_plane_by_plane(gpu, rng, monkeypatch) -> None:
     for params, expected in zip(OPERATION.cases, together, strict=True):
         same = tolerance.ROUNDINGS
         np.testing.assert_allclose(deconvolve(gpu, x, params).numpy(), expected, rtol=same, atol=same)
-
-
-# -- refusals -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

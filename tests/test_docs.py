@@ -49,9 +49,6 @@ def text_of(page: str) -> str:
     return re.sub(r"<!--.*?-->", "", PAGES[page].read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-# -- measured tables ---------------------------------------------------------------------------------------------
-
-
 def test_tables_are_those_of_the_json() -> None:
     run = subprocess.run(
         [sys.executable, str(MEASURED / "tables.py"), "--check"], capture_output=True, text=True
@@ -111,9 +108,6 @@ def test_the_gallery_is_what_its_script_writes() -> None:
     assert sorted(names) == sorted(path.stem for path in script["PICTURES"].glob("*.jpg"))
 
 
-# -- numbers of kernels -------------------------------------------------------------------------------------------
-
-
 def test_agx_has_the_numbers_that_follow_from_the_published_ones() -> None:
     script = runpy.run_path(str(ROOT / "docs" / "agx.py"))
     differences, source = script["differences"], script["SOURCE"].read_text(encoding="utf-8")
@@ -132,9 +126,6 @@ def test_agx_has_the_numbers_that_follow_from_the_published_ones() -> None:
         other = np.nextafter(np.float32(literal[:-1]), np.float32(8))
         (line,) = differences(source.replace(literal, f"{other!s}f"))
         assert line.startswith(f"{function} ")
-
-
-# -- the library -------------------------------------------------------------------------------------------------
 
 
 def resolve(name: str) -> object:
@@ -200,9 +191,6 @@ def test_the_pages_that_show_python_are_looked_at() -> None:
     }
     indented = [page for page in PAGES if re.search(r"^    (from|import) \w+", text_of(page), re.MULTILINE)]
     assert not indented, "Python that is not in a fenced block is not run"
-
-
-# -- command lines -----------------------------------------------------------------------------------------------
 
 
 def command_lines(page: str) -> list[str]:
@@ -303,9 +291,6 @@ def test_every_option_is_documented(path) -> None:
 PAGES_OF = {"ifft": "fft", "idwt": "dwt", "run": "chains", "regress": "compare", "help": "faq"}
 
 
-# -- figures that anybody can make again -------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def courtyard(tmp_path_factory) -> Path:
     """The folder with the picture of docs/dwt.md, and that with noise, as docs/images/make makes them."""
@@ -357,9 +342,6 @@ def test_what_keeping_comes_to(clpix, courtyard, monkeypatch) -> None:
         assert shown and abs(float(shown[1]) - float(psnr)) < NEARLY
         # Versions of zlib compress differently.
         assert abs(Path("c.npz").stat().st_size / 1000 / float(size) - 1) < 0.03
-
-
-# -- JSON --------------------------------------------------------------------------------------------------------
 
 
 def keys_of(value: object) -> set[str]:

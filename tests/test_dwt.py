@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import pywt
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpuops import DeviceError, Gpu, GpuopsWarning, ParameterError
 from gpuops.params import dwt as names
@@ -423,6 +425,22 @@ def test_more_levels_than_there_is_size_for(gpu, rng, name, way) -> None:
         np.testing.assert_allclose(coefficients[0][0, 0], x.mean() * 32, rtol=0.5)
         back = waverec2(gpu, coefficients, name, "mirror", **way)
         np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])
+
+
+@pytest.mark.exhaustive
+@settings(max_examples=25, deadline=None)
+@given(
+    st.tuples(st.integers(1, 70), st.integers(1, 70)),
+    st.sampled_from(LIFTING),
+    st.integers(0, 5),
+    st.integers(0, 2**32 - 1),
+)
+def test_the_inverse_is_exact_enough(gpu, shape, name, level, seed) -> None:
+    x = np.random.default_rng(seed).random(shape, dtype=np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GpuopsWarning)
+        coefficients = wavedec2(gpu, x, name, "mirror", level)
+    np.testing.assert_allclose(waverec2(gpu, coefficients, name, "mirror"), x, atol=TOLERANCE["round trip"])
 
 
 # -- whole numbers --------------------------------------------------------------------------------------

@@ -325,6 +325,29 @@ def test_accuracy_of_primes_is_scipys(gpu, rng, n, method) -> None:
 
 
 @pytest.mark.exhaustive
+@settings(max_examples=15, deadline=None)
+@given(
+    shape=st.sampled_from([(1, 7), (17, 30), (48, 31)]),
+    seed=st.integers(0, 2**32 - 1),
+    a=st.floats(-3, 3),
+    shift=st.tuples(st.integers(0, 40), st.integers(0, 40)),
+)
+def test_properties(gpu, shape, seed, a, shift) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = noise(rng, *shape), noise(rng, *shape)
+    fx, fy = fft.fft2(gpu, x, norm="ortho"), fft.fft2(gpu, y, norm="ortho")
+    size = np.linalg.norm(x)
+    assert abs(np.linalg.norm(fx) - size) < TOLERANCE["single"] * size  # Parseval
+    assert error(fft.ifft2(gpu, fx, norm="ortho"), x) < TOLERANCE["there and back"]
+    linear = fft.fft2(gpu, (x + np.float32(a) * y).astype(np.complex64), norm="ortho")
+    sizes = (1 + abs(a)) * (size + np.linalg.norm(y))
+    assert np.linalg.norm(linear - (fx + a * fy)) < TOLERANCE["there and back"] * sizes
+    rows, columns = (np.exp(-2j * np.pi * np.arange(n) * d / n) for n, d in zip(shape, shift, strict=True))
+    moved = fft.fft2(gpu, np.roll(x, shift, (0, 1)), norm="ortho")
+    assert error(moved, fx * rows[:, None] * columns) < TOLERANCE["there and back"]  # shift theorem
+
+
+@pytest.mark.exhaustive
 @settings(max_examples=6, deadline=None)
 @given(
     shape=st.tuples(st.integers(1, 300), st.integers(1, 300)),

@@ -53,9 +53,6 @@ def by_rows(monkeypatch) -> None:
     monkeypatch.setattr("gpuops.fourier.room._ENOUGH", 1 << 13)
 
 
-# -- the device's part -----------------------------------------------------------------------------
-
-
 @each(
     precision=["half", "single", "double"],
     half=[True, False],
@@ -99,9 +96,6 @@ def test_the_least_memory_is_said(opened) -> None:
         room.parts(gpu, (100_000, 50, 3), 150, SpectrumParams())
 
 
-# -- spools ----------------------------------------------------------------------------------------
-
-
 @given(data=st.data())
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_spools_keep_what_they_are_given(tmp_path, data) -> None:
@@ -123,9 +117,6 @@ def test_spools_keep_what_they_are_given(tmp_path, data) -> None:
                 at = slice(shape[1] // 3, shape[1])
                 np.testing.assert_array_equal(spool.rows(plane, at), 2 * array[plane, at])
     assert not os.listdir(tmp_path)
-
-
-# -- commands --------------------------------------------------------------------------------------
 
 
 @each(
@@ -328,9 +319,6 @@ def test_streams(tmp_path) -> None:
     )
     subprocess.run([*clpix, "ifft", "-", "-o", back, *LITTLE], input=fft.stdout, check=True)
     np.testing.assert_array_equal(files.read(back).pixels, pixels)
-
-
-# -- what cannot be --------------------------------------------------------------------------------
 
 
 def test_what_memory_would_do(clpix, tmp_path, monkeypatch) -> None:

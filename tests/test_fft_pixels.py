@@ -138,9 +138,6 @@ def test_planes_in_turn(gpu, rng, monkeypatch) -> None:
         assert np.abs(got.numpy() - light * 255).max() < 0.51
 
 
-# -- halves in memory -------------------------------------------------------------------------------------------------
-
-
 def passes(gpu: Gpu) -> int:
     return len(next(reversed(gpu.plans.values())).passes)
 
@@ -199,6 +196,3 @@ def test_sums_stay_in_range(gpu, monkeypatch, params) -> None:
     finally:
         gpu.plans.clear()
     assert np.isfinite(y["real"]).all() and y["real"][0, 0] == pytest.approx(6400, rel=2 * HALF)
-
-
-# -- radices ------------------------------------------------------------------------------------------------------

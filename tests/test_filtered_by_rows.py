@@ -125,9 +125,6 @@ def said(run: Run) -> list[str]:
                   for line in run.err.splitlines())  # fmt: skip
 
 
-# -- the device's part -----------------------------------------------------------------------------------------------
-
-
 def by_axes(gpu: Gpu, x: Array, params: Params, rows: int, columns: int) -> Array:
     """The filter of planes without alpha, so many rows and columns at a time."""
     planes, height, width = shape = (x.shape[0], x.shape[1], x.shape[2])
@@ -189,9 +186,6 @@ def check_surroundings(gpu: Gpu) -> None:
             np.testing.assert_array_equal(found, wanted)
 
 
-# -- results ---------------------------------------------------------------------------------------------------------
-
-
 @each(command__params=FILTERS, size=SIZES)
 def test_the_definition(by_rows, tmp_path, command, params, size) -> None:
     pixels = light((*size, 3), "float32") / 4
@@ -238,8 +232,6 @@ def test_values_that_are_not_finite(clpix, by_rows, tmp_path, command, value) ->
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
     assert not np.isfinite(found[..., 1]).any() and np.isfinite(found[..., [0, 2, 3]]).all()
 
-
-# -- chains ----------------------------------------------------------------------------------------------------------
 
 HIGH = ("filter", "--kind", "highpass", "--cutoff", "0.1", "--offset", "0.4")
 MOTION = ("deconvolve", "--kind", "motion", "--length", "5", "--angle", "20", "--balance", "0.1")
@@ -344,9 +336,6 @@ def test_masks(clpix, by_rows, tmp_path, border) -> None:
     assert not (tmp_path / "none.tif").exists()
 
 
-# -- what an operation declares --------------------------------------------------------------------------------------
-
-
 def test_legs(gpu) -> None:
     """A filter ends a leg, as a turn does."""
     shape, low = (3, 40, 50), FilterParams("lowpass", ("0.1",))
@@ -369,9 +358,6 @@ def test_explain(clpix, tmp_path) -> None:
     assert run.code == 0 and run.out.count("of spectra are kept") == 2
     assert "by rows 0.04896 MB of spectra are kept" in run.out
     assert "spectra" not in clpix("blur", path, "--sigma", "2", "-o", "o.png", "--explain").out
-
-
-# -- memory ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", [LOW, RESTORED, (*RESTORED, "then", *LOW)], ids=" ".join)

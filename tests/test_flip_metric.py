@@ -56,9 +56,6 @@ def interleaved(planes: Array) -> Array:
     return np.ascontiguousarray(planes.transpose(1, 2, 0))
 
 
-# -- against float64 ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_errors_are_those_of_the_formulas(gpu, rng, size) -> None:
     a, b = noisy(rng, (3, *size))
@@ -109,9 +106,6 @@ def test_lower_median_sets_the_last_exposure(gpu) -> None:
     result = hdr_flip(gpu, a, a)
     assert result.exposures == pytest.approx(reference.exposures(np.repeat(a, 3, 0), "aces"), abs=1e-6)
     assert result.exposures[-1] == pytest.approx(math.log2(2.118872324 / 0.4), abs=1e-6)
-
-
-# -- anchors ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("ppd", "mean"), [(PPD, 0.0763302), (30.0, 0.0707007), (100.0, 0.0801313)])
@@ -171,9 +165,6 @@ def test_anchors_of_flat_colours(gpu, one, other, mean) -> None:
     assert result.maximum <= 1
 
 
-# -- other programs -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("hdr", [False, True])
 def test_agrees_with_the_authors_program(gpu, hdr) -> None:
     theirs = pytest.importorskip("flip_evaluator", reason="needs the extra test-all")
@@ -195,9 +186,6 @@ def test_agrees_with_openimageio(gpu, hdr) -> None:
     expected = oiio.ImageBufAlgo.FLIP_diff(first, second, hdr=int(hdr), maxluminance=0.0)
     _, errors, *_ = hdr_flip(gpu, a, b, full=True) if hdr else flip(gpu, a, b, full=True)
     assert np.abs(errors.numpy()[0] - expected.get_pixels(oiio.FLOAT)[..., 0]).max() <= TOLERANCE["peers"]
-
-
-# -- properties ---------------------------------------------------------------------------------------------------
 
 
 def test_equal_pictures_have_no_error(gpu, rng) -> None:
@@ -249,9 +237,6 @@ def test_light_of_any_brightness(gpu) -> None:
     assert 0.5 < result.mean <= 1
 
 
-# -- values that are not finite -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("one", "other"), NOT_FINITE)
 @pytest.mark.parametrize("hdr", [False, True])
 def test_a_value_that_is_not_finite_meets_no_threshold(gpu, rng, one, other, hdr) -> None:
@@ -279,9 +264,6 @@ def test_infinite_light_in_both_pictures_hides_no_error(gpu, rng) -> None:
     assert result.mean == pytest.approx(clean.mean, rel=0.1)
 
 
-# -- what cannot be done ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("shapes", "options", "message"),
     [
@@ -307,9 +289,6 @@ def test_pixels_per_degree() -> None:
     assert pixels_per_degree(0.7, 3840, 0.7) == PPD == pytest.approx(67.0206432766)
     with pytest.raises(ParameterError, match="distance must be a positive number"):
         pixels_per_degree(0, 3840, 0.7)
-
-
-# -- colours ------------------------------------------------------------------------------------------------------
 
 
 def test_heat_has_the_colours_of_magma(gpu) -> None:

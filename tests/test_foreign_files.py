@@ -25,7 +25,6 @@ from .foreign import dpx, exr, hdr, packed, png
 #: A gray ramp of light from 0.05 to 4, 16 × 16, as libultrahdr 1.4 writes it: an 8-bit picture with a gain map.
 ULTRA_HDR = (Path(__file__).parent / "data" / "ultrahdr.jpg").read_bytes()
 
-# DPX ------------------------------------------------------------------------------------------------
 
 GRAY, RGB, RGBA, ABGR = 6, 50, 51, 52
 KINDS = [(8, 0), (10, 0), (10, 1), (10, 2), (12, 0), (12, 1), (12, 2), (16, 0)]
@@ -110,9 +109,6 @@ def test_dpx_says_whether_values_are_linear(linear, tmp_path) -> None:
     write(path, Picture(np.full((2, 4, 3), 7, np.uint16), linear=linear))
     assert path.read_bytes()[801] == (2 if linear else 0)
     assert read(path).linear == linear
-
-
-# Radiance -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("by_components", [False, True])
@@ -285,8 +281,6 @@ def test_hdr_says_what_of_its_header_is_not_applied(lines, names, tmp_path) -> N
     )
 
 
-# EXR ------------------------------------------------------------------------------------------------
-
 P3 = struct.pack("<8f", 0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)
 
 
@@ -348,9 +342,6 @@ def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name, tmp_pat
     assert not picture.metadata.attributes
 
 
-# PNG ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bits", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("transparent", [False, True])
 def test_png_of_gray_with_a_transparent_shade(bits, transparent, tmp_path) -> None:
@@ -399,9 +390,6 @@ def test_png_of_palettes_of_any_depth(bits, alphas, tmp_path) -> None:
         assert picture.pixels[0, :, 3].tolist() == [opacity[i] for i in index]
     with PIL.Image.open(path) as image:
         assert np.array_equal(np.asarray(image.convert("RGBA"))[..., : picture.channels], picture.pixels)
-
-
-# JPEG with more than one picture ------------------------------------------------------------------------
 
 
 def test_gain_maps_are_not_applied_and_said(tmp_path) -> None:

@@ -29,9 +29,6 @@ def read_saying(path: Path) -> tuple[Picture, str]:
     return picture, "; ".join(str(entry.message).removeprefix(f"{path}: ") for entry in caught)
 
 
-# Channels beside the colours ------------------------------------------------------------------------
-
-
 @each(
     dtype=["uint8", "uint16", "float32"],
     planar=["contig", "separate"],
@@ -96,9 +93,6 @@ def test_min_is_white_with_associated_alpha_is_inverted_first(tmp_path) -> None:
     assert picture.pixels.tolist() == [[[128, 100], [100, 255], [5, 0]]]  # 50 · 255 / 100 = 127.5
 
 
-# Samples of any number of bits ------------------------------------------------------------------------
-
-
 @each(bits=[1, 2, 4, 6, 8, 10, 12, 14], channels=[1, 3], photometric=[WHITE, BLACK])
 def test_samples_of_few_bits_cover_the_whole_range(bits, channels, photometric, tmp_path) -> None:
     """v of 2^bits − 1 becomes the nearest 8- or 16-bit number, 0 black and the largest white."""
@@ -137,9 +131,6 @@ def test_planes_in_compressed_strips(compression, tile, tmp_path, rng) -> None:
         **options,
     )
     assert np.array_equal(read(tmp_path / "p.tif").pixels, np.moveaxis(values, 0, 2))
-
-
-# Colours ------------------------------------------------------------------------------------------
 
 
 @each(
