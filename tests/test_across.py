@@ -53,6 +53,7 @@ def devices(environment: dict[str, str]) -> dict[str, str]:
     }
 
 
+@pytest.mark.exhaustive
 def test_every_operation_gives_the_same_on_every_device(gpu, tmp_path) -> None:
     environment = {**os.environ, "RUSTICL_ENABLE": "llvmpipe"}
     environment.pop("CLPIX_DEVICE", None)

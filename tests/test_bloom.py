@@ -34,8 +34,7 @@ def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return np.exp(rng.normal(-1, 2, shape)).astype(np.float32) * rng.choice([1, 1, 1, 1, 1, -0.1], shape)
 
 
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize("shape", SHAPES)
+@each(reads=READS, shape=SHAPES)
 def test_mip_is_its_definition(gpu, rng, shape, reads) -> None:
     x = hdr(rng, 3, *shape)
     params = BloomParams(strength=0.7, radius=0.3, reads=reads)
@@ -263,7 +262,7 @@ def test_the_operator_takes_straight_colours(gpu, rng, way, depth, colours, kind
 
 
 # Numbers of columns that halve without a remainder, down to one or not; others; and fewer than the support.
-AROUND = [(32, 64), (61, 128), (64, 40), (40, 8), (9, 2), (30, 1), (64, 100), (31, 67), (40, 7), (5, 3)]
+AROUND = [(32, 64), (61, 128), (64, 40), (40, 8), (9, 2), (30, 1), (31, 67), (5, 3)]
 WAYS = {
     "direct": {"reads": "direct"},
     "local": {"reads": "local"},
@@ -288,7 +287,7 @@ def kernel_of(way: str) -> np.ndarray | None:
     return kernel / kernel.sum()
 
 
-@some(reads=READS, shape=AROUND)
+@each(reads=READS, shape=AROUND)
 def test_around_is_its_definition(gpu, rng, shape, reads) -> None:
     x = hdr(rng, 4, *shape)
     x[-1] = rng.random(shape)
