@@ -3,6 +3,7 @@ journals and shards."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pty
@@ -71,8 +72,9 @@ def names(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in names(folder)}
+def contents(folder: Path) -> dict[str, str]:
+    """The files in a folder and below it, and what tells their bytes apart."""
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names(folder)}
 
 
 # -- the pipeline ----------------------------------------------------------------------------------------------

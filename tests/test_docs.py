@@ -103,7 +103,8 @@ def test_benchmark_files_have_one_schema(name) -> None:
 
 def test_the_gallery_is_what_its_script_writes() -> None:
     script = runpy.run_path(str(ROOT / "docs" / "gallery.py"))
-    assert PAGES["docs/gallery.md"].read_text(encoding="utf-8") == script["page"]()
+    is_right = PAGES["docs/gallery.md"].read_text(encoding="utf-8") == script["page"]()
+    assert is_right, "run: python docs/gallery.py"
     names = [name for pictures in script["GALLERY"].values() for name in pictures]
     assert sorted(names) == sorted(path.stem for path in script["PICTURES"].glob("*.jpg"))
 

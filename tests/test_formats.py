@@ -9,6 +9,7 @@ import sys
 import tempfile
 import warnings
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -158,7 +159,9 @@ def tables(folder: Path) -> str:
 def test_documented_tables_are_true(tmp_path) -> None:
     document = DOCUMENT.read_text(encoding="utf-8")
     documented = document.partition(BEGIN)[2].partition(END)[0].strip()
-    assert documented == tables(tmp_path), "run: python tests/test_formats.py --write"
+    lines = zip_longest(documented.splitlines(), tables(tmp_path).splitlines())
+    wrong = [line for line, true in lines if line != true]
+    assert not wrong[:3], "run: python tests/test_formats.py --write"
 
 
 @some(fmt=of_formats(WRITTEN), size=[(1, 1), (1, 7), (7, 1), (3, 2000)])
