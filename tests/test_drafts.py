@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpuops.errors import FileError
 from gpuops.files import FORMATS, Picture, drafts, output, write
 
 from .choices import of_formats
@@ -106,6 +108,20 @@ def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path) -> None:
         assert process.communicate("", timeout=30) is not None
     assert (tmp_path / "a.txt").read_text() == "whole"
     assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt", "tmp"]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_draft_that_an_interruption_removes_leaves_no_empty_file(links, tmp_path, monkeypatch) -> None:
+    def refused(*_: str) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if not links:
+        monkeypatch.setattr(os, "link", refused)
+    with pytest.raises(FileError), output.atomic(tmp_path / "a", tells_errors=True) as draft:
+        os.unlink(draft)
+    with output.atomic(tmp_path / "b", tells_errors=True) as draft:
+        Path(draft).write_text("whole")
+    assert sorted(os.listdir(tmp_path)) == ["b", "tmp"]
 
 
 @pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)

@@ -115,6 +115,20 @@ def test_what_is_refused(options, code, words, clpix, tmp_path) -> None:
     assert not list(tmp_path.glob("out*"))
 
 
+def test_each_input_is_tried(clpix, tmp_path) -> None:
+    for name in "ac":
+        animation(tmp_path / f"{name}.gif")
+    (tmp_path / "b.gif").write_bytes(b"GIF89a")
+    Image.fromarray(frames()[0][:, :, :3]).save(tmp_path / "d.bmp")
+    inputs = [tmp_path / name for name in ("a.gif", "b.gif", "missing.gif", "c.gif", "d.bmp")]
+    run = clpix("convert", *inputs, "--frames", "2", "-o", tmp_path / "out/{stem}.png")
+    assert run.code == 1
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a-0002.png", "c-0002.png"]
+    lines = run.err.splitlines()
+    assert [any(name in line for line in lines) for name in ("b.gif", "missing.gif", "d.bmp")] == [True] * 3
+    assert lines[-1] == "clpix: error: 3 of 5 inputs failed"
+
+
 def test_a_damaged_animation_is_one_line(clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     (tmp_path / "b.gif").write_bytes((tmp_path / "a.gif").read_bytes()[:-40])

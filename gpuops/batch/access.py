@@ -84,10 +84,11 @@ class Access:
         if self.path == STREAM:
             return None
         check_source(self.path)
+        strict = self._memory is not None
         most = (self._memory or of_machine() // 2) // self.among
         with self._here() as path:
             try:
-                found = files.open_rows(path, self._layer, most)
+                found = files.open_rows(path, self._layer, most, strict=strict)
             except files.NeedsWholeFile as reason:
                 self._check_room(reason.nbytes, str(reason))
                 return None
