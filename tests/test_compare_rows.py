@@ -37,6 +37,7 @@ from gpuops.params.thresholds import Thresholds
 
 from .conftest import Run
 from .reference import metrics_ssim as reference
+from .test_ssim import bright
 from .tolerance import COMPARE, DOUBLE
 
 Array = npt.NDArray[Any]
@@ -133,6 +134,15 @@ def test_any_rows_give_the_figures_of_the_whole(
     )
     check_same(found, whole)
     assert whole.figures["pixelmatch"] > 0 and whole.figures["within-radius"] > 0 and whole.bad > 0
+
+
+@pytest.mark.parametrize("rows", [16, 48])
+def test_bright_pixels_do_not_count_where_they_are_not(gpu: Gpu, rows: int) -> None:
+    """Structural similarity has no base of its own for each band, whose first rows would be others by rows."""
+    a, b = (Picture(plane[0][..., None], linear=True) for plane in bright("half", 180))
+    how = Comparing(metrics=("ssim", "ssim-skimage", "ms-ssim", "pu-ssim"))
+    whole = as_whole(gpu, a, b, how).figures
+    assert by_rows(gpu, a, b, how, rows).figures == pytest.approx(whole, rel=DOUBLE)
 
 
 @pytest.mark.parametrize("dtypes", ["uint8 uint16", "uint16 uint16", "float16 float32", "uint8 float32"])
@@ -310,6 +320,19 @@ def test_every_figure_comes_by_rows(gpu: Gpu, rng: np.random.Generator) -> None:
     for metric in METRICS:
         if metric not in ("max", "mean", "rmse", "psnr"):
             assert part_of(metric, gpu, (a, b), Comparing(), 100).wants in ("stored", "light", "codes")
+
+
+def test_a_figure_that_nobody_computes_is_an_error(
+    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not 0, as a whole or by rows, nor left out."""
+    a, b = two(rng)
+    with pytest.raises(ParameterError, match="unknown metric 'dense'"):
+        Thresholds(limits={"dense": 1})
+    monkeypatch.setitem(METRICS, "dense", METRICS["flip"])
+    for figures in (as_whole, lambda *given: by_rows(*given, rows=17)):
+        with pytest.raises(KeyError, match="dense"):
+            figures(gpu, a, b, Comparing(metrics=("dense",)))
 
 
 @pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)

@@ -1206,6 +1206,20 @@ def test_ssim(gpu: Recorder, rng: np.random.Generator, convention: str) -> None:
         of_ssim.test_shrunk(gpu, rng, SHAPE, factor)
 
 
+def test_ssim_of_bright_pixels(gpu: Recorder) -> None:
+    for kind in ("pixel", "half", "all"):
+        a, b = of_ssim.bright(kind, 30)
+        for convention in of_ssim.CONVENTIONS:
+            luminance, contrast = metrics_ssim.terms(a[0], b[0], 1.0, convention)
+            options: dict[str, Any] = {"data_range": 1.0, "convention": convention, "luma": True}
+            colours = (np.repeat(plane, 3, 0) for plane in (a, b))
+            for found in (
+                structural_similarity(gpu, a, b, **options),
+                structural_similarity(gpu, *colours, **options, full=True)[0],
+            ):
+                assert found == pytest.approx((luminance * contrast).mean(), abs=tolerance.COMPARE["ssim"])
+
+
 @pytest.mark.parametrize("planes", [1, 3])
 def test_ssimulacra2(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
     """Two bands of rows; two strips of columns; half a cell at the end."""
