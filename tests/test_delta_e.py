@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from skimage import color
 
-from gpuops import Gpu, ParameterError
+from gpuops import Gpu, GpuopsWarning, ParameterError, notes
 from gpuops.metrics.delta_e import METHODS, delta_e
 
 from .reference import metrics_delta_e as reference
@@ -68,6 +68,7 @@ def light(rng: np.random.Generator, shape: tuple[int, ...], noise: float = 0.05)
     return a.astype(np.float32), b.astype(np.float32)
 
 
+@notes.silence()
 def check(gpu: Gpu, a: Array, b: Array, method: str, **options: Any) -> None:
     """Asserts that all figures and the map are those of the reference."""
     expected = reference.of_light(method, a, b, **options)
@@ -135,6 +136,22 @@ def test_grays_of_itp(gpu: Gpu, one: float, other: float, expected: float) -> No
     assert got.above == (6 if expected > 1 else 0)
 
 
+def test_itp_is_of_displayed_light(gpu: Gpu, rng: np.random.Generator) -> None:
+    """PQ is steep at 0: a signed curve would make differences of hundreds out of values that no display shows."""
+    negative = rng.uniform(-0.1, -1e-6, (2, 1, 9, 11)).astype(np.float32)
+    with pytest.warns(GpuopsWarning, match="^198 negative values of light count as 0 for ΔE ITP"):
+        assert delta_e(gpu, *negative, method="itp").max == 0
+    with pytest.warns(GpuopsWarning, match="^1 negative"):
+        black, wide = (
+            np.zeros((3, 1, 1), np.float32),
+            np.array([1.6, -0.08, -0.5], np.float32).reshape(3, 1, 1),
+        )
+        expected = reference.of_light("itp", black, wide)[
+            0, 0
+        ]  # green is beyond Rec. 709, blue beyond Rec. 2020
+        assert delta_e(gpu, black, wide, method="itp").max == pytest.approx(expected, rel=1e-4)
+
+
 @pytest.mark.parametrize("noise", [60, 2, 0.01])
 def test_ciede2000_is_that_of_skimage(gpu: Gpu, rng: np.random.Generator, noise: float) -> None:
     a = np.stack([rng.uniform(0, 100, (53, 61)), *rng.normal(0, 40, (2, 53, 61))]).astype(np.float32)
@@ -146,6 +163,7 @@ def test_ciede2000_is_that_of_skimage(gpu: Gpu, rng: np.random.Generator, noise:
 
 
 @pytest.mark.parametrize("method", METHODS)
+@notes.silence()
 def test_what_is_not_finite_counts(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
     a, _ = light(rng, (3, 13, 17))
     a[0, 3, 4], a[1, 5, 6], a[2, 7, 8] = np.nan, np.inf, -np.inf
