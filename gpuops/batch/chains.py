@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import notes, plan
 from ..chain import Chain
+from ..files import operands
 from ..files.strips import Strips
 from ..image import Image, Part
 from ..operation import operation_of
@@ -95,6 +96,7 @@ def _in_room(
     )  # the output knows the input from now on
     todo = todo.settled(item.output)
     with item.naming():
+        operands.check_places(picture, ((step.params, step.traits.kind) for step in todo.steps))
         large = rows is not None or streaming.is_too_large(item, todo, picture)
         obstacle = streaming.obstacle(item, todo, picture) if large else None
     if large and obstacle is None:

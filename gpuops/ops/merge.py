@@ -30,7 +30,7 @@ class MergeParams(Params):
     """
 
     others: tuple[FileOperand, ...] = parameter(
-        (), Files("A further picture, like the inputs after the first one; may be repeated.")
+        (), Files("A further picture, like the inputs after the first one; may be repeated.", alike=True)
     )
     align: str = parameter(
         "none", Choice("Shift pictures so that they lie on the first one, or not.", ("none", "translation"))

@@ -29,7 +29,7 @@ class RegisterParams(Params):
     """
 
     reference: FileOperand | None = parameter(
-        None, File("The picture that the images are shifted to.", required=True)
+        None, File("The picture that the images are shifted to.", required=True, alike=True)
     )
     upsample: int = parameter(
         10, Whole("The parts of a pixel that are told apart; 1 is whole pixels.", 1, 100)
