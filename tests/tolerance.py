@@ -302,6 +302,8 @@ SSIMULACRA2 = {
     "norm": 2e-6,
     # Of a score of 100 for equal pictures: norms have weights of up to 225.
     "score": 2e-4,
+    # The same, of cube roots of 10,000, which have errors of 2⁻²⁰ each.
+    "bright": 1e-3,
     # The same; its own program's scores have errors of float32's recursive filters, which grow with the picture.
     "program": 0.012,
 }
