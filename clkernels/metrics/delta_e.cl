@@ -225,7 +225,7 @@ __kernel void delta_e(__global const float *a, __global const float *b, __global
     fold_sums(sums);
     fold_worst(most, places);
     fold_counts(counts);
-    uint are_above = counts[0];
+    uint are_above = item == 0 ? counts[0] : 0;  // the others would read it while item 0 writes
     barrier(CLK_LOCAL_MEM_FENCE);
     counts[item] = lanes_sum(clipped);
     fold_counts(counts);
