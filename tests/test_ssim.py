@@ -112,7 +112,7 @@ def bright(kind: str, size: int = 64) -> tuple[npt.NDArray[np.float32], npt.NDAr
 
 
 @pytest.mark.parametrize("kind", ["pixel", "half", "lines", "all", "none"])
-def test_bright_pixels_beside_dark_ones(gpu: Gpu, kind: str) -> None:
+def test_bright_pixels_beside_dark_ones(gpu, kind) -> None:
     """No pixel takes digits from windows that it is not in, and flat areas keep theirs at any brightness."""
     a, b = bright(kind)
     for convention in CONVENTIONS:
