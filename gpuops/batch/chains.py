@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -93,6 +93,7 @@ def _in_room(
     item.how(
         picture, linear=todo.linear, premultiply=todo.premultiplied
     )  # the output knows the input from now on
+    item.output = replace(item.output, keeps_range=todo.keeps_range)
     todo = todo.settled(item.output)
     with item.naming():
         large = rows is not None or streaming.is_too_large(item, todo, picture)
