@@ -10,7 +10,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import reduce
@@ -137,6 +137,12 @@ def summed() -> Iterator[None]:
         _sums.reset(before)
     for text, counts in sums.items():
         tally(text, counts)
+
+
+def some_of(names: Sequence[str], most: int = 8) -> str:
+    """Returns names for a text, of which there may be any number: the first ones, and how many there are further."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _outside() -> int:
