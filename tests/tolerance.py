@@ -202,8 +202,8 @@ TONEMAP = {
     "pivot": 5e-5,  # four digits of a code, whose slope to light is 1 there
     "histogram exposure": 0.13,  # stops: half a bin of a quarter of a stop
     "d3d11": 1.0,  # levels of 8 bits, of the Direct3D preset: what rounding to 8 bits may flip inside
-    # Absolute: the glow of one level of the 8 bits that the bright pass is stored with, by weights that sum to 1.2017.
-    "d3d11 flip": 0.6 * 1.2017**2 / 255,
+    # Absolute: the glow of one level of the 8 bits that the bloom is stored with.
+    "d3d11 flip": 0.6 / 255,
 }
 
 # Levels of the output: the operator's error is below 1e-3 of an 8-bit level, so only ties may round differently.

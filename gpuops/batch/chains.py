@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -94,6 +94,7 @@ def _in_room(
     item.how(
         picture, linear=todo.linear, premultiply=todo.premultiplied
     )  # the output knows the input from now on
+    item.output = replace(item.output, keeps_range=todo.keeps_range)
     todo = todo.settled(item.output)
     with item.naming():
         operands.check_places(picture, ((step.params, step.traits.kind) for step in todo.steps))

@@ -87,7 +87,9 @@ OPERATION = Operation(
     "register",
     RegisterParams,
     register,
-    traits=Traits(premultiplied=True, kind="transform", bytes_per_value=48.0, fixed_bytes=64e6),
+    traits=Traits(
+        premultiplied=True, kind="transform", keeps_range=True, bytes_per_value=48.0, fixed_bytes=64e6
+    ),
     reach=lambda _gpu, _shape, _params: inf,
     check=_check,
     examples=(
