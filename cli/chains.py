@@ -68,12 +68,12 @@ def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say
+    from .main import say, show
 
     for finding in findings or ():
         text = visible(f"{printable(job.source)}: {finding.text}")
         if not finding.detail:
-            (say if job.target == STREAM else click.echo)(text)
+            (say if job.target == STREAM else show)(text)
         elif shared.verbose:
             say(f"clpix: {text}")
 

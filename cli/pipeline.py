@@ -21,9 +21,9 @@ from gpuops.files.places import is_address
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from . import animations, batches, clusters, naming, sequences, status, videos
+from . import animations, batches, clusters, naming, remarks, sequences, status, videos
 from .checks import check_apart, check_dump, check_output, check_scratch, check_stdin, check_stream
-from .main import FAILURE, complain, say
+from .main import FAILURE, complain, say, warn
 from .options import refuse
 from .shared import Shared
 
@@ -147,11 +147,14 @@ def _run(
 ) -> int:
     """Does the jobs. Returns how many failed."""
     failed = 0
-    with status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress:
+    with (
+        remarks.told_at_end(),
+        status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress,
+    ):
         begin = (lambda _job: None) if journal is None else journal.begin
         for done in _results(shared, opening, jobs, begin):
-            for text in done.notes:
-                notes.note(text)
+            if not shared.quiet:
+                remarks.take(done, at_once=len(jobs) == 1 or shared.verbose > 0)
             if done.error is None:
                 tell(done.job, done.told)
             else:
@@ -279,8 +282,9 @@ def _name(shared: Shared, info: DeviceInfo) -> None:
 
 @contextmanager
 def reporting(shared: Shared) -> Iterator[Report | None]:
-    """Runs what is within it without notes if --quiet is given, and writes the timing report if all went well."""
-    with notes.to(lambda _text: None) if shared.quiet else nullcontext():
+    """Runs what is within it, with the notes that are wanted, and writes the timing report if all went well."""
+    sink = partial(warn, details=shared.verbose > 0)
+    with notes.to((lambda _text: None) if shared.quiet else sink):
         if not shared.timing and not shared.timing_file:
             yield None
             return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.errors import FileError, ParameterError, masked, visible
+from gpuops.errors import FileError, ParameterError, byte_count, masked, visible
 
 from . import checks, comparing, options, types
 from .comparing import GivenOptions
@@ -218,7 +218,7 @@ def _write_reports(telling: Telling, seen: Run, device: Device) -> None:
         written = (write_page if in_one else write_folder)(telling.report, seen, settings, overwrite=True)
         size = sum(one.size for one in written)
         more = f" and {len(written) - 1} more files" if len(written) > 1 else ""
-        click.echo(f"{written[0].path}{more}: {size / 1e6:.1f} MB")
+        click.echo(f"{written[0].path}{more}: {byte_count(size)}")
         if not in_one:
             attached = attachments(telling.report, seen)
     if telling.junit:

@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Collection, Iterable
 
+# The units of byte_count, each a thousand times the one before.
+_UNITS = ("kB", "MB", "GB", "TB")
 # Addresses within a text, a password in them, and values of a query whose names say that they are secret.
 _ADDRESS = re.compile(r"[\w+.-]+://\S+")
 _PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]*@")
@@ -86,14 +88,17 @@ def visible(text: str) -> str:
 
 def are_allowed(nbytes: float) -> str:
     """Returns the words that memory is limited to so many bytes."""
-    return f"{nbytes / 1e6:.4g} MB are allowed"
+    return f"{byte_count(nbytes)} are allowed"
 
 
-def megabytes(nbytes: float) -> str:
-    """Returns bytes as MB in four digits, rounded up, so that a limit of so many MB is enough."""
-    size = nbytes / 1e6
-    digits = 3 - math.floor(math.log10(size)) if size > 0 else 0
-    return f"{math.ceil(size * 10**digits) / 10**digits:.{max(0, digits)}f}"
+def byte_count(nbytes: float, *, up: bool = False) -> str:
+    """Returns bytes in words, such as "2.097 MB": up to four digits; ``up``: rounded up, so that as much is enough."""
+    power = min(max(1, math.floor(math.log10(max(nbytes, 1)) / 3)), len(_UNITS))
+    value = nbytes / 1000**power
+    if up and value > 0:
+        digits = 3 - math.floor(math.log10(value))
+        value = math.ceil(value * 10.0**digits) / 10.0**digits
+    return f"{value:.4g} {_UNITS[power - 1]}"
 
 
 def meant(name: object, known: Iterable[object]) -> str:
