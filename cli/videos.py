@@ -49,13 +49,14 @@ def make(
     open_gpu: Callable[[], Gpu],
     report: Report | None,
     tell: Callable[[Job, Any], None],
+    inputs: files.Identities,
     *,
     writes: bool,
     fuse: bool,
 ) -> None:
     """Does the work on every frame of a video, and writes these as another; ``writes``: it writes on the way.
 
-    ``tell`` is given what the work has to tell of each frame.
+    ``tell`` is given what the work has to tell of each frame. ``inputs``: files that it may not overwrite.
     """
     from gpuops.batch.reader import check_input
     from gpuops.files import video
@@ -80,7 +81,7 @@ def make(
             "a video has the curve of its space: in place of --transfer name --colour rec2100-pq"
         )
     check_input(source)
-    files.check_place(target, overwrite=shared.overwrite, inputs=files.Identities(shared.inputs))
+    files.check_place(target, overwrite=shared.overwrite, inputs=inputs)
     with video.opened(source) as frames:
         coding, count = _coding(shared, target, frames.space), frames.count
     _warn_of_devices(shared, target)

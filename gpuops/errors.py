@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable
 
 # The units of byte_count, each a thousand times the one before.
 _UNITS = ("kB", "MB", "GB", "TB")
+# Addresses within a text, a password in them, and values of a query whose names say that they are secret.
+_ADDRESS = re.compile(r"[\w+.-]+://\S+")
+_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]*@")
+_SECRET = re.compile(
+    r"([?&;][^=&;]*(?:sig|token|secret|key|credential|passw|auth|pwd)[^=&;]*=)[^&;#'\"\s)]*", re.IGNORECASE
+)
+
+
+def masked(text: str) -> str:
+    """Returns a text with ``***`` for passwords in addresses, and for keys and signatures in their query strings."""
+    if "://" not in text:
+        return text
+    return _ADDRESS.sub(lambda found: _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1:***@", found[0])), text)
 
 
 class GpuopsError(Exception):
-    """Base of every error that a person can do something about; its text is one line that says what to do."""
+    """Base of every error that a person can do something about; its text is one line that says what to do.
+
+    The text has no secrets of addresses.
+    """
+
+    def __str__(self) -> str:
+        return masked(super().__str__())
 
 
 class ParameterError(GpuopsError, ValueError):
@@ -62,8 +82,8 @@ def one_line(error: Exception) -> str:
 
 
 def visible(text: str) -> str:
-    """Returns text without characters that would change a terminal's colours or break a line."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    """Returns text without addresses' secrets, or characters that would change a terminal's colours or break a line."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in masked(text))
 
 
 def are_allowed(nbytes: float) -> str:

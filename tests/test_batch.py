@@ -253,7 +253,7 @@ def test_lists_of_names(clpix, here, monkeypatch) -> None:
         ("1.png -o out/ --skip-existing --overwrite", 2, "leave out one"),
         ("1.png -o out/ --journal j --resume j", 2, "leave out --journal"),
         ("1.png -o out/ --journal no/j", 1, "no/j: the journal cannot be opened"),
-        ("1.png -o out/ --journal 1.png", 1, "1.png: line 1 is not one of a journal"),
+        ("1.png -o out/ --journal 1.png", 1, "--journal 1.png: is also an input"),
         ("1.png -o out/ --resume text", 1, "text: line 1 is not one of a journal"),
     ],
 )  # fmt: skip
