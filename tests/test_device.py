@@ -24,6 +24,7 @@ from gpuops.device import (
     choose,
     drivers,
     list_devices,
+    pocl,
     probe,
     rank,
     select,
@@ -404,6 +405,19 @@ def test_unwritable_cache_still_gives_a_verdict(
     assert child.runs == 1
 
 
+def test_a_full_disk_gives_no_verdict(fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PoCL builds programs into files. That they fail where there is no room is not kept."""
+    child.become("""print('{"usable": false, "reason": "cannot build kernels"}')""")
+    info = replace(INFO, platform=pocl.NAME)
+    with monkeypatch.context() as full:
+        full.setattr(cache, "can_hold", lambda folder: False)
+        found = probe.verdict(info, "1", 0)
+    assert not found.usable and found.reason is not None and "MB of room" in found.reason
+    child.become(f"print('''{json.dumps(PASS)}''')")
+    forget(monkeypatch)
+    assert probe.verdict(info, "1", 0).usable
+
+
 # ---------------------------------------------------------------- the canary
 
 
@@ -570,9 +584,14 @@ def test_a_library_that_is_not_there_is_not_loaded_ahead() -> None:
 def test_vendor_folder_is_repaired(fresh: Path) -> None:
     wanted = [drivers.Driver("a.icd", "liba.so"), drivers.Driver("b.icd", "libb.so")]
     folder = drivers.materialise(wanted)
-    (folder / "a.icd").unlink()
-    assert drivers.materialise(wanted) == folder
-    assert drivers.read_folder(str(folder)) == wanted
+    for damage in (
+        Path.unlink,
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"\xff\0noise"),
+    ):
+        damage(folder / "a.icd")
+        assert drivers.materialise(wanted) == folder
+        assert drivers.read_folder(str(folder)) == wanted
     assert [path.name for path in fresh.iterdir()] == [folder.name]
 
 

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import clkernels
 from gpuops.device import cache
@@ -41,12 +41,12 @@ _verdicts: dict[str, Verdict] = {}
 
 def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False) -> Verdict:
     """Whether a device works: from the cache, or by trying. `ordinal` counts devices that look the same."""
-    from gpuops.device.drivers import cpu_identity
+    from gpuops.device import drivers, pocl
 
     key = {
         "platform": [info.platform, platform_version],
         "device": [info.name, info.driver, info.version, info.compute_units, ordinal],
-        "machine": cpu_identity() if info.kind == "cpu" else "",
+        "machine": drivers.cpu_identity() if info.kind == "cpu" else "",
         "program": program(),
     }
     name = cache.digest(key)
@@ -62,7 +62,11 @@ def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: b
             found = _verdict(run_canary(["probe", json.dumps(sought)], {}))
             if found is None:
                 found = Verdict(usable=False, reason="its check gave no sensible answer")
-            cache.store("device", key, {**found._asdict(), **stamp(bad=not found.usable)})
+            lack = None if found.usable else pocl.lack(info.platform)
+            if lack is None:
+                cache.store("device", key, {**found._asdict(), **stamp(bad=not found.usable)})
+            else:
+                found = Verdict(usable=False, reason=lack)
     _verdicts[name] = found
     return found
 
@@ -123,10 +127,9 @@ def command(arguments: Sequence[str]) -> list[str]:
 def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
     """The last line that the canary printed, as JSON; or why there is none, under "reason"."""
     import subprocess
-    import tempfile
 
     limit = time_limit()
-    with tempfile.TemporaryFile() as output:  # not a pipe: a driver's stray child would hold it open
+    with _scratch() as output:
         try:
             process = subprocess.Popen(
                 command(arguments),
@@ -158,6 +161,15 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
     if late:
         return {"usable": False, "reason": f"did not finish within {limit:g} s{where}"}
     return {"usable": False, "reason": f"{death(process.returncode)}{where}"}
+
+
+def _scratch() -> IO[bytes]:
+    """A file for what a process prints: a driver's stray child would hold a pipe open. On Linux it needs no disk."""
+    if sys.platform == "linux":
+        return open(os.memfd_create("answers"), "w+b")
+    import tempfile
+
+    return tempfile.TemporaryFile()
 
 
 def _answers(output: bytes) -> list[dict[str, Any]]:
