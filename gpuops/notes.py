@@ -24,6 +24,10 @@ _sums: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("sums", default
 _findings: ContextVar[Callable[[Finding], object] | None] = ContextVar("findings", default=None)
 
 
+#: A program's function that tells a person, in any thread, why the first run takes long; None: nobody is told.
+on_wait: Callable[[str], object] | None = None
+
+
 class Finding(NamedTuple):
     """A finding of an operation beside its result: a text for a person, and figures as plain values for a report.
 

@@ -334,7 +334,7 @@ def test_options_that_are_refused(
     clpix: Program, here: Path, options: tuple[str, ...], code: int, words: str
 ) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
-    (here / "damaged.json").write_text('{"addr')
+    (here / "damaged.json").write_text("[" * 99_999)
     (here / "list.json").write_text("[1]")
     before = contents(here)
     one_line(clpix(*FLIP, *inputs, "-o", "out/", *options), code, words)

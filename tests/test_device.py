@@ -678,6 +678,31 @@ def test_devices_without_opencl_exits_with_3_and_one_line() -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no process's addresses")
+@pytest.mark.parametrize("megabytes", [400, 600, 1400])
+def test_few_addresses_are_one_line(megabytes: int) -> None:
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2)"
+    done = python(f"{limit}; from clpix.main import main; main(['devices'])")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert re.fullmatch(r"clpix: error: `ulimit -v` allows [\d.]+ MB .*: allow more\n", done.stderr), done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_the_first_run_says_on_a_terminal_what_it_waits_for(tmp_path: Path) -> None:
+    run = [sys.executable, "-c", "from clpix.main import main; main(['devices'])"]
+    for cold in (True, False):
+        terminal, theirs = os.openpty()
+        environment = os.environ | {"CLPIX_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+        subprocess.run(run, env=environment, stdout=subprocess.PIPE, stderr=theirs, timeout=300, check=True)
+        os.write(theirs, b"end")
+        said = b""
+        while not said.endswith(b"end"):
+            said += os.read(terminal, 10_000)
+        os.close(theirs)
+        os.close(terminal)
+        assert said == b"clpix: testing devices and building kernels, once\r\n" * cold + b"end"
+
+
 def test_table_shows_why_a_device_is_skipped() -> None:
     from clpix.devices import table
 

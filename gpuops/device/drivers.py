@@ -22,11 +22,14 @@ from gpuops import notes
 from gpuops.device import cache, pocl, probe, store
 from gpuops.errors import DeviceError
 from gpuops.files.drafts import draft_folder
+from gpuops.process import memory
 
 # The folder where the system's drivers register.
 SYSTEM_FOLDER = "/etc/OpenCL/vendors"
 # How the names of our folders begin.
 _PREFIX = "vendors-"
+# Bytes of address space that a small command takes, with drivers of CPUs and their compilers.
+_ADDRESSES = 1_500_000_000
 # The library of NVIDIA's driver.
 _NVIDIA = "libnvidia-opencl.so.1"
 # The folders where NVIDIA's library may be.
@@ -84,6 +87,12 @@ def prepared() -> list[Driver]:
 
 
 def _prepare(*, refresh: bool) -> None:
+    limit = memory.limit()
+    if limit is not None and limit < _ADDRESSES:
+        raise DeviceError(
+            f"`ulimit -v` allows {limit / 1e6:.4g} MB of addresses, and OpenCL's drivers may crash with less than "
+            f"{_ADDRESSES / 1e6:.4g} MB: allow more"
+        )
     pocl.tune()
     user = os.environ.get("OCL_ICD_VENDORS", "")
     if os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user):

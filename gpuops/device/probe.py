@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import clkernels
+from gpuops import notes
 from gpuops.device import cache
 from gpuops.device.info import DeviceInfo
-from gpuops.process import groups
+from gpuops.process import groups, memory
 
 # Seconds after which a device that failed is tried again: the fault may have been the machine's, not the
 # driver's.
@@ -98,12 +99,12 @@ def fresh(entry: Mapping[str, Any]) -> bool:
 
 
 @functools.cache
-def program() -> list[str]:
-    """Returns all that a verdict depends on besides the device: pyopencl and the canary itself."""
+def program() -> list[str | int | None]:
+    """Returns all that a verdict depends on besides the device: pyopencl, the canary itself, and the memory's limit."""
     from importlib import metadata  # pyopencl, which would take long to import, has its version from there
 
     text = b"".join(path.read_bytes() for path in (kernel_file(), Path(__file__).with_name("canary.py")))
-    return [metadata.version("pyopencl"), hashlib.sha256(text).hexdigest()[:20]]
+    return [metadata.version("pyopencl"), hashlib.sha256(text).hexdigest()[:20], memory.limit()]
 
 
 def kernel_file() -> Path:
@@ -128,6 +129,7 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
     """The last line that the canary printed, as JSON; or why there is none, under "reason"."""
     import subprocess
 
+    _tell()
     limit = time_limit()
     with _scratch() as output:
         try:
@@ -163,6 +165,13 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
     return {"usable": False, "reason": f"{death(process.returncode)}{where}"}
 
 
+@functools.cache
+def _tell() -> None:
+    """Says, before the first check of this process, what people wait for."""
+    if notes.on_wait is not None:
+        notes.on_wait("testing devices and building kernels, once")
+
+
 def _scratch() -> IO[bytes]:
     """A file for what a process prints: a driver's stray child would hold a pipe open. On Linux it needs no disk."""
     if sys.platform == "linux":
@@ -176,7 +185,7 @@ def _answers(output: bytes) -> list[dict[str, Any]]:
     """The lines that are JSON objects: drivers print as well."""
     answers = []
     for line in output.splitlines():
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             answer = json.loads(line)
             if isinstance(answer, dict):
                 answers.append(answer)
