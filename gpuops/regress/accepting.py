@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..errors import FileError, ParameterError
-from ..files.drafts import draft_folder
 from ..params.toml import nearest
 from .outcome import Run
 from .references import BASE, References, sha256_of
@@ -56,6 +56,6 @@ def accept(
         return references.accept(chosen, place or BASE)
     from .recompress import recompressed
 
-    with draft_folder() as folder:
+    with TemporaryDirectory() as folder:
         smaller = {name: recompressed(path, Path(folder, name)) for name, path in chosen.items()}
         return references.accept(smaller, place or BASE)
