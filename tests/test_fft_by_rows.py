@@ -257,6 +257,17 @@ def test_pictures_are_those_of_the_whole(
         assert difference.max() <= 1
 
 
+def test_numbers_of_a_view_are_those_of_the_whole(
+    clpix: Clpix, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    image, options = write(tmp_path / "a.png", noise((48, 31, 4))), ("--view", "real", "--norm", "backward")
+    assert clpix("fft", image, "-o", tmp_path / "whole.exr", *options).code == 0
+    request.getfixturevalue("by_rows")
+    assert clpix("fft", image, "-o", tmp_path / "parts.exr", *options).code == 0
+    a, b = (files.read(tmp_path / f"{name}.exr").pixels for name in ("whole", "parts"))
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-3)
+
+
 def test_a_picture_s_shades_are_chosen_by_the_same_sample(
     clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
