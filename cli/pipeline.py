@@ -47,14 +47,14 @@ def process(
     fuse: bool = True,
     asides: Mapping[str, tuple[str, ...]] | None = None,
     also_read: Sequence[str] = (),
-    check: Callable[[bool], None] = lambda _writes_data: None,
+    check: Callable[[Job], None] = lambda _job: None,
     tell: Callable[[Job, Any], None] = lambda _job, _told: None,
 ) -> None:
     """Does the job of every input; each failure is one line, and the exit code says that some failed.
 
     ``asides``: by output, the files that a chain writes on the way. ``also_read`` are further files that no output may
-    overwrite, such as a kernel image. ``check`` refuses options that have no meaning for an output of numbers, or of a
-    picture. ``tell`` is given what the work has to tell.
+    overwrite, such as a kernel image. ``check`` refuses options that have no meaning for a job's kind of output.
+    ``tell`` is given what the work has to tell.
     What can be known to fail is refused before the device is even opened.
     """
     taken = files.Identities((*shared.inputs, *shared.lists, *also_read))
@@ -110,7 +110,7 @@ def process(
             # Inputs are checked first: an output may be named after a wrong one.
             todo = list(_passing(wanted, lambda job: check_source(job.source)))
             for job in todo:
-                check(how.writes_data(job.target))
+                check(job)
             with naming.without_empty_folders([job.target for job in todo]):
 
                 def check_target(job: Job) -> None:
