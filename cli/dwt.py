@@ -159,7 +159,8 @@ def command(
     if keep is not None:
         keeping = KeepParams(keep)
 
-    def check(writes_data: bool) -> None:
+    def check(job: Job) -> None:
+        writes_data = job.options.writes_data(job.target)
         if writes_data and not reconstruct:
             options.refuse("coefficients are of stored values", "colour")
             options.refuse("coefficients are stored as they are", *options.STORAGE)

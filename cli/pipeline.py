@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.profile import Report
 
+# What is given each job that begins, and what is given the outcome of each.
+Noting = tuple[Callable[[Job], None], Callable[[Done], None]]
+
 
 def process(
     shared: Shared,
@@ -44,14 +47,14 @@ def process(
     fuse: bool = True,
     asides: Mapping[str, tuple[str, ...]] | None = None,
     also_read: Sequence[str] = (),
-    check: Callable[[bool], None] = lambda _writes_data: None,
+    check: Callable[[Job], None] = lambda _job: None,
     tell: Callable[[Job, Any], None] = lambda _job, _told: None,
 ) -> None:
     """Does the job of every input; each failure is one line, and the exit code says that some failed.
 
     ``asides``: by output, the files that a chain writes on the way. ``also_read`` are further files that no output may
-    overwrite, such as a kernel image. ``check`` refuses options that have no meaning for an output of numbers, or of a
-    picture. ``tell`` is given what the work has to tell.
+    overwrite, such as a kernel image. ``check`` refuses options that have no meaning for a job's kind of output.
+    ``tell`` is given what the work has to tell.
     What can be known to fail is refused before the device is even opened.
     """
     taken = files.Identities((*shared.inputs, *shared.lists, *also_read))
@@ -107,7 +110,7 @@ def process(
             # Inputs are checked first: an output may be named after a wrong one.
             todo = list(_passing(wanted, lambda job: check_source(job.source)))
             for job in todo:
-                check(how.writes_data(job.target))
+                check(job)
             with naming.without_empty_folders([job.target for job in todo]):
 
                 def check_target(job: Job) -> None:
@@ -151,8 +154,10 @@ def _run(
         remarks.told_at_end(),
         status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress,
     ):
-        begin = (lambda _job: None) if journal is None else journal.begin
-        for done in _results(shared, opening, jobs, begin):
+        noting: Noting = (lambda _job: None), (lambda _done: None)
+        if journal is not None:
+            noting = journal.begin, journal.end
+        for done in _results(shared, opening, jobs, noting):
             if not shared.quiet:
                 remarks.take(done, at_once=len(jobs) == 1 or shared.verbose > 0)
             if done.error is None:
@@ -160,30 +165,29 @@ def _run(
             else:
                 _complain(shared, done.job, done.error)
                 failed += 1
-            if journal is not None:
-                journal.end(done)
             if progress is not None:
                 progress.tell(done)
     return failed
 
 
 def _results(
-    shared: Shared, opening: Callable[[], Gpu], jobs: Sequence[Job], begin: Callable[[Job], None]
+    shared: Shared, opening: Callable[[], Gpu], jobs: Sequence[Job], noting: Noting
 ) -> Iterator[Done]:
     """Does the jobs on the device that the options name; if there are several of both, on all of these devices.
 
     Many small pictures are done by several processes on one device. A cluster has its own devices.
     """
     if shared.cluster is not None:
-        return clusters.results(shared, jobs, begin)
+        return clusters.results(shared, jobs, *noting)
     if len(jobs) > 1:
         from gpuops.device import names_several
 
         devices = _several(shared) if names_several(shared.device) else []
         devices = devices or _for_processes(shared, jobs)
         if devices:
-            return _on(shared, devices, jobs, begin)
-    return run_jobs(opening, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin)
+            return _on(shared, devices, jobs, noting)
+    begin, end = noting
+    return run_jobs(opening, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin, end=end)
 
 
 def _several(shared: Shared) -> list[DeviceInfo]:
@@ -215,9 +219,7 @@ def _for_processes(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
     return [info] * count
 
 
-def _on(
-    shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], begin: Callable[[Job], None]
-) -> Iterator[Done]:
+def _on(shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], noting: Noting) -> Iterator[Done]:
     """Does jobs in a process for each device."""
     check_dump(shared)
     from gpuops.batch.devices import run_jobs_on
@@ -226,7 +228,10 @@ def _on(
     for info in dict.fromkeys(devices):
         _name(shared, info)
     open_one = partial(Gpu, dump=shared.dump_kernels, memory=shared.device_memory)
-    return run_jobs_on(devices, open_one, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin)
+    begin, end = noting
+    return run_jobs_on(
+        devices, open_one, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin, end=end
+    )
 
 
 def _complain(shared: Shared, job: Job, error: Exception) -> None:

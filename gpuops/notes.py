@@ -27,6 +27,10 @@ _sums: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("sums", default
 _findings: ContextVar[Callable[[Finding], object] | None] = ContextVar("findings", default=None)
 
 
+#: A program's function that tells a person, in any thread, why the first run takes long; None: nobody is told.
+on_wait: Callable[[str], object] | None = None
+
+
 class Detail(str):
     """A note that is only for those who ask for details."""
 

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -404,8 +405,10 @@ def test_a_journal_that_was_cut_off_goes_on(here) -> None:
         journal.end(Done(job))
     whole = (here / "j").read_bytes()
     first = whole.index(b"\n") + 1
-    for length in (len(whole) - 1, len(whole) - 9, first + 20, first, first - 1, 20):
-        (here / "j").write_bytes(whole[:length])
+    for length, lost in product(
+        (len(whole) - 1, len(whole) - 9, first + 20, first + 1, first, first - 1, 20, 1), (0, 99)
+    ):
+        (here / "j").write_bytes(whole[:length] + bytes(lost))
         with Journal("j") as journal:
             known = journal.knows(job.target)
             assert (here / "j").read_bytes() == (whole[:first] if length >= first else b"")
@@ -414,9 +417,12 @@ def test_a_journal_that_was_cut_off_goes_on(here) -> None:
     with Journal("j") as journal:
         assert journal.is_done(job)
         assert not journal.is_done(replace(job, work=Chain(FlipParams("vertical"))))
-    (here / "j").write_bytes(b"\n" + whole)
-    with pytest.raises(FileError, match="line 1 is not one of a journal"):
-        Journal("j")
+    others = b'{"event": "done", "output": "o", "input": "i", "recipe": "r", "mtime_ns": 1, "size": '
+    for other in (b"\n" + whole, bytes(99), b"0", others + b"1e400}\n", others + b"[" * 100_000 + b"\n"):
+        (here / "j").write_bytes(other)
+        with pytest.raises(FileError, match="line 1 is not one of a journal"):
+            Journal("j")
+        assert (here / "j").read_bytes() == other
 
 
 # -- shards --------------------------------------------------------------------------------------------------------

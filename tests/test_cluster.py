@@ -323,7 +323,7 @@ def one_line(run: Run, code: int, words: str) -> None:
 @pytest.mark.usefixtures("impatient")
 def test_options_that_are_refused(clpix, here, options, code, words) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
-    (here / "damaged.json").write_text('{"addr')
+    (here / "damaged.json").write_text("[" * 99_999)
     (here / "list.json").write_text("[1]")
     before = contents(here)
     one_line(clpix(*FLIP, *inputs, "-o", "out/", *options), code, words)

@@ -111,6 +111,7 @@ def test_cases_are_selected() -> None:
         ("schema = 1", "schema = 2", "newer clpix"),
         ("schema = 1\n", "", "has no line 'schema = 1'"),
         ("schema = 1", "schema = [", "is no TOML"),
+        ("timeout = 2.5", "timeout = inf", "line 17: case 'b': timeout must be"),
         ("references", "referenzes", "line 2: unknown key 'referenzes': did you mean 'references'"),
         ("max-flip = 0.1", "max-flp = 0.1", "line 5: unknown threshold 'max-flp'; did you mean 'max-flip'"),
         ("min-ssim = 0.5", "min-ssim = 2", "line 8: min-ssim 2: no picture has more than 1"),
@@ -241,6 +242,7 @@ def test_an_index_at_an_address(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "is no JSON"),
+        ("[" * 99_999, "is no JSON"),
         ("[]", "is no index"),
         ('{"store": "s"}', "is no index"),
         ('{"store": "s", "pictures": {}}', "another version"),

@@ -57,8 +57,9 @@ class ToCoefficients:
         assert origin.dtype is not None
         about = StoredBands(params, (planes, height, width), origin.dtype.name, decoding.alpha, origin.linear)
         plain = item.output.writes_data and not (self.reconstruct or self.shrinking or self.keeping)
-        copies = stored.copies(params, overwrite=plain and item.once, more=not plain)
-        source = stored.source_of(item.gpu, pixels, decoding, about)
+        overwrite = plain and item.once and params.method in IN_PLACE
+        copies = stored.copies(about, overwrite=overwrite, more=not plain)
+        source = stored.source_of(item.gpu, pixels, decoding, about, turns=stored.TURNS if overwrite else 1)
         work = _Work(item, multilevel.resident(source, params, copies=copies), about)
         if self.keeping is not None:
             is_light = origin.linear and not decoding.linearise

@@ -111,7 +111,7 @@ def _understood(where: str) -> tuple[int, Any]:
             f"--cluster {where}: the scheduler's file cannot be read ({error.strerror}): name the one that "
             "'dask scheduler --scheduler-file' writes, an address such as tcp://HOST:8786, or local:N"
         ) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ParameterError(
             f"--cluster {where}: is no scheduler's file, which is JSON with an address: let "
             "'dask scheduler --scheduler-file' write it anew"

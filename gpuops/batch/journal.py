@@ -136,13 +136,18 @@ class Journal:
             raise FileError(f"{self.path}: the journal cannot be written ({error.strerror})") from None
 
     def _read(self) -> dict[str, JournalEntry]:
-        """Reads the lines so far. The last one may have been cut off by a loss of power, and is removed then."""
+        """Reads the lines so far. The last one may have been cut off by a loss of power, and is removed then.
+
+        Disks put zeros in the place of what they have lost.
+        """
         self._file.seek(0)
         text = self._file.read()
         whole, _, rest = text.rpartition(b"\n")
         known: dict[str, JournalEntry] = {}
         lines = whole.splitlines()
-        for number, line in enumerate([*lines, rest] if rest and not rest.startswith(_START) else lines, 1):
+        cut = rest.rstrip(b"\0")
+        is_cut = (cut or lines) and cut[: len(_START)] == _START[: len(cut)]
+        for number, line in enumerate([*lines, rest] if rest and not is_cut else lines, 1):
             try:
                 event = json.loads(line)
                 record = JournalEntry(
@@ -153,7 +158,7 @@ class Journal:
                     event["event"] == "done",
                 )
                 known[masked(str(event["output"]))] = record
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 raise FileError(
                     f"{self.path}: line {number} is not one of a journal; name another file"
                 ) from None

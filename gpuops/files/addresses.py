@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import FileError, GpuopsError, ParameterError, one_line
+from ..process import temporary
 from .drafts import draft_file
 from .formats import EXTENSIONS
 from .places import Status, name_of
@@ -79,7 +79,7 @@ def reached(address: str, done: str = "read") -> Iterator[tuple[Any, str]]:
 @contextmanager
 def fetched(address: str) -> Iterator[str]:
     """Gives the path of a copy of a file at an address, as long as the context lasts."""
-    with draft_file(tempfile.gettempdir(), extension(address)) as copy:
+    with draft_file(temporary.folder(), extension(address)) as copy:
         with reached(address) as (files, path):
             try:
                 files.get_file(path, copy)

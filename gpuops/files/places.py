@@ -6,8 +6,9 @@ What is asked here of a path is asked of the system at once; only an address nee
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import NamedTuple
+
+from ..process import temporary
 
 Path_ = str | os.PathLike[str]
 # What stands between an address's protocol and the rest.
@@ -74,5 +75,5 @@ def name_of(path: str) -> str:
 def folder_of_drafts(path: Path_) -> str:
     """Returns the folder that holds a file while it is being written."""
     if is_address(path):
-        return os.path.realpath(tempfile.gettempdir())
+        return os.path.realpath(temporary.folder())
     return os.path.dirname(os.path.realpath(path))

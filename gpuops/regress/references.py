@@ -266,7 +266,7 @@ def _read_index(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ParameterError(f"{path}: could not be read ({error.strerror})") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ParameterError(f"{path}: is no JSON ({error})") from None
     if not isinstance(found, dict) or not isinstance(found.get("pictures"), dict) or "store" not in found:
         raise ParameterError(

@@ -46,7 +46,12 @@ def room(gpu: Gpu, nbytes: int, copies: int) -> int:
 
 def turns(gpu: Gpu, height: int, row: int) -> list[slice]:
     """Rows of ``row`` bytes in turns, for work that needs little beside them."""
-    count = max(1, min(ENOUGH, gpu.limits.global_bytes // _SHARE) // max(1, row))
+    return parts(height, row, min(ENOUGH, gpu.limits.global_bytes // _SHARE))
+
+
+def parts(height: int, row: int, most: int) -> list[slice]:
+    """Rows of ``row`` bytes in parts of ``most`` bytes, or of one row."""
+    count = max(1, most // max(1, row))
     return [slice(start, min(start + count, height)) for start in range(0, height, count)]
 
 
