@@ -355,7 +355,7 @@ def test_a_report_never_overwrites_what_is_compared(clpix, there) -> None:
 
 def test_a_device_that_is_too_small_is_there(clpix, there, monkeypatch) -> None:
     """Exit code 3 says that there is no device, and a lack of memory is another failure."""
-    one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed, and ", "MB for one buffer")
+    one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed, and ", "B for one buffer")
     one_line(clpix("bench", "dwt", "--size", 64, "--device-memory", 1), 1, "raise the limit")
 
     def compare_nothing(*_args: object) -> None:
