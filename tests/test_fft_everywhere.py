@@ -213,6 +213,7 @@ def test_a_few_combinations(case) -> None:
     assert error(case) < LIMITS[case.precision]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif("CLPIX_EVERY_FFT" not in os.environ, reason="takes hours: CLPIX_EVERY_FFT=1 runs it")
 @pytest.mark.parametrize(
     ("size", "kind", "precision"), dict.fromkeys((case.size, case.kind, case.precision) for case in ALL)
