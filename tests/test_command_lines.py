@@ -264,7 +264,6 @@ def test_inputs_and_outputs(clpix, there, args, code, words) -> None:
         ("bloom - -o o.png --kernel -", 2, "'-' is standard input"),
         ("tonemap a.png -o o.png --lut folder", 1, "folder: is a folder"),
         ("tonemap folder -o out/", 1, "folder: is a folder"),
-        ("bench fft --chart none/c.png", 1, "the folder none does not exist"),
     ],
 )
 def test_other_commands_files(clpix, there, args, code, words) -> None:
