@@ -193,11 +193,11 @@ def _tell(job: Job, told: list[Peak] | None) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say
+    from .main import say, show
 
     if told is None:
         return
-    tell = say if job.target == STREAM else click.echo
+    tell = say if job.target == STREAM else show
     count = f"{len(told)} periodic component{'' if len(told) == 1 else 's'}"
     tell(visible(f"{printable(job.source)}: {count}"))
     rows = [

@@ -48,9 +48,11 @@ def test_the_table(clpix, monkeypatch, operation) -> None:
     assert (run.code, run.err) == (0, "")
     lines = run.out.splitlines()
     assert "driver" in lines[0]
-    for title in f"{operation}|size|launches|min ms|median|× copy|model MB|GB/s|% of copy".split("|"):
+    for title in f"{operation}|size|launches|min ms|median|model ms|× copy|model MB|GB/s|% of copy".split(
+        "|"
+    ):
         assert title in lines[1]
-    names = [line.split("  ")[0] for line in lines[2:-2]]
+    names = [line.split("  ")[0] for line in lines[2:-3]]
     assert names == ["copy", *few] * 2  # once for each size, though one was given twice
     assert lines[2].split()[1:3] == ["16×16×1", "1"]
     assert lines[5].split()[1] == "16×9×1"

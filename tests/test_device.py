@@ -585,8 +585,8 @@ def test_table_shows_why_a_device_is_skipped() -> None:
     assert "Broken GPU" in first
     assert reason.strip() == "skipped: crashed (SIGSEGV) while building kernels"
     assert second.startswith("*1  cpu   Device")
-    assert "1 GiB" in second
-    assert "256 MiB" in second
+    assert "1.074 GB" in second
+    assert "268.4 MB" in second
 
 
 def test_a_narrow_terminal_has_a_paragraph_for_each_device() -> None:

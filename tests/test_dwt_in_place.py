@@ -55,7 +55,7 @@ def test_the_result_is_laans(gpu, rng, name, integer) -> None:
         np.testing.assert_allclose(back, x, rtol=0, atol=0 if integer else TOLERANCE["round trip"])
 
 
-@some(table=[True, False], chunk=[1, 5, 16, 128, 300])
+@some(table=in_place.TABLES, chunk=[1, 5, 16, 128, 300])
 def test_chunks_of_any_size(gpu, rng, chunk, table) -> None:
     """One image holds all bands, of many levels; what lies beside a level's rectangle stays as it is."""
     levels = 6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, suppress
@@ -9,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import files, notes
-from ..errors import FileError, are_allowed, megabytes
+from ..errors import FileError, are_allowed, byte_count
 from ..files import png_rows
 from ..files.places import is_address
 from ..files.png_rows import Undo
@@ -17,12 +19,15 @@ from ..files.streams import called
 from ..files.strips import COPIES
 from ..params.files import STREAM
 from ..process.memory import of_machine
+from ..profile import Span
 from .reader import check_source, open_numbers, read_numbers, read_picture
 
 if TYPE_CHECKING:
     from .job import Options
 
 T = TypeVar("T")
+# The kinds of threads, as traces name them.
+READER, WRITER = "reader", "writer"
 # Rows of an array that are read at a time.
 _ROWS = 256
 
@@ -30,17 +35,22 @@ _ROWS = 256
 class Pending(Generic[T]):
     """Work that a thread does. Its notes are passed on when its result is asked for.
 
-    ``size``: bytes of memory that it holds.
+    ``size``: bytes of memory that it holds. ``span``: which thread has done it from when to when.
     """
 
     def __init__(self, threads: Executor, work: Callable[[], T], size: int = 0) -> None:
         self.size = size
+        self.span: tuple[str, float, float] | None = None
         self._said: list[str] = []
         self._future = threads.submit(self._noting, work)
 
     def _noting(self, work: Callable[[], T]) -> T:
-        with notes.to(self._said.append):
-            return work()
+        start = time.perf_counter()
+        try:
+            with notes.to(self._said.append):
+                return work()
+        finally:
+            self.span = threading.current_thread().name, start, time.perf_counter()
 
     @property
     def done(self) -> bool:
@@ -125,7 +135,7 @@ class Access:
         if self._memory is not None:
             each = f" for each of {self.among} files" if self.among > 1 else ""
             raise FileError(
-                f"{self.path}: {reason}, which takes {megabytes(COPIES * nbytes)} MB of memory, and "
+                f"{self.path}: {reason}, which takes {byte_count(COPIES * nbytes, up=True)} of memory, and "
                 f"{are_allowed(self._memory / self.among)}{each}: raise --memory"
             )
 
@@ -217,6 +227,7 @@ class Threaded(Access):
         self._threads = threads
         self._undo = undo
         self._written: list[Pending[None]] = []
+        self._reading: Pending[Any] | None = None
         self._picture: Pending[files.Picture | files.Strips] | None = None
         self._numbers: Pending[tuple[dict[str, Any], dict[str, Any]]] | None = None
         #: Bytes of the pixels or arrays that were read, once they are known.
@@ -228,6 +239,7 @@ class Threaded(Access):
                 self._numbers = Pending(threads, self._read_numbers)
             else:
                 self._picture = Pending(threads, self._open)
+            self._reading = self._numbers or self._picture
 
     def _open(self) -> files.Picture | files.Strips:
         found = super().opened(self._undo)
@@ -262,6 +274,11 @@ class Threaded(Access):
     def done(self) -> bool:
         """Whether everything is written."""
         return all(pending.done for pending in self._written)
+
+    def spans(self) -> list[Span]:
+        """Returns what threads have done so far."""
+        known = ((READER, self._reading), *((WRITER, pending) for pending in self._written))
+        return [Span(kind, *pending.span) for kind, pending in known if pending is not None and pending.span]
 
     def finish(self) -> None:
         """Waits until everything is written. Raises the first error, if there is one."""

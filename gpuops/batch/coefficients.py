@@ -181,8 +181,11 @@ class _Work:
 
     def save(self, sink: PixelSink) -> None:
         """Writes an image's pixels."""
-        about = self.about
-        self.item.output.save_host(*sink.result, about.dtype, linear=about.linear, alpha=about.alpha)
+        about, item = self.about, self.item
+        output = replace(
+            item.output, keeps_range=True
+        )  # but for the overshoot of what coefficients have lost
+        output.save_host(*sink.result, about.dtype, linear=about.linear, alpha=about.alpha)
 
     def _save_picture(self, sink: PixelSink) -> None:
         self.item.output.save_host(*sink.result, self._depth, linear=False, alpha=False, display=True)

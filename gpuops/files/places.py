@@ -12,6 +12,8 @@ from typing import NamedTuple
 Path_ = str | os.PathLike[str]
 # What stands between an address's protocol and the rest.
 _MARK = "://"
+# The protocols of this machine's own files.
+_LOCAL = ("file://", "local://")
 
 
 class Status(NamedTuple):
@@ -24,6 +26,15 @@ class Status(NamedTuple):
 def is_address(path: Path_) -> bool:
     """Says whether a path is an address."""
     return _MARK in os.fspath(path)
+
+
+def on_this_machine(path: Path_) -> str | None:
+    """Returns the path of a file, also of an address that leads to one, such as file:///a.png; None of others."""
+    name = os.fspath(path)
+    if _MARK not in name:
+        return name
+    last = name.rpartition("::")[2]  # a.png of zip://a.png::file:///b.zip lies in b.zip
+    return os.path.expanduser(last.partition(_MARK)[2]) if last.startswith(_LOCAL) else None
 
 
 def exists(path: str) -> bool:

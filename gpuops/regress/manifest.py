@@ -33,7 +33,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import ParameterError
-from ..params.files import read_bytes
+from ..params.files import read_text
 from ..params.thresholds import Thresholds
 from ..params.toml import Lines, loads, nearest
 
@@ -116,7 +116,7 @@ def select(cases: Iterable[Case], names: Iterable[str] = (), tags: Iterable[str]
 def load(path: str) -> Suite:
     """Reads a suite. Raises ParameterError with the line of what is wrong, and the nearest name of a typo."""
     try:
-        text = read_bytes(path).decode()
+        text = read_text(path)
     except UnicodeDecodeError:
         raise ParameterError(f"{path}: is no suite, which is a text of TOML") from None
     return parse(text, path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DeviceError, megabytes
+from ..errors import DeviceError, byte_count
 from .transfers import TURNS
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def units(gpu: Gpu, memory: int, *, row: int, moved: int, copies: int, margin: i
     if found < 1:
         needed = (3 * margin + 1) * rows
         raise DeviceError(
-            f"not even {needed} rows of {row / 1e3:.3g} kB fit into {memory / 1e6:.4g} MB of device memory: "
-            f"{megabytes(needed * cost)} MB are needed: raise the limit, or use another device"
+            f"not even {needed} rows of {byte_count(row)} fit into {byte_count(memory)} of device memory: "
+            f"{byte_count(needed * cost, up=True)} are needed: raise the limit, or use another device"
         )
     return found
