@@ -312,7 +312,6 @@ def test_names_that_differ_in_case_are_one_file_where_the_disk_says_so(
         ("compare a.png lfs.png", 2, "git lfs pull"),
         ("tonemap a.png -o o.png --lut folder", 1, "folder: is a folder"),
         ("tonemap folder -o out/", 1, "folder: is a folder"),
-        ("bench fft --chart none/c.png", 1, "the folder none does not exist"),
     ],
 )
 def test_other_commands_files(clpix, there, args, code, words) -> None:
