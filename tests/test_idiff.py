@@ -44,15 +44,11 @@ def light(change: str) -> tuple[Picture, Picture]:
 
 CHANGES = ("", "noise", "spot", "dark", "nan", "inf")
 TABLES: tuple[dict[str, float], ...] = (
-    {},
-    {"fail": 0.02},
-    {"fail": 0.02, "failpercent": 20},
-    {"fail": 0.4, "hardfail": 0.1},
-    {"fail": 0.02, "hardfail": 0.1, "failpercent": 50, "warn": 0.001},
-    {"fail": 0.0001, "failrelative": 0.1},
+    {}, {"fail": 0.02}, {"fail": 0.02, "failpercent": 20}, {"fail": 0.4, "hardfail": 0.1},
+    {"fail": 0.02, "hardfail": 0.1, "failpercent": 50, "warn": 0.001}, {"fail": 0.0001, "failrelative": 0.1},
     {"fail": 0.02, "allowfailures": 12, "warn": 0.001, "warnpercent": 1},
     {"fail": 0.001, "failpercent": 99, "warn": 0.01, "hardwarn": 0.02},
-)
+)  # fmt: skip
 
 
 def idiff(folder: Path, pictures: tuple[Picture, Picture], table: dict[str, float]) -> int:

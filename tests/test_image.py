@@ -8,6 +8,7 @@ import pytest
 from gpuops import Gpu, ParameterError
 from gpuops.pixels.coding import download, upload
 
+from .choices import pairs
 from .reference.colour import srgb_light, srgb_signal
 from .tolerance import COLOUR, ROUNDING, ROUNDINGS
 
@@ -20,9 +21,9 @@ def pixels_of(rng: np.random.Generator, dtype: str, shape: tuple[int, int, int])
     return rng.uniform(-2, 8, shape).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize("size", [(1, 1), (1, 7), (31, 17)])
+@pytest.mark.parametrize(
+    ("dtype", "channels", "size"), pairs(DTYPES, [1, 2, 3, 4], [(1, 1), (1, 7), (31, 17)])
+)
 def test_pixels_come_back_exactly(gpu: Gpu, rng, dtype: str, channels: int, size: tuple[int, int]) -> None:
     pixels = pixels_of(rng, dtype, (*size, channels))
     image = upload(gpu, pixels, alpha=channels in (2, 4))

@@ -14,6 +14,7 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.files import operands
 from gpuops.ops.mix import MixParams, mix
 
+from .choices import pairs, some
 from .conftest import Run
 from .tolerance import MIX
 
@@ -34,11 +35,10 @@ def picture(folder: Path, name: str, pixels: Array, *, alpha: bool) -> Path:
     return folder / name
 
 
-@pytest.mark.parametrize("size", [(1, 1), (7, 13), (1, 19)])
-@pytest.mark.parametrize("other_alpha", [False, True])
-@pytest.mark.parametrize("alpha", [False, True])
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("amount", [0.3, 1.0])
+@pytest.mark.parametrize(
+    ("size", "other_alpha", "alpha", "masked", "amount"),
+    pairs([(1, 1), (7, 13), (1, 19)], *3 * [(False, True)], (0.3, 1.0)),
+)
 def test_formula(
     gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], other_alpha: bool, alpha: bool, masked: bool,
     amount: float, tmp_path: Path,
@@ -113,46 +113,19 @@ def test_a_blur_of_a_part(clpix: Callable[..., Run], rng: np.random.Generator, t
 
 
 CHAINS = [
-    ("mix", "in", "--picture", "b", "--mask", "m", "--amount", "0.7"),
-    (
-        "blur",
-        "in",
-        "--sigma",
-        "3",
-        "then",
-        "mix",
-        "--picture",
-        "b",
-        "--mask",
-        "m",
-        "--invert",
-        "then",
-        "tonemap",
-    ),
-    ("mix", "in", "--picture", "in", "--mask", "b", "then", "sharpen", "then", "mix", "--picture", "b"),
-    (
-        "crop",
-        "in",
-        "--region",
-        "0,0,61,83",
-        "then",
-        "mix",
-        "--picture",
-        "b",
-        "then",
-        "crop",
-        "--region",
-        "0,70,61,9",
-    ),
+    "mix in --picture b --mask m --amount 0.7",
+    "blur in --sigma 3 then mix --picture b --mask m --invert then tonemap",
+    "mix in --picture in --mask b then sharpen then mix --picture b",
+    "crop in --region 0,0,61,83 then mix --picture b then crop --region 0,70,61,9",
 ]
 
 
-@pytest.mark.parametrize("small", [0, 1 << 24])
-@pytest.mark.parametrize("chain", CHAINS, ids=" ".join)
-@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize(
+    ("channels", "chain", "small"), some(pairs((1, 3, 4), CHAINS, (0, 1 << 24)), 4, arguments=3)
+)
 def test_by_rows_it_is_the_same(
     clpix: Callable[..., Run], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
-    channels: int, chain: tuple[str, ...], small: int,
+    channels: int, chain: str, small: int,
 ) -> None:  # fmt: skip
     """Rows of the other pictures come as those of the input do, several times where a figure is measured first."""
     monkeypatch.chdir(tmp_path)
@@ -162,7 +135,7 @@ def test_by_rows_it_is_the_same(
     for name, (pixels, count) in (others | {names["in"]: (rng.random((83, 61, channels)), channels)}).items():
         stored = (255 * pixels).astype(np.uint8) if name == "m.png" else pixels.astype(np.float32)
         files.write(name, files.Picture(stored, alpha=count == 4, linear=name != "m.png"))
-    command = [names.get(word, word) for word in chain]
+    command = [names.get(word, word) for word in chain.split()]
     whole = clpix(*command, "-o", "whole.exr")
     with monkeypatch.context() as patch:
         patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
@@ -211,9 +184,12 @@ def test_refusals(clpix: Callable[..., Run], gpu: Gpu, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [("mix", "--picture"), ("merge", "--others"), ("register", "--reference")], ids=str
-)
-@pytest.mark.parametrize("more", [(), ("--repeat", "2"), ("--jobs", "1"), ("--no-fuse",)], ids=str)
+    ("command", "more"),
+    [
+        (("mix", "--picture"), ("--repeat", "2")), (("mix", "--picture"), ("--no-fuse",)),
+        (("merge", "--others"), ()), (("register", "--reference"), ("--jobs", "1")),
+    ],
+)  # fmt: skip
 def test_each_gray_image_is_told_of(
     clpix: Callable[..., Run],
     rng: np.random.Generator,

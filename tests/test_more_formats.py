@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import cv2
@@ -24,6 +25,7 @@ from gpuops.params.storage import Storage
 from gpuops.pixels.colour import Colour
 from gpuops.pixels.targets import named
 
+from .choices import some
 from .conftest import Run
 
 Clpix = Callable[..., Run]
@@ -138,8 +140,7 @@ def test_gif_of_pillow(tmp_path: Path) -> None:
     assert np.array_equal(found.pixels[shown][:, :3], np.asarray(image.convert("RGB"))[shown])
 
 
-@pytest.mark.parametrize("depth", [8, 16, 32])
-@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize(("depth", "channels"), [(8, 3), (8, 4), (16, 1), (16, 3), (32, 3)])
 def test_psd(depth: int, channels: int, tmp_path: Path) -> None:
     """By Adobe's specification: a header, three sections that are empty, planes of samples."""
     path = tmp_path / "a.psd"
@@ -166,15 +167,8 @@ def test_psd_with_transparency(tmp_path: Path) -> None:
     path = tmp_path / "a.psd"
     header = struct.pack(">4sH6xHIIHH", b"8BPS", 1, 4, 37, 41, 8, 3)
     extra = bytes(8) + b"\3one"
-    layer = (
-        bytes(16)
-        + struct.pack(">H", 0)
-        + b"8BIMnorm"
-        + bytes((255, 0, 0, 0))
-        + struct.pack(">I", len(extra))
-        + extra
-    )
-    info = struct.pack(">h", -1) + layer
+    layer = bytes(16) + struct.pack(">H", 0) + b"8BIMnorm" + bytes((255, 0, 0, 0))
+    info = struct.pack(">h", -1) + layer + struct.pack(">I", len(extra)) + extra
     info += bytes(len(info) % 2)
     section = struct.pack(">I", len(info)) + info + bytes(4)
     alpha = RGBA[:, :, 3:] // 2 + 128
@@ -240,9 +234,8 @@ def test_fits(tmp_path: Path) -> None:
         read(path)
 
 
-@pytest.mark.parametrize("channels", [1, 3, 4])
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
-def test_jpeg_xl_of_another_encoder(channels: int, dtype: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint16", 1), ("float16", 3), ("float32", 4)])
+def test_jpeg_xl_of_another_encoder(dtype: str, channels: int, tmp_path: Path) -> None:
     """imagecodecs labels all but 8 bits as linear light."""
     pixels = (RGBA if dtype == "uint8" else DEEP)[:, :, :channels]
     pixels = (pixels / 65535).astype(dtype) if dtype.startswith("float") else pixels
@@ -259,16 +252,8 @@ def bayer(path: Path, colour: tuple[int, int, int], neutral: tuple[int, int, int
     mosaic[::2, ::2], mosaic[1::2, 1::2] = colour[0], colour[2]
     mosaic[::2, 1::2] = mosaic[1::2, ::2] = colour[1]
     from_xyz = [
-        3.2404542,
-        -1.5371385,
-        -0.4985314,
-        -0.9692660,
-        1.8760108,
-        0.0415560,
-        0.0556434,
-        -0.2040259,
-        1.0572252,
-    ]
+        3.2404542, -1.5371385, -0.4985314, -0.9692660, 1.8760108, 0.0415560, 0.0556434, -0.2040259, 1.0572252,
+    ]  # fmt: skip
     matrix = [part for value in from_xyz for part in (round(value * 10000), 10000)]
     white = [part for value in neutral for part in (value, 100)]
     tags = [
@@ -420,8 +405,9 @@ def test_floats_that_libjxl_cannot_code(tmp_path: Path, rng: np.random.Generator
     np.testing.assert_array_equal(read(path).pixels, halves)
 
 
-@pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl"])
-@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize(
+    ("name", "space"), some(list(product(["a.avif", "a.heic", "a.jxl"], SPACES)), 4, arguments=2)
+)
 def test_deep_pictures_say_their_colours(name: str, space: str, tmp_path: Path) -> None:
     """What is read back is the same light: within two steps of 10 bits, and exactly in JPEG XL."""
     path = tmp_path / name
@@ -439,13 +425,8 @@ def test_deep_pictures_say_their_colours(name: str, space: str, tmp_path: Path) 
         nclx = pillow_heif.open_heif(path, convert_hdr_to_8bit=False).info["nclx_profile"]
     elif name == "a.avif":
         at = path.read_bytes().index(b"colrnclx") + 8
-        nclx = dict(
-            zip(
-                ("color_primaries", "transfer_characteristics"),
-                struct.unpack_from(">HH", path.read_bytes(), at),
-                strict=True,
-            )
-        )
+        both = struct.unpack_from(">HH", path.read_bytes(), at)
+        nclx = dict(zip(("color_primaries", "transfer_characteristics"), both, strict=True))
     else:
         return
     codes = {"rec2100-pq": (9, 16), "rec2100-hlg": (9, 18), "display-p3": (12, 13), "display-p3-pq": (12, 16)}
@@ -580,11 +561,8 @@ def test_pq_of_a_tone_mapping(name: str, clpix: Clpix, tmp_path: Path) -> None:
     options = ("--operator", "linear", "--exposure", 0, "--transfer", "pq", "-o", tmp_path / name)
     assert clpix("tonemap", tmp_path / "in.exr", *options).code == 0
     found = read(tmp_path / name)
-    assert (found.pixels.dtype, found.colour.transfer, found.colour.primaries) == (
-        np.uint16,
-        "PQ",
-        "Rec. 709",
-    )
+    told = (found.pixels.dtype, found.colour.transfer, found.colour.primaries)
+    assert told == (np.uint16, "PQ", "Rec. 709")
     assert clpix("convert", tmp_path / name, "-o", tmp_path / "back.exr").code == 0
     off = np.abs(read(tmp_path / "back.exr").pixels / light - 1)
     assert np.median(off) < 0.02

@@ -28,6 +28,7 @@ from gpuops.ops.convolve import ConvolveParams
 from gpuops.params.files import FileOperand
 from gpuops.space import converted
 
+from .choices import pairs
 from .conftest import Run
 from .reference.images import on
 from .tolerance import CHAIN
@@ -107,9 +108,7 @@ def check(gpu: Gpu, name: str, x: np.ndarray[Any, Any], *, alpha: bool) -> None:
         np.testing.assert_array_equal(image.numpy(), x)  # the input stays
 
 
-@pytest.mark.parametrize("name", NEWER)
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("channels", LAYOUTS)
+@pytest.mark.parametrize(("name", "size", "channels"), pairs(NEWER, SIZES, LAYOUTS))
 def test_against_the_reference(
     gpu: Gpu, rng: np.random.Generator, name: str, size: tuple[int, int], channels: int
 ) -> None:

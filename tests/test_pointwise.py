@@ -183,8 +183,7 @@ TONES = [
 ]
 
 
-@pytest.mark.parametrize("params", TONES)
-@pytest.mark.parametrize("alpha", [False, True])
+@pytest.mark.parametrize(("params", "alpha"), [(params, bool(k % 2)) for k, params in enumerate(TONES)])
 def test_tone_mapping_reads_through_stages(
     planned: Gpu, opened: Callable[..., Gpu], rng: np.random.Generator, params: TonemapParams, alpha: bool
 ) -> None:

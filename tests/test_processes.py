@@ -30,20 +30,11 @@ def jobs_of(folder: Path, count: int, size: int) -> list[Job]:
 @pytest.mark.parametrize(
     ("count", "size", "processors", "expected"),
     [
-        (10_000, 300, 2, 2),
-        (10_000, 20_000, 2, 2),
-        (10_000, 131_072, 2, 1),
-        (10_000, 131_072, 8, 4),
-        (10_000, 393_216, 16, 4),
-        (10_000, 2_000_000, 16, 1),
-        (10_000, 300, 1, 1),
-        (10_000, 300, 64, 4),
-        (10_000, 0, 3, 3),
-        (999, 300, 16, 1),
-        (1000, 300, 16, 2),
-        (1, 300, 16, 1),
+        (10_000, 300, 2, 2), (10_000, 20_000, 2, 2), (10_000, 131_072, 2, 1), (10_000, 131_072, 8, 4),
+        (10_000, 393_216, 16, 4), (10_000, 2_000_000, 16, 1), (10_000, 300, 1, 1), (10_000, 300, 64, 4),
+        (10_000, 0, 3, 3), (999, 300, 16, 1), (1000, 300, 16, 2), (1, 300, 16, 1),
     ],
-)
+)  # fmt: skip
 def test_how_many(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -118,14 +109,10 @@ def test_results_and_messages_are_those_of_one_process(
 @pytest.mark.parametrize(
     "option",
     [
-        ("--timing",),
-        ("--timing-file", "t.json"),
-        ("--dump-kernels", "kernels"),
-        ("--memory", "1G"),
-        ("--device-memory", "1G"),
-        ("--jobs", 1),
+        ("--timing",), ("--timing-file", "t.json"), ("--dump-kernels", "kernels"), ("--memory", "1G"),
+        ("--device-memory", "1G"), ("--jobs", 1),
     ],
-)
+)  # fmt: skip
 def test_options_of_one_process(
     clpix: Program, few: Path, started: list[str], option: tuple[object, ...]
 ) -> None:

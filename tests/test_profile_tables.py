@@ -20,6 +20,7 @@ from gpuops.pixels.coding import on_device
 from gpuops.pixels.colour import SRGB
 from gpuops.pixels.primaries import ColourError
 
+from .choices import pairs
 from .conftest import Run
 from .reference import colour as reference
 from .reference import little_cms as cms
@@ -138,12 +139,13 @@ def save(
     return np.asarray(pixels[..., :3] / np.iinfo(dtype).max)
 
 
-@pytest.mark.parametrize("by_rows", [False, True])
-@pytest.mark.parametrize("alpha", [False, True])
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 @pytest.mark.parametrize(
-    "options", [(), ("--working", "rec2020"), ("--working", "acescg"), ("--space", "linear")], ids=" ".join
-)
+    ("options", "dtype", "alpha", "by_rows"),
+    pairs(
+        [(), ("--working", "rec2020"), ("--working", "acescg"), ("--space", "linear")],
+        ("uint8", "uint16"), (False, True), (False, True),
+    ),
+)  # fmt: skip
 def test_pictures_become_srgb(
     clpix: Clpix,
     tmp_path: Path,
@@ -205,6 +207,7 @@ def test_info_names_it(clpix: Clpix, tmp_path: Path) -> None:
     assert "table" in json.dumps(found)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PROFILES)
 def test_damaged_tables_are_refused(name: str) -> None:
     """Every truncation, and bytes that are something else, give a colour space or one line."""

@@ -17,6 +17,7 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.fourier.registration import phase_cross_correlation
 from gpuops.ops.register import RegisterParams
 
+from .choices import pairs, some
 from .conftest import Run
 from .tolerance import REGISTER
 
@@ -32,9 +33,14 @@ def pair(rng: np.random.Generator, size: tuple[int, int]) -> tuple[Array, Array]
     return a, b + 0.001 * rng.random(size)
 
 
-@pytest.mark.parametrize("size", [(32, 41), (33, 40), (30, 30), (1, 17), (19, 1), (1, 1)])
-@pytest.mark.parametrize("factor", [1, 10, 100])
-@pytest.mark.parametrize("normalization", ["phase", None])
+@pytest.mark.parametrize(
+    ("size", "factor", "normalization"),
+    some(
+        pairs([(32, 41), (33, 40), (30, 30), (1, 17), (19, 1), (1, 1)], [1, 10, 100], ["phase", None]),
+        3,
+        arguments=3,
+    ),
+)
 def test_skimage(
     gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], factor: int, normalization: str | None
 ) -> None:

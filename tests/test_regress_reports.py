@@ -19,14 +19,10 @@ from gpuops.regress.report import from_json, schema, to_json
 
 # Names that try to leave where they stand: markup, commands, controls, halves of surrogates, marks of direction.
 EVIL = [
-    "<script>alert(1)</script>.png",
-    "a|b`c*d_e[f](g)&amp;.png",
-    "]]>--></noscript></template>'\".png",
-    "line\nbreak\r\n::error::x%0A.png",
-    "\x1b[31mred\x1b[0m\x00\x7f\x85.png",
-    "\udc80\ud800\ufffe\uffff\u202egnp.png",
-    "größe/ナ/🙂.png",
-]
+    "<script>alert(1)</script>.png", "a|b`c*d_e[f](g)&amp;.png", "]]>--></noscript></template>'\".png",
+    "line\nbreak\r\n::error::x%0A.png", "\x1b[31mred\x1b[0m\x00\x7f\x85.png",
+    "\udc80\ud800\ufffe\uffff\u202egnp.png", "größe/ナ/🙂.png",
+]  # fmt: skip
 
 
 def outcome(name: str = "glass.png", status: str = "failed", **more: Any) -> Outcome:

@@ -86,8 +86,11 @@ def test_a_negative_mean_of_a_scale_counts_as_0(gpu: Gpu, rng: np.random.Generat
     assert multiscale_structural_similarity(gpu, a, 1 - a, data_range=1.0) == 0
 
 
-@pytest.mark.parametrize("factor", [2, 3, 4, 5])
-@pytest.mark.parametrize("size", [(1, 1), (1, 7), (5, 2), (12, 13), (30, 35)], ids=str)
+@pytest.mark.parametrize(
+    ("size", "factor"),
+    [((1, 1), 2), ((1, 7), 3), ((5, 2), 4), ((12, 13), 5), ((30, 35), 2), ((30, 35), 3)],
+    ids=str,
+)
 def test_shrunk(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], factor: int) -> None:
     x = rng.random((2, *size), np.float32)
     if factor > 2 * min(size):
@@ -119,7 +122,7 @@ def test_equal_images_have_exactly_1_with_nan_and_infinity_in_them(
     assert multiscale_structural_similarity(gpu, a, a.copy(), data_range=1.0) == 1
 
 
-@pytest.mark.parametrize("place", [(0, 0, 0), (0, 179, 189), (1, 64, 128), (0, 90, 3)], ids=str)
+@pytest.mark.parametrize("place", [(0, 0, 0), (1, 64, 128)], ids=str)
 @pytest.mark.parametrize(
     ("one", "other"), [(np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (np.inf, 0.5), (np.inf, -np.inf)]
 )

@@ -97,7 +97,7 @@ def test_equal_pictures_have_exactly_100_with_nan_and_infinity_in_them(
     assert ssimulacra2(gpu, black, black) == 100
 
 
-@pytest.mark.parametrize("place", [(0, 0, 0), (0, 66, 140), (2, 64, 128), (1, 33, 3)], ids=str)
+@pytest.mark.parametrize("place", [(0, 0, 0), (2, 64, 128)], ids=str)
 @pytest.mark.parametrize(
     ("one", "other"),
     [(np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (-np.inf, 0.5), (np.inf, 0.5), (np.inf, -np.inf)],

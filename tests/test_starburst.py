@@ -216,16 +216,11 @@ def test_local_memory_too_small(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"blades": 2}, "3 … 32 blades"),
-        ({"blades": 33}, "3 … 32 blades"),
-        ({"blades": 5.5}, "blades"),
-        ({"angle": math.inf}, "angle"),
-        ({"angle": math.nan}, "angle"),
-        ({"roundness": -0.1}, "roundness"),
-        ({"roundness": 1.1}, "roundness"),
-        ({"roundness": math.nan}, "roundness"),
+        ({"blades": 2}, "3 … 32 blades"), ({"blades": 33}, "3 … 32 blades"), ({"blades": 5.5}, "blades"),
+        ({"angle": math.inf}, "angle"), ({"angle": math.nan}, "angle"), ({"roundness": -0.1}, "roundness"),
+        ({"roundness": 1.1}, "roundness"), ({"roundness": math.nan}, "roundness"),
     ],
-)
+)  # fmt: skip
 def test_refused_parameters(options: dict[str, float], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         Aperture(**options)

@@ -22,6 +22,7 @@ from gpuops.ops.flip import FlipParams
 from gpuops.ops.write import WriteParams
 from gpuops.params.storage import CODECS, SUBSAMPLINGS, Storage
 
+from .choices import pairs, some
 from .conftest import Run
 
 Clpix = Callable[..., Run]
@@ -134,8 +135,9 @@ def test_png_levels(tmp_path: Path, rng: np.random.Generator, dtype: str) -> Non
 TIFF = [*CODECS["TIFF"].methods, "deflate:9", "zstd:9", "3"]
 
 
-@pytest.mark.parametrize("way", TIFF)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize(
+    ("way", "dtype"), some(pairs(TIFF, ("uint8", "uint16", "float16", "float32")), 4, arguments=2)
+)
 def test_tiff(tmp_path: Path, rng: np.random.Generator, way: str, dtype: str) -> None:
     tags = {"none": 1, "lzw": 5, "deflate": 8, "zstd": 50000, "packbits": 32773, "3": 8}
     for shape in ((37, 53, 3), (1, 1, 1), (150, 311, 2)):
@@ -177,8 +179,12 @@ def test_tiff_keeps_its_metadata(tmp_path: Path, rng: np.random.Generator) -> No
         np.testing.assert_array_equal(np.asarray(read), what.pixels)
 
 
-@pytest.mark.parametrize("way", [*CODECS["EXR"].methods, "zip:9", "zips:1", "dwaa:300"])
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize(
+    ("way", "dtype"),
+    some(
+        pairs([*CODECS["EXR"].methods, "zip:9", "zips:1", "dwaa:300"], ("float16", "float32")), 4, arguments=2
+    ),
+)
 def test_exr(tmp_path: Path, rng: np.random.Generator, way: str, dtype: str) -> None:
     what = picture(rng, dtype)
     path = written(tmp_path, "a.exr", what, Storage(compression=way))
@@ -220,21 +226,14 @@ def test_npz(tmp_path: Path, rng: np.random.Generator) -> None:
     ("name", "storage", "said"),
     [
         ("a.png", Storage(80), "PNG has no quality"),
-        ("a.exr", Storage(80), "EXR has no quality"),
         ("a.pfm", Storage(compression="zip"), "PFM has no choice of compression"),
-        ("a.jpg", Storage(compression="9"), "JPEG has no choice of compression"),
         ("a.webp", Storage(subsampling="4:4:4"), "WebP knows the subsampling 4:2:0, not 4:4:4"),
         ("a.tif", Storage(subsampling="4:2:0"), "TIFF keeps all colours"),
         ("a.webp", Storage(80, compression="lossless"), "lossless WebP has no quality"),
-        ("a.webp", Storage(subsampling="4:2:0", compression="lossless"), "lossless WebP keeps all colours"),
         ("a.png", Storage(compression="lzw"), "PNG has no compression 'lzw': it has none, deflate"),
         ("a.png", Storage(compression="10"), "the level of deflate is 0 … 9, not 10"),
-        ("a.png", Storage(compression="deflate:"), "the level of deflate is 0 … 9, not nothing"),
-        ("a.png", Storage(compression="deflate:-1"), "the level of deflate is 0 … 9, not -1"),
-        ("a.exr", Storage(compression="9"), "EXR has no compression '9'"),
         ("a.exr", Storage(compression="piz:3"), "the compression piz of EXR has no level"),
         ("a.tif", Storage(compression="zstd:99"), "the level of zstd is 1 … 22, not 99"),
-        ("a.npz", Storage(compression="deflate:5"), "the compression deflate of NPZ has no level"),
     ],
 )
 def test_refused(clpix: Clpix, tmp_path: Path, name: str, storage: Storage, said: str) -> None:

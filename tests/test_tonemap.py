@@ -104,6 +104,7 @@ def test_known_values(gpu: Gpu) -> None:
     assert gray("aces-hill", 1e6) == 1
 
 
+@pytest.mark.exhaustive
 @SLOW
 @given(operator=st.sampled_from(POINTWISE), seed=st.integers(0, 2**16), stops=st.integers(1, 60))
 def test_brighter_gray_never_becomes_darker(gpu: Gpu, operator: str, seed: int, stops: int) -> None:
@@ -135,6 +136,7 @@ def test_the_brightest_gray_is_white(gpu: Gpu, operator: str) -> None:
         assert (got == 1).all()
 
 
+@pytest.mark.exhaustive
 @SLOW
 @given(
     operator=st.sampled_from(sorted(CLIPPED)),
@@ -152,14 +154,9 @@ def test_nothing_above_white(gpu: Gpu, operator: str, seed: int, stops: int, eve
 
 # The operators that treat the three channels alike.
 SYMMETRIC = (
-    "linear",
-    "reinhard-channels",
-    "reinhard-extended-channels",
-    "aces-narkowicz",
-    "khronos-neutral",
-    "hable",
+    "linear", "reinhard-channels", "reinhard-extended-channels", "aces-narkowicz", "khronos-neutral", "hable",
     "sigmoid",
-)
+)  # fmt: skip
 
 
 @SLOW
@@ -184,6 +181,7 @@ def test_photoreceptors_adapt_as_asked(gpu: Gpu, chroma: float, adaptation: floa
     np.testing.assert_allclose(got, expected, atol=TOLERANCE["operator"])
 
 
+@pytest.mark.exhaustive
 @SLOW
 @given(operator=st.sampled_from(list(OPERATORS)), stops=st.integers(-20, 20), seed=st.integers(0, 2**16))
 def test_exposure_is_light_times_a_power_of_two(gpu: Gpu, operator: str, stops: int, seed: int) -> None:
@@ -197,6 +195,7 @@ def test_exposure_is_light_times_a_power_of_two(gpu: Gpu, operator: str, stops: 
 ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18])
 
 
+@pytest.mark.exhaustive
 @SLOW
 @given(
     mapping=st.sampled_from(
@@ -223,17 +222,17 @@ def test_always_finite(
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, -1.0, 3e38, 1e-45])
-def test_even_images(gpu: Gpu, operator: str, value: float) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GpuopsWarning)
-        got = mapped(gpu, np.full((3, 3, 5), value, np.float32), operator=operator, exposure=None)
-    assert np.isfinite(got).all()
-    np.testing.assert_allclose(
-        got, np.broadcast_to(got[:, :1, :1], got.shape), rtol=ROUNDINGS * (operator in LOCAL)
-    )
-    if not value > 0 or value < 1e-40:
-        assert got.max() < TOLERANCE["operator"]  # black stays black
+def test_even_images(gpu: Gpu, operator: str) -> None:
+    for value in (0.0, np.nan, np.inf, -1.0, 3e38, 1e-45):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GpuopsWarning)
+            got = mapped(gpu, np.full((3, 3, 5), value, np.float32), operator=operator, exposure=None)
+        assert np.isfinite(got).all()
+        np.testing.assert_allclose(
+            got, np.broadcast_to(got[:, :1, :1], got.shape), rtol=ROUNDINGS * (operator in LOCAL)
+        )
+        if not value > 0 or value < 1e-40:
+            assert got.max() < TOLERANCE["operator"]  # black stays black
 
 
 def test_repairs_are_counted_in_one_warning(gpu: Gpu) -> None:
@@ -264,15 +263,6 @@ def test_gray_is_rgb_with_equal_channels(gpu: Gpu, operator: str, alpha: bool) -
     np.testing.assert_allclose(got[0], colour_reference.srgb_signal(luminance), atol=TOLERANCE["operator"])
     if alpha:
         np.testing.assert_array_equal(got[1], coverage[0])
-
-
-def test_alpha_passes_through(gpu: Gpu) -> None:
-    pixels = light((4, 11, 13), 4)
-    image = on(gpu, pixels, alpha=True)
-    result = tonemap(gpu, image, TonemapParams())
-    assert result.alpha and not result.linear
-    np.testing.assert_array_equal(result.numpy()[3], pixels[3])
-    np.testing.assert_array_equal(result.numpy()[:3], mapped(gpu, pixels[:3], exposure=None, transfer="srgb"))
 
 
 @pytest.mark.parametrize("planes", [2, 4, 5])
@@ -312,17 +302,6 @@ def test_meters(gpu: Gpu, method: str) -> None:
         np.testing.assert_allclose(result, pixels * np.float32(got), rtol=TOLERANCE["product"])
 
 
-@pytest.mark.parametrize(("low", "high"), [(10.0, 90.0), (50.0, 95.0), (0.0, 100.0), (99.0, 99.9)])
-def test_percentiles(gpu: Gpu, low: float, high: float) -> None:
-    pixels = light((3, 90, 70), 8)
-    pixels[:, 0] = 0
-    log = np.log2(tonemap_reference.luminance(pixels[:, 1:].astype(np.float64)))
-    inside = log[(log >= np.percentile(log, low)) & (log <= np.percentile(log, high))]
-    got = exposure(gpu, on(gpu, pixels), "histogram", percentiles=(low, high))
-    assert math.log2(0.18 / got) == pytest.approx(inside.mean(), abs=TOLERANCE["histogram exposure"])
-
-
-@pytest.mark.parametrize("meter", METERS)
 @pytest.mark.parametrize(
     ("region", "part"),
     [
@@ -335,17 +314,15 @@ def test_percentiles(gpu: Gpu, low: float, high: float) -> None:
         (Region(99.9, 0, 0.1, 0.1, percent=True), np.s_[:1, 36:]),
     ],
 )
-def test_meters_read_their_region_alone(
-    gpu: Gpu, meter: str, region: Region, part: tuple[slice, ...]
-) -> None:
+def test_meters_read_their_region_alone(gpu: Gpu, region: Region, part: tuple[slice, ...]) -> None:
     pixels = light((4, 29, 37), 8)
     inside = np.ascontiguousarray(pixels[(slice(None), *np.atleast_1d(part))])
-    expected = exposure(gpu, on(gpu, inside, alpha=True), meter)
-    assert exposure(gpu, on(gpu, pixels, alpha=True), meter, region=region) == expected
+    for meter in METERS:
+        expected = exposure(gpu, on(gpu, inside, alpha=True), meter)
+        assert exposure(gpu, on(gpu, pixels, alpha=True), meter, region=region) == expected
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2)])
 def test_a_region_of_pixels(gpu: Gpu, dtype: str, channels: int) -> None:
     values = np.random.default_rng(1).random((29, 37, channels)) * 0.9 + 0.1
     codes = (values * (np.iinfo(dtype).max if dtype[0] == "u" else 1)).astype(dtype)
@@ -381,11 +358,6 @@ def test_the_scene_is_all_of_the_image(gpu: Gpu) -> None:
 def test_regions_beyond_the_image_are_refused(gpu: Gpu, region: Region) -> None:
     with pytest.raises(ParameterError, match=rf"region {region} is not inside the image of 37 × 29 pixels"):
         mapped(gpu, light((3, 29, 37)), exposure=None, meter_region=region)
-
-
-def test_exposure_in_stops(gpu: Gpu) -> None:
-    pixels = light((3, 5, 7))
-    np.testing.assert_array_equal(mapped(gpu, pixels, operator="linear", exposure=-3.0), pixels / 8)
 
 
 def test_white_defaults_to_the_brightest_pixel(gpu: Gpu) -> None:
@@ -495,15 +467,6 @@ def test_gamut_keeps_hue_and_luminance(gpu: Gpu, operator: str) -> None:
     np.testing.assert_allclose(kept[:, bright].max(0), 1, rtol=0, atol=ROUNDINGS)
 
 
-def test_same_bits_on_every_run(gpu: Gpu) -> None:
-    image = on(gpu, light((3, 201, 307)))
-    for operator in ("linear", "agx", "drago"):
-        params = TonemapParams(operator, meter="center", transfer="linear")
-        np.testing.assert_array_equal(
-            tonemap(gpu, image, params).numpy(), tonemap(gpu, image, params).numpy()
-        )
-
-
 # -- parameters ---------------------------------------------------------------------------------------------------
 
 
@@ -550,17 +513,12 @@ def test_bad_parameters(params: dict[str, object], message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "X,Y,W,H"),
-        ("1,2,3", "X,Y,W,H"),
-        ("1,2,3,4,5", "X,Y,W,H"),
-        ("1,2,3,x", "X,Y,W,H"),
-        ("1,2,3%,4%", "X,Y,W,H"),
-        ("0,0,0,5", "width and a height"),
-        ("0,0,5,0", "width and a height"),
-        ("-1,0,5,5", "X,Y,W,H"),
-        ("0.5,0,5,5", "X,Y,W,H"),
-        ("0,0,inf,5", "X,Y,W,H"),
-        ("nan%,0%,5%,5%", "X,Y,W,H"),
+        *(
+            (text, "X,Y,W,H")
+            for text in ("", "1,2,3", "1,2,3,4,5", "1,2,3,x", "1,2,3%,4%", "-1,0,5,5", "0.5,0,5,5")
+        ),
+        *((text, "X,Y,W,H") for text in ("0,0,inf,5", "nan%,0%,5%,5%")),
+        *((text, "width and a height") for text in ("0,0,0,5", "0,0,5,0")),
         ("60%,0%,50%,50%", "beyond 100 %"),
     ],
 )
@@ -579,7 +537,7 @@ def test_regions() -> None:
 
 # -- the Direct3D preset ------------------------------------------------------------------------------------------
 
-D3D11_SIZES = [(1, 1), (7, 9), (8, 8), (17, 121), (100, 150), (920, 16), (61, 1000)]
+D3D11_SIZES = [(1, 1), (7, 9), (17, 121), (920, 16), (61, 1000)]
 
 
 def scene(shape: tuple[int, ...], seed: int = 0) -> Array:
@@ -599,31 +557,18 @@ def test_d3d11_within_a_level_of_8_bits(gpu: Gpu, size: tuple[int, int], method:
     levels = colour_reference.srgb_signal(got.numpy().astype(np.float64)) * 255
     expected = colour_reference.srgb_signal(d3d11_reference.tonemap(pixels)) * 255
     assert np.abs(levels - expected).max() <= TOLERANCE["d3d11"]
-
-
-@pytest.mark.parametrize("method", ["local", "direct"])
-@pytest.mark.parametrize("size", D3D11_SIZES)
-def test_d3d11_blur_and_bloom(gpu: Gpu, size: tuple[int, int], method: str) -> None:
-    pixels = scene((3, *size))
     got = d3d11.blur(gpu, on(gpu, pixels), method).numpy()
     np.testing.assert_allclose(got, d3d11_reference.blur(pixels), rtol=ROUNDINGS)
     got = d3d11.bloom(gpu, on(gpu, pixels), method).numpy()
-    expected, flip = d3d11_reference.bloom(pixels), TOLERANCE["d3d11 flip"]
-    np.testing.assert_allclose(got, expected, rtol=ROUNDINGS, atol=flip)
+    np.testing.assert_allclose(
+        got, d3d11_reference.bloom(pixels), rtol=ROUNDINGS, atol=TOLERANCE["d3d11 flip"]
+    )
 
 
-def test_d3d11_methods_agree(gpu: Gpu) -> None:
-    image = on(gpu, scene((3, 300, 420)))
-    for effect in (d3d11.tonemap, d3d11.bloom, d3d11.blur):
-        local, direct = (effect(gpu, image, method).numpy() for method in ("local", "direct"))
-        np.testing.assert_allclose(local, direct, rtol=TOLERANCE["operator"], atol=TOLERANCE["d3d11 flip"])
-    assert sum(d3d11.weights()) == pytest.approx(1.2017, abs=0.5e-4)
-    assert d3d11.weights()[7] == pytest.approx(0.13298, abs=0.5e-5)
-
-
-@pytest.mark.parametrize("method", ["local", "direct"])
-@pytest.mark.parametrize("with_bloom", [True, False])
-@pytest.mark.parametrize("size", [(7, 9), (61, 100)])
+@pytest.mark.parametrize(
+    ("size", "with_bloom", "method"),
+    [((7, 9), True, "local"), ((61, 100), True, "direct"), ((7, 9), False, "direct")],
+)
 def test_d3d11_composed_frame(gpu: Gpu, size: tuple[int, int], with_bloom: bool, method: str) -> None:
     """The blurred scene is what is mapped; the luminance and the bloom are of the scene before the blur."""
     pixels = scene((3, *size))
@@ -664,7 +609,7 @@ def test_d3d11_alpha(gpu: Gpu, colours: int, blurred: bool) -> None:
 
 
 @pytest.mark.parametrize("method", ["local", "direct"])
-@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, -np.inf, -1.0, 3e38])
+@pytest.mark.parametrize("value", [0.0, np.nan, -np.inf, 3e38])
 def test_d3d11_is_finite(gpu: Gpu, value: float, method: str) -> None:
     pixels = scene((3, 33, 35))
     pixels[0, 3::8, 4::8] = value
@@ -689,18 +634,6 @@ def test_d3d11_repairs_alpha_too(gpu: Gpu, value: float, channels: int) -> None:
         assert np.isfinite(result).all()
         if not isinstance(effect, partial):
             assert result[-1, 4, 5] == expected
-
-
-def test_d3d11_counts_repairs(gpu: Gpu) -> None:
-    pixels = scene((3, 33, 35))
-    pixels[0, 0, :2] = np.nan
-    with pytest.warns(GpuopsWarning, match="2 NaN"):
-        d3d11.tonemap(gpu, on(gpu, pixels))
-
-
-def test_d3d11_unknown_method(gpu: Gpu) -> None:
-    with pytest.raises(ParameterError, match="local, direct"):
-        d3d11.tonemap(gpu, on(gpu, scene((3, 8, 8))), "tiles")
 
 
 #: Every tone mapping changes what light stands for.

@@ -12,8 +12,6 @@ import pytest
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError, files
 from gpuops.filters import bilateral_grid
-from gpuops.glow.bloom import bloom, bloom_pixels
-from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.operators import LOCAL
 from gpuops.params.operators import OPERATORS as KNOWN
@@ -75,12 +73,6 @@ def test_dodging_of_a_photograph(gpu: Gpu, key: float, phi: float) -> None:
     check_dodging(gpu, photograph(slice(100, 260), slice(200, 420)), 0.5, key, phi)
 
 
-def test_even_light_is_reinhards_curve(gpu: Gpu) -> None:
-    for level in (0.0, 0.18, 100.0):
-        got = gains(gpu, np.full((3, 20, 30), level, np.float32), "reinhard-local", 2.0)
-        np.testing.assert_allclose(got, 1 / (1 + 2 * level), rtol=TOLERANCE["even"])
-
-
 def test_dodging_keeps_contrast_that_the_curve_takes(gpu: Gpu, rng) -> None:
     """Stripes in bright light: the curve divides by their own luminance, dodging by that around them."""
     stripes = np.where(np.arange(96) % 8 < 4, 2.0, 2.6) * np.ones((3, 80, 1))
@@ -105,8 +97,13 @@ def test_grid_is_the_bilateral_filter(gpu: Gpu, sigma: float) -> None:
     assert np.abs(x - expected).max() > 0.1  # so the operator has changed the image
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (35, 1), (7, 5), (33, 47)])
-@pytest.mark.parametrize("sigmas", [(0.3, 1.0), (0.05, 4.1), (2.0, 9.0), (0.3, 1e20)])
+@pytest.mark.parametrize(
+    ("shape", "sigmas"),
+    [
+        ((1, 1), (0.3, 1.0)), ((1, 40), (0.05, 4.1)), ((35, 1), (2.0, 9.0)), ((7, 5), (0.3, 1e20)),
+        ((33, 47), (0.05, 4.1)), ((33, 47), (0.3, 1e20)),
+    ],
+)  # fmt: skip
 def test_grids_of_any_size(gpu: Gpu, rng, shape: tuple[int, int], sigmas: tuple[float, float]) -> None:
     x = rng.random(shape)
     got = bilateral_grid.bilateral(gpu, gpu.array(x[None].astype(np.float32)), *sigmas).numpy()[0]
@@ -123,12 +120,6 @@ def test_grids_of_large_cells(gpu: Gpu, rng, sigma: float) -> None:
     if sigma == 1e20:
         some = np.s_[6:46, :60]  # these stand for all pixels, within 0.29/√2400
         np.testing.assert_allclose(got[some], reference.bilateral(x[some], 2.0, sigma), atol=0.02)
-
-
-def test_grid_gives_the_same_bits(gpu: Gpu) -> None:
-    x = gpu.array(luminance(photograph(slice(0, 200), slice(0, 300)))[None].astype(np.float32))
-    first, second = (bilateral_grid.bilateral(gpu, x, 0.2, 11.0).numpy() for _ in range(2))
-    np.testing.assert_array_equal(first, second)
 
 
 def test_grid_keeps_constants_and_edges(gpu: Gpu) -> None:
@@ -216,34 +207,29 @@ def test_durand_leaves_shadows_and_highlights_out(gpu: Gpu) -> None:
     assert np.abs(np.log2(got / expected)).max() <= 2 * TOLERANCE["ends"]
 
 
-def test_a_stop_more_is_a_stop_more_of_durands_result(gpu: Gpu) -> None:
-    light = photograph(slice(0, 100), slice(0, 150))
-    for exposure in (1e-3, 64.0):
-        once, twice = (gains(gpu, light, "durand", exposure * f, shadows=0.0) * f for f in (1.0, 2.0))
-        np.testing.assert_allclose(twice, 2 * once, rtol=TOLERANCE["durand"])
-
-
 # -- both ---------------------------------------------------------------------------------------------------------
 
 ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18])
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 1, 1), (3, 1, 77), (1, 77, 1), (3, 19, 23)])
-def test_always_finite(gpu: Gpu, rng, operator: str, shape: tuple[int, int, int]) -> None:
-    for exposure in (2.0**-60, 1.0, 2.0**60):
-        for _ in range(3):
+def test_always_finite(gpu: Gpu, rng, operator: str) -> None:
+    for shape in ((1, 1, 1), (3, 1, 77), (1, 77, 1), (3, 19, 23)):
+        for exposure in (2.0**-60, 1.0, 2.0**60):
             got = gains(gpu, rng.choice(ODD, shape), operator, exposure)
-            assert np.isfinite(got).all()
-            assert got.min() > 0
+            assert np.isfinite(got).all() and got.min() > 0
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, -1.0, 3e38, 1e-45, 0.18, 7.0])
-def test_even_images(gpu: Gpu, operator: str, value: float) -> None:
-    got = gains(gpu, np.full((3, 3, 5), value, np.float32), operator)
-    assert np.isfinite(got).all()
-    np.testing.assert_allclose(got, got[0, 0], rtol=ROUNDINGS)
+def test_even_images(gpu: Gpu, operator: str) -> None:
+    for value in (0.0, np.nan, np.inf, -1.0, 3e38, 1e-45, 0.18, 7.0):
+        got = gains(gpu, np.full((3, 3, 5), value, np.float32), operator)
+        assert np.isfinite(got).all()
+        np.testing.assert_allclose(got, got[0, 0], rtol=ROUNDINGS)
+    if operator == "reinhard-local":
+        for level in (0.0, 0.18, 100.0):
+            got = gains(gpu, np.full((3, 20, 30), level, np.float32), operator, 2.0)
+            np.testing.assert_allclose(got, 1 / (1 + 2 * level), rtol=TOLERANCE["even"])
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -299,16 +285,6 @@ def test_from_pixels_to_pixels_as_from_planes(gpu: Gpu, operator: str) -> None:
     assert (got.numpy()[7, 8] == 255).all() and (got.numpy()[5, 6] == 0).all()
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_after_bloom(gpu: Gpu, operator: str) -> None:
-    pixels = files.read(str(SAMPLES / "courtyard.exr")).pixels[100:221, 200:403, :3].astype(np.float32)
-    params, display = BloomParams(strength=0.3), TonemapParams(operator, exposure=1.0, transfer="linear")
-    got, _ = bloom_pixels(gpu, gpu.array(pixels), params, Decoding(), Encoding(np.dtype(np.float32)), display)
-    glowing = bloom(gpu, gpu.array(np.ascontiguousarray(pixels.transpose(2, 0, 1))), params)
-    expected = tonemap(gpu, glowing, display).numpy().transpose(1, 2, 0)
-    np.testing.assert_allclose(got.numpy(), expected, rtol=ROUNDINGS)
-
-
 def test_parameters_are_those_that_are_named(gpu: Gpu) -> None:
     """Each of those that params names has an effect, and the defaults of both are the same."""
     assert set(OPERATORS) == LOCAL
@@ -345,19 +321,9 @@ def test_a_panorama_has_no_seam(gpu: Gpu, rng: np.random.Generator, channels: in
 
 def test_operators_without_a_border(clpix: Callable[..., Run], tmp_path: Path) -> None:
     files.write(tmp_path / "a.exr", files.Picture(np.ones((4, 5, 3), np.float32), linear=True))
-    for operator in ("agx", "durand"):
+    for operator in ("agx", "durand", "reinhard-local"):
         out = tmp_path / "a.png"
         run = clpix("tonemap", tmp_path / "a.exr", "--operator", operator, "--border", "wrap-x", "-o", out)
-        assert (run.code, len(run.err.splitlines())) == (2, 1) and "reinhard-local alone" in run.err
-        assert not out.exists()
-    run = clpix(
-        "tonemap",
-        tmp_path / "a.exr",
-        "--operator",
-        "reinhard-local",
-        "--border",
-        "wrap-x",
-        "-o",
-        tmp_path / "b.png",
-    )
-    assert run.code == 0
+        refused = operator != "reinhard-local"
+        assert (run.code, "reinhard-local alone" in run.err) == (2 * refused, refused)
+        assert out.exists() != refused

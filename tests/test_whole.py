@@ -40,21 +40,12 @@ STEPS = [
     (("tonemap", "--preset", "d3d11"), "tonemap --preset d3d11"),
     (
         (
-            "crop",
-            "--region",
-            "0,0,290,190",
-            "then",
-            "mix",
-            "--picture",
-            "c.exr",
-            "then",
-            "rotate",
-            "--angle",
+            "crop", "--region", "0,0,290,190", "then", "mix", "--picture", "c.exr", "then", "rotate", "--angle",
             "9",
         ),
         "rotate",
     ),
-]
+]  # fmt: skip
 
 
 @pytest.fixture
