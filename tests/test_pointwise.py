@@ -15,14 +15,13 @@ from gpuops.chain import Chain
 from gpuops.ops.grade import GradeParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding, losses, on_device
-from gpuops.pixels.colour import LINEAR, SRGB
+from gpuops.pixels.colour import LINEAR
 from gpuops.pixels.pointwise import Stage, each
 from gpuops.plan import operation_of
 from gpuops.space import Space, conversion
 
 from . import test_grade
-from .reference.colour import srgb_light, srgb_signal
-from .tolerance import CHAIN, COLOUR, GRADE
+from .tolerance import CHAIN, GRADE
 
 Array = np.ndarray[Any, Any]
 Way = tuple[int, bool, bool, bool]
@@ -53,31 +52,6 @@ def pixels(rng: np.random.Generator, dtype: str, channels: int, *, alpha: bool) 
     if alpha:
         x[2, 3:5, -1] = 0
     return x
-
-
-def decoded(x: Array, decoding: Decoding) -> Array:
-    """Planes in double precision."""
-    v = x.transpose(2, 0, 1).astype(float)
-    if x.dtype.kind == "u":
-        v /= np.iinfo(x.dtype).max
-    colours = len(v) - decoding.alpha
-    if decoding.linearise:
-        v[:colours] = np.sign(v[:colours]) * srgb_light(np.abs(v[:colours]))
-    if decoding.premultiply:
-        v[:colours] *= v[-1]
-    return v
-
-
-def encoded(v: Array, encoding: Encoding, *, alpha: bool) -> Array:
-    """Values (height, width, channels) that are not rounded or clipped."""
-    v, colours = v.copy(), len(v) - alpha
-    if encoding.unpremultiply and alpha:
-        v[:colours] /= np.where(v[-1] > 0, v[-1], 1)
-    if encoding.encode:
-        v[:colours] = np.sign(v[:colours]) * srgb_signal(np.abs(v[:colours]))
-    if encoding.dtype.kind == "u":
-        v = np.clip(v, 0, 1) * np.iinfo(encoding.dtype.name).max
-    return v.transpose(1, 2, 0)
 
 
 #: How many stages; linearise; encode; multiply by alpha in the last stage, and divide by it in the encoding.
@@ -147,29 +121,6 @@ def test_what_is_not_finite(planned: Gpu, after: str) -> None:
             assert (count.clipped, count.not_finite) == (1, 3)
             most = np.iinfo(after).max
             assert (found[0, 0, 0], found[1, 2, 1], found[2, 4, 2], found[1, 1, 1]) == (0, most, 0, 0)
-
-
-@pytest.mark.parametrize("first", [LINEAR, SRGB])
-@pytest.mark.parametrize("second", [LINEAR, SRGB])
-@pytest.mark.parametrize("multiplied", list(itertools.product([False, True], repeat=2)))
-def test_conversions_are_stages(
-    planned: Gpu, rng: np.random.Generator, first: Any, second: Any, multiplied: tuple[bool, bool]
-) -> None:
-    x = rng.uniform(0.1, 1, (4, 9, 11)).astype(np.float32)
-    step, space = conversion(Space(first, multiplied[0]), second, alpha=True, premultiplied=multiplied[1])
-    assert (space.colour, space.premultiplied) == (second, multiplied[1])
-    if step is None:
-        assert (first, multiplied[0]) == (second, multiplied[1])
-        return
-    image = planned.array(x)
-    image.alpha = True
-    colours = x[:3].astype(float) / (x[3] if multiplied[0] else 1)
-    if first != second:
-        colours = srgb_signal(colours) if second == SRGB else srgb_light(colours)
-    result, _ = each(planned, image, [step])
-    expected = colours * (x[3] if multiplied[1] else 1)
-    np.testing.assert_allclose(result.numpy()[:3], expected, rtol=COLOUR["curve"])
-    np.testing.assert_array_equal(result.numpy()[3], x[3])
 
 
 TONES = [

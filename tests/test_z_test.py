@@ -81,10 +81,6 @@ def test_pixels_that_fail(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, 
     check(gpu, rng, shape)
 
 
-def test_as_for_a_gpu(planned: Gpu, rng: np.random.Generator) -> None:
-    check(planned, rng, (3, 19, 37))
-
-
 @pytest.mark.parametrize("runs", [None, 2, 3, 5, 16, 33, 200])
 @pytest.mark.parametrize("pixels", [1, 100, 2_000_000])
 def test_bounds_are_those_of_scipy(runs: int | None, pixels: int) -> None:
