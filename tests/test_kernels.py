@@ -563,7 +563,7 @@ def test_blur_of_pixels(
     blurred = scipy.ndimage.gaussian_filter(
         decoded(pixels, decoding), (0, *sigma), mode=borders.modes(border), cval=0.4, truncate=9
     )
-    expected, got = encoded(blurred, encoding), made.numpy().astype(float)
+    expected, got = encoded(blurred, encoding, alpha), made.numpy().astype(float)
     assert made.shape == pixels.shape and made.dtype == target
     if coded:
         most = np.iinfo(target).max
@@ -603,7 +603,7 @@ def test_narrow_blur_of_pixels(
     decoding = Decoding(alpha, linearise=coded, premultiply=alpha)
     encoding = Encoding(np.dtype(dtype), encode=coded, unpremultiply=alpha)
     got, lost = blur_pixels(gpu, gpu.array(pixels), params, decoding, encoding)
-    expected = encoded(separable(decoded(pixels, decoding), params), encoding)
+    expected = encoded(separable(decoded(pixels, decoding), params), encoding, alpha)
     assert got.shape == shape and got.dtype == dtype and losses(lost) == Losses(0, 0)
     if coded:
         levels = np.rint(expected.clip(0, 1) * np.iinfo(dtype).max)

@@ -75,8 +75,9 @@ def ours(gpu: Gpu, profile: bytes, pixels: npt.NDArray[np.generic], *, alpha: bo
     return made.numpy().astype(np.float64)
 
 
-@pytest.mark.parametrize("name", PROFILES)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize(
+    ("name", "dtype"), some(pairs(PROFILES, ["uint8", "uint16", "float16", "float32"]), 3, arguments=2)
+)
 def test_colours_are_little_cmss(gpu: Gpu, name: str, dtype: str) -> None:
     rng = np.random.default_rng(3)
     colours = rng.random((61, 67, 3))
@@ -147,14 +148,9 @@ def save(
     ),
 )  # fmt: skip
 def test_pictures_become_srgb(
-    clpix: Clpix,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    options: tuple[str, ...],
-    dtype: str,
-    alpha: bool,
+    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], dtype: str, alpha: bool,
     by_rows: bool,
-) -> None:
+) -> None:  # fmt: skip
     if by_rows:
         monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
         monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
@@ -191,10 +187,8 @@ def test_stored_values_keep_their_profile(clpix: Clpix, tmp_path: Path, suffix: 
 def test_what_a_table_cannot_do(clpix: Clpix, tmp_path: Path) -> None:
     save(tmp_path / "in.png")
     run = clpix("blur", tmp_path / "in.png", "--sigma", 1, "--colour", "input", "-o", tmp_path / "out.png")
-    assert (
-        run.code == 1
-        and "its colour space has a curve that is a table: name another one by --colour" in run.err
-    )
+    words = "its colour space has a curve that is a table: name another one by --colour"
+    assert run.code == 1 and words in run.err
     run = clpix("blur", tmp_path / "in.png", "--sigma", 1, "--space", "encoded", "-o", tmp_path / "out.pfm")
     assert run.code == 0
 
@@ -234,8 +228,7 @@ def test_a_damaged_table_beside_a_matrix(tmp_path: Path) -> None:
 # -- beside other pictures -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [False, True])
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize(("dtype", "alpha"), [("uint8", True), ("uint16", False)])
 def test_pictures_of_one_table_are_merged_and_mixed_as_they_are_stored(
     clpix: Clpix, dtype: str, alpha: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

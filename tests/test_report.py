@@ -83,13 +83,8 @@ def test_json_has_context_phases_kernels_and_totals(report: Report) -> None:
     assert result["schema_version"] == report_formats.SCHEMA_VERSION
     for key in ("clpix", "numpy", "pyopencl", "python", "date", "device", "platform", "driver", "command"):
         assert result["context"][key], key
-    assert {phase["name"] for phase in result["phases"]} >= {
-        "import",
-        "platform",
-        "upload",
-        "compute",
-        "download",
-    }
+    phases = {"import", "platform", "upload", "compute", "download"}
+    assert {phase["name"] for phase in result["phases"]} >= phases
     blurs = [kernel for kernel in result["kernels"] if kernel["name"].startswith("gaussian")]
     assert len(blurs) == 1
     for kernel in blurs:
@@ -164,16 +159,7 @@ def test_a_trace_of_launches_noted_late_still_ends_before_the_host_saw_the_end()
 
 def test_table_names_everything(report: Report) -> None:
     text = report_formats.table(report)
-    for word in (
-        "import",
-        "compute",
-        "unaccounted",
-        "wall",
-        "gaussian xy",
-        "GB/s",
-        "% copy",
-        "peak memory",
-    ):
+    for word in ("import", "compute", "unaccounted", "wall", "gaussian xy", "GB/s", "% copy", "peak memory"):
         assert word in text, word
     assert len({len(line) for line in text.splitlines() if line.startswith("gaussian")}) == 1
     assert f"{RUNS}  " in text

@@ -34,10 +34,10 @@ def decoded(pixels: Array, decoding: Decoding) -> Array:
     return v
 
 
-def encoded(planes: Array, encoding: Encoding) -> Array:
-    """Planes of light as a file's pixels, before values are clipped and rounded; alpha is last if it is divided by."""
-    v, colours = planes.copy(), len(planes) - encoding.unpremultiply
-    if encoding.unpremultiply:
+def encoded(planes: Array, encoding: Encoding, alpha: bool) -> Array:
+    """Planes of light as a file's pixels, before values are clipped and rounded."""
+    v, colours = planes.copy(), len(planes) - alpha
+    if encoding.unpremultiply and alpha:
         v[:colours] = np.divide(v[:colours], v[-1], out=v[:colours].copy(), where=v[-1] > 0)
     if encoding.encode:
         v[:colours] = np.copysign(colour.srgb_signal(np.abs(v[:colours])), v[:colours])
