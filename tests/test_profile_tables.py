@@ -20,7 +20,7 @@ from gpuops.pixels.coding import on_device
 from gpuops.pixels.colour import SRGB
 from gpuops.pixels.primaries import ColourError
 
-from .choices import pairs
+from .choices import pairs, some
 from .conftest import Run
 from .reference import colour as reference
 from .reference import little_cms as cms

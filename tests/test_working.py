@@ -152,27 +152,6 @@ def test_every_operation(
     assert np.abs(found[0] - found[1]).max() <= 2e-4 * max(1, np.abs(found[0]).max())
 
 
-def test_by_rows(gpu: Gpu, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same as of the whole picture, with steps of both kinds and a meter."""
-    from gpuops.batch import streaming
-    from gpuops.tiles import course
-
-    files.write(tmp_path / "in.tif", Picture(rng.integers(0, 65536, (211, 64, 3)).astype(np.uint16)))
-    chain = Chain(
-        BlurParams((2, 2)), GradeParams(saturation=1.4), BloomParams(0.4), TonemapParams("reinhard-extended")
-    )
-    made = []
-    for _ in range(2):
-        path = str(tmp_path / "out.tif")
-        options = Options(working="acescg", colour="display-p3", overwrite=True)
-        with notes.to(lambda _text: None):
-            run_job(gpu, Job(str(tmp_path / "in.tif"), chain, path, options=options))
-        made.append(files.read(path).pixels.astype(int))
-        monkeypatch.setattr(streaming, "is_too_large", lambda *_: True)
-        monkeypatch.setattr(course, "_ENOUGH", 1 << 14)
-    assert np.abs(made[0] - made[1]).max() <= 1
-
-
 def test_mixing_pictures_of_two_spaces(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) -> None:
     """The other picture is light of the same primaries."""
     a, b = (rng.uniform(0, 2, (9, 8, 3)).astype(np.float32) for _ in range(2))
