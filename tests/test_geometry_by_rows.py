@@ -222,18 +222,8 @@ def test_what_is_written_on_the_way(
         folder.mkdir()
         names = [folder / f"{name}{suffix}" for name in "abc"]
         command = [
-            "blur",
-            path,
-            "--sigma",
-            2,
-            "then",
-            "write",
-            names[0],
-            "then",
-            "crop",
-            "--region",
-            "3,20,30,40",
-        ]
+            "blur", path, "--sigma", 2, "then", "write", names[0], "then", "crop", "--region", "3,20,30,40",
+        ]  # fmt: skip
         command += [
             "then",
             "resize",
@@ -307,15 +297,9 @@ SPOILT: list[tuple[tuple[str, ...], int, tuple[slice, slice]]] = [
 
 @pytest.mark.parametrize(("command", "orientation", "place"), some(SPOILT, 4, arguments=3), ids=str)
 def test_only_values_that_the_result_takes_spoil_it(
-    clpix: Callable[..., Run],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    rng: np.random.Generator,
-    in_blocks: Callable[[], None],
-    command: tuple[str, ...],
-    orientation: int,
-    place: tuple[slice, slice],
-) -> None:
+    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator,
+    in_blocks: Callable[[], None], command: tuple[str, ...], orientation: int, place: tuple[slice, slice],
+) -> None:  # fmt: skip
     """Their number is the same as a whole and by rows: that of the part of the picture."""
     monkeypatch.chdir(tmp_path)
     pixels = rng.random((67, 45, 3)).astype(np.float32)

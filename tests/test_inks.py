@@ -377,14 +377,9 @@ def test_damaged_profiles_are_refused(name: str) -> None:
     ("dtype", "alpha", "tiled", "by_rows"), pairs(("uint8", "uint16"), *3 * [(False, True)])
 )
 def test_results_are_srgb_of_the_files_depth(
-    clpix: Clpix,
-    dtype: str,
-    alpha: bool,
-    tiled: bool,
-    by_rows: bool,
-    tmp_path: Path,
+    clpix: Clpix, dtype: str, alpha: bool, tiled: bool, by_rows: bool, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     if by_rows:
         monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
         monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)

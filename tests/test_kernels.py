@@ -1,8 +1,8 @@
 """Every kernel of clkernels/ in every variant that the library chooses, on small images, against references.
 
 Small, because tests/on_every_opencl runs this file on every OpenCL implementation there is, Oclgrind's interpreter
-among them; larger images and properties are the other modules' business. Each operation runs twice, planned for a CPU
-and for a GPU, and ``test_nothing_was_left_out`` fails for a kernel, or a branch of the preprocessor, without a case.
+among them; larger images and properties are the other modules' business. Operations run planned for a CPU and for a
+GPU, and ``test_nothing_was_left_out`` fails for a kernel, or a branch of the preprocessor, without a case.
 
 Of independent choices (type × channels × curve …) each pair occurs, not each combination: builds take most of the time.
 """
@@ -168,6 +168,14 @@ def every_pair(**choices: Any) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         ("gpu", *choices), pairs(("cpu", "gpu"), *choices.values()), indirect=["gpu"]
     )
+
+
+def in_turns(
+    names: tuple[str, ...], cases: list[tuple[Any, ...]], plans: tuple[str, str] = ("cpu", "gpu")
+) -> pytest.MarkDecorator:
+    """Parametrises a test by cases that are planned for a CPU and for a GPU in turn."""
+    turns = [(plans[k % 2], *case) for k, case in enumerate(cases)]
+    return pytest.mark.parametrize(("gpu", *names), turns, indirect=["gpu"])
 
 
 RAN: set[str] = set()
@@ -463,7 +471,7 @@ def separable(x: Array, params: BlurParams) -> Array:
     return x
 
 
-@pytest.mark.parametrize("border", BORDERS)
+@in_turns(("border",), [(border,) for border in BORDERS])
 def test_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     x = rng.random((2, *SHAPE))
     for params in (
@@ -476,9 +484,7 @@ def test_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     close(blur(gpu, on(gpu, wide), params).numpy(), separable(wide, params), TOLERANCE["blur"])
 
 
-@pytest.mark.parametrize(
-    ("border", "sigma"), [*zip(BORDERS, 2 * [(5.0, 9.0), (0.0, 30.0), (40.0, 1.0)], strict=True)]
-)
+@in_turns(("border", "sigma"), [*zip(BORDERS, 2 * [(5.0, 9.0), (0.0, 30.0), (40.0, 1.0)], strict=True)])
 def test_blur_on_coarse_grids(
     gpu: Recorder, rng: np.random.Generator, border: str, sigma: tuple[float, float]
 ) -> None:
@@ -488,7 +494,7 @@ def test_blur_on_coarse_grids(
     close(blur(gpu, on(gpu, x), params).numpy(), expected, TOLERANCE["wide blur"])
 
 
-@pytest.mark.parametrize("border", ["reflect", "nearest", "constant", "wrap", "wrap-x"])
+@in_turns(("border",), [("reflect",), ("nearest",), ("constant",), ("wrap",), ("wrap-x",)])
 def test_blur_by_cells(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     """Steps of four and eight samples divide the images' sides; planes are in groups at edges and between."""
     x = rng.random((2, 24, 1300 if border == "reflect" else 72))
@@ -499,7 +505,7 @@ def test_blur_by_cells(gpu: Recorder, rng: np.random.Generator, border: str) -> 
     close(blur(gpu, on(gpu, x), params).numpy(), expected, TOLERANCE["wide blur"])
 
 
-@pytest.mark.parametrize("border", BORDERS)
+@in_turns(("border",), [(border,) for border in BORDERS])
 def test_recursive_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     x = rng.random((2, 41, 43))  # columns have two bands
     params = BlurParams(sigma=(0.7, 3.0), border=border, cval=0.3, method="recursive")
@@ -531,7 +537,7 @@ def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
 
 
 # From a file's depth to a file's depth: each type, number of channels and border.
-@pytest.mark.parametrize(
+@in_turns(
     ("source", "target", "channels", "border", "size"),
     [
         ("uint8", "uint8", 3, "reflect", (19, 61)),
@@ -545,14 +551,9 @@ def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     ],
 )
 def test_blur_of_pixels(
-    gpu: Recorder,
-    rng: np.random.Generator,
-    source: str,
-    target: str,
-    channels: int,
-    border: str,
+    gpu: Recorder, rng: np.random.Generator, source: str, target: str, channels: int, border: str,
     size: tuple[int, int],
-) -> None:
+) -> None:  # fmt: skip
     alpha, coded = LAYOUTS[channels], target.startswith("u")
     pixels = pixels_of(rng, source, (*size, channels))
     sigma = {(19, 61): (3.2, 6.0) if channels < 4 else (30.0, 17.0), (16, 40): (17.0, 10.0)}[size]
@@ -580,7 +581,7 @@ def test_blur_of_pixels(
 
 # The same for narrow blurs, in one kernel where types are equal, and with a NaN: rows of whole words and others, each
 # number of channels; groups in the middle of a row and at its ends.
-@pytest.mark.parametrize(
+@in_turns(
     ("dtype", "shape", "border"),
     [
         ("uint8", (11, 300, 3), "reflect"),
@@ -632,7 +633,7 @@ def test_blur_of_many_rows(rng: np.random.Generator, monkeypatch: pytest.MonkeyP
     close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), TOLERANCE["blur"])
 
 
-@pytest.mark.parametrize("border", BORDERS)
+@in_turns(("border",), [(border,) for border in BORDERS])
 def test_convolve(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     x = rng.standard_normal((2, *SHAPE))
     for size, method in (((4, 5), ""), ((3, 18), ""), ((5, 4), "fft")):
@@ -654,7 +655,7 @@ def test_bilateral(gpu: Recorder, rng: np.random.Generator, border: str) -> None
     check_bilateral(gpu, rng.random((1, *SHAPE)), BilateralParams(0.3, 1.0, border=border, cval=0.3))
 
 
-@pytest.mark.parametrize("channels", LAYOUTS)
+@in_turns(("channels",), [(n,) for n in LAYOUTS])
 def test_bilateral_of_channels(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     x = rng.random((channels, 11, 37))
     check_bilateral(gpu, x, BilateralParams(0.4, 1.5, 5, "round"), LAYOUTS[channels])
@@ -704,7 +705,7 @@ def test_median(
         np.testing.assert_array_equal(np.moveaxis(got, 2, 0), expected)
 
 
-@pytest.mark.parametrize("channels", LAYOUTS)
+@in_turns(("channels",), [(n,) for n in LAYOUTS])
 def test_bloom(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     alpha = LAYOUTS[channels]
     x = np.abs(of_bloom.hdr(rng, channels, *SHAPE))
@@ -729,14 +730,9 @@ def test_bloom(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     ],
 )  # fmt: skip
 def test_bloom_of_pixels(
-    monkeypatch,
-    rng: np.random.Generator,
-    source: str,
-    target: str,
-    channels: int,
-    operator: str,
+    monkeypatch, rng: np.random.Generator, source: str, target: str, channels: int, operator: str,
     shape: tuple[int, int],
-) -> None:
+) -> None:  # fmt: skip
     gpu, alpha = device("gpu"), LAYOUTS[channels]
     light, encoded = source.startswith("f"), target.startswith("u")
     if light:
@@ -856,7 +852,7 @@ def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, cha
             assert np.abs(got - expected).max() <= tolerance.STARBURST["convolution"] * x.max()
 
 
-@pytest.mark.parametrize("channels", LAYOUTS)
+@in_turns(("channels",), [(n,) for n in LAYOUTS])
 def test_d3d11(gpu: Recorder, channels: int) -> None:
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
     y, x = np.mgrid[: SHAPE[0], : SHAPE[1]]
@@ -890,9 +886,9 @@ def test_d3d11(gpu: Recorder, channels: int) -> None:
 # -- pixel by pixel, and all pixels -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operator", [name for name in OPERATORS if name not in LOCAL])
+@in_turns(("operator",), [(name,) for name in OPERATORS if name not in LOCAL])
 def test_tonemap(gpu: Recorder, operator: str) -> None:
-    # Every operator both ways; layouts, transfers and dither take turns, and differently on the two.
+    # Layouts, transfers and dither take turns.
     turn = list(OPERATORS).index(operator) + (0 if gpu.limits.is_cpu else 5)
     channels, transfer = (3, 1, 4, 2)[turn % 4], TRANSFERS[1:][(turn + turn // 4) % 4]
     dither = 255 if turn % 3 == 0 else None
@@ -950,7 +946,7 @@ def test_tile(gpu: Recorder, channels: int) -> None:
         close(contact_sheet.tile(image, height, width).numpy(), expected, TOLERANCE["blur"])
 
 
-@pytest.mark.parametrize(("case", "channels"), [("largest", 3), ("two curves", 2), ("shaper", 4), ("two", 1)])
+@in_turns(("case", "channels"), [("largest", 3), ("two curves", 2), ("shaper", 4), ("two", 1)])
 def test_lut(gpu: Recorder, case: str, channels: int) -> None:
     params = of_lut.CASES[case]
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
@@ -1013,7 +1009,7 @@ def test_tonemap_blue_noise_and_gamut(gpu: Recorder) -> None:
         np.testing.assert_allclose(noisy[c], expected.clip(0, 1), rtol=0, atol=tolerance.ROUNDINGS)
 
 
-@pytest.mark.parametrize(
+@in_turns(
     ("source", "target", "channels", "operator", "transfer"),
     [
         (np.float16, np.uint8, 3, "agx", "linear"),
@@ -1128,7 +1124,7 @@ def test_reduce_through_stages(gpu: Recorder, method: str) -> None:
     of_reduce.check(found, metrics_reference.luminance(2 * pixels))
 
 
-@pytest.mark.parametrize(
+@in_turns(
     ("before", "after", "channels", "way"),
     [
         ("float16", "uint8", 3, (2, False, True, False)),
@@ -1291,12 +1287,8 @@ KINDS = ("fft2", "ifft2", "rfft2", "irfft2", "fft2 of real")
 
 
 def fourier(
-    gpu: Gpu,
-    z: Array,
-    kinds: tuple[str, ...] = KINDS,
-    params: FftParams = fft.api.DEFAULT,
-    tolerance: str = "fft",
-) -> None:
+    gpu: Gpu, z: Array, kinds: tuple[str, ...] = KINDS, params: FftParams = fft.api.DEFAULT, tolerance: str = "fft",
+) -> None:  # fmt: skip
     """Transforms of complex ``z``, its real part or half spectrum; in single or double precision as ``z`` is."""
     exact = z.astype(complex)
     data = {
@@ -1560,8 +1552,7 @@ CASES = [
 LARGE = pytest.mark.parametrize("gpu", ["cpu", "large gpu"], indirect=True)
 
 
-@LARGE
-@pytest.mark.parametrize(("name", "method", "mode"), CASES)
+@in_turns(("name", "method", "mode"), CASES, ("cpu", "large gpu"))
 def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: str, mode: str) -> None:
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
     ours = dwt2(gpu, x, name, mode, method=method)
@@ -1573,14 +1564,16 @@ def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: st
 
 
 # Every wavelet is lifted; the other methods run the same steps in other places.
-@LARGE
 @pytest.mark.parametrize(
-    ("name", "method"),
+    ("gpu", "name", "method"),
     [
-        *product(of_dwt.LIFTING, ["lifting"]),
-        *product(["haar", "dd13/7"], ["laan"]),
-        *product(["bior2.2", "bior4.4"], ["in-place"]),
+        *product(["cpu", "large gpu"], of_dwt.LIFTING, ["lifting"]),
+        ("cpu", "haar", "laan"),
+        ("large gpu", "dd13/7", "laan"),
+        ("cpu", "bior2.2", "in-place"),
+        ("large gpu", "bior4.4", "in-place"),
     ],
+    indirect=["gpu"],
 )
 def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
     x = rng.standard_normal(SHAPE).astype(np.float32)
@@ -1634,8 +1627,15 @@ def test_two_levels_of_wavelets(
 
 
 @pytest.mark.parametrize(
-    ("name", "method"),
-    [*product(of_dwt.INTEGER, ["lifting"]), ("bior2.2", "laan"), ("haar", "in-place")],
+    ("gpu", "name", "method"),
+    [
+        *product(["cpu", "gpu"], ["bior2.2"], ["lifting"]),
+        ("gpu", "haar", "lifting"),
+        ("cpu", "dd13/7", "lifting"),
+        ("gpu", "bior2.2", "laan"),
+        ("cpu", "haar", "in-place"),
+    ],
+    indirect=["gpu"],
 )
 def test_wavelets_in_whole_numbers(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
     x = rng.integers(0, 65536, SHAPE).astype(np.int64)

@@ -191,12 +191,9 @@ def test_refusals(clpix: Callable[..., Run], gpu: Gpu, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_each_gray_image_is_told_of(
-    clpix: Callable[..., Run],
-    rng: np.random.Generator,
-    tmp_path: Path,
-    command: tuple[str, str],
+    clpix: Callable[..., Run], rng: np.random.Generator, tmp_path: Path, command: tuple[str, str],
     more: tuple[str, ...],
-) -> None:
+) -> None:  # fmt: skip
     """A picture is made gray once, and every image that it goes to is named."""
     names = [tmp_path / f"{name}.png" for name in ("a",) if command[0] == "merge"] or [
         tmp_path / f"{name}.png" for name in "abc"

@@ -29,21 +29,12 @@ def outcome(name: str = "glass.png", status: str = "failed", **more: Any) -> Out
     """An outcome in which every field says something."""
     picture = PairedPicture(f"out/{name}", name, "ab" * 32, "base", 640, 480, "RGB", "float16")
     full = Outcome(
-        name,
-        status,
-        picture,
-        picture._replace(path=f"ref/{name}", of="lin|ux", width=None, dtype=None),
-        {"max": math.inf, "psnr": 0.1 + 0.2, "flip": math.nan, "low": -math.inf},
-        {"max": 0.1, "psnr": math.inf},
-        (Limit("max", math.inf, 0.1),),
-        (Limit("psnr", 0.3, 40.0),),
-        WorstPixel(3, 4, (0.1, math.nan, 1e-30), (0.5, -math.inf, 1.0)),
-        f"could not: {name}",
-        ("slow", "a<b"),
-        f"render {name}",
-        0.125,
-        f"said\n{name}",
-    )
+        name, status, picture, picture._replace(path=f"ref/{name}", of="lin|ux", width=None, dtype=None),
+        {"max": math.inf, "psnr": 0.1 + 0.2, "flip": math.nan, "low": -math.inf}, {"max": 0.1, "psnr": math.inf},
+        (Limit("max", math.inf, 0.1),), (Limit("psnr", 0.3, 40.0),),
+        WorstPixel(3, 4, (0.1, math.nan, 1e-30), (0.5, -math.inf, 1.0)), f"could not: {name}", ("slow", "a<b"),
+        f"render {name}", 0.125, f"said\n{name}",
+    )  # fmt: skip
     return replace(full, **more)
 
 

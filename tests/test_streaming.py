@@ -17,8 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import PIL.Image
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from gpuops import FileError, Gpu, files, notes
 from gpuops.chain import Chain
@@ -276,19 +274,6 @@ def test_richardson_and_lucy_by_rows(planned: Gpu, params: DeconvolveParams) -> 
         np.testing.assert_array_equal(by_rows(planned, Chain(params), x, rows, alpha=True), whole)
 
 
-@pytest.mark.exhaustive
-@given(data=st.data())
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_chains_by_rows(gpu: Gpu, data: st.DataObject) -> None:
-    steps = data.draw(st.lists(st.sampled_from(BY_ROWS), min_size=2, max_size=3))
-    shape = 3, data.draw(st.integers(1, 70)), data.draw(st.integers(1, 40))
-    if any(getattr(step, "meter_region", None) for step in steps):
-        shape = 3, max(30, shape[1]), max(25, shape[2])
-    x, chain = picture(shape), Chain(*steps)
-    found = by_rows(gpu, chain, x, data.draw(st.integers(1, 75)))
-    np.testing.assert_allclose(found, as_whole(gpu, chain, x), rtol=1e-4, atol=1e-4)
-
-
 def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
     """Operations that say nothing, and parameters for which they cannot."""
     shape = 3, 40, 40
@@ -456,12 +441,8 @@ def test_nothing_is_left_of_a_file_that_fails(tmp_path: Path) -> None:
     (".tif", ("--working", "rec2020")),
 ])  # fmt: skip
 def test_bloom_by_rows_works_on_the_same_light_and_encodes_it(
-    clpix: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    suffix: str,
-    more: tuple[str, ...],
-) -> None:
+    clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, more: tuple[str, ...],
+) -> None:  # fmt: skip
     """Its parts have the same primaries as the whole, and those that it is tone-mapped by encode for a file."""
     path = write(tmp_path / "a.tif", (67, 45, 4), "uint16")
     command = ("bloom", path, "--threshold", "0.5", "--radius", "0.1", *more)
@@ -538,6 +519,8 @@ ALL_BY_ROWS = [
      "then", "convolve", "--kernel", "large.exr", "--border", "wrap", "then", "bloom", "then", "tonemap"),
     ("flip", "--axis", "vertical", "then", "blur", "--sigma", "9", "--border", "wrap", "then", "rotate", "--angle",
      "90", "then", "blur", "--kind", "median", "--radius", "2", "--border", "wrap"),
+    ("blur", "--sigma", "7", "--border", "wrap", "then", "grade", "--exposure", "-0.5", "then", "blur", "--kind",
+     "disc", "--radius", "4", "--border", "wrap", "then", "crop", "--region", "1,11,20,90"),
 ]  # fmt: skip
 
 
@@ -575,12 +558,9 @@ OUTPUTS = [
 
 @pytest.mark.parametrize("command", some(ALL_BY_ROWS, 6), ids=" ".join)
 def test_files_are_those_of_the_whole(
-    clpix: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    rng: np.random.Generator,
+    clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator,
     command: tuple[str, ...],
-) -> None:
+) -> None:  # fmt: skip
     """Every way by rows into every kind of output, of integers and of light: values, depth, space and alpha."""
     monkeypatch.chdir(tmp_path)
     light = np.exp(2 * rng.standard_normal((131, 150, 4)))
@@ -654,13 +634,9 @@ def test_notes_name_the_input_once(
     ],
 )
 def test_repaired_pixels_are_counted_once_for_each_step(
-    clpix: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    rng: np.random.Generator,
-    last: str,
+    clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator, last: str,
     more: bool,
-) -> None:
+) -> None:  # fmt: skip
     """However often a step is done to measure for another one: negative pixels, and those that an offset makes."""
     values = rng.uniform(0.2, 0.9, (67, 45, 1)).astype(np.float32)
     values[rng.random(values.shape) < 0.1] = -1

@@ -123,13 +123,9 @@ def saved(path: Path, pixels: Array, *, exif: int | None = None) -> Path:
     ("file", "turn", "channels"), some(pairs(FILES, TURNS, (1, 2, 3, 4)), 4, arguments=3), ids=str
 )
 def test_every_value_stays(
-    clpix: Clpix,
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    file: tuple[str, str],
-    turn: tuple[str, ...],
+    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, file: tuple[str, str], turn: tuple[str, ...],
     channels: int,
-) -> None:
+) -> None:  # fmt: skip
     suffix, dtype = file
     pixels = samples((29, 13, channels), dtype)
     path, whole = saved(tmp_path / f"in.{suffix}", pixels), tmp_path / f"whole.{suffix}"
@@ -284,14 +280,9 @@ def light(shape: tuple[int, int, int], dtype: str) -> Array:
     ("chain", "turns", "sums"), some(CHAINS, 3, arguments=3), ids=lambda given: str(given)[:60]
 )
 def test_chains(
-    clpix: Clpix,
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    chain: tuple[tuple[str, ...], ...],
-    turns: int,
-    sums: bool,
-) -> None:
+    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    chain: tuple[tuple[str, ...], ...], turns: int, sums: bool,
+) -> None:  # fmt: skip
     """Before, between and after turns: every value, what the file says, and what is said."""
     monkeypatch.chdir(tmp_path)
     number = CHAINS.index((chain, turns, sums))
@@ -361,12 +352,9 @@ OPTIONS = [
     ids=str,
 )  # fmt: skip
 def test_options(
-    clpix: Clpix,
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    options: tuple[str, ...],
+    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, options: tuple[str, ...],
     chain: tuple[tuple[str, ...], ...],
-) -> None:
+) -> None:  # fmt: skip
     """Noise is that of the pixel's place in the result, and colours and alpha are what the options say."""
     path = saved(tmp_path / "in.tif", samples((29, 43, 4), "uint16"))
     command = (*joined(chain, path), *options, *(("--dtype", "uint8") if "--dither" in options else ()))
@@ -410,18 +398,8 @@ def test_exposures_of_several_pictures(
     for k in range(3):
         saved(Path(f"{k}.exr"), (k + 1) * light((37 + k, 45, 3), "float32"))
     command = [
-        "rotate",
-        "0.exr",
-        "1.exr",
-        "2.exr",
-        "--angle",
-        "90",
-        "then",
-        "tonemap",
-        "--exposure",
-        "shared",
-        "-o",
-    ]
+        "rotate", "0.exr", "1.exr", "2.exr", "--angle", "90", "then", "tonemap", "--exposure", "shared", "-o",
+    ]  # fmt: skip
     assert clpix(*command, "whole/").code == 0
     by_rows("memory", *command, "rows/", turns=6)  # each picture is measured, and then done
     for k in range(3):

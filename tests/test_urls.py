@@ -346,14 +346,8 @@ def test_results_that_are_there_are_seen_by_lists(
     """No result of many is asked for by itself."""
     pictures(bucket, [f"in/{k:02}.png" for k in range(20)], here)
     command = (
-        *FLIP,
-        f"{bucket.url}/in/*.png",
-        "-o",
-        f"{bucket.url}/out/",
-        "--skip-existing",
-        "--journal",
-        "j",
-    )
+        *FLIP, f"{bucket.url}/in/*.png", "-o", f"{bucket.url}/out/", "--skip-existing", "--journal", "j",
+    )  # fmt: skip
     assert clpix(*command).code == 0
     asked: list[str] = []
     import s3fs

@@ -97,12 +97,9 @@ FILES = [
     ids=str,
 )
 def test_is_scipys(
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    way: tuple[str, ...],
+    by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: tuple[str, ...],
     file: tuple[str, str, tuple[int, int, int]],
-) -> None:
+) -> None:  # fmt: skip
     """In double precision; also of pictures that are lower than what a pixel depends on, several times."""
     monkeypatch.chdir(tmp_path)
     files.write("k.exr", Picture(KERNEL[..., None], linear=True))
@@ -115,50 +112,6 @@ def test_is_scipys(
     assert found.shape == shape and found.dtype == dtype
     unit = 1.0 if found.dtype.kind == "u" else expected.max()
     assert np.abs(found - expected).max() <= TOLERANCE[dtype] * unit
-
-
-# Chains with steps that wrap around at every place, and how many of these there are.
-CHAINS = [
-    ("blur --sigma 3 --border wrap then tonemap", 1),
-    ("tonemap --operator reinhard-extended then blur --sigma 7 --border wrap", 1),
-    ("sharpen then blur --kind median --radius 2 --border wrap then sharpen --sigma 3", 1),
-    ("blur --sigma 7 --border wrap then grade --exposure -0.5 then blur --sigma 2 --border wrap", 2),
-    ("blur --sigma 3 --border wrap then blur --kind disc --radius 4 --border wrap then blur --sigma 5 --border wrap",
-     3),
-    ("flip --axis vertical then blur --sigma 6 --border wrap", 1),
-    ("blur --sigma 6 --border wrap then rotate --angle 90", 1),
-    ("blur --sigma 2 --border wrap then rotate --angle 270 then blur --sigma 6 --border wrap then flip --axis both", 2),
-    ("crop --region 2,3,17,30 then blur --sigma 4 --border wrap then resize --scale 1.7", 1),
-    ("blur --sigma 9 --border wrap then crop --region 1,11,20,9", 1),
-    ("blur --sigma 3 --border wrap then write on.tif then bloom", 1),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("chain", "times"), some(CHAINS, 4, arguments=2))
-def test_chains_are_those_of_the_whole(
-    clpix: Callable[..., Run],
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    chain: str,
-    times: int,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    kinds = ("png", "uint8", 4), ("exr", "float16", 4), ("tif", "uint16", 3), ("png", "uint16", 2)
-    suffix, dtype, channels = kinds[CHAINS.index((chain, times)) % 4]
-    saved(Path(f"a.{suffix}"), samples((43, 27, channels), dtype))
-    name, *rest = chain.split()
-    depth = {"png": "uint16", "tif": "uint16", "exr": "float"}[suffix]
-    command = (name, f"a.{suffix}", *rest, "--dtype", depth)
-    outs = [f"whole.{suffix}", f"rows.{suffix}"]
-    assert (run := clpix(*command, "-o", outs[0])).code == 0, run.err
-    by_rows(*command, "-o", outs[1], "--overwrite", times=times)
-    whole, rows = (files.read(out) for out in outs)
-    assert (rows.pixels.shape, rows.pixels.dtype) == (whole.pixels.shape, whole.pixels.dtype)
-    if whole.pixels.dtype.kind == "u":
-        assert np.abs(rows.pixels.astype(int) - whole.pixels).max() <= 1
-    else:
-        np.testing.assert_allclose(rows.pixels, whole.pixels, rtol=1e-4, atol=1e-5)
 
 
 def test_what_is_not_finite_goes_around(
