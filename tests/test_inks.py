@@ -259,15 +259,6 @@ def test_pillows_colour_management_agrees(tmp_path: Path) -> None:
     assert np.abs(found - wanted).max() < 0.52
 
 
-def test_a_stored_orientation_turns_inks(tmp_path: Path) -> None:
-    inks = drawn()
-    save(tmp_path / "a.tif", inks, extratags=[(274, 3, 1, 6, True)])
-    picture, _ = saving(tmp_path / "a.tif")
-    assert (
-        np.abs(picture.upright().pixels - np.rot90(little_cms(PRESS, inks), -1)).max() < TOLERANCE["signal"]
-    )
-
-
 def test_pages(tmp_path: Path) -> None:
     """A page of inks, one of RGB, and one of inks with another profile."""
     first, second, third = drawn(), drawn("uint8", 3), drawn("uint16", 5)

@@ -11,8 +11,6 @@ import pytest
 
 from gpuops import FileError, Gpu, GpuopsWarning, ParameterError
 from gpuops.files import read_lut
-from gpuops.glow.bloom import bloom_pixels
-from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.lut import INPUTS, OUTPUTS, LutParams
 from gpuops.pixels.coding import Decoding, Encoding, losses
@@ -359,18 +357,6 @@ def test_looks_change_codes_and_nothing_else(gpu: Gpu) -> None:
             np.testing.assert_array_equal(got.numpy()[..., 3], codes[..., 3])
             if lut is identity and not stops:
                 np.testing.assert_array_equal(got.numpy(), codes)
-
-
-def test_bloom_shows_by_tables(gpu: Gpu) -> None:
-    pixels = np.moveaxis(light((40, 60)), 0, -1).copy()
-    pixels[-1] = 0
-    display = TonemapParams(LutParams(Lut(smooth(9)), "reinhard"), exposure=0.0, transfer="linear")
-    decoding, encoding = Decoding(), Encoding(np.dtype(np.float32))
-    glow = BloomParams(strength=0.2)
-    got, _ = bloom_pixels(gpu, gpu.array(pixels), glow, decoding, encoding, display)
-    plain, _ = bloom_pixels(gpu, gpu.array(pixels), glow, decoding, encoding, None)
-    expected_of = expected(display.operator, np.moveaxis(plain.numpy(), -1, 0))  # type: ignore[arg-type]
-    np.testing.assert_allclose(np.moveaxis(got.numpy(), -1, 0), expected_of, atol=2 * TOLERANCE["table"])
 
 
 @pytest.mark.parametrize(

@@ -150,21 +150,6 @@ def test_scipys_for_any_image(gpu: Gpu, seed: int, shape, radius, border: str, l
     np.testing.assert_array_equal(got, expected(x, radius, border))
 
 
-def test_commutes_with_what_rises(gpu: Gpu, rng) -> None:
-    levels = values(rng, (1, 50, 70), "uint8")
-    rising = np.sort(rng.normal(size=256)).astype(np.float32)
-    integers = median(gpu, gpu.array(levels), (3, 3)).numpy()
-    floats = median(gpu, gpu.array(rising[levels]), (3, 3)).numpy()
-    np.testing.assert_array_equal(floats, rising[integers])
-
-
-def test_attributes_are_kept(gpu: Gpu, rng) -> None:
-    image = gpu.array(values(rng, (2, 4, 5), "float32"))
-    image.alpha, image.linear = True, False
-    result = median(gpu, image, (1, 1))
-    assert result.alpha and not result.linear
-
-
 def test_library_function_takes_and_returns_arrays(gpu: Gpu, rng) -> None:
     x = values(rng, (2, 3, 20, 21), "uint8")
     got = median_filter(gpu, x, (3, 5), mode="wrap")

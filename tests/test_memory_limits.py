@@ -107,6 +107,7 @@ def test_a_limit_of_the_address_space_is_kept(
     assert mapped <= PROMISE and used <= PROMISE
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told")
 @pytest.mark.parametrize("kept", [True, False])
 def test_freed_memory_is_kept_unless_it_is_limited(kept: bool) -> None:

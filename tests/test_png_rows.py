@@ -139,16 +139,6 @@ def test_damage_is_said_in_the_same_words(undo: png_rows.Undo, tmp_path: Path) -
     assert outcome(tmp_path / "right.png") == pixels.tobytes()
 
 
-@pytest.mark.exhaustive
-def test_a_program_of_others_writes_what_is_read(undo: png_rows.Undo, tmp_path: Path) -> None:
-    """Pillow chooses filters row by row."""
-    rng = np.random.default_rng(5)
-    smooth = np.clip(np.cumsum(rng.normal(0, 3, (400, 300, 3)), axis=1) + 128, 0, 255).astype(np.uint8)
-    PIL.Image.fromarray(smooth).save(tmp_path / "a.png")
-    with png_rows.undone_by(undo):
-        np.testing.assert_array_equal(files.read(tmp_path / "a.png").pixels, smooth)
-
-
 @pytest.mark.usefixtures("worth_it")
 @pytest.mark.parametrize("there", [True, False])
 def test_threads_wait_for_a_device(undo: png_rows.Undo, tmp_path: Path, there: bool) -> None:

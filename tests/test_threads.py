@@ -148,23 +148,6 @@ def test_threads_have_a_gpu_each(gpu: Gpu, opened: Callable[..., Gpu], rng: np.r
     check(at_once([opened, opened]), work, expected, 2)
 
 
-def test_threads_share_images(gpu: Gpu, rng: np.random.Generator) -> None:
-    """One thread's results are the other's input, and memory that one gives back is another's next."""
-    image = gpu.array(rng.random((1, 120, 90), np.float32))
-    sigmas = [1.0, 2.0, 3.0, 4.5]
-    expected = [blur.gaussian_filter(gpu, blur.gaussian_filter(gpu, image, s), s).numpy() for s in sigmas]
-
-    def twice(sigma: float) -> list[Array]:
-        return [
-            blur.gaussian_filter(gpu, blur.gaussian_filter(gpu, image, sigma), sigma).numpy()
-            for _ in range(20)
-        ]
-
-    for results, wanted in zip(at_once([partial(twice, s) for s in sigmas]), expected, strict=True):
-        for result in results:
-            np.testing.assert_array_equal(result, wanted)
-
-
 def test_a_kernel_is_built_once_for_all_threads() -> None:
     report = Report()
     gpu = Gpu(report=report)

@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, GpuopsWarning, Image, ParameterError, files
+from gpuops import Gpu, Image, ParameterError, files
 from gpuops.filters import bilateral_grid
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.operators import LOCAL
 from gpuops.params.operators import OPERATORS as KNOWN
-from gpuops.pixels.coding import Decoding, Encoding, pack
 from gpuops.tone.local import OPERATORS, gain
 from gpuops.tone.tonemap import exposure as metered
-from gpuops.tone.tonemap import tonemap, tonemap_pixels
+from gpuops.tone.tonemap import tonemap
 
 from .conftest import Run
 from .reference import local_tone as reference
@@ -266,23 +265,6 @@ def test_tonemap_multiplies_by_the_gain(gpu: Gpu, rng, operator: str, colours: i
     got = tonemap(gpu, image, TonemapParams(operator, transfer="linear"))
     assert got.linear
     np.testing.assert_allclose(got.numpy(), expected, rtol=ROUNDINGS)
-
-
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_from_pixels_to_pixels_as_from_planes(gpu: Gpu, operator: str) -> None:
-    half = files.read(str(SAMPLES / "courtyard.exr")).pixels[100:221, 200:403, :3].astype(np.float16)
-    half[5, 6], half[7, 8] = np.nan, np.inf
-    params = TonemapParams(operator, transfer="linear")
-    decoding, encoding = Decoding(), Encoding(np.dtype(np.uint8), encode=True)
-    with pytest.warns(GpuopsWarning, match="1 NaN, 1 infinite"):
-        got, _ = tonemap_pixels(gpu, gpu.array(half), params, decoding, encoding)
-    planes = gpu.array(half.transpose(2, 0, 1).astype(np.float32))
-    with pytest.warns(GpuopsWarning, match="1 NaN, 1 infinite"):
-        expected, _ = pack(tonemap(gpu, planes, params), encoding)
-    assert got.shape == half.shape
-    off = np.abs(got.numpy().astype(int) - expected.numpy().astype(int))
-    assert off.max() <= 1 and off.mean() < 1e-3
-    assert (got.numpy()[7, 8] == 255).all() and (got.numpy()[5, 6] == 0).all()
 
 
 def test_parameters_are_those_that_are_named(gpu: Gpu) -> None:

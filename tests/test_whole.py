@@ -94,15 +94,6 @@ def test_nothing_is_written_on_the_way(clpix: Program, folder: Path, where: str)
     assert sorted(os.listdir(folder)) == before
 
 
-def test_several_inputs(clpix: Program, folder: Path) -> None:
-    """Each that has no room has its line; the others are done."""
-    files.write(folder / "small.exr", Picture(np.ones((9, 9, 3), np.float32), linear=True))
-    options = ("--angle", "7", "-o", "{stem}-out.exr", "--device-memory", "1M")
-    run = clpix("rotate", "a.exr", "small.exr", "b.exr", *options)
-    assert run.code == 1 and run.err.count("rotate needs the whole picture") == 2, run.err
-    assert [path.name for path in folder.glob("*-out.exr")] == ["small-out.exr"]
-
-
 def test_a_promise_that_is_too_small_for_rows(clpix: Program, folder: Path, rng: np.random.Generator) -> None:
     """Rows take more than a small picture as a whole. The line names what is enough, and a little less is not."""
     files.write(folder / "a.png", Picture(rng.integers(0, 256, (1000, 1500, 3), np.uint8)))

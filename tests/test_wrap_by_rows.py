@@ -13,8 +13,6 @@ from scipy import ndimage
 
 from gpuops import Gpu, files
 from gpuops.files import Picture
-from gpuops.filters import coarse
-from gpuops.filters.coarse import Left
 from gpuops.image import Image, Part
 from gpuops.tiles import edges
 from gpuops.tiles.window import PIXELS, PLANES
@@ -154,23 +152,3 @@ def test_rows_beyond_the_ends_are_numpys(gpu: Gpu, height: int, halo: int, row_a
         np.testing.assert_array_equal(np.concatenate([image.numpy() for image in found], row_axis), expected)
         firsts = np.cumsum([-halo, *(image.shape[row_axis] for image in found)])[:-1]
         assert [image.part for image in found] == [Part(first, height) for first in firsts]
-
-
-@pytest.mark.parametrize(("n", "sigma"), [(5, 200.0), (16, 1.0), (53, 4.2), (300, 16.0), (301, 16.0)])
-def test_a_coarse_axis_repeats(n: int, sigma: float) -> None:
-    """Bases and weights are the same, bit for bit, in each period, and those of the picture alone."""
-    one = coarse.axis(n, Left(sigma), "wrap", coarse.step(n, sigma, "wrap"))
-    assert one.repeated is not None
-    five = one.repeated(5)
-    at = slice(2 * n - five.low, 3 * n - five.low)
-    for shift in (-n, n):
-        there = slice(at.start + shift, at.stop + shift)
-        np.testing.assert_array_equal(five.bases[there] - five.bases[at], np.sign(shift) * one.coarse)
-        if one.coarse > coarse.TAPS:
-            np.testing.assert_array_equal(five.down[there], five.down[at])
-    np.testing.assert_array_equal(five.up, np.tile(one.up, (5, 1)))
-    part, start = one.part(-n - 3, 2 * n + 7)
-    np.testing.assert_array_equal(part.up, five.up[n - 3 : 3 * n + 4])
-    np.testing.assert_array_equal(
-        part.bases[part.inside] + start, five.bases[five.inside][n - 3 : 3 * n + 4] - 2 * one.coarse
-    )
