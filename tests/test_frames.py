@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,8 @@ from PIL import Image
 from gpuops import FileError
 from gpuops.files import read
 
-from .conftest import Run
+from .choices import each
 
-Clpix = Callable[..., Run]
 RED, GREEN, BLUE = (192, 0, 0, 255), (0, 192, 0, 255), (0, 0, 192, 255)
 
 
@@ -37,7 +35,7 @@ def animation(path: Path) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", ["a.gif", "a.webp", "a.png", "a.apng"])
-def test_every_frame_is_composed(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_every_frame_is_composed(name, clpix, tmp_path) -> None:
     expected = animation(tmp_path / name)
     run = clpix("convert", tmp_path / name, "--frames", "all", "-o", tmp_path / "out.png")
     assert (run.code, run.err) == (0, "")
@@ -52,7 +50,7 @@ def test_every_frame_is_composed(name: str, clpix: Clpix, tmp_path: Path) -> Non
         assert np.all(found[:, :, 3:] == 255)
 
 
-def test_layers_are_frames(tmp_path: Path) -> None:
+def test_layers_are_frames(tmp_path) -> None:
     expected = animation(tmp_path / "a.gif")
     picture = read(tmp_path / "a.gif", layer=2)
     assert np.array_equal(picture.pixels[:, :, :3], expected[2][:, :, :3])
@@ -64,27 +62,20 @@ def test_layers_are_frames(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "numbers"), [("1", [1]), ("1:3", [1, 2]), (":2", [0, 1]), ("2:", [2]), ("1:99", [1, 2])]
 )
-def test_some_frames(wanted: str, numbers: list[int], clpix: Clpix, tmp_path: Path) -> None:
+def test_some_frames(wanted, numbers, clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     out = tmp_path / "out" / "{stem}_{frame}.png"
     assert clpix("convert", tmp_path / "a.gif", "--frames", wanted, "-o", out).code == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"a_{i:04d}.png" for i in numbers]
 
 
-def test_pages(clpix: Clpix, tmp_path: Path) -> None:
+def test_pages(clpix, tmp_path) -> None:
     pages = np.random.default_rng(3).integers(0, 65536, (3, 11, 13), dtype=np.uint16)
     tifffile.imwrite(tmp_path / "a.tif", pages, photometric="minisblack")
     (tmp_path / "out").mkdir()
     assert (
         clpix(
-            "flip",
-            tmp_path / "a.tif",
-            "--frames",
-            "all",
-            "--axis",
-            "horizontal",
-            "-o",
-            f"{tmp_path}/out/",
+            "flip", tmp_path / "a.tif", "--frames", "all", "--axis", "horizontal", "-o", f"{tmp_path}/out/"
         ).code
         == 0
     )
@@ -92,13 +83,13 @@ def test_pages(clpix: Clpix, tmp_path: Path) -> None:
         assert np.array_equal(read(tmp_path / "out" / f"a-{i:04d}.tif").pixels[:, :, 0], page[:, ::-1])
 
 
-def test_one_picture_is_one_frame(clpix: Clpix, tmp_path: Path) -> None:
+def test_one_picture_is_one_frame(clpix, tmp_path) -> None:
     Image.fromarray(frames()[0][:, :, :3]).save(tmp_path / "a.bmp")
     assert clpix("convert", tmp_path / "a.bmp", "--frames", "all", "-o", tmp_path / "b.png").code == 0
     assert (tmp_path / "b-0000.png").exists()
 
 
-def test_frames_of_avif(clpix: Clpix, tmp_path: Path) -> None:
+def test_frames_of_avif(clpix, tmp_path) -> None:
     first, *others = [Image.fromarray(frame[:, :, :3]) for frame in frames()]
     first.save(tmp_path / "a.avif", save_all=True, append_images=others, quality=100, subsampling="4:4:4")
     assert clpix("convert", tmp_path / "a.avif", "--frames", "1:", "-o", tmp_path / "b.png").code == 0
@@ -116,9 +107,7 @@ def test_frames_of_avif(clpix: Clpix, tmp_path: Path) -> None:
         (("--frames", "all", "--layer", "1"), 2, "leave out one"),
     ],
 )
-def test_what_is_refused(
-    options: tuple[str, ...], code: int, words: str, clpix: Clpix, tmp_path: Path
-) -> None:
+def test_what_is_refused(options, code, words, clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     run = clpix("convert", tmp_path / "a.gif", *options, "-o", tmp_path / "out.png")
     assert run.code == code
@@ -126,7 +115,21 @@ def test_what_is_refused(
     assert not list(tmp_path.glob("out*"))
 
 
-def test_a_damaged_animation_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
+def test_each_input_is_tried(clpix, tmp_path) -> None:
+    for name in "ac":
+        animation(tmp_path / f"{name}.gif")
+    (tmp_path / "b.gif").write_bytes(b"GIF89a")
+    Image.fromarray(frames()[0][:, :, :3]).save(tmp_path / "d.bmp")
+    inputs = [tmp_path / name for name in ("a.gif", "b.gif", "missing.gif", "c.gif", "d.bmp")]
+    run = clpix("convert", *inputs, "--frames", "2", "-o", tmp_path / "out/{stem}.png")
+    assert run.code == 1
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a-0002.png", "c-0002.png"]
+    lines = run.err.splitlines()
+    assert [any(name in line for line in lines) for name in ("b.gif", "missing.gif", "d.bmp")] == [True] * 3
+    assert lines[-1] == "clpix: error: 3 of 5 inputs failed"
+
+
+def test_a_damaged_animation_is_one_line(clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     (tmp_path / "b.gif").write_bytes((tmp_path / "a.gif").read_bytes()[:-40])
     run = clpix("convert", tmp_path / "b.gif", "--frames", "2", "-o", tmp_path / "out.png")
@@ -134,16 +137,15 @@ def test_a_damaged_animation_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
     assert run.err.count("\n") == 1
 
 
-def test_the_field_needs_frames(clpix: Clpix, tmp_path: Path) -> None:
+def test_the_field_needs_frames(clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     run = clpix("convert", tmp_path / "a.gif", "-o", tmp_path / "{frame}.png")
     assert run.code == 2
     assert "add --frames all" in run.err
 
 
-@pytest.mark.parametrize("source", ["a.gif", "a.webp", "a.png"])
-@pytest.mark.parametrize("name", ["out.gif", "out.webp", "out.apng"])
-def test_animations_keep_their_times(source: str, name: str, clpix: Clpix, tmp_path: Path) -> None:
+@each(source=["a.gif", "a.webp", "a.png"], name=["out.gif", "out.webp", "out.apng"])
+def test_animations_keep_their_times(source, name, clpix, tmp_path) -> None:
     expected = animation(tmp_path / source)
     run = clpix("convert", tmp_path / source, "--frames", "all", "-o", tmp_path / name)
     assert (run.code, run.err) == (0, "")
@@ -160,7 +162,7 @@ def test_animations_keep_their_times(source: str, name: str, clpix: Clpix, tmp_p
 
 
 @pytest.mark.parametrize("name", ["out.gif", "out.apng"])
-def test_animations_with_transparency(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_animations_with_transparency(name, clpix, tmp_path) -> None:
     first, *others = frames()
     for frame in (first, *others):
         frame[:, :, 3] = np.where((frame[:, :, :3] == RED[:3]).all(axis=2), 0, 255)
@@ -177,7 +179,7 @@ def test_animations_with_transparency(name: str, clpix: Clpix, tmp_path: Path) -
             assert np.array_equal(found[shown], frame[shown])
 
 
-def test_an_animation_that_is_there_stays(clpix: Clpix, tmp_path: Path) -> None:
+def test_an_animation_that_is_there_stays(clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     (tmp_path / "b.gif").write_bytes(b"precious")
     run = clpix("convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "b.gif")
@@ -194,7 +196,7 @@ def test_an_animation_that_is_there_stays(clpix: Clpix, tmp_path: Path) -> None:
     assert (run.code, run.err.count("\n")) == (2, 1)
 
 
-def test_an_animated_png_has_8_bits_and_a_compression(clpix: Clpix, tmp_path: Path) -> None:
+def test_an_animated_png_has_8_bits_and_a_compression(clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     run = clpix(
         "convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "b.apng", "--dtype", "uint16"

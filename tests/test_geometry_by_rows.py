@@ -31,7 +31,7 @@ from gpuops.plan import plan
 from gpuops.tiles import course, flow
 
 from . import tolerance
-from .choices import pairs, some
+from .choices import pairs, thinned
 from .conftest import Run
 from .test_resize import reference
 from .test_streaming import BY_ROWS, as_whole, blocks, by_rows, picture, write
@@ -75,7 +75,7 @@ def with_alpha(shape: tuple[int, int, int]) -> Array:
 STEPS: list[Params] = [*RESIZES, *CROPS, FLIP]
 
 
-@pytest.mark.parametrize("step", some(STEPS, 4), ids=str)
+@pytest.mark.parametrize("step", thinned(STEPS, 4), ids=str)
 def test_any_blocks_give_the_bits_of_the_whole(planned: Gpu, step: Params) -> None:
     """Blocks of one row, of fewer rows than are needed at a time, of a prime number, and all rows."""
     planes = 1 + (STEPS.index(step) + planned.limits.is_cpu) % 4
@@ -87,7 +87,7 @@ def test_any_blocks_give_the_bits_of_the_whole(planned: Gpu, step: Params) -> No
 
 @pytest.mark.parametrize(
     ("shape", "scale", "filter"),
-    some(
+    thinned(
         pairs(
             [(127, 113), (1, 37), (41, 1), (1, 1), (301, 2)],
             [(0.013, 0.011), (0.3, 0.77), (1.9, 7.1)],
@@ -210,7 +210,7 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return set_
 
 
-@pytest.mark.parametrize("suffix", some([".png", ".tif", ".exr", ".jpg"], 2))
+@pytest.mark.parametrize("suffix", thinned([".png", ".tif", ".exr", ".jpg"], 2))
 def test_what_is_written_on_the_way(
     clpix: Callable[..., Run], tmp_path: Path, in_blocks: Callable[[], None], suffix: str
 ) -> None:
@@ -295,7 +295,7 @@ SPOILT: list[tuple[tuple[str, ...], int, tuple[slice, slice]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("command", "orientation", "place"), some(SPOILT, 4, arguments=3), ids=str)
+@pytest.mark.parametrize(("command", "orientation", "place"), thinned(SPOILT, 4, arguments=3), ids=str)
 def test_only_values_that_the_result_takes_spoil_it(
     clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator,
     in_blocks: Callable[[], None], command: tuple[str, ...], orientation: int, place: tuple[slice, slice],

@@ -31,7 +31,7 @@ from gpuops.params.fft import FftParams
 from gpuops.programs import GeneratedSource
 from gpuops.tone.tonemap import tonemap
 
-from .choices import some
+from .choices import thinned
 from .reference.fourier import error
 from .tolerance import FFT
 
@@ -163,7 +163,7 @@ OPERATIONS: dict[str, Callable[[Gpu, Array], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", some(OPERATIONS, 4))
+@pytest.mark.parametrize("name", thinned(OPERATIONS, 4))
 def test_on_cpus_a_new_size_builds_nothing(
     opened: Callable[..., Gpu], rng: np.random.Generator, name: str
 ) -> None:

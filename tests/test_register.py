@@ -17,7 +17,7 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.fourier.registration import phase_cross_correlation
 from gpuops.ops.register import RegisterParams
 
-from .choices import pairs, some
+from .choices import pairs, thinned
 from .conftest import Run
 from .tolerance import REGISTER
 
@@ -35,7 +35,7 @@ def pair(rng: np.random.Generator, size: tuple[int, int]) -> tuple[Array, Array]
 
 @pytest.mark.parametrize(
     ("size", "factor", "normalization"),
-    some(
+    thinned(
         pairs([(32, 41), (33, 40), (30, 30), (1, 17), (19, 1), (1, 1)], [1, 10, 100], ["phase", None]),
         3,
         arguments=3,

@@ -17,7 +17,7 @@ from gpuops.files import exif
 from gpuops.ops.rotate import RotateParams, rotate
 
 from . import tolerance
-from .choices import some
+from .choices import thinned
 from .conftest import Run
 
 Program = Callable[..., Run]
@@ -116,7 +116,7 @@ def test_the_outside_is_transparent_or_the_background(
 
 @pytest.mark.parametrize(
     ("orientation", "name"),
-    some([(k, ("out.png", "out.tif", "out.webp", "out.jpg")[k % 4]) for k in range(1, 9)], 3, arguments=2),
+    thinned([(k, ("out.png", "out.tif", "out.webp", "out.jpg")[k % 4]) for k in range(1, 9)], 3, arguments=2),
 )
 def test_auto_orient(
     clpix: Program, rng: np.random.Generator, orientation: int, name: str, tmp_path: Path

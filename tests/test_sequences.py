@@ -20,7 +20,7 @@ from gpuops.files import Picture, read, write
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.exposure import Neighbours
 
-from .choices import some
+from .choices import thinned
 from .conftest import Run
 
 Clpix = Callable[..., Run]
@@ -82,7 +82,7 @@ def close(found: list[np.ndarray], wanted: list[np.ndarray]) -> None:
 
 @pytest.mark.parametrize(
     ("option", "count"),
-    some([("shared", 99), ("smooth:3", 3), ("smooth:5", 5), ("SMOOTH:99", 99)], 2, arguments=2),
+    thinned([("shared", 99), ("smooth:3", 3), ("smooth:5", 5), ("SMOOTH:99", 99)], 2, arguments=2),
 )
 def test_exposures_are_means_of_what_is_metered(
     option: str, count: int, clpix: Clpix, frames: list[str]
@@ -121,7 +121,7 @@ DECISIONS = [
 ]
 
 
-@pytest.mark.parametrize("given", some(DECISIONS, 3))
+@pytest.mark.parametrize("given", thinned(DECISIONS, 3))
 def test_one_input_decides_alone(given: str, clpix: Clpix, frames: list[str]) -> None:
     """Equal frames have equal exposures, so that each is as without neighbours."""
     options = given.split()

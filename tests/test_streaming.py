@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import pytest
 from gpuops import FileError, Gpu, files, notes
 from gpuops.chain import Chain
 from gpuops.files import Picture, png, tiff
+from gpuops.files.sizes import nbytes_in
 from gpuops.files.strips import COPIES
 from gpuops.glow import gaussians, mip_rows
 from gpuops.image import Image, Part
@@ -37,7 +39,8 @@ from gpuops.plan import plan
 from gpuops.space import converted
 from gpuops.tiles import course, flow
 
-from .choices import some
+from .choices import thinned
+from .conftest import Run
 from .tolerance import BLUR, ROUNDINGS
 
 Array = npt.NDArray[np.float32]
@@ -152,7 +155,7 @@ def picture(shape: tuple[int, int, int], seed: int = 5) -> Array:
     return np.asarray(light, np.float32)
 
 
-@pytest.mark.parametrize("step", some(BY_ROWS, 4), ids=lambda step: re.sub(r"\W+", " ", repr(step))[:60])
+@pytest.mark.parametrize("step", thinned(BY_ROWS, 4), ids=lambda step: re.sub(r"\W+", " ", repr(step))[:60])
 def test_any_blocks_give_the_whole(planned: Gpu, step: Params) -> None:
     """Blocks of one row, of fewer rows than the halo, of a prime number, and all rows."""
     colour = getattr(step, "white_balance", None) is not None  # of which gray has none to balance
@@ -172,7 +175,7 @@ def test_any_blocks_give_the_whole(planned: Gpu, step: Params) -> None:
 
 
 @pytest.mark.parametrize(
-    "step", some(BY_TRANSFORMS, 5), ids=lambda step: re.sub(r"\W+", " ", repr(step))[:90]
+    "step", thinned(BY_TRANSFORMS, 5), ids=lambda step: re.sub(r"\W+", " ", repr(step))[:90]
 )
 def test_blocks_that_are_transformed(planned: Gpu, step: BlurParams) -> None:
     """Against the whole, which tests/test_blur.py compares with scipy's blurs."""
@@ -208,7 +211,7 @@ def test_bloom_by_rows(gpu: Gpu, monkeypatch: pytest.MonkeyPatch, level: int, re
 
 @pytest.mark.parametrize(
     ("shape", "border"),
-    some(
+    thinned(
         [
             ((3, 64, 128), "reflect"), ((3, 301, 43), "wrap-x"), ((4, 263, 90), "reflect"), ((1, 8, 200), "wrap-x"),
             ((1, 97, 1), "wrap-x"), ((3, 1, 1), "reflect"),
@@ -342,6 +345,37 @@ def test_small_pictures_are_read_as_a_whole(tmp_path: Path) -> None:
     nbytes = 67 * 45 * 3 * COPIES
     assert files.open_rows(str(path), None, nbytes) is None
     assert files.open_rows(str(path), None, nbytes - 1) is not None
+
+
+@pytest.mark.parametrize("fmt", files.FORMATS, ids=str)
+def test_the_header_tells_what_a_picture_takes(fmt: files.Format, tmp_path: Path) -> None:
+    for dtype in fmt.dtypes:
+        path = tmp_path / f"{dtype}{fmt.extension}"
+        try:
+            files.write(path, files.Picture(np.zeros((670, 450, 3), dtype)))
+        except files.FileError as missing:
+            pytest.skip(str(missing))
+        takes = files.read(path).pixels.nbytes
+        with (
+            pytest.raises(files.NeedsWholeFile)
+            if fmt.name not in ("PNG", "JPEG", "TIFF", "EXR")
+            else nullcontext()
+        ):
+            assert files.open_rows(str(path), None, takes, strict=True) is not None
+        found = nbytes_in(str(path), fmt)
+        assert found is None or takes / 2 <= found <= takes * 4 / 3 + 8192
+        assert files.open_rows(str(path), None, 4 * takes + 3 * 8192, strict=True) is None
+
+
+def test_a_picture_that_takes_more_than_allowed_is_refused_by_its_header(
+    clpix: Callable[..., Run], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, np.zeros((6000, 6000, 3), np.uint8))
+    run = clpix("flip", "--axis", "both", path, "--memory", "200M", "-o", tmp_path / "b.png")
+    assert run.code == 1
+    assert "a.npz: NPZ is read as a whole, which takes 324.0 MB of memory" in run.err
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("kind", ["interlaced", "progressive", "planar"])
@@ -524,7 +558,7 @@ ALL_BY_ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", some(ALL_BY_ROWS, 14), ids=" ".join)
+@pytest.mark.parametrize("command", thinned(ALL_BY_ROWS, 14), ids=" ".join)
 def test_the_least_memory_that_is_accepted_is_enough(
     clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
@@ -556,7 +590,7 @@ OUTPUTS = [
 ]
 
 
-@pytest.mark.parametrize("command", some(ALL_BY_ROWS, 6), ids=" ".join)
+@pytest.mark.parametrize("command", thinned(ALL_BY_ROWS, 6), ids=" ".join)
 def test_files_are_those_of_the_whole(
     clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator,
     command: tuple[str, ...],

@@ -18,7 +18,7 @@ from gpuops.chain import Chain
 from gpuops.files import Metadata, Picture
 from gpuops.ops.flip import FlipParams
 
-from .choices import some
+from .choices import thinned
 from .conftest import Run
 
 Clpix = Callable[..., Run]
@@ -43,7 +43,7 @@ def photograph(folder: Path, orientation: int = 6, suffix: str = ".png") -> Path
     return path
 
 
-@pytest.mark.parametrize("suffix", some([".png", ".tif", ".exr", ".jpg", ".webp", ".npz"], 2))
+@pytest.mark.parametrize("suffix", thinned([".png", ".tif", ".exr", ".jpg", ".webp", ".npz"], 2))
 def test_nothing_is_left(clpix: Clpix, tmp_path: Path, suffix: str) -> None:
     path = photograph(tmp_path)
     out, plain = tmp_path / f"out{suffix}", tmp_path / f"plain{suffix}"

@@ -28,7 +28,7 @@ from gpuops.ops.rotate import RotateParams
 from gpuops.plan import plan
 from gpuops.tiles.legs import legs
 
-from .choices import pairs, some
+from .choices import pairs, thinned
 from .conftest import Run
 from .test_fft_by_rows import spied
 
@@ -120,7 +120,7 @@ def saved(path: Path, pixels: Array, *, exif: int | None = None) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("file", "turn", "channels"), some(pairs(FILES, TURNS, (1, 2, 3, 4)), 4, arguments=3), ids=str
+    ("file", "turn", "channels"), thinned(pairs(FILES, TURNS, (1, 2, 3, 4)), 4, arguments=3), ids=str
 )
 def test_every_value_stays(
     clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, file: tuple[str, str], turn: tuple[str, ...],
@@ -142,7 +142,7 @@ def test_every_value_stays(
 
 @pytest.mark.parametrize(
     ("size", "turn", "place"),
-    some(pairs([(1, 1), (1, 37), (41, 1), (2, 3), (64, 64), (127, 31)], TURNS, PLACES), 5, arguments=3),
+    thinned(pairs([(1, 1), (1, 37), (41, 1), (2, 3), (64, 64), (127, 31)], TURNS, PLACES), 5, arguments=3),
     ids=str,
 )
 def test_sizes(
@@ -159,7 +159,7 @@ def test_sizes(
 
 @pytest.mark.parametrize(
     ("orientation", "file", "place"),
-    some(pairs(UPRIGHT, [("png", 4), ("tif", 1), ("jpg", 3)], PLACES), 4, arguments=3),
+    thinned(pairs(UPRIGHT, [("png", 4), ("tif", 1), ("jpg", 3)], PLACES), 4, arguments=3),
     ids=str,
 )
 def test_pictures_become_upright(
@@ -182,7 +182,7 @@ def test_pictures_become_upright(
     np.testing.assert_array_equal(found.pixels, UPRIGHT[orientation](pixels)[:, ::-1])
 
 
-@pytest.mark.parametrize("orientation", some([6, 1, 2, 3, 4, 5, 7, 8], 8))
+@pytest.mark.parametrize("orientation", thinned([6, 1, 2, 3, 4, 5, 7, 8], 8))
 def test_the_orientation_is_that_of_its_place_in_the_chain(
     clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, orientation: int
 ) -> None:
@@ -277,7 +277,7 @@ def light(shape: tuple[int, int, int], dtype: str) -> Array:
 
 
 @pytest.mark.parametrize(
-    ("chain", "turns", "sums"), some(CHAINS, 3, arguments=3), ids=lambda given: str(given)[:60]
+    ("chain", "turns", "sums"), thinned(CHAINS, 3, arguments=3), ids=lambda given: str(given)[:60]
 )
 def test_chains(
     clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
@@ -347,7 +347,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize(
     ("options", "chain"),
-    some(pairs(OPTIONS, [(QUARTER, ("grade", "--exposure", "-1")), (("blur", "--sigma", "1"), UPSIDE_DOWN)]), 3,
+    thinned(pairs(OPTIONS, [(QUARTER, ("grade", "--exposure", "-1")), (("blur", "--sigma", "1"), UPSIDE_DOWN)]), 3,
          arguments=2),
     ids=str,
 )  # fmt: skip

@@ -15,7 +15,7 @@ import pytest
 
 from gpuops import files
 
-from .choices import some
+from .choices import thinned
 from .conftest import Run
 from .reference import colour as reference
 
@@ -175,7 +175,7 @@ def test_what_cannot_be_read_is_one_line_and_leaves_nothing(clpix: Clpix, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(refused)
 
 
-@pytest.mark.parametrize("exposure", some(["smooth:3", "shared", "auto", "0"], 4))
+@pytest.mark.parametrize("exposure", thinned(["smooth:3", "shared", "auto", "0"], 4))
 def test_frames_are_exposed_together(exposure: str, clpix: Clpix, tmp_path: Path) -> None:
     """As pictures in files are, but for what the encoder takes."""
     video(tmp_path / "in.mp4", sound=False)

@@ -16,7 +16,7 @@ from gpuops import files
 from gpuops.errors import FileError
 from gpuops.files import video_frames
 
-from .choices import some
+from .choices import thinned
 from .conftest import Run
 from .test_batch import on_a_terminal
 from .test_video import TIMES, decoded, video
@@ -189,7 +189,7 @@ def test_a_terminal_is_clean_after_an_interrupted_video(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["in.mp4"]
 
 
-@pytest.mark.parametrize("exposure", some(["smooth:3", "auto"], 2))
+@pytest.mark.parametrize("exposure", thinned(["smooth:3", "auto"], 2))
 def test_what_frames_are_metered_for_is_told(exposure: str, clpix: Clpix, tmp_path: Path) -> None:
     """As of pictures that are in files of their own."""
     video(tmp_path / "in.mp4", sound=False)
