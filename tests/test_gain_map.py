@@ -445,9 +445,7 @@ def exr(tmp_path: Path) -> Path:
         ("rec2020", "Rec. 2020"), ("rec2100-pq", "Rec. 2020"), ("linear-rec2020", "Rec. 2020"), ("input", "Rec. 709"),
     ],
 )  # fmt: skip
-def test_colour_names_the_primaries(
-    colour: str, primaries: str, clpix: Clpix, exr: Path, tmp_path: Path
-) -> None:
+def test_colour_names_the_primaries(colour, primaries, clpix, exr, tmp_path) -> None:
     path = tmp_path / "a.jpg"
     run = clpix("convert", exr, "--colour", colour, "--gain-map", "--quality", 100, "-o", path)
     assert (run.code, run.err) == (0, "")
@@ -510,9 +508,7 @@ def test_info_tells_of_the_gain_map(clpix: Clpix, exr: Path, tmp_path: Path) -> 
         ("info", (), "nothing is written: leave out --gain-map"),
     ],
 )
-def test_refused(
-    command: str, options: tuple[str, ...], said: str, clpix: Clpix, exr: Path, tmp_path: Path
-) -> None:
+def test_refused(command, options, said, clpix, exr, tmp_path) -> None:
     target = () if command == "info" else ("-o", tmp_path / "a.jpg")
     run = clpix(command, exr, *options, "--gain-map", *target)
     assert run.code in (1, 2)

@@ -97,9 +97,7 @@ def test_any_blocks_give_the_bits_of_the_whole(planned: Gpu, step: Params) -> No
         arguments=3,
     ),
 )
-def test_sizes_against_matrices(
-    planned: Gpu, shape: tuple[int, int], scale: tuple[float, float], filter: str
-) -> None:
+def test_sizes_against_matrices(planned, shape, scale, filter) -> None:
     x, params = picture((2, *shape)), ResizeParams(scale=scale, filter=filter)
     expected = reference(x.astype(float), 2, params)
     found = by_rows(planned, Chain(params), x, max(1, shape[0] // 3))
@@ -195,9 +193,6 @@ def test_chains_by_rows(planned: Gpu, data: st.DataObject) -> None:
     np.testing.assert_allclose(found, whole, rtol=1e-4, atol=1e-4)
 
 
-# -- commands --------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Makes every picture one that goes by rows, in small blocks."""
@@ -211,9 +206,7 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("suffix", thinned([".png", ".tif", ".exr", ".jpg"], 2))
-def test_what_is_written_on_the_way(
-    clpix: Callable[..., Run], tmp_path: Path, in_blocks: Callable[[], None], suffix: str
-) -> None:
+def test_what_is_written_on_the_way(clpix, tmp_path, in_blocks, suffix) -> None:
     """Two files on the way, before and after a step that leaves rows out, are those of the whole."""
     path = write(tmp_path / "in.exr", (67, 45, 3), "float16")
 
@@ -254,9 +247,7 @@ def test_what_is_written_on_the_way(
         np.testing.assert_allclose(a.astype(float), b, atol=1 if exact else 2 if suffix == ".jpg" else 2e-3)
 
 
-def test_an_input_that_fits_may_have_a_result_that_does_not(
-    clpix: Callable[..., Run], tmp_path: Path
-) -> None:
+def test_an_input_that_fits_may_have_a_result_that_does_not(clpix, tmp_path) -> None:
     """A result of 30 MB as floats, on a device that has 8 MB."""
     path = write(tmp_path / "a.png", (40, 50, 3), "uint8")
     for limits in ([], ["--device-memory", "8M"]):

@@ -44,9 +44,7 @@ def save(channels: int, height: int = 36, width: int = 60) -> None:
         ),
     ],
 )
-def test_tiles_are_results_made_smaller(
-    clpix: Clpix, here: Path, channels: int, options: tuple[str, ...]
-) -> None:
+def test_tiles_are_results_made_smaller(clpix, here, channels, options) -> None:
     save(channels)
     strengths, radii, width = (0.1, 0.45), (0.05, 0.2, 0.6), 20
     if "fft" in options:  # each starburst takes most of a second

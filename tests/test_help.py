@@ -70,9 +70,6 @@ def calls(line: str, path: tuple[str, ...]) -> bool:
     return any(words[start : start + len(name)] == name for start in starts)
 
 
-# -- pages -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("path", [*GROUPS, *LEAVES], ids=lambda path: " ".join(path) or "clpix")
 def test_a_page_fits_a_screen(path: tuple[str, ...]) -> None:
     command: Any = {**LEAVES, **GROUPS}[path]
@@ -156,9 +153,6 @@ def test_long_pages_stay_short() -> None:
     assert whole.count("Some text") == 240
 
 
-# -- the command -------------------------------------------------------------------------------------------------
-
-
 def test_clpix_help(clpix: Program, wide: None) -> None:
     assert clpix("help").out == clpix("--help").out
     assert clpix("help", "blur").out == clpix("blur", "--help").out
@@ -188,9 +182,6 @@ def test_help_on_what_there_is_not(clpix: Program) -> None:
 def test_every_operation_has_examples() -> None:
     assert all(len(operation(name).examples) >= 3 for name in OPERATIONS)
     assert set(LISTED) == {path[0] for path in LEAVES}
-
-
-# -- examples ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -256,9 +247,7 @@ def expanded(line: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", list(LEAVES), ids=" ".join)
-def test_examples_run(
-    clpix: Program, there: Path, monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...]
-) -> None:
+def test_examples_run(clpix, there, monkeypatch, path) -> None:
     prepare(clpix, path)
     if path[0] in ("bench", "devices"):
         measure_nothing(monkeypatch)

@@ -67,9 +67,7 @@ def run_line(clpix: Callable[..., Run], line: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_commands_do_what_the_page_says(
-    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
-) -> None:
+def test_commands_do_what_the_page_says(clpix, tmp_path, monkeypatch, page) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
     lines = commands_of(PAGES[page])

@@ -561,9 +561,7 @@ def test_gray_at_the_tables_steps() -> None:
 
 @pytest.mark.parametrize("by_rows", [False, True])
 @pytest.mark.parametrize("suffix", ["png", "tif", "jpg"])
-def test_gray_files(
-    clpix: Clpix, suffix: str, by_rows: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gray_files(clpix, suffix, by_rows, tmp_path, monkeypatch) -> None:
     if by_rows:
         monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
         monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)

@@ -6,7 +6,6 @@ import gc
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,9 +99,7 @@ def test_a_closed_gpu_goes_with_the_last_reference(rng: np.random.Generator) -> 
 
 
 @pytest.mark.exhaustive
-def test_transforms_of_many_sizes_are_bounded(
-    opened: Callable[..., Gpu], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_transforms_of_many_sizes_are_bounded(opened, rng, monkeypatch) -> None:
     """Plans, their tables and their programs, which method local builds for one size on every device."""
     monkeypatch.setattr(programs, "MOST_ONCE", 2)
     most = Bounds(count=4, nbytes=3000, programs=4)
@@ -164,9 +161,7 @@ OPERATIONS: dict[str, Callable[[Gpu, Array], object]] = {
 
 
 @pytest.mark.parametrize("name", thinned(OPERATIONS, 4))
-def test_on_cpus_a_new_size_builds_nothing(
-    opened: Callable[..., Gpu], rng: np.random.Generator, name: str
-) -> None:
+def test_on_cpus_a_new_size_builds_nothing(opened, rng, name) -> None:
     gpu = opened(report=(report := Report()))
     if gpu.limits.lanes == 1:
         pytest.skip("compilers that do not know vectors have what a size fixes as constants")
@@ -181,9 +176,7 @@ def test_on_cpus_a_new_size_builds_nothing(
     assert report.builds == built
 
 
-def test_the_least_recently_used_kernels_leave_the_disk(
-    empty_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_least_recently_used_kernels_leave_the_disk(empty_cache, monkeypatch) -> None:
     for number, name in enumerate(("oldest", "used", "newest")):
         cache.save_binary(f"kernels/{name}", bytes(1000))
         os.utime(empty_cache / "kernels" / name, (number, number))

@@ -305,9 +305,7 @@ def test_unpack_of_five_channels(gpu: Recorder, rng: np.random.Generator, dtype:
 
 
 @every_pair(dtype=DTYPES, channels=LAYOUTS, curve=CURVES)
-def test_unpack_and_pack(
-    gpu: Recorder, rng: np.random.Generator, dtype: str, channels: int, curve: str
-) -> None:
+def test_unpack_and_pack(gpu, rng, dtype, channels, curve) -> None:
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
     multiplied = alpha and DTYPES.index(dtype) % 2 == 0
     wanted = {curve: True} if curve else {}
@@ -352,9 +350,7 @@ FORMS: dict[str, tuple[Curve, ...]] = {
 
 
 @every_pair(dtype=DTYPES, channels=LAYOUTS, form=FORMS, mixed=(False, True))
-def test_light(
-    gpu: Recorder, rng: np.random.Generator, dtype: str, channels: int, form: str, mixed: bool
-) -> None:
+def test_light(gpu, rng, dtype, channels, form, mixed) -> None:
     alpha, colour_count = LAYOUTS[channels], channels - LAYOUTS[channels]
     most = np.iinfo(dtype).max if dtype.startswith("u") else 1
     curves = FORMS[form] if colour_count == 3 else FORMS[form][:1]
@@ -376,9 +372,7 @@ def test_light(
 
 
 @every_pair(dtype=DTYPES, channels=(3, 4), primaries=("Rec. 709", "ACES AP1"))
-def test_light_by_a_table(
-    gpu: Recorder, rng: np.random.Generator, dtype: str, channels: int, primaries: str
-) -> None:
+def test_light_by_a_table(gpu, rng, dtype, channels, primaries) -> None:
     """Tables of affine functions are exact: here those of CIELAB's f, on both sides of its joint."""
     matrix, offset = rng.uniform(0, 0.3, (3, 3)), np.array([0.02, 0.05, 0.1])
     entries = np.zeros((5, 5, 5, 4), np.float32)
@@ -408,23 +402,17 @@ def test_copy(gpu: Recorder, rng: np.random.Generator) -> None:
 @every_pair(
     channels=LAYOUTS, spaces=product((LINEAR, SRGB), repeat=2), multiplied=product((False, True), repeat=2)
 )
-def test_conversions(
-    gpu: Recorder, rng: np.random.Generator, channels: int, spaces: Any, multiplied: Any
-) -> None:
+def test_conversions(gpu, rng, channels, spaces, multiplied) -> None:
     of_chain.test_converted(gpu, rng, channels, *spaces, *multiplied)
 
 
 @every_pair(other=(False, True), alpha=(False, True), masked=(False, True))
-def test_mixtures(
-    gpu: Recorder, rng: np.random.Generator, tmp_path: Path, other: bool, alpha: bool, masked: bool
-) -> None:
+def test_mixtures(gpu, rng, tmp_path, other, alpha, masked) -> None:
     of_mix.test_formula(gpu, rng, (7, 13), other, alpha, masked, 0.3, tmp_path)
 
 
 @every_pair(powers=[(1, 1, 1), (2, 0.5, 0)], channels=[1, 3, 4])
-def test_fusion(
-    gpu: Recorder, rng: np.random.Generator, tmp_path: Path, channels: int, powers: tuple[float, ...]
-) -> None:
+def test_fusion(gpu, rng, tmp_path, channels, powers) -> None:
     of_merge.check(gpu, rng, tmp_path, (13, 18, channels), powers)
 
 
@@ -485,9 +473,7 @@ def test_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
 
 
 @in_turns(("border", "sigma"), [*zip(BORDERS, 2 * [(5.0, 9.0), (0.0, 30.0), (40.0, 1.0)], strict=True)])
-def test_blur_on_coarse_grids(
-    gpu: Recorder, rng: np.random.Generator, border: str, sigma: tuple[float, float]
-) -> None:
+def test_blur_on_coarse_grids(gpu, rng, border, sigma) -> None:
     x = rng.random((2, 23, 75))
     params = BlurParams(sigma=sigma, border=border, cval=0.3, method="multirate")
     expected = scipy.ndimage.gaussian_filter(x, (0, *sigma), mode=borders.modes(border), cval=0.3, truncate=9)
@@ -550,10 +536,7 @@ def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
         ("float16", "float32", 1, "constant", (16, 40)),
     ],
 )
-def test_blur_of_pixels(
-    gpu: Recorder, rng: np.random.Generator, source: str, target: str, channels: int, border: str,
-    size: tuple[int, int],
-) -> None:  # fmt: skip
+def test_blur_of_pixels(gpu, rng, source, target, channels, border, size) -> None:
     alpha, coded = LAYOUTS[channels], target.startswith("u")
     pixels = pixels_of(rng, source, (*size, channels))
     sigma = {(19, 61): (3.2, 6.0) if channels < 4 else (30.0, 17.0), (16, 40): (17.0, 10.0)}[size]
@@ -591,9 +574,7 @@ def test_blur_of_pixels(
         ("float32", (5, 13, 3), "nearest"),
     ],
 )
-def test_narrow_blur_of_pixels(
-    gpu: Recorder, rng: np.random.Generator, dtype: str, shape: tuple[int, ...], border: str
-) -> None:
+def test_narrow_blur_of_pixels(gpu, rng, dtype, shape, border) -> None:
     alpha, coded = LAYOUTS[shape[2]], dtype.startswith("u")
     pixels = pixels_of(rng, dtype, shape)
     if dtype == "float32":
@@ -670,9 +651,7 @@ def test_bilateral_beyond_local_memory(tiny: Recorder, rng: np.random.Generator)
 
 # Wide cells, and narrow cells with more bins than a group takes.
 @pytest.mark.parametrize(("sigmas", "shape"), [((0.3, 6.0), SHAPE), ((0.03, 1.0), (11, 17))])
-def test_bilateral_grid(
-    gpu: Recorder, rng: np.random.Generator, sigmas: tuple[float, float], shape: tuple[int, int]
-) -> None:
+def test_bilateral_grid(gpu, rng, sigmas, shape) -> None:
     check_bilateral_grid(gpu, rng.random(shape), *sigmas)
 
 
@@ -693,9 +672,7 @@ def check_bilateral_grid(gpu: Gpu, x: Array, *sigmas: float) -> None:
         ("wrap", "int16", (0, 4)), ("constant", "uint8", (5, 6)), ("constant", "float32", (6, 5)),
     ],
 )  # fmt: skip
-def test_median(
-    gpu: Recorder, rng: np.random.Generator, border: str, dtype: str, radius: tuple[int, int]
-) -> None:
+def test_median(gpu, rng, border, dtype, radius) -> None:
     x = of_median.values(rng, (2 if max(radius) < 5 else 1, 11, 37), dtype)
     expected = filters_reference.median(x, radius, border, 3)
     np.testing.assert_array_equal(median(gpu, gpu.array(x), radius, border, 3).numpy(), expected)
@@ -729,10 +706,7 @@ def test_bloom(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
         ("float32", "float32", 3, "hable", (4, 1)), ("float32", "uint8", 4, None, (75, 131)),
     ],
 )  # fmt: skip
-def test_bloom_of_pixels(
-    monkeypatch, rng: np.random.Generator, source: str, target: str, channels: int, operator: str,
-    shape: tuple[int, int],
-) -> None:  # fmt: skip
+def test_bloom_of_pixels(monkeypatch, rng, source, target, channels, operator, shape) -> None:
     gpu, alpha = device("gpu"), LAYOUTS[channels]
     light, encoded = source.startswith("f"), target.startswith("u")
     if light:
@@ -793,9 +767,7 @@ def test_bloom_of_panoramas(gpu: Recorder, rng: np.random.Generator, channels: i
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_bloom_by_rows(
-    gpu: Recorder, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, channels: int
-) -> None:
+def test_bloom_by_rows(gpu, rng, monkeypatch, channels) -> None:
     x = np.abs(of_bloom.hdr(rng, channels, *SHAPE)).astype(np.float32)
     x[0, 20, 30] = np.nan
     params = BloomParams(threshold=0.5, strength=0.6, radius=0.1)
@@ -1021,9 +993,7 @@ def test_tonemap_blue_noise_and_gamut(gpu: Recorder) -> None:
         (np.uint16, np.uint8, 3, "khronos-neutral", "srgb"),
     ],
 )
-def test_tonemap_pixels(
-    gpu: Recorder, source: Any, target: Any, channels: int, operator: str, transfer: str
-) -> None:
+def test_tonemap_pixels(gpu, source, target, channels, operator, transfer) -> None:
     """Pixels of any type are read and written."""
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
     light = of_reduce.light((channels, *SHAPE), 7) / 8
@@ -1135,9 +1105,7 @@ def test_reduce_through_stages(gpu: Recorder, method: str) -> None:
         ("uint8", "float32", 3, (0, True, False, False)),
     ],
 )
-def test_stages_of_pixels(
-    gpu: Recorder, rng: np.random.Generator, before: str, after: str, channels: int, way: of_pointwise.Way
-) -> None:
+def test_stages_of_pixels(gpu, rng, before, after, channels, way) -> None:
     of_pointwise.check(gpu, rng, before, after, channels, way)
 
 
@@ -1246,9 +1214,7 @@ def check_flip(gpu: Recorder, rng: np.random.Generator, shape: tuple[int, int], 
 
 
 @pytest.mark.parametrize("curve", ["aces", "reinhard"])
-def test_hdr_flip(
-    gpu: Recorder, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, curve: str
-) -> None:
+def test_hdr_flip(gpu, rng, monkeypatch, curve) -> None:
     """There are more exposures than a GPU's launch takes at a time."""
     monkeypatch.setattr(flip_tiles, "_ROUNDS", 600)
     a, b = of_flip_metric.noisy(rng, (3, 11, 13))
@@ -1324,9 +1290,7 @@ def test_fourier_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:
 
 @pytest.mark.parametrize("profile", ["gpu", "least gpu"])
 @pytest.mark.parametrize(("shape", "joined"), [((22, 52), 1), ((22, 52), 2), ((3, 22), 1)])
-def test_fourier_of_shared_primes(
-    rng: np.random.Generator, monkeypatch, profile: str, shape: tuple[int, int], joined: int
-) -> None:
+def test_fourier_of_shared_primes(rng, monkeypatch, profile, shape, joined) -> None:
     """11 and 13 points that several work-items transform, alone or not; real and imaginary parts in turn, too."""
     of_fft.shared_primes(monkeypatch)
     monkeypatch.setattr(planner.Planner, "joined", lambda *_: joined)
@@ -1391,9 +1355,7 @@ def test_fourier_of_pixels(gpu: Recorder, rng: np.random.Generator, dtype: str, 
 
 
 @every_pair(dtype=DTYPES, size=[(12, 32), (9, 13)])
-def test_fourier_to_pixels(
-    gpu: Recorder, rng: np.random.Generator, dtype: str, size: tuple[int, int]
-) -> None:
+def test_fourier_to_pixels(gpu, rng, dtype, size) -> None:
     x = rng.random((3, *size)) * 1.2 - 0.1
     half = gpu.array(np.fft.rfft2(x).astype(np.complex64))
     got, lost = fft.irfft2_to_pixels(gpu, half, size, dtype)
@@ -1431,9 +1393,7 @@ def test_fourier_by_sums(gpu: Recorder, rng: np.random.Generator, radix: str) ->
     ("method", "radix", "kinds"),
     [("global", "4", KINDS), ("local", "2", ("fft2",)), ("auto", "auto", ("fft2",))],
 )
-def test_fourier_without_tables(
-    gpu: Recorder, rng: np.random.Generator, method: str, radix: str, kinds: tuple[str, ...]
-) -> None:
+def test_fourier_without_tables(gpu, rng, method, radix, kinds) -> None:
     fourier(gpu, of_fft.noise(rng, 3, 12, 26), kinds, FftParams(method, radix, "compute"))
 
 
@@ -1445,9 +1405,7 @@ def test_fourier_without_tables(
     ],
     ids=str,
 )  # fmt: skip
-def test_fourier_beyond_local_memory(
-    rng: np.random.Generator, monkeypatch, shape: tuple[int, int], profile: str
-) -> None:
+def test_fourier_beyond_local_memory(rng, monkeypatch, shape, profile) -> None:
     """42 points in two halves; 272 and 306 with the first and the second half by Bluestein's convolution; 37 by one
     through global memory."""
     of_fft.small_primes(monkeypatch)
@@ -1607,9 +1565,7 @@ def test_wavelets_by_tiles(gpu: Recorder, rng: np.random.Generator, name: str, m
 @pytest.mark.parametrize(
     ("name", "mode"), [("haar", "periodization"), ("bior2.2", "mirror"), ("bior4.4", "symmetric")]
 )
-def test_two_levels_of_wavelets(
-    gpu: Recorder, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, name: str, mode: str
-) -> None:
+def test_two_levels_of_wavelets(gpu, rng, monkeypatch, name, mode) -> None:
     """Two levels are one pass: several groups, whose columns and rows overlap and go beyond all edges."""
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
     monkeypatch.setattr(two_levels, "_MOST_REACH", {False: 4, True: 4})

@@ -67,9 +67,6 @@ def spi3d(path: Path, lut: Lut, seed: int | None = None) -> Path:
     return path
 
 
-# -- files --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("n", "dimensions"), [(2, 3), (17, 3), (2, 1), (1000, 1)])
 def test_cube_comes_back(tmp_path: Path, n: int, dimensions: int) -> None:
     lut = Lut(random_table(n, dimensions), (-1.0, 0.0, 0.25), (1.0, 2.0, 4.0), "Kodak # 5")
@@ -183,9 +180,6 @@ def test_no_files(tmp_path: Path) -> None:
 def test_bad_tables(table: Array, domain: dict[str, tuple[float, ...]], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         Lut(table, **domain)  # type: ignore[arg-type]
-
-
-# -- interpolation ------------------------------------------------------------------------------------------------
 
 
 def mapped(gpu: Gpu, light: npt.NDArray[np.floating], params: LutParams) -> npt.NDArray[np.float32]:

@@ -98,9 +98,7 @@ def test_planned_for_gpus(planned_for_gpus: Gpu, rng, radius: tuple[int, int]) -
 @pytest.mark.parametrize(
     ("channels", "radius", "dtype"), [(2, (1, 1), "float32"), (3, (6, 6), "uint8"), (4, (2, 2), "uint16")]
 )
-def test_interleaved(
-    gpu: Gpu, planned_for_gpus: Gpu, rng, channels: int, radius: tuple[int, int], dtype: str
-) -> None:
+def test_interleaved(gpu, planned_for_gpus, rng, channels, radius, dtype) -> None:
     for border, shape in product(("reflect", "wrap-x"), ((31, 90), (5, 3), (1, 1))):
         x = values(rng, (*shape, channels), dtype)
         planes = expected(np.moveaxis(x, 2, 0), radius, border, 1)
@@ -111,9 +109,7 @@ def test_interleaved(
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("radius", [(1, 1), (6, 6)])
-def test_nan_is_the_largest(
-    gpu: Gpu, planned_for_gpus: Gpu, rng, radius: tuple[int, int], dtype: str
-) -> None:
+def test_nan_is_the_largest(gpu, planned_for_gpus, rng, radius, dtype) -> None:
     x = values(rng, (4, 30, 80), dtype)
     x[rng.random(x.shape) < 0.2] = np.inf
     x[rng.random(x.shape) < 0.2] = -np.inf

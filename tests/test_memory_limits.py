@@ -88,9 +88,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ("a", "info --stats", 0),
     ],
 )
-def test_a_limit_of_the_address_space_is_kept(
-    pictures: Path, tmp_path: Path, names: str, command: str, code: int
-) -> None:
+def test_a_limit_of_the_address_space_is_kept(pictures, tmp_path, names, command, code) -> None:
     """A command that has room for a small picture, and for what it was promised, has room for a large one."""
     name, *options = command.replace("HERE", str(tmp_path)).split()
     if name != "info" and command != "compare":

@@ -30,9 +30,6 @@ LUMA = (0.299, 0.587, 0.114)
 FILTER = np.array([1, 4, 6, 4, 1]) / 16
 
 
-# -- the formulas: Mertens, Kautz, Van Reeth 2007 -------------------------------------------------------------------
-
-
 def weights(x: Array, colours: int, powers: tuple[float, float, float]) -> Array:
     """Of planes in double."""
     gray = np.tensordot(LUMA, x[:3], 1) if colours == 3 else x[0]
@@ -134,9 +131,7 @@ def check(
         ((16, 33, 4), (2, 0.5, 0)), ((20, 9, 2), (0, 0, 1)),
     ],
 )  # fmt: skip
-def test_formulas(
-    gpu: Gpu, rng: np.random.Generator, tmp_path: Path, shape: tuple[int, int, int], powers: tuple[float, ...]
-) -> None:
+def test_formulas(gpu, rng, tmp_path, shape, powers) -> None:
     check(gpu, rng, tmp_path, shape, powers)
 
 
@@ -148,13 +143,8 @@ def test_it_is_opencvs(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> No
     np.testing.assert_allclose(found.transpose(1, 2, 0), theirs, rtol=0, atol=MERGE["peer"])
 
 
-# -- shifts ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shift", [(0, 0), (5, -7), (-12, 3)])
-def test_shifts_are_found_whatever_the_exposure(
-    gpu: Gpu, rng: np.random.Generator, shift: tuple[int, int]
-) -> None:
+def test_shifts_are_found_whatever_the_exposure(gpu, rng, shift) -> None:
     down, right = shift
     scene = np.exp(9 * ndimage.gaussian_filter(rng.standard_normal((110, 130)), 3))
     scene = np.array([1, 0.9, 0.7])[:, None, None] * scene
@@ -186,12 +176,7 @@ def _with_gaps(images: list[Array], seen: list[Array]) -> Array:
     return fusion(as_alpha, 3)[:3]
 
 
-# -- the command ----------------------------------------------------------------------------------------------------
-
-
-def test_several_inputs_make_one_output(
-    clpix: Program, gpu: Gpu, rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_several_inputs_make_one_output(clpix, gpu, rng, tmp_path) -> None:
     pictures = bracket(rng, 30, 41)
     paths, out = saved(tmp_path, pictures), tmp_path / "out.png"
     recipe = tmp_path / "recipe.toml"
@@ -259,9 +244,7 @@ def test_refusals(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("align", ["none", "translation"])
 @pytest.mark.parametrize("channels", [1, 4])
-def test_memory(
-    opened: Callable[..., Gpu], rng: np.random.Generator, tmp_path: Path, channels: int, align: str
-) -> None:
+def test_memory(opened, rng, tmp_path, channels, align) -> None:
     pictures = bracket(rng, 150, 160, channels)
     paths = saved(tmp_path, pictures)
     params = MergeParams(tuple(FileOperand(str(path)) for path in paths[1:]), align)

@@ -39,10 +39,7 @@ def picture(folder: Path, name: str, pixels: Array, *, alpha: bool) -> Path:
     ("size", "other_alpha", "alpha", "masked", "amount"),
     pairs([(1, 1), (7, 13), (1, 19)], *3 * [(False, True)], (0.3, 1.0)),
 )
-def test_formula(
-    gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], other_alpha: bool, alpha: bool, masked: bool,
-    amount: float, tmp_path: Path,
-) -> None:  # fmt: skip
+def test_formula(gpu, rng, size, other_alpha, alpha, masked, amount, tmp_path) -> None:
     a = rng.random((*size, 3 + alpha), np.float32)
     b = rng.random((*size, 3 + other_alpha), np.float32)
     m = rng.integers(0, 255, (*size, 1), endpoint=True).astype(np.uint8)
@@ -123,10 +120,7 @@ CHAINS = [
 @pytest.mark.parametrize(
     ("channels", "chain", "small"), thinned(pairs((1, 3, 4), CHAINS, (0, 1 << 24)), 4, arguments=3)
 )
-def test_by_rows_it_is_the_same(
-    clpix: Callable[..., Run], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
-    channels: int, chain: str, small: int,
-) -> None:  # fmt: skip
+def test_by_rows_it_is_the_same(clpix, rng, monkeypatch, tmp_path, channels, chain, small) -> None:
     """Rows of the other pictures come as those of the input do, several times where a figure is measured first."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpuops.files.operands._SMALL", small)
@@ -149,9 +143,7 @@ def test_by_rows_it_is_the_same(
     np.testing.assert_allclose(found, expected, rtol=1e-6 if "tonemap" in chain else 0, atol=0)
 
 
-def test_a_damaged_picture_by_rows(
-    clpix: Callable[..., Run], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_damaged_picture_by_rows(clpix, rng, monkeypatch, tmp_path) -> None:
     """Each input fails with its line, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpuops.files.operands._SMALL", 0)
@@ -190,10 +182,7 @@ def test_refusals(clpix: Callable[..., Run], gpu: Gpu, tmp_path: Path) -> None:
         (("merge", "--others"), ()), (("register", "--reference"), ("--jobs", "1")),
     ],
 )  # fmt: skip
-def test_each_gray_image_is_told_of(
-    clpix: Callable[..., Run], rng: np.random.Generator, tmp_path: Path, command: tuple[str, str],
-    more: tuple[str, ...],
-) -> None:  # fmt: skip
+def test_each_gray_image_is_told_of(clpix, rng, tmp_path, command, more) -> None:
     """A picture is made gray once, and every image that it goes to is named."""
     names = [tmp_path / f"{name}.png" for name in ("a",) if command[0] == "merge"] or [
         tmp_path / f"{name}.png" for name in "abc"

@@ -486,9 +486,7 @@ def test_deep_avif_without_code_points_says_so(tmp_path: Path) -> None:
         write(tmp_path / "a.avif", smooth(named("adobe-rgb")))
 
 
-def test_deep_avif_needs_an_encoder_that_tells_colours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deep_avif_needs_an_encoder_that_tells_colours(tmp_path, monkeypatch) -> None:
     """The last imagecodecs for Python 3.10 takes no code points."""
     monkeypatch.setattr(imagecodecs, "avif_encode", lambda data, level=None, pixelformat=None: b"")
     with pytest.raises(FileError, match=r"a\.avif: AVIF of more than 8 bits needs imagecodecs 2025\.11"):
@@ -547,9 +545,7 @@ def test_compressed_metadata_of_jpeg_xl(tmp_path: Path) -> None:
     ("name", "module", "extra"),
     [("a.heic", "pillow_heif", "formats"), ("a.dng", "rawpy", "raw")],
 )
-def test_a_missing_package_is_one_line(
-    name: str, module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_one_line(name, module, extra, tmp_path, monkeypatch) -> None:
     if name == "a.dng":
         bayer(tmp_path / name, (500, 500, 500), (100, 100, 100))
     else:

@@ -211,9 +211,7 @@ def test_the_label_of_results(clpix: Program, rng: np.random.Generator, tmp_path
     assert files.read(tmp_path / "log.tif").metadata.colour is None
 
 
-def test_floats_that_cannot_say_a_curve_are_light(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_floats_that_cannot_say_a_curve_are_light(clpix, rng, tmp_path) -> None:
     x = rng.random((9, 11, 3)).astype(np.float32)
     files.write(tmp_path / "in.exr", files.Picture(x, linear=True))
     run = clpix(

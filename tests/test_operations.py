@@ -109,9 +109,7 @@ def check(gpu: Gpu, name: str, x: np.ndarray[Any, Any], *, alpha: bool) -> None:
 
 
 @pytest.mark.parametrize(("name", "size", "channels"), pairs(NEWER, SIZES, LAYOUTS))
-def test_against_the_reference(
-    gpu: Gpu, rng: np.random.Generator, name: str, size: tuple[int, int], channels: int
-) -> None:
+def test_against_the_reference(gpu, rng, name, size, channels) -> None:
     check(gpu, name, rng.gamma(0.5, 2, (channels, *size)).astype(np.float32), alpha=LAYOUTS[channels])
 
 
@@ -131,9 +129,7 @@ def test_identities(gpu: Gpu, clpix: Program, rng: np.random.Generator, name: st
 
 
 @every
-def test_the_command_is_the_function(
-    gpu: Gpu, clpix: Program, rng: np.random.Generator, cases: Any, name: str, tmp_path: Path
-) -> None:
+def test_the_command_is_the_function(gpu, clpix, rng, cases, name, tmp_path) -> None:
     """Over float EXR; pictures have straight colours. What is fused with reading and writing is nearly the same."""
     x = rng.gamma(0.5, 2, (23, 29, 4)).astype(np.float32)
     x[..., 3] = 2.0 ** -rng.integers(0, 4, (23, 29))  # products of colours with these alphas are exact
@@ -158,9 +154,7 @@ def test_the_command_is_the_function(
 
 
 @every
-def test_values_that_are_not_finite_are_said(
-    gpu: Gpu, clpix: Program, cases: Any, name: str, tmp_path: Path
-) -> None:
+def test_values_that_are_not_finite_are_said(gpu, clpix, cases, name, tmp_path) -> None:
     x = np.ones((9, 9, 3), np.float32)
     x[4, 4] = np.nan
     files.write(tmp_path / "in.exr", files.Picture(x, linear=True))
@@ -173,9 +167,7 @@ def test_values_that_are_not_finite_are_said(
 
 
 @every
-def test_what_is_declared_is_so(
-    opened: Callable[..., Gpu], rng: np.random.Generator, cases: Any, name: str
-) -> None:
+def test_what_is_declared_is_so(opened, rng, cases, name) -> None:
     """A pixel has no effect farther away than the record says, and memory is not more than it says."""
     x = rng.gamma(0.5, 1, (3, 120, 160)).astype(np.float32) + 0.1
     y = x.copy()
@@ -199,9 +191,7 @@ def test_what_is_declared_is_so(
 
 
 @every
-def test_it_is_a_step_of_a_chain_and_of_a_recipe(
-    gpu: Gpu, rng: np.random.Generator, cases: Any, name: str
-) -> None:
+def test_it_is_a_step_of_a_chain_and_of_a_recipe(gpu, rng, cases, name) -> None:
     image = on(gpu, rng.random((3, 24, 40), np.float32), alpha=False)
     for params in (*cases(name), *identities(name)):
         chain = Chain(params)

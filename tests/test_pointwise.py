@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,9 +65,7 @@ CASES = [(*layout, _dice.choice(WAYS)) for layout in pairs(DEPTHS, DEPTHS, (1, 2
 
 @pytest.mark.parametrize(("before", "after", "channels", "way"), thinned(CASES, 4, arguments=4))
 @pytest.mark.parametrize("planned", ["cpu", "gpu"], indirect=True)
-def test_any_depth_to_any_depth(
-    planned: Gpu, rng: np.random.Generator, before: str, after: str, channels: int, way: Way
-) -> None:
+def test_any_depth_to_any_depth(planned, rng, before, after, channels, way) -> None:
     check(planned, rng, before, after, channels, way)
 
 
@@ -134,9 +132,7 @@ TONES = [
 
 
 @pytest.mark.parametrize(("params", "alpha"), [(params, bool(k % 2)) for k, params in enumerate(TONES)])
-def test_tone_mapping_reads_through_stages(
-    planned: Gpu, opened: Callable[..., Gpu], rng: np.random.Generator, params: TonemapParams, alpha: bool
-) -> None:
+def test_tone_mapping_reads_through_stages(planned, opened, rng, params, alpha) -> None:
     """The steps one after the other give the same; so its measurements are of what the stages make of light."""
     x = rng.gamma(0.5, 1, (3 + alpha, 21, 34)).astype(np.float32)
     image = planned.array(x)

@@ -42,9 +42,6 @@ def test_how_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert processes_for(jobs, 16) == expected
 
 
-# -- the program -------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A current folder with nine pictures, one of them damaged, for which two processes are worth their start."""
@@ -70,9 +67,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_results_and_messages_are_those_of_one_process(
-    clpix: Program, few: Path, started: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_and_messages_are_those_of_one_process(clpix, few, started, monkeypatch) -> None:
     inputs = sorted(name for name in names(few) if name.startswith("in-"))
     command = ("blur", *inputs, "--sigma", 1.5, "--verbose", "--progress", "--jobs", 2)
     monkeypatch.setattr(processes, "_MOST", 1)

@@ -119,9 +119,6 @@ def test_alpha_and_what_is_no_colour(gpu: Gpu) -> None:
     assert np.abs(found[:, :1, :3] - wanted).max() < TOLERANCE["light"]
 
 
-# -- in files ------------------------------------------------------------------------------------------------------
-
-
 def extra(alpha: bool) -> dict[str, Any]:
     """Tifffile's options of a picture with alpha, or without."""
     return {"extrasamples": ["unassalpha"], "metadata": None} if alpha else {"metadata": None}
@@ -147,10 +144,7 @@ def save(
         ("uint8", "uint16"), (False, True), (False, True),
     ),
 )  # fmt: skip
-def test_pictures_become_srgb(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], dtype: str, alpha: bool,
-    by_rows: bool,
-) -> None:  # fmt: skip
+def test_pictures_become_srgb(clpix, tmp_path, monkeypatch, options, dtype, alpha, by_rows) -> None:
     if by_rows:
         monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
         monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
@@ -223,9 +217,6 @@ def test_a_damaged_table_beside_a_matrix(tmp_path: Path) -> None:
     block = reference.rgb_profile("Display P3", reference.parametric(0, 2.2), A2B0=table)
     colour, besides = icc.colour_of(block)
     assert colour.cube is None and colour.primaries == "Display P3" and besides == "tables"
-
-
-# -- beside other pictures -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("dtype", "alpha"), [("uint8", True), ("uint16", False)])

@@ -219,9 +219,6 @@ def test_luminance_needs_one_or_three_colours(gpu: Gpu, planes: int) -> None:
         statistics(gpu, np.ones((planes, 4, 4), np.float32))
 
 
-# -- the first mip --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [*SIZES, (64, 128), (30, 36), (5, 1), (2, 3)])
 def test_a_mip_on_the_way(gpu: Gpu, size: tuple[int, int]) -> None:
     for colours in (1, 3):
@@ -262,9 +259,6 @@ def test_a_mip_of_what_is_not_light(gpu: Gpu) -> None:
             [np.float32(w) * plane for w, plane in zip(REC709_LUMINANCE, image.astype(float), strict=True)], 0
         ),
     )
-
-
-# -- luminance and all channels -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("planes", "alpha"), [(1, 0), (2, 1), (3, 0), (4, 1), (2, 0), (4, 0), (5, 0)])
@@ -332,9 +326,6 @@ def test_all_of_any_size(gpu: Gpu, height: int, width: int, seed: int, bad: int)
         np.testing.assert_allclose(
             mip.numpy(), halved(image), rtol=TOLERANCE["mip"], atol=TOLERANCE["mip"] / 2
         )
-
-
-# -- how large images are shared out --------------------------------------------------------------------------
 
 
 def test_the_groups_records_are_added_up_on_the_device(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,9 +41,7 @@ def pair(rng: np.random.Generator, size: tuple[int, int]) -> tuple[Array, Array]
         arguments=3,
     ),
 )
-def test_skimage(
-    gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], factor: int, normalization: str | None
-) -> None:
+def test_skimage(gpu, rng, size, factor, normalization) -> None:
     how: dict[str, Any] = {"upsample_factor": factor, "normalization": normalization}
     a, b = pair(rng, size)
     expected = skimage.registration.phase_cross_correlation(a, b, **how)
@@ -85,9 +83,7 @@ def photograph(rng: np.random.Generator) -> Array:
 
 
 @pytest.mark.parametrize(("shift", "words"), [((7, -4), ()), ((-3, 2), ("--upsample", "1")), ((0, 0), ())])
-def test_whole_shifts_move_pixels(
-    clpix: Program, rng: np.random.Generator, shift: tuple[int, int], words: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_whole_shifts_move_pixels(clpix, rng, shift, words, tmp_path) -> None:
     scene, (dx, dy) = np.rint(photograph(rng) * 65535).astype(np.uint16), shift
     files.write(tmp_path / "a.png", files.Picture(scene[40:140, 50:170]))
     # What is at (x, y) of the reference is at (x − dx, y − dy) of this one.

@@ -56,9 +56,6 @@ def test_exit_codes() -> None:
     assert [s for s in STATUSES if Outcome(s, s).good] == ["skipped", "passed", "equal"]
 
 
-# -- JSON ----------------------------------------------------------------------------------------------------------
-
-
 def test_json_gives_the_run_back() -> None:
     text = to_json(RUN)
     assert text.isascii()
@@ -112,9 +109,6 @@ def test_keys_that_are_not_known_are_left_out() -> None:
     assert repr(from_json(json.dumps(report))) == repr(RUN)
 
 
-# -- JUnit ---------------------------------------------------------------------------------------------------------
-
-
 def test_junit_counts_what_the_exit_code_counts() -> None:
     text = to_junit(RUN, attachments=lambda outcome: [f"/ci/{outcome.name}"])
     root = ElementTree.fromstring(text.encode())
@@ -150,9 +144,6 @@ def test_junit_shows_characters_that_xml_cannot_hold() -> None:
     output = [case.findtext("system-out") for case in root.iter("testcase")][4]
     # A terminal's colours are left out of what commands print.
     assert output == "said\nred\\x00\\x7f\\x85.png"
-
-
-# -- GitHub --------------------------------------------------------------------------------------------------------
 
 
 def test_annotations_cannot_start_commands_of_their_own() -> None:

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,8 +20,6 @@ from gpuops.bench import report_formats
 from gpuops.filters.blur import blur
 from gpuops.ops.blur import BlurParams
 from gpuops.profile import _Launch
-
-from .conftest import Run
 
 RUNS = 3
 
@@ -146,9 +144,7 @@ def test_trace_is_chrome_trace_events_on_aligned_tracks(report: Report) -> None:
     assert max(event["ts"] + event["dur"] for event in kernels) <= last + 1000
 
 
-def test_a_batch_has_a_track_for_each_reader_and_writer(
-    clpix: Callable[..., Run], tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_a_batch_has_a_track_for_each_reader_and_writer(clpix, tmp_path, rng) -> None:
     for i in range(4):
         files.write(tmp_path / f"{i}.png", files.Picture(rng.integers(0, 256, (40, 30, 3), np.uint8)))
     trace = tmp_path / "t.trace.json"
@@ -218,9 +214,7 @@ def test_an_empty_report_has_a_table_and_every_format() -> None:
 @pytest.mark.parametrize(
     ("name", "key"), [("t.json", "totals"), ("t.TRACE.json", "traceEvents"), ("t.csv", None)]
 )
-def test_write_chooses_the_format_by_extension(
-    report: Report, tmp_path: Path, name: str, key: str | None
-) -> None:
+def test_write_chooses_the_format_by_extension(report, tmp_path, name, key) -> None:
     report_formats.write(report, tmp_path / name)
     text = (tmp_path / name).read_text(encoding="utf-8")
     assert text.startswith("kind,name") if key is None else key in json.loads(text)

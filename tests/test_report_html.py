@@ -283,9 +283,7 @@ def test_the_heat_map_has_the_palette_s_colours(page: Page, made: tuple[Suite, R
 
 
 @pytest.mark.parametrize("name", ["depth/half.exr", "depth/single.exr"])
-def test_light_is_exposed_and_shown_by_sRGB_s_curve(
-    name: str, page: Page, made: tuple[Suite, Run, Path]
-) -> None:
+def test_light_is_exposed_and_shown_by_sRGB_s_curve(name, page, made) -> None:
     """And what is not a number is magenta; codes have no exposure."""
     result = pair(made, name)[1].astype(float)
     page.case(name)
@@ -536,9 +534,7 @@ def scriptless(browser: Any) -> Iterator[Callable[[Path], Page]]:
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_without_scripts_all_can_be_read(
-    scriptless: Callable[[Path], Page], made: tuple[Suite, Run, Path]
-) -> None:
+def test_without_scripts_all_can_be_read(scriptless, made) -> None:
     page = scriptless(made[2])
     cases = page.all("#cases details")
     assert len(cases) == len(made[1].outcomes)
@@ -556,9 +552,7 @@ def test_without_scripts_all_can_be_read(
         assert f"render {name}" in case.text and "0.01" in case.text
 
 
-def test_the_folder_in_a_browser(
-    scriptless: Callable[[Path], Page], made: tuple[Suite, Run, Path], tmp_path: Path
-) -> None:
+def test_the_folder_in_a_browser(scriptless, made, tmp_path) -> None:
     write_folder(tmp_path, made[1])
     page = scriptless(tmp_path / "index.html")
     page.find('a[href$="#case-3"]').click()

@@ -56,9 +56,6 @@ def noisy(height: int, width: int, seed: int = 1) -> NDArray[np.uint8]:
     return np.random.default_rng(seed).integers(0, 256, (height, width, 3), np.uint8)
 
 
-# -- the map of differences ----------------------------------------------------------------------------------------
-
-
 def test_the_palette_is_of_256_colours_that_become_brighter() -> None:
     colours = heat.palette().astype(float)
     luma = colours @ (0.30, 0.59, 0.11)  # the weights by which cubehelix keeps its brightness
@@ -100,9 +97,6 @@ def test_the_histogram_counts_every_pixel_that_differs(rng: np.random.Generator)
     assert heat.histogram(levels, float(levels.max())) == [2, 0, 0, 0, 1]
 
 
-# -- encodings -----------------------------------------------------------------------------------------------------
-
-
 def test_pngs_hold_every_level(tmp_path: Path, rng: np.random.Generator) -> None:
     for dtype, channels in ((np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)):
         pixels = rng.integers(0, np.iinfo(dtype).max, (11, 7, channels), dtype, endpoint=True)
@@ -133,9 +127,6 @@ def test_what_a_screen_shows_of_light() -> None:
     expected = [0, 12.92 * 0.001 * 255, (1.055 * 0.5 ** (1 / 2.4) - 0.055) * 255, 255, 255, 0]
     assert shown[:6, 0] == pytest.approx(expected, abs=0.51)
     assert shown[6].tolist() == [255, 0, 255] and shown[7, 0] == 255
-
-
-# -- parts ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_part_lies_around_the_worst_tile_and_has_few_bytes(tmp_path: Path) -> None:
@@ -199,9 +190,6 @@ def test_the_map_of_the_caller(tmp_path: Path) -> None:
 
     seen = view(outcome, Settings(heat=refuse, heat_name="FLIP"), 1e6)
     assert "There is no map of FLIP: too small for it" in seen.remarks and not seen.heat
-
-
-# -- the page ------------------------------------------------------------------------------------------------------
 
 
 class _Tags(HTMLParser):
@@ -299,9 +287,6 @@ def test_an_empty_run_and_a_page_that_cannot_be_written(tmp_path: Path) -> None:
     assert "no cases" in (tmp_path / "report.html").read_text()
     with pytest.raises(FileError, match="does not exist"):
         write_page(tmp_path / "no" / "report.html", Run([]))
-
-
-# -- the folder ----------------------------------------------------------------------------------------------------
 
 
 def test_the_folder_obeys_jenkins_policy(made: tuple[Suite, Run, str], tmp_path: Path) -> None:

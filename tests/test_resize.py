@@ -103,9 +103,7 @@ SIZES = [
     ("filter", "sizes"),
     [(f, s) for f in FILTERS for s in SIZES if f in ("lanczos3", "nearest") or s in SIZES[:6]],
 )
-def test_sizes(
-    gpu: Gpu, rng: np.random.Generator, filter: str, sizes: tuple[tuple[int, int], tuple[int, int]]
-) -> None:
+def test_sizes(gpu, rng, filter, sizes) -> None:
     """Up and down, 1 × 1, primes, and sizes about those of vectors and strips, against matrices."""
     shape, size = sizes
     x = rng.random(shape)

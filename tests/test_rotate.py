@@ -70,9 +70,7 @@ def test_it_turns_clockwise_about_the_centre(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint16", 4), ("float16", 2), ("float32", 3)])
-def test_quarter_turns_keep_every_value(
-    clpix: Program, rng: np.random.Generator, dtype: str, channels: int, tmp_path: Path
-) -> None:
+def test_quarter_turns_keep_every_value(clpix, rng, dtype, channels, tmp_path) -> None:
     """Of NPZ, which holds every depth: colours under alpha 0 as well, and what is not finite."""
     x = rng.integers(0, 256, (40, 51, channels)).astype(dtype)
     x[5, 6, -1] = 0
@@ -96,9 +94,7 @@ def test_what_is_not_finite_reaches_two_pixels(gpu: Gpu) -> None:
     np.testing.assert_array_equal(result[~np.isnan(result)], 1)
 
 
-def test_the_outside_is_transparent_or_the_background(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_the_outside_is_transparent_or_the_background(clpix, rng, tmp_path) -> None:
     """A white picture stays white, whatever its alpha; its corners are not covered."""
     for channels, corner in ((4, (0, 0, 0, 0)), (3, (255, 255, 255))):
         x = np.full((30, 50, channels), 255, np.uint8)
@@ -118,9 +114,7 @@ def test_the_outside_is_transparent_or_the_background(
     ("orientation", "name"),
     thinned([(k, ("out.png", "out.tif", "out.webp", "out.jpg")[k % 4]) for k in range(1, 9)], 3, arguments=2),
 )
-def test_auto_orient(
-    clpix: Program, rng: np.random.Generator, orientation: int, name: str, tmp_path: Path
-) -> None:
+def test_auto_orient(clpix, rng, orientation, name, tmp_path) -> None:
     """A JPEG file of Pillow's, against what Pillow makes of it; other tags stay, and XMP says no other orientation."""
     tags = PIL.Image.Exif()
     tags[0x0112], tags[0x010F] = orientation, "Maker"

@@ -84,9 +84,7 @@ def close(found: list[np.ndarray], wanted: list[np.ndarray]) -> None:
     ("option", "count"),
     thinned([("shared", 99), ("smooth:3", 3), ("smooth:5", 5), ("SMOOTH:99", 99)], 2, arguments=2),
 )
-def test_exposures_are_means_of_what_is_metered(
-    option: str, count: int, clpix: Clpix, frames: list[str]
-) -> None:
+def test_exposures_are_means_of_what_is_metered(option, count, clpix, frames) -> None:
     run = clpix("tonemap", *frames, "--exposure", option, "-o", "out/", "-v", "--timing-file", "t.json")
     assert run.code == 0
     metered = log_means(frames)

@@ -46,9 +46,6 @@ def noisy(scene: Array, rng: np.random.Generator) -> Array:
     return 0.25 + scene[0].astype(float) / 2 + 0.05 * rng.standard_normal(scene.shape[1:])
 
 
-# -- thresholds ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("substitute", [0.0, -2.5])
 @pytest.mark.parametrize("mode", shrink.MODES)
 def test_threshold_is_pywts(gpu: Gpu, rng: np.random.Generator, mode: str, substitute: float) -> None:
@@ -90,8 +87,6 @@ def test_thresholds_as_text() -> None:
         with pytest.raises(ParameterError, match=message):
             threshold_option(text)
 
-
-# -- what is measured ---------------------------------------------------------------------------------------------
 
 SHAPES = [(1, 1, 1), (2, 1, 2), (3, 5, 7), (2, 300, 401), (2, 300, 400)]
 
@@ -135,14 +130,9 @@ def test_mean_squares_that_overflow_are_infinite(gpu: Gpu) -> None:
     np.testing.assert_allclose(result, x, rtol=OF_TRANSFORM["round trip"])
 
 
-# -- denoising ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["soft", "hard", "garrote"])
 @pytest.mark.parametrize("estimate", ESTIMATES)
-def test_thresholds_and_bands_are_those_of_the_formulas(
-    gpu: Gpu, noisy: Array, kind: str, estimate: str
-) -> None:
+def test_thresholds_and_bands_are_those_of_the_formulas(gpu, noisy, kind, estimate) -> None:
     first, *levels = pywt.wavedec2(noisy, "db2", "periodization", 3)
     sigma = np.median(np.abs(levels[-1][2])) / 0.6744897501960817
     params = DwtParams("db2", "periodization", 3)
@@ -182,9 +172,7 @@ def test_bayes_is_skimages(gpu: Gpu, noisy: Array, mode: str) -> None:
 
 
 @pytest.mark.parametrize("space", DENOISE_SPACES)
-def test_colours_are_denoised_in_a_space(
-    gpu: Gpu, scene: Array, rng: np.random.Generator, space: str
-) -> None:
+def test_colours_are_denoised_in_a_space(gpu, scene, rng, space) -> None:
     """YCbCr is scikit-image's. Opponent colours are the orthonormal DCT-II of red, green and blue."""
     rgb = 0.25 + scene[:3] / 2 + 0.05 * rng.standard_normal(scene[:3].shape)
     options = {
@@ -288,9 +276,6 @@ def test_bad_denoising(gpu: Gpu, noisy: Array) -> None:
     for percent in (0, -1, 100.1, math.nan):
         with pytest.raises(ParameterError, match="at most 100"):
             KeepParams(percent)
-
-
-# -- the largest coefficients ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("percent", [0.001, 5, 60, 100])

@@ -46,9 +46,7 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int, int], conve
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("beyond", SHAPES, ids=str)
-def test_conventions_are_those_of_skimage(
-    gpu: Gpu, rng: np.random.Generator, beyond: tuple[int, int], convention: str
-) -> None:
+def test_conventions_are_those_of_skimage(gpu, rng, beyond, convention) -> None:
     size = CONVENTIONS[convention][1]
     check(gpu, rng, (2, beyond[0] + size, beyond[1] + size), convention)
 
@@ -94,9 +92,7 @@ def test_shrunk(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], facto
 
 
 @pytest.mark.parametrize("size", [(383, 400), (384, 400), (641, 643)], ids=str)
-def test_images_are_seen_at_the_authors_distance(
-    gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]
-) -> None:
+def test_images_are_seen_at_the_authors_distance(gpu, rng, size) -> None:
     a, b = noisy(rng, (1, *size))
     factor = {383: 1, 384: 2, 641: 3}[size[0]]
     luminance, contrast = reference.terms(*(reference.averaged(v[0], factor) for v in (a, b)), 1.0)
@@ -106,9 +102,7 @@ def test_images_are_seen_at_the_authors_distance(
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_equal_images_have_exactly_1_with_nan_and_infinity_in_them(
-    gpu: Gpu, rng: np.random.Generator, convention: str
-) -> None:
+def test_equal_images_have_exactly_1_with_nan_and_infinity_in_them(gpu, rng, convention) -> None:
     a = 100 * rng.random((3, 180, 190), np.float32)
     a[0, 0, 0], a[0, 5, 6], a[2, 70, 181], a[1, 7, 8] = np.nan, np.inf, -np.inf, np.nan
     result = structural_similarity(gpu, a, a.copy(), data_range=1.0, convention=convention)
@@ -120,9 +114,7 @@ def test_equal_images_have_exactly_1_with_nan_and_infinity_in_them(
 @pytest.mark.parametrize(
     ("one", "other"), [(np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (np.inf, 0.5), (np.inf, -np.inf)]
 )
-def test_what_is_not_finite_against_another_value_gives_nan(
-    gpu: Gpu, rng: np.random.Generator, place: tuple[int, int, int], one: float, other: float
-) -> None:
+def test_what_is_not_finite_against_another_value_gives_nan(gpu, rng, place, one, other) -> None:
     a, b = noisy(rng, (2, 180, 190))
     a[place], b[place] = one, other
     mean, full = structural_similarity(gpu, a, b, data_range=1.0, full=True)

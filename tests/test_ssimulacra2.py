@@ -87,9 +87,7 @@ def test_small_errors_are_not_lost_to_rounding(gpu: Gpu, rng: np.random.Generato
     assert ssimulacra2(gpu, a, b) == pytest.approx(expected, abs=TOLERANCE["score"])
 
 
-def test_equal_pictures_have_exactly_100_with_nan_and_infinity_in_them(
-    gpu: Gpu, rng: np.random.Generator
-) -> None:
+def test_equal_pictures_have_exactly_100_with_nan_and_infinity_in_them(gpu, rng) -> None:
     a = noisy(rng, (3, 67, 141))[0]
     a[0, 0, 0], a[0, 5, 6], a[2, 66, 140], a[1, 7, 8] = np.nan, np.inf, -np.inf, np.nan
     assert ssimulacra2(gpu, a, a.copy()) == 100

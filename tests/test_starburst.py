@@ -35,9 +35,6 @@ def check(kernel: Array, expected: Array) -> None:
     assert kernel.min() >= 0
 
 
-# -- one wavelength ---------------------------------------------------------------------------------------------
-
-
 def test_a_round_aperture_makes_airys_pattern(gpu: Gpu) -> None:
     pattern = starburst._pattern(gpu, Aperture(roundness=1.0)).numpy()[0]
     v = np.maximum(np.arange(pattern.shape[1]) * starburst._STEP, 1e-9)
@@ -75,9 +72,6 @@ def test_colour_matching_functions() -> None:
     np.testing.assert_allclose(starburst.xyz(nm), expected, rtol=0, atol=TOLERANCE["cie"])
 
 
-# -- kernels ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("aperture", "radius", "reach"),
     [
@@ -102,9 +96,6 @@ def test_small_radii_leave_all_in_the_pixel(gpu: Gpu) -> None:
     for times, less in ((4, outside[1]), (2, outside[2])):
         assert outside[3] == pytest.approx(times * less, rel=TOLERANCE["small"])
     assert outside[4] == pytest.approx(1.01 * outside[3], rel=0.02)
-
-
-# -- bloom by starbursts --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("planes", "alpha"), [(1, False), (2, True), (3, False), (4, True)])

@@ -67,9 +67,6 @@ def frame(path: Path) -> dict[int, tuple[int, int]]:
     return {part[0]: (part[1] >> 4, part[1] & 15) for part in parts}
 
 
-# -- JPEG and WebP -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("quality", [1, 30, 75, 95, 100])
 def test_jpeg_has_pillows_tables(tmp_path: Path, rng: np.random.Generator, quality: int) -> None:
     what = picture(rng, "uint8")
@@ -113,9 +110,6 @@ def test_lossless_webp(tmp_path: Path, rng: np.random.Generator, level: str) -> 
     assert b"VP8L" in path.read_bytes()[:40]
     with PIL.open(path) as read:
         np.testing.assert_array_equal(np.asarray(read), what.pixels)
-
-
-# -- exact formats -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
@@ -219,9 +213,6 @@ def test_npz(tmp_path: Path, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "a.npz")["pixels"], what.pixels)
 
 
-# -- what is refused -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "storage", "said"),
     [
@@ -255,9 +246,6 @@ def test_refused_by_themselves(clpix: Clpix, tmp_path: Path, given: tuple[object
     assert run.code == 2 and str(given[1]) in run.err
 
 
-# -- commands ------------------------------------------------------------------------------------------------------
-
-
 def test_the_recipe_tells_them_apart() -> None:
     chain = Chain(FlipParams("both"))
     jobs = [Job("a", chain, "b.jpg", options=Options(storage=how)) for how in (Storage(), Storage(80))]
@@ -280,9 +268,7 @@ def test_update_notices_another_quality(clpix: Clpix, tmp_path: Path, rng: np.ra
         assert max(ours.quantization[0]) > 100
 
 
-def test_what_a_chain_writes_on_the_way_has_its_own(
-    clpix: Clpix, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_what_a_chain_writes_on_the_way_has_its_own(clpix, tmp_path, rng) -> None:
     files.write(tmp_path / "in.png", picture(rng, "uint8"))
     recipe = tmp_path / "chain.toml"
     middle = ("write", tmp_path / "mid.tif", "--compression", "lzw")

@@ -40,7 +40,6 @@ from gpuops.space import converted
 from gpuops.tiles import course, flow
 
 from .choices import thinned
-from .conftest import Run
 from .tolerance import BLUR, ROUNDINGS
 
 Array = npt.NDArray[np.float32]
@@ -239,9 +238,7 @@ def test_gaussians_of_bloom_by_rows(planned: Gpu, border: str, shape: tuple[int,
             assert list(of_rows) == said
 
 
-def test_what_bloom_says_of_a_picture_of_which_the_end_is_cut_off(
-    clpix: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_what_bloom_says_of_a_picture_of_which_the_end_is_cut_off(clpix, tmp_path) -> None:
     """It is what it says of the whole, though no part of the result has the last rows."""
     pixels = np.moveaxis(picture((3, 700, 200)), 0, 2)
     pixels[650, 7] = np.inf
@@ -367,9 +364,7 @@ def test_the_header_tells_what_a_picture_takes(fmt: files.Format, tmp_path: Path
         assert files.open_rows(str(path), None, 4 * takes + 3 * 8192, strict=True) is None
 
 
-def test_a_picture_that_takes_more_than_allowed_is_refused_by_its_header(
-    clpix: Callable[..., Run], tmp_path: Path
-) -> None:
+def test_a_picture_that_takes_more_than_allowed_is_refused_by_its_header(clpix, tmp_path) -> None:
     path = tmp_path / "a.npz"
     np.savez_compressed(path, np.zeros((6000, 6000, 3), np.uint8))
     run = clpix("flip", "--axis", "both", path, "--memory", "200M", "-o", tmp_path / "b.png")
@@ -427,9 +422,7 @@ def test_files_are_written_by_rows(tmp_path: Path, name: str, rows: int) -> None
 
 
 @pytest.mark.parametrize("strip", [1, 4, 10, 29])
-def test_blocks_of_png_are_strips_of_any_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strip: int
-) -> None:
+def test_blocks_of_png_are_strips_of_any_size(tmp_path, monkeypatch, strip) -> None:
     """A block has several strips, of which the last is short; the stream ends with the picture. Pillow reads it."""
     pixels = np.random.default_rng(2).integers(0, 256, (31, 9, 3)).astype(np.uint8)
     monkeypatch.setattr(png, "_STRIP_BYTES", strip * pixels[0].nbytes)
@@ -559,9 +552,7 @@ ALL_BY_ROWS = [
 
 
 @pytest.mark.parametrize("command", thinned(ALL_BY_ROWS, 14), ids=" ".join)
-def test_the_least_memory_that_is_accepted_is_enough(
-    clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
+def test_the_least_memory_that_is_accepted_is_enough(clpix, tmp_path, monkeypatch, command) -> None:
     """What a line says that it takes is enough, or what is known once the picture was looked at is said in such a line.
 
     The pool counts what is in use, and refuses more than the limit: then the command would say so.
@@ -591,10 +582,7 @@ OUTPUTS = [
 
 
 @pytest.mark.parametrize("command", thinned(ALL_BY_ROWS, 6), ids=" ".join)
-def test_files_are_those_of_the_whole(
-    clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator,
-    command: tuple[str, ...],
-) -> None:  # fmt: skip
+def test_files_are_those_of_the_whole(clpix, tmp_path, monkeypatch, rng, command) -> None:
     """Every way by rows into every kind of output, of integers and of light: values, depth, space and alpha."""
     monkeypatch.chdir(tmp_path)
     light = np.exp(2 * rng.standard_normal((131, 150, 4)))
@@ -635,9 +623,7 @@ def test_all_steps_by_rows_are_among_these(gpu: Gpu) -> None:
         assert declared is None or name in names, name
 
 
-def test_notes_name_the_input_once(
-    clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_notes_name_the_input_once(clpix, tmp_path, monkeypatch) -> None:
     """A colour kernel on gray, repaired pixels, and what the output cannot hold."""
     values = picture((1, 67, 45))[0, :, :, None]
     values[[3, 30, 60], 5] = np.nan
@@ -744,9 +730,7 @@ print(peak() - before)
         ),
     ],
 )
-def test_memory_stays_within_what_was_promised(
-    tmp_path: Path, options: tuple[str, ...], size: tuple[int, int]
-) -> None:
+def test_memory_stays_within_what_was_promised(tmp_path, options, size) -> None:
     """A picture of 600 MB under 256 MB for the host and as many for the device, which may be the host."""
     small, large = tmp_path / "small.tif", tmp_path / "large.tif"
     files.write(small, Picture(np.zeros((64, 64, 3), np.uint8)))

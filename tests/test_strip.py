@@ -92,9 +92,7 @@ def test_those_on_the_way_and_on_stdout(clpix: Clpix, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("orientation", [1, 3])
-def test_large_pictures(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, orientation: int
-) -> None:
+def test_large_pictures(clpix, tmp_path, monkeypatch, orientation) -> None:
     """By rows if they are upright, else as a whole."""
     path = photograph(tmp_path, orientation)
     assert clpix("convert", path, "-o", tmp_path / "whole.png", "--strip").code == 0

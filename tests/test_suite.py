@@ -61,9 +61,6 @@ def picture(path: Path, value: int) -> Path:
     return path
 
 
-# -- manifests ----------------------------------------------------------------------------------------------------
-
-
 def test_a_suite_is_read() -> None:
     suite = manifest.parse(SUITE, "tests/suite.toml")
     a, b, c = suite.cases
@@ -128,9 +125,6 @@ def test_errors_name_the_line(before: str, after: str, message: str) -> None:
     assert "\n" not in str(error.value)
 
 
-# -- folders ------------------------------------------------------------------------------------------------------
-
-
 def test_pairs_new_missing_and_renamed(tmp_path: Path) -> None:
     out, refs = tmp_path / "out", tmp_path / "refs"
     picture(out / "same.png", 1)
@@ -179,9 +173,6 @@ def test_folders_that_are_not_there(tmp_path: Path) -> None:
     picture(tmp_path / "out" / "a.png", 1)
     found = list(pairs(tmp_path / "out", Folder(str(tmp_path / "none")), ()))
     assert [one.status for one in found if isinstance(one, Outcome)] == ["new"]
-
-
-# -- references and accepting -------------------------------------------------------------------------------------
 
 
 def index(folder: Path) -> Index:
@@ -299,9 +290,6 @@ def test_a_kill_leaves_old_or_new_references(tmp_path: Path, kind: str) -> None:
         assert found <= known
         if kind == "index":
             assert len(found) <= 1  # all references change at once
-
-
-# -- cases --------------------------------------------------------------------------------------------------------
 
 
 def test_cases_run_and_say_how_they_ended(tmp_path: Path) -> None:

@@ -133,9 +133,7 @@ def test_threads_share_a_gpu(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.exhaustive
-def test_threads_share_a_gpu_that_knows_nothing_yet(
-    gpu: Gpu, opened: Callable[..., Gpu], rng: np.random.Generator
-) -> None:
+def test_threads_share_a_gpu_that_knows_nothing_yet(gpu, opened, rng) -> None:
     """Programs, tables and plans are made by whoever comes first."""
     work = works(rng)
     check([opened()] * THREADS, work, [do(gpu) for do in work], 1)
@@ -164,9 +162,7 @@ def test_a_kernel_is_built_once_for_all_threads() -> None:
     assert sum(report.builds.values()) == len(texts)
 
 
-def test_a_report_of_threads_counts_every_launch(
-    opened: Callable[..., Gpu], rng: np.random.Generator
-) -> None:
+def test_a_report_of_threads_counts_every_launch(opened, rng) -> None:
     report = Report()
     gpu = opened(report=report)
     x = rng.random((61, 83), np.float32)
@@ -188,9 +184,7 @@ def test_a_report_of_threads_counts_every_launch(
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("bound", ["plans", "programs"])
-def test_threads_share_what_does_not_stay(
-    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, bound: str
-) -> None:
+def test_threads_share_what_does_not_stay(gpu, rng, monkeypatch, bound) -> None:
     """Plans and kernels are dropped by one thread while others use them."""
     from gpuops import programs
     from gpuops.kept import Bounds
@@ -205,9 +199,7 @@ def test_threads_share_what_does_not_stay(
     check([gpu] * THREADS, work, expected, 1)
 
 
-def test_everything_that_is_enqueued_is_under_the_lock(
-    opened: Callable[..., Gpu], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_everything_that_is_enqueued_is_under_the_lock(opened, rng, monkeypatch) -> None:
     gpu = opened()  # it has no staging memory yet
     called: list[str] = []
 

@@ -189,9 +189,7 @@ ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-3
     width=st.integers(1, 40),
     seed=st.integers(0, 2**16),
 )
-def test_always_finite(
-    gpu: Gpu, mapping: tuple[str, str], meter: str, auto: bool, height: int, width: int, seed: int
-) -> None:
+def test_always_finite(gpu, mapping, meter, auto, height, width, seed) -> None:
     operator, transfer = mapping
     pixels = np.random.default_rng(seed).choice(ODD, (3, height, width))
     with warnings.catch_warnings():

@@ -47,9 +47,6 @@ def luminance_of(light: Array) -> npt.NDArray[np.float64]:
     return luminance(repaired) if len(light) == 3 else repaired[0]
 
 
-# -- reinhard-local -----------------------------------------------------------------------------------------------
-
-
 def check_dodging(gpu: Gpu, light: Array, exposure: float, key: float = 0.18, phi: float = 8.0) -> None:
     expected = reference.dodging(luminance_of(light) * exposure, key, phi)
     got = gains(gpu, light, "reinhard-local", exposure, key=key, phi=phi)
@@ -79,9 +76,6 @@ def test_dodging_keeps_contrast_that_the_curve_takes(gpu: Gpu, rng) -> None:
     mapped = light[0] * gains(gpu, light, "reinhard-local")
     curve = light[0] / (1 + light[0])
     assert np.ptp(mapped[20:60, 20:76]) > 2 * np.ptp(curve)
-
-
-# -- the bilateral grid -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sigma", [1.0, 3.0, 6.5])
@@ -156,9 +150,6 @@ def test_grids_without_meaning_are_refused(gpu: Gpu) -> None:
         bilateral_grid.bilateral(gpu, gpu.array(np.zeros((3, 8, 8), np.float32)), 0.1, 2.0)
 
 
-# -- durand -------------------------------------------------------------------------------------------------------
-
-
 def check_durand(gpu: Gpu, light: Array, exposure: float) -> None:
     """Against the definition of the filter, and more narrowly with the grid's own base."""
     size = max(light.shape[1:])
@@ -205,8 +196,6 @@ def test_durand_leaves_shadows_and_highlights_out(gpu: Gpu) -> None:
     expected = reference.durand(y, base.astype(np.float64), 5.0, 10.0, 5.0)
     assert np.abs(np.log2(got / expected)).max() <= 2 * TOLERANCE["ends"]
 
-
-# -- both ---------------------------------------------------------------------------------------------------------
 
 ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18])
 

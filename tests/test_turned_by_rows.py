@@ -122,10 +122,7 @@ def saved(path: Path, pixels: Array, *, exif: int | None = None) -> Path:
 @pytest.mark.parametrize(
     ("file", "turn", "channels"), thinned(pairs(FILES, TURNS, (1, 2, 3, 4)), 4, arguments=3), ids=str
 )
-def test_every_value_stays(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, file: tuple[str, str], turn: tuple[str, ...],
-    channels: int,
-) -> None:  # fmt: skip
+def test_every_value_stays(clpix, by_rows, tmp_path, file, turn, channels) -> None:
     suffix, dtype = file
     pixels = samples((29, 13, channels), dtype)
     path, whole = saved(tmp_path / f"in.{suffix}", pixels), tmp_path / f"whole.{suffix}"
@@ -145,9 +142,7 @@ def test_every_value_stays(
     thinned(pairs([(1, 1), (1, 37), (41, 1), (2, 3), (64, 64), (127, 31)], TURNS, PLACES), 5, arguments=3),
     ids=str,
 )
-def test_sizes(
-    by_rows: Callable[..., Run], tmp_path: Path, size: tuple[int, int], turn: tuple[str, ...], place: str
-) -> None:
+def test_sizes(by_rows, tmp_path, size, turn, place) -> None:
     pixels = samples((*size, 3), "uint16")
     path, out = saved(tmp_path / "in.png", pixels), tmp_path / "out.tif"
     by_rows(place, turn[0], path, *turn[1:], "-o", out, "--overwrite")
@@ -162,9 +157,7 @@ def test_sizes(
     thinned(pairs(UPRIGHT, [("png", 4), ("tif", 1), ("jpg", 3)], PLACES), 4, arguments=3),
     ids=str,
 )
-def test_pictures_become_upright(
-    by_rows: Callable[..., Run], tmp_path: Path, orientation: int, file: tuple[str, int], place: str
-) -> None:
+def test_pictures_become_upright(by_rows, tmp_path, orientation, file, place) -> None:
     """Orientations 1 and 2 keep rows where they are: there is no spool."""
     suffix, channels = file
     path = saved(tmp_path / f"in.{suffix}", samples((29, 13, channels), "uint8"), exif=orientation)
@@ -183,9 +176,7 @@ def test_pictures_become_upright(
 
 
 @pytest.mark.parametrize("orientation", thinned([6, 1, 2, 3, 4, 5, 7, 8], 8))
-def test_the_orientation_is_that_of_its_place_in_the_chain(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, orientation: int
-) -> None:
+def test_the_orientation_is_that_of_its_place_in_the_chain(clpix, by_rows, tmp_path, orientation) -> None:
     """Behind steps, behind another turn, and in a file that is written before."""
     path = saved(tmp_path / "in.tif", samples((29, 13, 3), "uint8"), exif=orientation)
     chain = ("blur", path, "--sigma", "1", "then", "rotate", "--angle", "90", "then", "write", "MID.tif", "then",
@@ -279,10 +270,7 @@ def light(shape: tuple[int, int, int], dtype: str) -> Array:
 @pytest.mark.parametrize(
     ("chain", "turns", "sums"), thinned(CHAINS, 3, arguments=3), ids=lambda given: str(given)[:60]
 )
-def test_chains(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    chain: tuple[tuple[str, ...], ...], turns: int, sums: bool,
-) -> None:  # fmt: skip
+def test_chains(clpix, by_rows, tmp_path, monkeypatch, chain, turns, sums) -> None:
     """Before, between and after turns: every value, what the file says, and what is said."""
     monkeypatch.chdir(tmp_path)
     number = CHAINS.index((chain, turns, sums))
@@ -351,10 +339,7 @@ OPTIONS = [
          arguments=2),
     ids=str,
 )  # fmt: skip
-def test_options(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, options: tuple[str, ...],
-    chain: tuple[tuple[str, ...], ...],
-) -> None:  # fmt: skip
+def test_options(clpix, by_rows, tmp_path, options, chain) -> None:
     """Noise is that of the pixel's place in the result, and colours and alpha are what the options say."""
     path = saved(tmp_path / "in.tif", samples((29, 43, 4), "uint16"))
     command = (*joined(chain, path), *options, *(("--dtype", "uint8") if "--dither" in options else ()))
@@ -390,9 +375,7 @@ def test_files_on_the_way(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: P
             close(*(files.read(tmp_path / f"in-{way}" / name).pixels for way in (place, "whole")))
 
 
-def test_exposures_of_several_pictures(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exposures_of_several_pictures(clpix, by_rows, tmp_path, monkeypatch) -> None:
     """What is measured first is measured behind the turn."""
     monkeypatch.chdir(tmp_path)
     for k in range(3):
@@ -449,9 +432,7 @@ def test_a_region_of_the_turned_picture(clpix: Clpix, tmp_path: Path) -> None:
 # -- memory ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_promise_that_is_too_small_says_what_would_do(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
     pixels = samples((1500, 1100, 3), "uint8")
@@ -483,9 +464,7 @@ def test_a_promise_that_is_too_small_says_what_would_do(
     assert whole.code == 1 and "JPEG is written as a whole" in whole.err
 
 
-def test_memory_is_used_if_it_is_enough(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_is_used_if_it_is_enough(clpix, tmp_path, monkeypatch) -> None:
     """A scratch folder is for what memory has no room for."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
@@ -508,9 +487,7 @@ def test_memory_is_used_if_it_is_enough(
         ("no such folder", ()),
     ],
 )
-def test_a_scratch_folder_that_fails(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str, before: tuple[str, ...]
-) -> None:
+def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, before) -> None:
     """One line says it, and nothing stays: neither in the folder nor of the files that were begun."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))

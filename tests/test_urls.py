@@ -81,9 +81,6 @@ def flipped(bucket: Bucket, prefix: str, folder: Path) -> dict[str, bytes]:
     return found
 
 
-# -- what is made --------------------------------------------------------------------------------------------------
-
-
 def test_one_picture(clpix: Program, here: Path, bucket: Bucket) -> None:
     """It comes from a bucket, or goes to one, under names with spaces and letters of all kinds."""
     made = pictures(bucket, ["in/ä b+c#1.png"], here)
@@ -126,9 +123,7 @@ def test_a_folder_keeps_its_tree(clpix: Program, here: Path, bucket: Bucket) -> 
     assert run.code == 1 and "is a folder" in run.err and run.err.count("\n") == 1
 
 
-def test_numbers_asides_and_rows(
-    clpix: Program, here: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numbers_asides_and_rows(clpix, here, bucket, monkeypatch) -> None:
     """Spectra, results on the way, and pictures that are read by rows, twice as metering wants it."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)  # so that a small picture is a large one
     path = save(here / "a.exr", (40, 30, 3), "float32")
@@ -161,9 +156,6 @@ def test_memory_of_this_process(clpix: Program, here: Path, memory: Any) -> None
     assert clpix(*FLIP, path, "-o", "memory://out/b.png", "--overwrite").code == 0
 
 
-# -- doing only what is left ------------------------------------------------------------------------------------------
-
-
 def test_skipping_updating_resuming(clpix: Program, here: Path, bucket: Bucket) -> None:
     made = pictures(bucket, [f"in/{k:02}.png" for k in range(10)], here)
     command = (*FLIP, f"{bucket.url}/in/*.png", "-o", f"{bucket.url}/out/")
@@ -187,9 +179,6 @@ def test_skipping_updating_resuming(clpix: Program, here: Path, bucket: Bucket) 
     assert redone == [f"{bucket.url}/in/02.png", f"{bucket.url}/in/07.png"]
     assert flipped(bucket, "out/", here)["07.png"] == made["in/00.png"]
     assert clpix(*command, "--update").code == 0
-
-
-# -- what goes wrong --------------------------------------------------------------------------------------------------
 
 
 def test_what_is_missing(clpix: Program, here: Path, bucket: Bucket) -> None:
@@ -285,9 +274,7 @@ def test_nothing_appears_of_a_write_that_fails(here: Path, bucket: Bucket) -> No
         (("http://127.0.0.1:9/a.png", "-o", "o.png"), 1, "could not be read"),
     ],
 )
-def test_addresses_that_are_refused(
-    clpix: Program, here: Path, command: tuple[str, ...], code: int, words: str
-) -> None:
+def test_addresses_that_are_refused(clpix, here, command, code, words) -> None:
     pytest.importorskip("s3fs", reason="s3fs is not installed")
     if words == "gcsfs" and find_spec("gcsfs"):
         pytest.skip("gcsfs is installed")
@@ -298,9 +285,7 @@ def test_addresses_that_are_refused(
 
 
 @pytest.mark.parametrize("missing", ["fsspec", "s3fs"])
-def test_a_package_that_is_missing(
-    clpix: Program, here: Path, missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_that_is_missing(clpix, here, missing, monkeypatch) -> None:
     fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
     monkeypatch.delitem(sys.modules[f"{fsspec.__name__}.registry"]._registry, "s3", raising=False)
     monkeypatch.setitem(sys.modules, missing, None)
@@ -326,9 +311,6 @@ def test_a_web_server_is_read(clpix: Program, here: Path) -> None:
     assert (files.read(path).pixels == files.read(here / "web" / "a b.png").pixels[::-1]).all()
 
 
-# -- what it costs ----------------------------------------------------------------------------------------------------
-
-
 def test_files_of_this_machine_need_no_fsspec(here: Path) -> None:
     save(here / "a.png")
     text = (
@@ -340,9 +322,7 @@ def test_files_of_this_machine_need_no_fsspec(here: Path) -> None:
     assert run.stdout.strip() == "[]"
 
 
-def test_results_that_are_there_are_seen_by_lists(
-    clpix: Program, here: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_that_are_there_are_seen_by_lists(clpix, here, bucket, monkeypatch) -> None:
     """No result of many is asked for by itself."""
     pictures(bucket, [f"in/{k:02}.png" for k in range(20)], here)
     command = (

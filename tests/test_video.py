@@ -147,9 +147,7 @@ def test_quality_decides_about_the_size(clpix: Clpix, tmp_path: Path) -> None:
         (("--colour", "rec2020", "--dither"), "the encoder rounds to 10 bits: leave out --dither"),
     ],
 )
-def test_options_without_a_meaning(
-    options: tuple[str, ...], words: str, clpix: Clpix, tmp_path: Path
-) -> None:
+def test_options_without_a_meaning(options, words, clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", sound=False)
     run = clpix("blur", tmp_path / "in.mp4", "--sigma", "1", *options, "-o", tmp_path / "out.mp4")
     assert run.code == 2
@@ -197,9 +195,7 @@ LEVELS = (10.0, 60.0, 203.0)
 
 
 @pytest.mark.parametrize(("curve", "full"), [(16, False), (18, True)])
-def test_hdr_becomes_what_its_curve_and_primaries_say(
-    curve: int, full: bool, clpix: Clpix, tmp_path: Path
-) -> None:
+def test_hdr_becomes_what_its_curve_and_primaries_say(curve, full, clpix, tmp_path) -> None:
     """Flat frames of Rec. 2020 grays and reds, with the codes that BT.2100 gives, in 10 bits without loss."""
     with av.open(str(tmp_path / "in.mkv"), "w") as out:
         stream = out.add_stream("ffv1", rate=25)
@@ -278,9 +274,7 @@ def test_hdr_of_8_bits_is_said_to_become_sdr(clpix: Clpix, tmp_path: Path) -> No
     # A display turns it so: QuickTime File Format, track header; telephones held upright write the first.
     [((0, 1, -1, 0), (0, -1)), ((-1, 0, 0, -1), (-1, -1)), ((0, -1, 1, 0), (-1, 0))],
 )
-def test_a_turned_video_becomes_upright(
-    matrix: tuple[int, ...], corner: tuple[int, int], clpix: Clpix, tmp_path: Path
-) -> None:
+def test_a_turned_video_becomes_upright(matrix, corner, clpix, tmp_path) -> None:
     with av.open(str(tmp_path / "in.mp4"), "w") as out:
         stream = out.add_stream("libx264", rate=25, options={"crf": "1"})
         stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
@@ -306,9 +300,7 @@ def test_a_turned_video_becomes_upright(
             assert (found[y, x].min() > 230) == ((y, x) == corner)
 
 
-def test_few_frames_are_there_at_a_time(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_frames_are_there_at_a_time(clpix, tmp_path, monkeypatch) -> None:
     from gpuops.files.video_copy import Copy
 
     with av.open(str(tmp_path / "in.mp4"), "w") as out:
@@ -332,9 +324,7 @@ def test_few_frames_are_there_at_a_time(
     assert max(known) < 12
 
 
-def test_an_interruption_leaves_nothing(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_leaves_nothing(clpix, tmp_path, monkeypatch) -> None:
     from gpuops.files.video_copy import Copy
 
     def interrupted(copy: Copy) -> None:

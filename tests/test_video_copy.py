@@ -203,9 +203,7 @@ def test_no_video_is_made_of_a_picture(name: str, clpix: Clpix, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_one_of_several_devices_makes_a_video(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_of_several_devices_makes_a_video(clpix, tmp_path, monkeypatch) -> None:
     from gpuops import device
 
     video(tmp_path / "in.mp4", sound=False)

@@ -148,9 +148,6 @@ def test_an_animation_of_a_video(name: str, clpix: Clpix, tmp_path: Path) -> Non
     assert found == lengths
 
 
-# How far it has come --------------------------------------------------------------------------------------
-
-
 def test_a_line_for_each_video(clpix: Clpix, tmp_path: Path) -> None:
     video(tmp_path / "in.mp4", sound=False)
     run = clpix("flip", tmp_path / "in.mp4", *FLIP, "--progress", "-o", tmp_path / "out.mp4")

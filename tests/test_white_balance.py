@@ -65,9 +65,6 @@ def mapped(gpu: Gpu, pixels: Array, balance: WhiteBalance, **params: object) -> 
     return tonemap(gpu, on(gpu, pixels), TonemapParams(**settings)).numpy()  # type: ignore[arg-type]
 
 
-# -- chromaticities and matrices ----------------------------------------------------------------------------------
-
-
 def test_black_bodies_and_daylight() -> None:
     """Of daylight D50, D55, D65, and D75, as the CIE has them."""
     for temperature, x, y in ((2000, 0.5267, 0.4133), (2856, 0.4476, 0.4074), (10000, 0.2807, 0.2884)):
@@ -135,9 +132,6 @@ def test_gray_world_makes_means_equal() -> None:
             white_balance.gray_world(missing)
 
 
-# -- options ------------------------------------------------------------------------------------------------------
-
-
 def test_options() -> None:
     expected = {
         "none": None,
@@ -170,9 +164,6 @@ def test_light_without_blue_cannot_be_made_white() -> None:
         white_balance.matrix(Illuminant(1700.0, 0.03))
     with pytest.raises(ParameterError, match="gray-world"):
         TonemapParams(white_balance="grey")
-
-
-# -- images -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("balance", [WARM, Illuminant(9000.0), (1.5, 1.0, 0.75)])

@@ -68,9 +68,7 @@ def needed(message: str, pattern: str) -> int:
 
 
 @pytest.mark.parametrize(("command", "words"), STEPS, ids=[" ".join(command) for command, _ in STEPS])
-def test_a_step_that_the_device_has_no_room_for(
-    clpix: Program, folder: Path, command: tuple[str, ...], words: str
-) -> None:
+def test_a_step_that_the_device_has_no_room_for(clpix, folder, command, words) -> None:
     """It is named, nothing is written, and as much memory as the line says is enough."""
     before = sorted(os.listdir(folder))
     run = clpix(command[0], "a.exr", *command[1:], "-o", "out.exr", "--device-memory", "1M")
@@ -188,9 +186,7 @@ def test_megabytes_are_enough() -> None:
 @pytest.mark.parametrize(
     ("shape", "radius"), [((3, 300, 300), 0.02), ((4, 400, 150), 0.1), ((1, 200, 500), 0.02)]
 )
-def test_what_a_starburst_takes(
-    opened: Callable[..., Gpu], rng: np.random.Generator, shape: tuple[int, int, int], radius: float
-) -> None:
+def test_what_a_starburst_takes(opened, rng, shape, radius) -> None:
     """The record tells the memory of transforms, whose size depends on the picture's shape, within a tenth of it."""
     from gpuops.operation import operation_of
 

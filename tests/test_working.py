@@ -135,9 +135,7 @@ def test_steps_for_rec709_give_the_same(gpu: Gpu, tmp_path: Path, scene: Values,
 @pytest.mark.parametrize(
     ("name", "working", "suffix"), thinned(pairs(OPERATIONS, WORKING[1:], ["exr", "png"]), 5, arguments=3)
 )
-def test_every_operation(
-    gpu: Gpu, tmp_path: Path, rng: np.random.Generator, name: str, working: str, suffix: str
-) -> None:
+def test_every_operation(gpu, tmp_path, rng, name, working, suffix) -> None:
     """Gray light with alpha stays gray and is what it is in Rec. 709, by every operation and its first case."""
     cases = [case for case in operation(name).cases if getattr(case, "preset", None) is None]
     if not cases:

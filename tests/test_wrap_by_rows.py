@@ -94,10 +94,7 @@ FILES = [
     thinned([(way, FILES[(k + n) % 7]) for n, way in enumerate(WAYS) for k in (0, 3)], 4, arguments=2),
     ids=str,
 )
-def test_is_scipys(
-    by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: tuple[str, ...],
-    file: tuple[str, str, tuple[int, int, int]],
-) -> None:  # fmt: skip
+def test_is_scipys(by_rows, tmp_path, monkeypatch, way, file) -> None:
     """In double precision; also of pictures that are lower than what a pixel depends on, several times."""
     monkeypatch.chdir(tmp_path)
     files.write("k.exr", Picture(KERNEL[..., None], linear=True))
@@ -112,9 +109,7 @@ def test_is_scipys(
     assert np.abs(found - expected).max() <= TOLERANCE[dtype] * unit
 
 
-def test_what_is_not_finite_goes_around(
-    clpix: Callable[..., Run], by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_finite_goes_around(clpix, by_rows, tmp_path, monkeypatch) -> None:
     """It has an effect beyond the other edge, and is counted once."""
     monkeypatch.chdir(tmp_path)
     pixels = samples((60, 21, 3), "float32")
