@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from gpuops import Gpu, Image, ParameterError
 from gpuops.image import Part
-from gpuops.metrics import reduction
 from gpuops.metrics.statistics import (
     Statistics,
     all_statistics,
@@ -206,13 +205,6 @@ def test_the_log_mean_of_pixels(gpu: Gpu, size: tuple[int, int]) -> None:
         assert statistics(gpu, pixels, decoding=Decoding()) == statistics(gpu, rgb)
 
 
-def test_alpha_has_no_part_in_luminance(gpu: Gpu) -> None:
-    rgb = light((3, 20, 30))
-    image = gpu.array(np.concatenate([rgb, np.full((1, 20, 30), 1e6, np.float32)]))
-    image.alpha = True
-    assert statistics(gpu, image) == statistics(gpu, rgb)
-
-
 @pytest.mark.parametrize("planes", [2, 4, 5])
 def test_luminance_needs_one_or_three_colours(gpu: Gpu, planes: int) -> None:
     with pytest.raises(ParameterError, match=f"{planes} channels"):
@@ -226,22 +218,6 @@ def test_a_mip_on_the_way(gpu: Gpu, size: tuple[int, int]) -> None:
         got, mip = statistics_and_mip(gpu, image, centre=True)
         alike(got, statistics(gpu, image, centre=True))
         np.testing.assert_allclose(mip.numpy(), halved(image), rtol=TOLERANCE["mip"])
-
-
-@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2)])
-def test_a_mip_of_pixels(gpu: Gpu, rng: np.random.Generator, dtype: str, channels: int) -> None:
-    floats = dtype.startswith("f")
-    for size in ((17, 23), (18, 24)):
-        pixels = rng.random((*size, channels)) * (1 if floats else np.iinfo(dtype).max)
-        decoding = Decoding(channels in (2, 4), linearise=not floats)
-        operand = gpu.array(pixels.astype(dtype))
-        got, mip = statistics_and_mip(gpu, operand, decoding=decoding)
-        alike(got, statistics(gpu, operand, decoding=decoding))
-        image = upload(gpu, pixels.astype(dtype), alpha=decoding.alpha, linearise=decoding.linearise)
-        assert mip.shape[0] == image.colours
-        np.testing.assert_allclose(
-            mip.numpy(), halved(image.without_alpha().numpy()), rtol=TOLERANCE["mip of pixels"]
-        )
 
 
 def test_a_mip_of_what_is_not_light(gpu: Gpu) -> None:
@@ -326,14 +302,6 @@ def test_all_of_any_size(gpu: Gpu, height: int, width: int, seed: int, bad: int)
         np.testing.assert_allclose(
             mip.numpy(), halved(image), rtol=TOLERANCE["mip"], atol=TOLERANCE["mip"] / 2
         )
-
-
-def test_the_groups_records_are_added_up_on_the_device(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    image = light((3, 301, 407))
-    on_host = all_statistics(gpu, image)
-    monkeypatch.setattr(reduction, "_ON_HOST", 1)
-    for got, expected in zip(all_statistics(gpu, image)[1], on_host[1], strict=True):
-        alike(got, expected)
 
 
 def test_more_pixels_than_indices(gpu: Gpu) -> None:

@@ -14,7 +14,6 @@ from gpuops.batch.job import Job, Options, run_job
 from gpuops.chain import Chain
 from gpuops.files import Picture
 from gpuops.ops import OPERATIONS, operation
-from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.grade import GradeParams
 from gpuops.ops.tonemap import TonemapParams
@@ -121,15 +120,6 @@ def test_every_operator(gpu: Gpu, tmp_path: Path, scene: Values, operator: str) 
         found = [result(gpu, tmp_path, chain, working) for working in WORKING]
         for other in found[1:]:
             assert np.abs(other - found[0]).max() < 2e-3 if operator == "durand" else 1e-4
-
-
-@pytest.mark.parametrize("step", [BloomParams(0.5), TonemapParams("agx", white_balance=(1.2, 1.0, 0.8))])
-def test_steps_for_rec709_give_the_same(gpu: Gpu, tmp_path: Path, scene: Values, step: Any) -> None:
-    """Also after and before steps that work in the other primaries."""
-    for chain in (Chain(step), Chain(BlurParams((1, 1)), step)):
-        found = [result(gpu, tmp_path, chain, working) for working in WORKING]
-        for other in found[1:]:
-            assert np.abs(other - found[0]).max() < 1e-4
 
 
 @pytest.mark.parametrize(
