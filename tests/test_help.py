@@ -25,6 +25,7 @@ from gpuops.ops import OPERATIONS, operation
 
 from .conftest import Run
 from .test_cli import one_line, picture
+from .test_operations import skip_without_package
 
 Program = Callable[..., Run]
 
@@ -248,6 +249,7 @@ def expanded(line: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", list(LEAVES), ids=" ".join)
 def test_examples_run(clpix, there, monkeypatch, path) -> None:
+    skip_without_package(path[0])
     prepare(clpix, path)
     if path[0] in ("bench", "devices"):
         measure_nothing(monkeypatch)

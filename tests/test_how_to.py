@@ -348,7 +348,7 @@ def add_a_watermark() -> Iterator[None]:
 
 @task
 def tone_map_a_video() -> Iterator[None]:
-    av = pytest.importorskip("av")
+    av = pytest.importorskip("av", reason="needs the extra video")
     with av.open("clip.mp4", "w") as out:
         stream = out.add_stream("libx264", rate=25)
         stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
@@ -366,7 +366,7 @@ def tone_map_a_video() -> Iterator[None]:
 
 @task
 def keep_hdr_in_a_video() -> Iterator[None]:
-    av = pytest.importorskip("av")
+    av = pytest.importorskip("av", reason="needs the extra video")
     for name, curve in (("hdr.mp4", 16), ("sdr.mp4", 1)):
         with av.open(name, "w") as out:
             stream = out.add_stream("libx265", rate=25, options={"x265-params": "log-level=none"})

@@ -435,6 +435,7 @@ def test_shaders_of_opencolorio(gpu: Recorder, rng: np.random.Generator) -> None
 @pytest.mark.parametrize("name", of_operations.NEWER)
 @pytest.mark.parametrize(("gpu", "channels"), [("cpu", 2), ("gpu", 3)], indirect=["gpu"])
 def test_declared_operations(gpu: Recorder, rng: np.random.Generator, name: str, channels: int) -> None:
+    of_operations.skip_without_package(name)
     of_operations.check(
         gpu, name, rng.gamma(0.5, 2, (channels, *SHAPE)).astype(np.float32), alpha=LAYOUTS[channels]
     )

@@ -10,11 +10,9 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-import cv2
 import imagecodecs
 import numpy as np
 import OpenImageIO
-import pillow_heif
 import pytest
 import tifffile
 from PIL import Image
@@ -25,7 +23,7 @@ from gpuops.params.storage import Storage
 from gpuops.pixels.colour import Colour
 from gpuops.pixels.targets import named
 
-from .choices import thinned
+from .choices import needs, thinned
 from .conftest import Run
 
 Clpix = Callable[..., Run]
@@ -35,6 +33,13 @@ RNG = np.random.default_rng(27)
 RGBA = RNG.integers(0, 256, (37, 41, 4), dtype=np.uint8)
 RGB, LA, L = (np.ascontiguousarray(RGBA[:, :, k]) for k in ([0, 1, 2], [0, 3], [0]))
 DEEP = RNG.integers(0, 65536, (37, 41, 4), dtype=np.uint16)
+
+
+@pytest.fixture(autouse=True)
+def heif(request: pytest.FixtureRequest) -> None:
+    """Skips tests of HEIC where its package is absent."""
+    if "a.heic" in getattr(getattr(request.node, "callspec", None), "params", {}).values():
+        pytest.importorskip("pillow_heif", reason="needs the extra formats")
 
 
 def by_pillow(path: Path) -> np.ndarray:
@@ -53,6 +58,7 @@ def by_oiio(path: Path) -> np.ndarray:
 
 
 def by_cv2(path: Path) -> np.ndarray:
+    cv2 = pytest.importorskip("cv2", reason="needs the extra test-all")
     pixels = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
     if pixels.ndim == 2:
         return pixels[:, :, None]
@@ -81,6 +87,7 @@ def test_files_of_pillow(extension: str, pixels: np.ndarray, tmp_path: Path) -> 
 def test_bmp_of_opencv(pixels: np.ndarray, tmp_path: Path) -> None:
     """Alpha has a mask in these files."""
     path = tmp_path / "a.bmp"
+    cv2 = pytest.importorskip("cv2", reason="needs the extra test-all")
     cv2.imwrite(str(path), pixels[:, :, [2, 1, 0, 3][: pixels.shape[2]]] if pixels.shape[2] > 1 else pixels)
     assert np.array_equal(read(path).pixels, pixels)
 
@@ -299,6 +306,7 @@ def bayer(path: Path, colour: tuple[int, int, int], neutral: tuple[int, int, int
     tifffile.imwrite(path, mosaic, photometric="cfa", extratags=tags, metadata=None)
 
 
+@needs("rawpy", "raw")
 def test_camera_raw(tmp_path: Path) -> None:
     """The light of a colour is (value − black) / (white − black), divided by the camera's white."""
     path = tmp_path / "a.dng"
@@ -331,12 +339,15 @@ def by_imagecodecs(path: Path) -> np.ndarray:
 
 
 def by_heif(path: Path) -> np.ndarray:
+    import pillow_heif
+
     pixels = np.asarray(pillow_heif.open_heif(path, convert_hdr_to_8bit=False, hdr_to_16bit=False))
     return pixels if pixels.ndim == 3 else pixels[:, :, None]
 
 
 def pam_by_cv2(path: Path) -> np.ndarray:
     """OpenCV leaves the channels of PAM in their order."""
+    cv2 = pytest.importorskip("cv2", reason="needs the extra test-all")
     pixels = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
     return pixels if pixels.ndim == 3 else pixels[:, :, None]
 
@@ -459,6 +470,8 @@ def test_deep_pictures_say_their_colours(name: str, space: str, tmp_path: Path) 
     if name == "a.avif":
         assert imagecodecs.avif_decode(path.read_bytes()).max() in range(2**bits - 16, 2**bits)
     if name == "a.heic":
+        import pillow_heif
+
         nclx = pillow_heif.open_heif(path, convert_hdr_to_8bit=False).info["nclx_profile"]
     elif name == "a.avif":
         at = path.read_bytes().index(b"colrnclx") + 8

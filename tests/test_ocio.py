@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,14 @@ from gpuops.pixels.targets import named
 from gpuops.plan import plan
 
 from . import tolerance
+from .choices import needs
 from .conftest import Run
 from .reference.colour import srgb_light, srgb_signal
 from .reference.images import on
 
-PyOpenColorIO = pytest.importorskip("PyOpenColorIO")
+with suppress(ImportError):
+    import PyOpenColorIO
+pytestmark = needs("PyOpenColorIO", "ocio")
 Program = Callable[..., Run]
 Values = npt.NDArray[Any]
 

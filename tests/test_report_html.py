@@ -21,7 +21,7 @@ from gpuops.regress.outcome import Outcome, Run
 
 from .reference.suite import BLOCK, MARKUP, Suite, small
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install 'clpix[test-all]'")
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs the extra test-all")
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402

@@ -40,6 +40,7 @@ from gpuops.space import converted
 from gpuops.tiles import course, flow
 
 from .choices import thinned
+from .test_operations import skip_without_package
 from .tolerance import BLUR, ROUNDINGS
 
 Array = npt.NDArray[np.float32]
@@ -557,6 +558,7 @@ def test_the_least_memory_that_is_accepted_is_enough(clpix, tmp_path, monkeypatc
 
     The pool counts what is in use, and refuses more than the limit: then the command would say so.
     """
+    skip_without_package(command[0])
     monkeypatch.chdir(tmp_path)
     light = np.exp(2 * np.random.default_rng(3).standard_normal((500, 300, 4)))
     light[..., 3] = np.clip(light[..., 3], 0, 1)
@@ -584,6 +586,7 @@ OUTPUTS = [
 @pytest.mark.parametrize("command", thinned(ALL_BY_ROWS, 6), ids=" ".join)
 def test_files_are_those_of_the_whole(clpix, tmp_path, monkeypatch, rng, command) -> None:
     """Every way by rows into every kind of output, of integers and of light: values, depth, space and alpha."""
+    skip_without_package(command[0])
     monkeypatch.chdir(tmp_path)
     light = np.exp(2 * rng.standard_normal((131, 150, 4)))
     light[..., 3] = np.clip(light[..., 3], 0, 1)

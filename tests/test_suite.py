@@ -199,7 +199,7 @@ def test_only_what_differs_is_accepted(tmp_path: Path, kind: Callable[[Path], Fo
 
 
 def test_an_index_at_an_address(tmp_path: Path) -> None:
-    pytest.importorskip("fsspec")
+    pytest.importorskip("fsspec", reason="needs the extra s3")
     there = make_index(str(tmp_path / "refs.json"), "memory://pictures")
     a = str(picture(tmp_path / "a.png", 1))
     assert there.accept({"x.png": a}) == ["x.png"]

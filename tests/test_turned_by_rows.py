@@ -31,6 +31,7 @@ from gpuops.tiles.legs import legs
 from .choices import pairs, thinned
 from .conftest import Run
 from .test_fft_by_rows import spied
+from .test_operations import skip_without_package
 
 Array = npt.NDArray[Any]
 Clpix = Callable[..., Run]
@@ -272,6 +273,7 @@ def light(shape: tuple[int, int, int], dtype: str) -> Array:
 )
 def test_chains(clpix, by_rows, tmp_path, monkeypatch, chain, turns, sums) -> None:
     """Before, between and after turns: every value, what the file says, and what is said."""
+    skip_without_package(chain[0][0])
     monkeypatch.chdir(tmp_path)
     number = CHAINS.index((chain, turns, sums))
     suffix, dtype, channels = SOURCES[number % 4]

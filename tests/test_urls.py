@@ -43,7 +43,7 @@ def bucket(server: Any, request: pytest.FixtureRequest, tmp_path: Path) -> Bucke
 @pytest.fixture
 def memory() -> Iterator[Any]:
     """fsspec's file system in this process's memory, empty."""
-    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    fsspec = pytest.importorskip("fsspec", reason="needs the extra s3")
     found = fsspec.filesystem("memory")
     found.store.clear()
     yield found
@@ -275,7 +275,7 @@ def test_nothing_appears_of_a_write_that_fails(here: Path, bucket: Bucket) -> No
     ],
 )
 def test_addresses_that_are_refused(clpix, here, command, code, words) -> None:
-    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    pytest.importorskip("s3fs", reason="needs the extra s3")
     if words == "gcsfs" and find_spec("gcsfs"):
         pytest.skip("gcsfs is installed")
     save(here / "a.png")
@@ -286,7 +286,7 @@ def test_addresses_that_are_refused(clpix, here, command, code, words) -> None:
 
 @pytest.mark.parametrize("missing", ["fsspec", "s3fs"])
 def test_a_package_that_is_missing(clpix, here, missing, monkeypatch) -> None:
-    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    fsspec = pytest.importorskip("fsspec", reason="needs the extra s3")
     monkeypatch.delitem(sys.modules[f"{fsspec.__name__}.registry"]._registry, "s3", raising=False)
     monkeypatch.setitem(sys.modules, missing, None)
     run = clpix(*FLIP, "s3://bucket/a.png", "-o", "a.png")
@@ -295,7 +295,7 @@ def test_a_package_that_is_missing(clpix, here, missing, monkeypatch) -> None:
 
 def test_a_web_server_is_read(clpix: Program, here: Path) -> None:
     """The name of the result is without what the server is asked beside the name."""
-    pytest.importorskip("aiohttp", reason="aiohttp is not installed")
+    pytest.importorskip("aiohttp", reason="needs the extra s3")
     save(here / "web" / "a b.png")
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
     with subprocess.Popen(

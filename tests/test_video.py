@@ -19,7 +19,7 @@ from .choices import thinned
 from .conftest import Run
 from .reference import colour as reference
 
-av = pytest.importorskip("av")
+av = pytest.importorskip("av", reason="needs the extra video")
 
 Clpix = Callable[..., Run]
 #: Milliseconds of frames at a variable rate.

@@ -14,7 +14,7 @@ from gpuops import files
 from .conftest import Run
 from .reference import colour as reference
 
-av = pytest.importorskip("av")
+av = pytest.importorskip("av", reason="needs the extra video")
 
 Clpix = Callable[..., Run]
 #: Rec. 709 light of the four quarters of a frame, 1 is the white of SDR.

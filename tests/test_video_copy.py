@@ -14,7 +14,7 @@ import pytest
 from .conftest import Run
 from .test_video import pictures, video
 
-av = pytest.importorskip("av")
+av = pytest.importorskip("av", reason="needs the extra video")
 
 Clpix = Callable[..., Run]
 FLIP = ("--axis", "vertical")

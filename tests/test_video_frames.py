@@ -22,7 +22,7 @@ from .test_batch import on_a_terminal
 from .test_video import TIMES, decoded, video
 from .test_video_colour import QUARTERS, TAGS, coded, signal_of, write
 
-av = pytest.importorskip("av")
+av = pytest.importorskip("av", reason="needs the extra video")
 
 Clpix = Callable[..., Run]
 FLIP = ("--axis", "vertical")

@@ -23,6 +23,7 @@ from gpuops.params.operators import OPERATORS
 from .choices import pairs, thinned
 from .conftest import Run
 from .reference import colour as reference
+from .test_operations import skip_without_package
 
 Clpix = Callable[..., Run]
 Values = np.ndarray[Any, Any]
@@ -127,6 +128,7 @@ def test_every_operator(gpu: Gpu, tmp_path: Path, scene: Values, operator: str) 
 )
 def test_every_operation(gpu, tmp_path, rng, name, working, suffix) -> None:
     """Gray light with alpha stays gray and is what it is in Rec. 709, by every operation and its first case."""
+    skip_without_package(name)
     cases = [case for case in operation(name).cases if getattr(case, "preset", None) is None]
     if not cases:
         pytest.skip("its cases need files")
