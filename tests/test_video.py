@@ -141,7 +141,6 @@ def test_quality_decides_about_the_size(clpix: Clpix, tmp_path: Path) -> None:
         (("--dtype", "half"), "holds 8-bit integers, or 10 of 16 bits"),
         (("--dtype", "uint8", "--colour", "rec2100-pq"), "8 bits are too few for --colour rec2100-pq"),
         (("--frames", "all"), "a video is written as a whole: leave out --frames"),
-        (("-",), "a video is read from a file: name one in place of '-'"),
         (("then", "tonemap", "--transfer", "pq"), "in place of --transfer name --colour rec2100-pq"),
         (("--colour", "adobe-rgb"), "a video is written as srgb, display-p3, rec2020"),
         (("--colour", "rec2020", "--dither"), "the encoder rounds to 10 bits: leave out --dither"),
@@ -153,6 +152,11 @@ def test_options_without_a_meaning(options, words, clpix, tmp_path) -> None:
     assert run.code == 2
     assert words in " ".join(run.err.split())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.mp4"]
+
+
+def test_standard_input_is_no_video(clpix: Clpix, tmp_path: Path) -> None:
+    run = clpix("blur", "-", "--sigma", "1", "-o", tmp_path / "out.mp4")
+    assert run.code == 2 and "a video is read from a file: name one in place of '-'" in run.err
 
 
 def test_what_cannot_be_read_is_one_line_and_leaves_nothing(clpix: Clpix, tmp_path: Path) -> None:
