@@ -681,7 +681,7 @@ def test_a_promise_that_cannot_be_kept(clpix: Callable[..., Any], tmp_path: Path
     """It says what it would take: a format that is written as a whole, a step that needs all, too little for a row."""
     path = tmp_path / "a.tif"
     files.write(path, Picture(np.zeros((4000, 5000, 3), np.uint8)))
-    recursive = "recursive needs the whole picture, which takes 180.0 MB of memory, and 178.3 MB are allowed"
+    recursive = "recursive needs the whole picture, which takes 180 MB of memory, and 178.3 MB are allowed"
     for command, out, limit, said in (
         ("blur --sigma 2", "b.jpg", "170M", "JPEG is written as a whole"),
         ("blur --sigma 2 --method recursive", "b.png", "170M", recursive),
