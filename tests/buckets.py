@@ -48,8 +48,8 @@ class Bucket:
 @contextmanager
 def serving() -> Iterator[Any]:
     """Serves S3 on this machine, and makes this process and its children use it. Gives Amazon's client of it."""
-    pytest.importorskip("s3fs", reason="s3fs is not installed")
-    server_of = pytest.importorskip("moto.server", reason="moto[s3], or flask, is not installed")
+    pytest.importorskip("s3fs", reason="needs the extra s3")
+    server_of = pytest.importorskip("moto.server", reason="needs the extra test-all")
     import botocore.session
     import s3fs
 

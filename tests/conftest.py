@@ -24,7 +24,11 @@ def beside(folder: Path) -> dict[str, str]:
 
 
 def pytest_configure() -> None:
-    """Restores signals that the shell has the suite ignore, as a job in the background: programs would inherit that."""
+    """Has failures show a few values of arrays, and restores signals that the shell has the suite ignore.
+
+    A job in the background ignores them, and programs would inherit that.
+    """
+    np.set_printoptions(threshold=30, edgeitems=2)
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)

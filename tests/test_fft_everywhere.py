@@ -4,7 +4,7 @@ A few of all combinations run each time: every method with every size, computed 
 memory, and of any two other choices nearly each pair. With ``CLPIX_EVERY_FFT`` set to anything all of them run. Most
 build kernels of their own, which takes a processor hours::
 
-    CLPIX_EVERY_FFT=1 CLPIX_DEVICE=Portable pytest -n auto --maxschedchunk 1 -rP \
+    CLPIX_EVERY_FFT=1 CLPIX_DEVICE=Portable pytest -n auto --dist load --maxschedchunk 1 -rP \
         tests/test_fft_everywhere.py -k test_every_combination
 """
 

@@ -5,7 +5,6 @@ References are arrays that are cut and mirrored, and matrices of weights in doub
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,18 +25,16 @@ from gpuops.ops.blur import BlurParams
 from gpuops.ops.crop import CropParams
 from gpuops.ops.flip import FlipParams
 from gpuops.ops.resize import ResizeParams
-from gpuops.ops.rotate import RotateParams
 from gpuops.ops.sharpen import SharpenParams
-from gpuops.ops.write import WriteParams
 from gpuops.params.region import Region
 from gpuops.plan import plan
 from gpuops.tiles import course, flow
-from gpuops.tiles.window import PLANES, windows
 
 from . import tolerance
+from .choices import pairs, thinned
 from .conftest import Run
 from .test_resize import reference
-from .test_streaming import BY_ROWS, KINDS, as_whole, blocks, by_rows, picture, write
+from .test_streaming import BY_ROWS, as_whole, blocks, by_rows, picture, write
 
 Array = npt.NDArray[Any]
 
@@ -61,14 +58,10 @@ RESIZES: list[ResizeParams] = [
     ResizeParams((31, None)),
 ]
 CROPS: list[CropParams] = [
-    CropParams(Region(3, 5, 17, 20)),
-    CropParams(Region(0, 0, 31, 1)),
-    CropParams(Region(30, 52, 1, 1)),
-    CropParams(Region(0, 20, 31, 33)),
-    CropParams(Region(10, 0, 5, 53)),
-    CropParams(Region(0, 0, 100, 100, True)),
+    CropParams(Region(3, 5, 17, 20)), CropParams(Region(0, 0, 31, 1)), CropParams(Region(30, 52, 1, 1)),
+    CropParams(Region(0, 20, 31, 33)), CropParams(Region(10, 0, 5, 53)), CropParams(Region(0, 0, 100, 100, True)),
     CropParams(Region(25, 30, 50, 40, True)),
-]
+]  # fmt: skip
 FLIP = FlipParams("horizontal")
 
 
@@ -79,22 +72,32 @@ def with_alpha(shape: tuple[int, int, int]) -> Array:
     return x
 
 
-@pytest.mark.parametrize("step", [*RESIZES, *CROPS, FLIP], ids=str)
-@pytest.mark.parametrize("planes", [1, 2, 3, 4])
-def test_any_blocks_give_the_bits_of_the_whole(planned: Gpu, step: Params, planes: int) -> None:
+STEPS: list[Params] = [*RESIZES, *CROPS, FLIP]
+
+
+@pytest.mark.parametrize("step", thinned(STEPS, 4), ids=str)
+def test_any_blocks_give_the_bits_of_the_whole(planned: Gpu, step: Params) -> None:
     """Blocks of one row, of fewer rows than are needed at a time, of a prime number, and all rows."""
+    planes = 1 + (STEPS.index(step) + planned.limits.is_cpu) % 4
     alpha, x = planes in (2, 4), with_alpha((planes, 53, 31))
     whole = as_whole(planned, Chain(step), x, alpha=alpha)
     for rows in (1, 7, 23, 53):
         np.testing.assert_array_equal(by_rows(planned, Chain(step), x, rows, alpha=alpha), whole)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 37), (41, 1), (127, 113), (301, 2)])
-@pytest.mark.parametrize("scale", [(0.013, 0.011), (0.3, 0.77), (1.9, 7.1)])
-@pytest.mark.parametrize("filter", FILTERS)
-def test_sizes_against_matrices(
-    planned: Gpu, shape: tuple[int, int], scale: tuple[float, float], filter: str
-) -> None:
+@pytest.mark.parametrize(
+    ("shape", "scale", "filter"),
+    thinned(
+        pairs(
+            [(127, 113), (1, 37), (41, 1), (1, 1), (301, 2)],
+            [(0.013, 0.011), (0.3, 0.77), (1.9, 7.1)],
+            FILTERS,
+        ),
+        4,
+        arguments=3,
+    ),
+)
+def test_sizes_against_matrices(planned, shape, scale, filter) -> None:
     x, params = picture((2, *shape)), ResizeParams(scale=scale, filter=filter)
     expected = reference(x.astype(float), 2, params)
     found = by_rows(planned, Chain(params), x, max(1, shape[0] // 3))
@@ -152,23 +155,6 @@ def test_large_results_come_in_pieces(planned: Gpu, small: bool) -> None:
     np.testing.assert_allclose(np.concatenate(found, 1), as_whole(planned, chain, x), rtol=1e-6, atol=1e-6)
 
 
-def test_windows_of_rows_that_lie_apart(gpu: Gpu) -> None:
-    """Rows of the input that no row of the result needs are dropped; those that several need are kept."""
-
-    def needs(first: int, end: int) -> tuple[int, int]:
-        return 10 * first, 10 * (end - 1) + 3
-
-    x = np.arange(100, dtype=np.float32)[None, :, None]
-    seen: list[int] = []
-    for rows, first, end in windows(blocks(gpu, x, 2), needs, (2, 7), 100, PLANES):
-        assert rows.part is not None and rows.shape[1] <= 4
-        values = rows.numpy()[0, :, 0]
-        assert values[0] == rows.part.first
-        assert rows.part.first <= needs(first, end)[0] and values[-1] >= needs(first, end)[1] - 1
-        seen += range(first, end)
-    assert seen == [2, 3, 4, 5, 6]
-
-
 def test_a_window_of_too_many_rows_is_made_narrower_first(opened: Callable[..., Gpu]) -> None:
     """A thumbnail's row needs many rows of the picture, which do not all find room; those of its width do."""
     x, step = picture((3, 2000, 700)), ResizeParams((6, 9), fit="stretch")
@@ -182,15 +168,7 @@ def test_a_window_of_too_many_rows_is_made_narrower_first(opened: Callable[..., 
     np.testing.assert_allclose(found, whole, rtol=tolerance.ROUNDINGS, atol=tolerance.ROUNDINGS)
 
 
-def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
-    for step, words in (
-        (FlipParams("vertical"), None),  # a turn: see test_turned_by_rows.py
-        (RotateParams(90), None),
-        (RotateParams(5), "rotate"),
-    ):
-        assert course.obstacle(gpu, plan(Chain(ResizeParams((20, 20)), step)), (3, 40, 40)) == words
-
-
+@pytest.mark.exhaustive
 @given(data=st.data())
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_chains_by_rows(planned: Gpu, data: st.DataObject) -> None:
@@ -215,38 +193,6 @@ def test_chains_by_rows(planned: Gpu, data: st.DataObject) -> None:
     np.testing.assert_allclose(found, whole, rtol=1e-4, atol=1e-4)
 
 
-def test_what_is_seen_on_the_way_is_all_of_it(gpu: Gpu) -> None:
-    """A step that writes gets all rows, of which crops after it want only some."""
-    x = picture((3, 60, 20))
-    half, part = ResizeParams(scale=(0.5, 0.5)), CropParams(Region(2, 3, 4, 5))
-    chain = Chain(half, WriteParams("a"), part, WriteParams("b"), CropParams(Region(1, 1, 2, 2)))
-    seen: dict[str, list[Array]] = {"a": [], "b": []}
-
-    def take(params: Params, image: Image) -> None:
-        if isinstance(params, WriteParams):
-            seen[params.output].append(image.numpy().copy())
-
-    for rows in (1, 7, 60):
-        for of_one in seen.values():
-            of_one.clear()
-        for _ in flow.flow(gpu, plan(chain), blocks(gpu, x, rows), None, (3, 60, 20), seen=take):
-            pass
-        np.testing.assert_array_equal(np.concatenate(seen["a"], 1), as_whole(gpu, Chain(half), x))
-        np.testing.assert_array_equal(np.concatenate(seen["b"], 1), as_whole(gpu, Chain(half, part), x))
-
-
-# -- commands --------------------------------------------------------------------------------------------------------
-
-COMMANDS = [
-    ("resize", "--scale", "0.43"),
-    ("resize", "--size", "100x90", "--fit", "stretch", "--filter", "mitchell"),
-    ("crop", "--region", "5,20,30,31"),
-    ("flip", "--axis", "horizontal"),
-    ("blur", "--sigma", "2", "then", "resize", "--scale", "0.3", "then", "tonemap", "--operator", "agx"),
-    ("crop", "--region", "10%,10%,50%,80%", "then", "resize", "--scale", "1.7", "then", "sharpen"),
-]
-
-
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Makes every picture one that goes by rows, in small blocks."""
@@ -259,35 +205,8 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return set_
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_commands_by_rows_give_the_same_files(
-    clpix: Callable[..., Run],
-    tmp_path: Path,
-    in_blocks: Callable[[], None],
-    command: tuple[str, ...],
-    kind: tuple[str, str, int],
-) -> None:
-    name, dtype, channels = kind
-    suffix = (".png", ".tif", ".exr")[(KINDS.index(kind) + COMMANDS.index(command)) % 3]
-    path = write(tmp_path / name, (67, 45, channels), dtype)
-    whole, parts = (tmp_path / f"{way}{suffix}" for way in ("whole", "parts"))
-    first = clpix(command[0], path, *command[1:], "-o", whole)
-    in_blocks()
-    second = clpix(command[0], path, *command[1:], "-o", parts)
-    assert first.code == second.code == 0, second.err
-    assert first.err.replace("whole", "parts") == second.err
-    a, b = files.read(whole), files.read(parts)
-    assert a.metadata == b.metadata and a.pixels.shape == b.pixels.shape
-    error = np.abs(a.pixels.astype(float) - b.pixels.astype(float))
-    assert error.max() <= {"uint8": 1, "uint16": 2, "float16": 2e-3, "float32": 1e-5}[a.pixels.dtype.name]
-    assert a.pixels.dtype.kind != "u" or np.count_nonzero(error) <= 1e-3 * error.size
-
-
-@pytest.mark.parametrize("suffix", [".png", ".tif", ".exr", ".jpg"])
-def test_what_is_written_on_the_way(
-    clpix: Callable[..., Run], tmp_path: Path, in_blocks: Callable[[], None], suffix: str
-) -> None:
+@pytest.mark.parametrize("suffix", thinned([".png", ".tif", ".exr", ".jpg"], 2))
+def test_what_is_written_on_the_way(clpix, tmp_path, in_blocks, suffix) -> None:
     """Two files on the way, before and after a step that leaves rows out, are those of the whole."""
     path = write(tmp_path / "in.exr", (67, 45, 3), "float16")
 
@@ -296,18 +215,8 @@ def test_what_is_written_on_the_way(
         folder.mkdir()
         names = [folder / f"{name}{suffix}" for name in "abc"]
         command = [
-            "blur",
-            path,
-            "--sigma",
-            2,
-            "then",
-            "write",
-            names[0],
-            "then",
-            "crop",
-            "--region",
-            "3,20,30,40",
-        ]
+            "blur", path, "--sigma", 2, "then", "write", names[0], "then", "crop", "--region", "3,20,30,40",
+        ]  # fmt: skip
         command += [
             "then",
             "resize",
@@ -338,37 +247,7 @@ def test_what_is_written_on_the_way(
         np.testing.assert_allclose(a.astype(float), b, atol=1 if exact else 2 if suffix == ".jpg" else 2e-3)
 
 
-def test_a_failure_leaves_no_file_on_the_way(
-    clpix: Callable[..., Run], tmp_path: Path, in_blocks: Callable[[], None]
-) -> None:
-    path = write(tmp_path / "a.exr", (400, 300, 3), "float16")
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2] + bytes(1000) + content[len(content) // 2 + 1000 :])
-    in_blocks()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gpuops.batch.access.of_machine", lambda: 0)
-        run = clpix("blur", path, "--sigma", 2, "then", "write", tmp_path / "b.exr", "then", "flip", "--axis",
-                    "horizontal", "-o", tmp_path / "c.png")  # fmt: skip
-    assert run.code == 1 and "damaged" in run.err and os.listdir(tmp_path) == ["a.exr"]
-
-
-@pytest.mark.parametrize("fuse", ["--fuse", "--no-fuse"])
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_device_of_little_memory_is_enough(
-    clpix: Callable[..., Run], tmp_path: Path, command: tuple[str, ...], fuse: str
-) -> None:
-    """The pool counts what is in use, and refuses more. Files of floats take the most."""
-    path = write(tmp_path / "a.exr", (300, 200, 4), "float32")
-    for size in ("1M", "2M", "3M", "5M"):
-        run = clpix(
-            command[0], path, *command[1:], "-o", tmp_path / "b.png", "--overwrite", fuse, "--device-memory", size
-        )  # fmt: skip
-        assert run.code == 0, (size, run.err)
-
-
-def test_an_input_that_fits_may_have_a_result_that_does_not(
-    clpix: Callable[..., Run], tmp_path: Path
-) -> None:
+def test_an_input_that_fits_may_have_a_result_that_does_not(clpix, tmp_path) -> None:
     """A result of 30 MB as floats, on a device that has 8 MB."""
     path = write(tmp_path / "a.png", (40, 50, 3), "uint8")
     for limits in ([], ["--device-memory", "8M"]):
@@ -378,24 +257,6 @@ def test_an_input_that_fits_may_have_a_result_that_does_not(
     np.testing.assert_array_equal(
         files.read(tmp_path / "0.png").pixels, files.read(tmp_path / "2.png").pixels
     )
-
-
-def test_what_is_refused(clpix: Callable[..., Run], tmp_path: Path) -> None:
-    """A region outside of the picture, too little memory for a row, and steps that need the last rows first."""
-    path = tmp_path / "a.tif"
-    files.write(path, files.Picture(np.zeros((4000, 5000, 3), np.uint8)))
-    limit = ("--memory", "170M")
-    for command, said in (
-        (("crop", path, "--region", "0,0,5000,4001", *limit), "is not inside the image of 5000 × 4000"),
-        (("resize", path, "--scale", "0.5", "--memory", "20M"), "needs .* MB of memory"),
-        (("resize", path, "--scale", "0.5", "--device-memory", "100K"), "raise the limit"),
-        (("resize", path, "--size", "1e", *limit), "1920x"),
-        (("rotate", path, "--angle", "5", *limit), "rotate needs the whole"),
-    ):
-        run = clpix(*command, "-o", tmp_path / "b.png")
-        assert run.code in (1, 2) and len(run.err.splitlines()) == 1, run.err
-        assert re.search(said, run.err), run.err
-    assert os.listdir(tmp_path) == ["a.tif"]
 
 
 # Chains, and the part of a picture of 67 × 45 pixels from which values that are not finite spoil their results.
@@ -425,17 +286,11 @@ SPOILT: list[tuple[tuple[str, ...], int, tuple[slice, slice]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("command", "orientation", "place"), SPOILT, ids=lambda value: str(value))
+@pytest.mark.parametrize(("command", "orientation", "place"), thinned(SPOILT, 4, arguments=3), ids=str)
 def test_only_values_that_the_result_takes_spoil_it(
-    clpix: Callable[..., Run],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    rng: np.random.Generator,
-    in_blocks: Callable[[], None],
-    command: tuple[str, ...],
-    orientation: int,
-    place: tuple[slice, slice],
-) -> None:
+    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator,
+    in_blocks: Callable[[], None], command: tuple[str, ...], orientation: int, place: tuple[slice, slice],
+) -> None:  # fmt: skip
     """Their number is the same as a whole and by rows: that of the part of the picture."""
     monkeypatch.chdir(tmp_path)
     pixels = rng.random((67, 45, 3)).astype(np.float32)

@@ -32,21 +32,19 @@ def save(channels: int, height: int = 36, width: int = 60) -> None:
     write("light.exr", Picture(pixels, alpha=channels in (2, 4), linear=True), overwrite=True)
 
 
-@pytest.mark.parametrize("channels", [1, 3, 4])
 @pytest.mark.parametrize(
-    "options",
+    ("channels", "options"),
     [
-        (),
-        ("--exposure", "0.5", "--threshold", "1", "--knee", "0.2", "--blend", "add"),
-        ("--tonemap", "reinhard", "--method", "gaussians"),
-        ("--method", "fft", "--blades", "6"),
-        ("--border", "wrap-x", "--no-karis", "--tonemap", "hable"),
+        (3, ()),
+        (4, ("--exposure", "0.5", "--threshold", "1", "--knee", "0.2", "--blend", "add")),
+        (1, ("--tonemap", "reinhard", "--method", "gaussians")),
+        pytest.param(3, ("--method", "fft", "--blades", "6"), marks=pytest.mark.exhaustive),
+        pytest.param(
+            4, ("--border", "wrap-x", "--no-karis", "--tonemap", "hable"), marks=pytest.mark.exhaustive
+        ),
     ],
-    ids=" ".join,
 )
-def test_tiles_are_results_made_smaller(
-    clpix: Clpix, here: Path, channels: int, options: tuple[str, ...]
-) -> None:
+def test_tiles_are_results_made_smaller(clpix, here, channels, options) -> None:
     save(channels)
     strengths, radii, width = (0.1, 0.45), (0.05, 0.2, 0.6), 20
     if "fft" in options:  # each starburst takes most of a second
@@ -79,15 +77,11 @@ def test_rows_and_columns_without_a_word(clpix: Clpix, here: Path) -> None:
         (("--radii", "0.3"), 4, 1),
         (("--kernel", "light.exr"), 4, 1),
     ):
-        assert (
-            clpix("bloom", "light.exr", "--contact-sheet", *options, "-o", "s.png", "--overwrite").code == 0
-        )
+        sheet = ("bloom", "light.exr", "--contact-sheet", "--overwrite", "-o")
+        assert clpix(*sheet, "s.png", *options).code == 0
         height = read("s.png").pixels.shape[0]
         assert (height - GAP) % rows == 0 and (height - GAP) // rows == 36 + GAP * 3 // 2 + GAP
-        explicit = ("--strengths", "0.1", "--radii", "0.1")
-        assert (
-            clpix("bloom", "light.exr", "--contact-sheet", *explicit, "-o", "t.png", "--overwrite").code == 0
-        )
+        assert clpix(*sheet, "t.png", "--strengths", "0.1", "--radii", "0.1").code == 0
         width = read("t.png").pixels.shape[1] - GAP
         wider = read("s.png").pixels.shape[1] - GAP
         assert round(wider / width) == columns if options[:1] != ("--kernel",) else wider <= width
@@ -106,14 +100,6 @@ def test_pictures_are_upright(clpix: Clpix, here: Path, orientation: int) -> Non
     ((tile,),) = tiles_of(read("sheet.png").pixels, 1, 1, *shape)
     y, x = {1: (0, 0), 3: (-1, -1), 6: (0, -1)}[orientation]
     assert tile[y, x].min() == 255 and tile[-1 - y if y else -1, -1 - x if x else -1].max() == 0
-
-
-def test_a_repair_is_told_once(clpix: Clpix, here: Path) -> None:
-    pixels = np.moveaxis(scene((3, 9, 9)), 0, -1).copy()
-    pixels[4, 4, 1] = -300.0
-    write("light.exr", Picture(pixels, linear=True))
-    run = clpix("bloom", "light.exr", "--contact-sheet", "-o", "sheet.png")
-    assert run.code == 0 and len(run.err.splitlines()) == 1 and "negative" in run.err
 
 
 def test_what_is_refused(clpix: Clpix, here: Path) -> None:

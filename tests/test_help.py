@@ -25,6 +25,7 @@ from gpuops.ops import OPERATIONS, operation
 
 from .conftest import Run
 from .test_cli import one_line, picture
+from .test_operations import skip_without_package
 
 Program = Callable[..., Run]
 
@@ -68,9 +69,6 @@ def calls(line: str, path: tuple[str, ...]) -> bool:
     name = [word for word in path if word != "two folders"]
     starts = [1, *(i + 1 for i, word in enumerate(words) if word == "then")]
     return any(words[start : start + len(name)] == name for start in starts)
-
-
-# -- pages -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", [*GROUPS, *LEAVES], ids=lambda path: " ".join(path) or "clpix")
@@ -156,9 +154,6 @@ def test_long_pages_stay_short() -> None:
     assert whole.count("Some text") == 240
 
 
-# -- the command -------------------------------------------------------------------------------------------------
-
-
 def test_clpix_help(clpix: Program, wide: None) -> None:
     assert clpix("help").out == clpix("--help").out
     assert clpix("help", "blur").out == clpix("blur", "--help").out
@@ -188,9 +183,6 @@ def test_help_on_what_there_is_not(clpix: Program) -> None:
 def test_every_operation_has_examples() -> None:
     assert all(len(operation(name).examples) >= 3 for name in OPERATIONS)
     assert set(LISTED) == {path[0] for path in LEAVES}
-
-
-# -- examples ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -256,9 +248,8 @@ def expanded(line: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", list(LEAVES), ids=" ".join)
-def test_examples_run(
-    clpix: Program, there: Path, monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...]
-) -> None:
+def test_examples_run(clpix, there, monkeypatch, path) -> None:
+    skip_without_package(path[0])
     prepare(clpix, path)
     if path[0] in ("bench", "devices"):
         measure_nothing(monkeypatch)

@@ -67,9 +67,7 @@ def run_line(clpix: Callable[..., Run], line: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_commands_do_what_the_page_says(
-    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
-) -> None:
+def test_commands_do_what_the_page_says(clpix, tmp_path, monkeypatch, page) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
     lines = commands_of(PAGES[page])
@@ -350,7 +348,7 @@ def add_a_watermark() -> Iterator[None]:
 
 @task
 def tone_map_a_video() -> Iterator[None]:
-    av = pytest.importorskip("av")
+    av = pytest.importorskip("av", reason="needs the extra video")
     with av.open("clip.mp4", "w") as out:
         stream = out.add_stream("libx264", rate=25)
         stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
@@ -368,7 +366,7 @@ def tone_map_a_video() -> Iterator[None]:
 
 @task
 def keep_hdr_in_a_video() -> Iterator[None]:
-    av = pytest.importorskip("av")
+    av = pytest.importorskip("av", reason="needs the extra video")
     for name, curve in (("hdr.mp4", 16), ("sdr.mp4", 1)):
         with av.open(name, "w") as out:
             stream = out.add_stream("libx265", rate=25, options={"x265-params": "log-level=none"})

@@ -6,6 +6,7 @@ import io
 import json
 import struct
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from gpuops.pixels import light
 from gpuops.pixels.coding import on_device
 from gpuops.pixels.primaries import ColourError
 
+from .choices import pairs
 from .conftest import Run
 from .reference import colour as reference
 from .reference import little_cms as cms
@@ -119,22 +121,16 @@ def test_tiff(name: str, dtype: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"tile": (16, 16)},
-        {"rowsperstrip": 3},
-        {"byteorder": ">"},
-        {"compression": "zlib", "predictor": 2},
-        {"compression": "lzw"},
-        {"compression": "zstd"},
-        {"bigtiff": True},
-        {"planarconfig": "separate"},
+        {"tile": (16, 16)}, {"rowsperstrip": 3}, {"byteorder": ">"}, {"compression": "zlib", "predictor": 2},
+        {"compression": "lzw"}, {"compression": "zstd"}, {"bigtiff": True}, {"planarconfig": "separate"},
     ],
     ids=str,
-)
-@pytest.mark.parametrize("size", [(29, 31), (1, 1), (1, 40), (40, 1)], ids=str)
-def test_tiff_however_it_is_stored(options: dict[str, Any], size: tuple[int, int], tmp_path: Path) -> None:
-    inks = drawn("uint8", size=size)
-    stored = np.moveaxis(inks, -1, 0) if "planarconfig" in options else inks
-    for profile, wanted in ((PRESS, little_cms(PRESS, inks)), (None, formula(inks))):
+)  # fmt: skip
+def test_tiff_however_it_is_stored(options: dict[str, Any], tmp_path: Path) -> None:
+    for size, profile in product([(29, 31), (1, 1), (1, 40), (40, 1)], (PRESS, None)):
+        inks = drawn("uint8", size=size)
+        stored = np.moveaxis(inks, -1, 0) if "planarconfig" in options else inks
+        wanted = little_cms(PRESS, inks) if profile else formula(inks)
         save(tmp_path / "a.tif", stored, profile, **options)
         picture, said = saving(tmp_path / "a.tif")
         assert said == [WITHOUT] * (profile is None)
@@ -225,10 +221,9 @@ def psd(pixels: Pixels, *, alpha: bool, runs: bool = False, large: bool = False)
     return data + struct.pack(f">{len(rows)}{'I' if large else 'H'}", *map(len, rows)) + b"".join(rows)
 
 
-@pytest.mark.parametrize("large", [False, True])
-@pytest.mark.parametrize("runs", [False, True])
-@pytest.mark.parametrize("alpha", [False, True])
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize(
+    ("dtype", "alpha", "runs", "large"), pairs(("uint8", "uint16"), *3 * [(False, True)])
+)
 def test_psd(dtype: str, alpha: bool, runs: bool, large: bool, tmp_path: Path) -> None:
     """Transparency has mixed the merged picture with white, which is no ink."""
     path, inks, most = tmp_path / "a.psd", drawn(dtype, 5 if alpha else 4), np.iinfo(dtype).max
@@ -264,28 +259,14 @@ def test_pillows_colour_management_agrees(tmp_path: Path) -> None:
     assert np.abs(found - wanted).max() < 0.52
 
 
-def test_a_stored_orientation_turns_inks(tmp_path: Path) -> None:
-    inks = drawn()
-    save(tmp_path / "a.tif", inks, extratags=[(274, 3, 1, 6, True)])
-    picture, _ = saving(tmp_path / "a.tif")
-    assert (
-        np.abs(picture.upright().pixels - np.rot90(little_cms(PRESS, inks), -1)).max() < TOLERANCE["signal"]
-    )
-
-
 def test_pages(tmp_path: Path) -> None:
     """A page of inks, one of RGB, and one of inks with another profile."""
     first, second, third = drawn(), drawn("uint8", 3), drawn("uint16", 5)
     with tifffile.TiffWriter(tmp_path / "a.tif") as file:
         file.write(first, photometric="separated", iccprofile=PRESS, metadata=None)
         file.write(second, photometric="rgb", metadata=None)
-        file.write(
-            third,
-            photometric="separated",
-            extrasamples=["unassalpha"],
-            iccprofile=PROFILES["lut8"],
-            metadata=None,
-        )
+        other = {"extrasamples": ["unassalpha"], "iccprofile": PROFILES["lut8"]}
+        file.write(third, photometric="separated", metadata=None, **other)
     picture, said = saving(tmp_path / "a.tif")
     assert said == ["holds 3 pages; the first is used"] and picture.layers == ("0", "1", "2")
     assert np.abs(picture.pixels - little_cms(PRESS, first)).max() < TOLERANCE["signal"]
@@ -364,6 +345,7 @@ def test_inks_that_are_refused(tmp_path: Path) -> None:
         files.read(tmp_path / "a.jpg")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PROFILES)
 def test_damaged_profiles_are_refused(name: str) -> None:
     """Bytes that are something else, and every truncation, are fit or one line."""
@@ -382,19 +364,13 @@ def test_damaged_profiles_are_refused(name: str) -> None:
 # -- commands ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by_rows", [False, True])
-@pytest.mark.parametrize("tiled", [False, True])
-@pytest.mark.parametrize("alpha", [False, True])
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize(
+    ("dtype", "alpha", "tiled", "by_rows"), pairs(("uint8", "uint16"), *3 * [(False, True)])
+)
 def test_results_are_srgb_of_the_files_depth(
-    clpix: Clpix,
-    dtype: str,
-    alpha: bool,
-    tiled: bool,
-    by_rows: bool,
-    tmp_path: Path,
+    clpix: Clpix, dtype: str, alpha: bool, tiled: bool, by_rows: bool, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     if by_rows:
         monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
         monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
@@ -532,18 +508,6 @@ def test_info(clpix: Clpix, tmp_path: Path) -> None:
     assert json.loads(clpix("info", tmp_path / "b.png", "--json").out)[0]["inks"] is None
 
 
-def test_frames(clpix: Clpix, tmp_path: Path) -> None:
-    first, second = drawn(), drawn()[::-1]
-    with tifffile.TiffWriter(tmp_path / "a.tif") as file:
-        for page in (first, second):
-            file.write(page, photometric="separated", iccprofile=PRESS, metadata=None)
-    run = clpix("convert", tmp_path / "a.tif", "--frames", "all", "-o", tmp_path / "out.png")
-    assert run.code == 0
-    for number, inks in enumerate((first, second)):
-        found = files.read(tmp_path / f"out-000{number}.png").pixels
-        assert np.abs(found - little_cms(PRESS, inks.copy()).clip(0, 1) * 255).max() < 0.51
-
-
 # -- gray ----------------------------------------------------------------------------------------------------------
 
 
@@ -597,9 +561,7 @@ def test_gray_at_the_tables_steps() -> None:
 
 @pytest.mark.parametrize("by_rows", [False, True])
 @pytest.mark.parametrize("suffix", ["png", "tif", "jpg"])
-def test_gray_files(
-    clpix: Clpix, suffix: str, by_rows: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gray_files(clpix, suffix, by_rows, tmp_path, monkeypatch) -> None:
     if by_rows:
         monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
         monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)

@@ -125,19 +125,13 @@ def test_nothing_passes_beside_what_is_not_finite(gpu: Gpu, rng: np.random.Gener
     a = rng.random((192, 200, 3)).astype(np.float32)
     b = a.copy()
     b[7, 9, 1] = value
-    measured = measure(
-        Both(
-            gpu, Picture(b, linear=True), Picture(a, linear=True), EVERYTHING, known(Picture(a, linear=True))
-        ),
-        Thresholds(limits={m: -1e30 if d.higher else 1e30 for m, d in METRICS.items() if d.worst is None}),
-    )
+    first, second = Picture(a, linear=True), Picture(b, linear=True)
+    limits = {m: -1e30 if d.higher else 1e30 for m, d in METRICS.items() if d.worst is None}
+    measured = measure(Both(gpu, second, first, EVERYTHING, known(first)), Thresholds(limits=limits))
     missed = {limit.name for limit in measured.missed}
     wanted = {option_of(m) for m, d in METRICS.items() if d.worst is None}
-    counted = {
-        "max-pixelmatch",
-        "max-pixelmatch-window",
-        "max-within-radius",
-    }  # of pixels, which are many at most
+    # Counts of pixels, which are many at most.
+    counted = {"max-pixelmatch", "max-pixelmatch-window", "max-within-radius"}
     assert missed >= wanted - counted
     assert measured.bad == 1
 

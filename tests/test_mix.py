@@ -14,6 +14,7 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.files import operands
 from gpuops.ops.mix import MixParams, mix
 
+from .choices import pairs, thinned
 from .conftest import Run
 from .tolerance import MIX
 
@@ -34,15 +35,11 @@ def picture(folder: Path, name: str, pixels: Array, *, alpha: bool) -> Path:
     return folder / name
 
 
-@pytest.mark.parametrize("size", [(1, 1), (7, 13), (1, 19)])
-@pytest.mark.parametrize("other_alpha", [False, True])
-@pytest.mark.parametrize("alpha", [False, True])
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("amount", [0.3, 1.0])
-def test_formula(
-    gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], other_alpha: bool, alpha: bool, masked: bool,
-    amount: float, tmp_path: Path,
-) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    ("size", "other_alpha", "alpha", "masked", "amount"),
+    pairs([(1, 1), (7, 13), (1, 19)], *3 * [(False, True)], (0.3, 1.0)),
+)
+def test_formula(gpu, rng, size, other_alpha, alpha, masked, amount, tmp_path) -> None:
     a = rng.random((*size, 3 + alpha), np.float32)
     b = rng.random((*size, 3 + other_alpha), np.float32)
     m = rng.integers(0, 255, (*size, 1), endpoint=True).astype(np.uint8)
@@ -113,47 +110,17 @@ def test_a_blur_of_a_part(clpix: Callable[..., Run], rng: np.random.Generator, t
 
 
 CHAINS = [
-    ("mix", "in", "--picture", "b", "--mask", "m", "--amount", "0.7"),
-    (
-        "blur",
-        "in",
-        "--sigma",
-        "3",
-        "then",
-        "mix",
-        "--picture",
-        "b",
-        "--mask",
-        "m",
-        "--invert",
-        "then",
-        "tonemap",
-    ),
-    ("mix", "in", "--picture", "in", "--mask", "b", "then", "sharpen", "then", "mix", "--picture", "b"),
-    (
-        "crop",
-        "in",
-        "--region",
-        "0,0,61,83",
-        "then",
-        "mix",
-        "--picture",
-        "b",
-        "then",
-        "crop",
-        "--region",
-        "0,70,61,9",
-    ),
+    "mix in --picture b --mask m --amount 0.7",
+    "blur in --sigma 3 then mix --picture b --mask m --invert then tonemap",
+    "mix in --picture in --mask b then sharpen then mix --picture b",
+    "crop in --region 0,0,61,83 then mix --picture b then crop --region 0,70,61,9",
 ]
 
 
-@pytest.mark.parametrize("small", [0, 1 << 24])
-@pytest.mark.parametrize("chain", CHAINS, ids=" ".join)
-@pytest.mark.parametrize("channels", [1, 3, 4])
-def test_by_rows_it_is_the_same(
-    clpix: Callable[..., Run], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
-    channels: int, chain: tuple[str, ...], small: int,
-) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    ("channels", "chain", "small"), thinned(pairs((1, 3, 4), CHAINS, (0, 1 << 24)), 4, arguments=3)
+)
+def test_by_rows_it_is_the_same(clpix, rng, monkeypatch, tmp_path, channels, chain, small) -> None:
     """Rows of the other pictures come as those of the input do, several times where a figure is measured first."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpuops.files.operands._SMALL", small)
@@ -162,7 +129,7 @@ def test_by_rows_it_is_the_same(
     for name, (pixels, count) in (others | {names["in"]: (rng.random((83, 61, channels)), channels)}).items():
         stored = (255 * pixels).astype(np.uint8) if name == "m.png" else pixels.astype(np.float32)
         files.write(name, files.Picture(stored, alpha=count == 4, linear=name != "m.png"))
-    command = [names.get(word, word) for word in chain]
+    command = [names.get(word, word) for word in chain.split()]
     whole = clpix(*command, "-o", "whole.exr")
     with monkeypatch.context() as patch:
         patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
@@ -176,9 +143,7 @@ def test_by_rows_it_is_the_same(
     np.testing.assert_allclose(found, expected, rtol=1e-6 if "tonemap" in chain else 0, atol=0)
 
 
-def test_a_damaged_picture_by_rows(
-    clpix: Callable[..., Run], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_damaged_picture_by_rows(clpix, rng, monkeypatch, tmp_path) -> None:
     """Each input fails with its line, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpuops.files.operands._SMALL", 0)
@@ -211,16 +176,13 @@ def test_refusals(clpix: Callable[..., Run], gpu: Gpu, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [("mix", "--picture"), ("merge", "--others"), ("register", "--reference")], ids=str
-)
-@pytest.mark.parametrize("more", [(), ("--repeat", "2"), ("--jobs", "1"), ("--no-fuse",)], ids=str)
-def test_each_gray_image_is_told_of(
-    clpix: Callable[..., Run],
-    rng: np.random.Generator,
-    tmp_path: Path,
-    command: tuple[str, str],
-    more: tuple[str, ...],
-) -> None:
+    ("command", "more"),
+    [
+        (("mix", "--picture"), ("--repeat", "2")), (("mix", "--picture"), ("--no-fuse",)),
+        (("merge", "--others"), ()), (("register", "--reference"), ("--jobs", "1")),
+    ],
+)  # fmt: skip
+def test_each_gray_image_is_told_of(clpix, rng, tmp_path, command, more) -> None:
     """A picture is made gray once, and every image that it goes to is named."""
     names = [tmp_path / f"{name}.png" for name in ("a",) if command[0] == "merge"] or [
         tmp_path / f"{name}.png" for name in "abc"

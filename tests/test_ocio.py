@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,21 @@ from gpuops.ocio import config
 from gpuops.ocio.shader import Texture, buffer, opencl
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.flip import FlipParams
-from gpuops.ops.ocio import OPERATION, OcioParams, ocio
+from gpuops.ops.ocio import OcioParams, ocio
 from gpuops.pixels.colour import SRGB, of_primaries
 from gpuops.pixels.primaries import NAMED
 from gpuops.pixels.targets import named
 from gpuops.plan import plan
 
 from . import tolerance
+from .choices import needs
 from .conftest import Run
 from .reference.colour import srgb_light, srgb_signal
 from .reference.images import on
 
-PyOpenColorIO = pytest.importorskip("PyOpenColorIO")
+with suppress(ImportError):
+    import PyOpenColorIO
+pytestmark = needs("PyOpenColorIO", "ocio")
 Program = Callable[..., Run]
 Values = npt.NDArray[Any]
 
@@ -211,9 +215,7 @@ def test_the_label_of_results(clpix: Program, rng: np.random.Generator, tmp_path
     assert files.read(tmp_path / "log.tif").metadata.colour is None
 
 
-def test_floats_that_cannot_say_a_curve_are_light(
-    clpix: Program, rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_floats_that_cannot_say_a_curve_are_light(clpix, rng, tmp_path) -> None:
     x = rng.random((9, 11, 3)).astype(np.float32)
     files.write(tmp_path / "in.exr", files.Picture(x, linear=True))
     run = clpix(
@@ -296,19 +298,6 @@ def test_a_recipe_finds_the_config_beside_it(tmp_path: Path) -> None:
         assert step == OcioParams(found, "raw", "raw")
 
 
-def test_by_rows(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
-    """A device with room for a part of the picture gives the same."""
-    x = rng.random((600, 300, 3)).astype(np.float32)
-    files.write(tmp_path / "in.exr", files.Picture(x, linear=True))
-    command = ("ocio", tmp_path / "in.exr", "--config=cg", "--display=Gamma 2.2 Rec.709 - Display")
-    for name, limit in (("whole", ()), ("rows", ("--device-memory", "3M"))):
-        run = clpix(*command, "-o", tmp_path / f"{name}.png", *limit)
-        assert (run.code, run.err) == (0, "")
-    whole, rows = (files.read(tmp_path / f"{name}.png") for name in ("whole", "rows"))
-    np.testing.assert_array_equal(rows.pixels, whole.pixels)
-    assert rows.metadata.colour == whole.metadata.colour is not None
-
-
 def test_the_list(clpix: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """It needs neither inputs nor an output, and stands before or behind --config."""
     run = clpix("ocio", "--list", "--config", "cg")
@@ -344,11 +333,6 @@ def test_errors_of_one_line(clpix: Program, monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setitem(sys.modules, "PyOpenColorIO", None)
     run = clpix("ocio", tmp_path / "in.png", "--config=cg", "--to=ACEScg", "-o", tmp_path / "out.png")
     assert run.code == 2 and "pip install 'clpix[ocio]'" in run.err and len(run.err.splitlines()) == 1
-
-
-def test_a_picture_that_is_none(gpu: Gpu) -> None:
-    with pytest.raises(ParameterError, match="ocio needs a gray or RGB image"):
-        ocio(gpu, gpu.array(np.zeros((5, 2, 2), np.float32)), OPERATION.cases[0])
 
 
 SHADER = """

@@ -28,6 +28,7 @@ from gpuops.ops.convolve import ConvolveParams
 from gpuops.params.files import FileOperand
 from gpuops.space import converted
 
+from .choices import pairs
 from .conftest import Run
 from .reference.images import on
 from .tolerance import CHAIN
@@ -43,6 +44,17 @@ OLDER = ("tonemap", "blur", "bloom", "convolve", "merge", "mix", "register")
 def module_of(name: str) -> Any:
     """The test module of an operation, which has to exist."""
     return import_module(f".test_{name}", __package__)
+
+
+@pytest.fixture(autouse=True)
+def packages(request: pytest.FixtureRequest) -> None:
+    """Skips tests of an operation whose package is absent."""
+    skip_without_package(getattr(getattr(request.node, "callspec", None), "params", {}).get("name", ""))
+
+
+def skip_without_package(name: str) -> None:
+    if name == "ocio":
+        pytest.importorskip("PyOpenColorIO", reason="needs the extra ocio")
 
 
 NEWER = [name for name in OPERATIONS if name not in OLDER]
@@ -107,12 +119,8 @@ def check(gpu: Gpu, name: str, x: np.ndarray[Any, Any], *, alpha: bool) -> None:
         np.testing.assert_array_equal(image.numpy(), x)  # the input stays
 
 
-@pytest.mark.parametrize("name", NEWER)
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("channels", LAYOUTS)
-def test_against_the_reference(
-    gpu: Gpu, rng: np.random.Generator, name: str, size: tuple[int, int], channels: int
-) -> None:
+@pytest.mark.parametrize(("name", "size", "channels"), pairs(NEWER, SIZES, LAYOUTS))
+def test_against_the_reference(gpu, rng, name, size, channels) -> None:
     check(gpu, name, rng.gamma(0.5, 2, (channels, *size)).astype(np.float32), alpha=LAYOUTS[channels])
 
 
@@ -132,9 +140,7 @@ def test_identities(gpu: Gpu, clpix: Program, rng: np.random.Generator, name: st
 
 
 @every
-def test_the_command_is_the_function(
-    gpu: Gpu, clpix: Program, rng: np.random.Generator, cases: Any, name: str, tmp_path: Path
-) -> None:
+def test_the_command_is_the_function(gpu, clpix, rng, cases, name, tmp_path) -> None:
     """Over float EXR; pictures have straight colours. What is fused with reading and writing is nearly the same."""
     x = rng.gamma(0.5, 2, (23, 29, 4)).astype(np.float32)
     x[..., 3] = 2.0 ** -rng.integers(0, 4, (23, 29))  # products of colours with these alphas are exact
@@ -159,9 +165,7 @@ def test_the_command_is_the_function(
 
 
 @every
-def test_values_that_are_not_finite_are_said(
-    gpu: Gpu, clpix: Program, cases: Any, name: str, tmp_path: Path
-) -> None:
+def test_values_that_are_not_finite_are_said(gpu, clpix, cases, name, tmp_path) -> None:
     x = np.ones((9, 9, 3), np.float32)
     x[4, 4] = np.nan
     files.write(tmp_path / "in.exr", files.Picture(x, linear=True))
@@ -174,9 +178,7 @@ def test_values_that_are_not_finite_are_said(
 
 
 @every
-def test_what_is_declared_is_so(
-    opened: Callable[..., Gpu], rng: np.random.Generator, cases: Any, name: str
-) -> None:
+def test_what_is_declared_is_so(opened, rng, cases, name) -> None:
     """A pixel has no effect farther away than the record says, and memory is not more than it says."""
     x = rng.gamma(0.5, 1, (3, 120, 160)).astype(np.float32) + 0.1
     y = x.copy()
@@ -200,9 +202,7 @@ def test_what_is_declared_is_so(
 
 
 @every
-def test_it_is_a_step_of_a_chain_and_of_a_recipe(
-    gpu: Gpu, rng: np.random.Generator, cases: Any, name: str
-) -> None:
+def test_it_is_a_step_of_a_chain_and_of_a_recipe(gpu, rng, cases, name) -> None:
     image = on(gpu, rng.random((3, 24, 40), np.float32), alpha=False)
     for params in (*cases(name), *identities(name)):
         chain = Chain(params)

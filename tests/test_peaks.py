@@ -31,8 +31,7 @@ def picture(rows: int = 120, columns: int = 150, noise: float = 0.0) -> Array:
     return 0.5 + np.sum(waves, 0) + noise * np.random.default_rng(1).standard_normal((rows, columns))
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.02])
-@pytest.mark.parametrize("channels", [1, 4])
+@pytest.mark.parametrize(("noise", "channels"), [(0.0, 4), (0.02, 1)])
 def test_parts_of_a_picture(gpu: Gpu, noise: float, channels: int) -> None:
     x = np.repeat(picture(noise=noise)[None], channels, 0).astype(np.float32)
     found = peaks(gpu, on(gpu, x, alpha=channels == 4), 10)
@@ -76,9 +75,8 @@ def test_the_command_lists_draws_and_reports(clpix: Program, tmp_path: Path) -> 
     before, after = files.read(plain).pixels[..., 0], files.read(drawn).pixels[..., 0]
     changed = before != after
     assert set(np.unique(after[changed])) <= {0, 65535}
-    for u, v, _ in PARTS[
-        :3
-    ]:  # the places themselves stay, with a ring around each, and around its mirror image
+    # The places themselves stay, with a ring around each, and around its mirror image.
+    for u, v, _ in PARTS[:3]:
         for sign in (1, -1):
             row, column = (60 + round(sign * v)) % 120, (75 + round(sign * u)) % 150
             assert changed[max(row - 12, 0) : row + 13, max(column - 12, 0) : column + 13].sum() > 20
@@ -99,9 +97,8 @@ def test_peaks_are_cutoffs(clpix: Program, tmp_path: Path) -> None:
     assert (run.code, run.err) == (0, "")
     inside = files.read(out).pixels[30:-30, 30:-30, 0] / 255
     assert inside.std() < 0.022 and abs(inside.mean() - 0.5) < 0.005
-    assert (
-        clpix("fft", out, "--peaks", 9, "-o", "-", "--format", "png").err.count("0 periodic components") == 1
-    )
+    left = clpix("fft", out, "--peaks", 9, "-o", "-", "--format", "png")
+    assert left.err.count("0 periodic components") == 1
 
 
 def test_options_without_effect(clpix: Program, tmp_path: Path) -> None:

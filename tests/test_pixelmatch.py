@@ -41,22 +41,8 @@ def test_counts_are_those_of_pixelmatch(gpu: Gpu, name: str) -> None:
     check(gpu, name)
 
 
-def test_anchors_tell_anti_aliasing_and_backgrounds_apart() -> None:
-    counts = {json.dumps(case): count for case, count in COUNTS}
-    for name in ("discs", "discs with alpha"):
-        of = {
-            key: [counts[json.dumps({"name": name, "old": False, "options": {
-                "threshold": 0.05, "includeAA": key[0], "checkerboard": key[1]}})]]
-            for key in ((False, True), (True, True), (True, False))
-        }  # fmt: skip
-        assert of[False, True] < of[True, True]
-        assert (of[True, True] != of[True, False]) == (name == "discs with alpha")
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (7, 1), (13, 17), (64, 33), (257, 131)], ids=str)
-def test_differences_are_those_of_the_formula(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int]
-) -> None:
+def test_differences_are_those_of_the_formula(gpu, rng, shape) -> None:
     a = rng.integers(0, 256, (*shape, 4), np.uint8)
     b = np.clip(a + rng.integers(-40, 41, a.shape) * (rng.random((*shape, 1)) < 0.4), 0, 255).astype(np.uint8)
     different = reference.delta(a, b, 255.0) > 35215 * 0.07**2
@@ -78,12 +64,6 @@ def test_thresholds_are_exact(gpu: Gpu) -> None:
             (math.sqrt(delta[level] * (1 + 1e-13) / 35215), 255 - level),
         ):
             assert pixelmatch(gpu, a, b, threshold=threshold, include_aa=True).different == expected
-
-
-def test_equal_pictures(gpu: Gpu) -> None:
-    a = reference.hashed(31, 17, 5)
-    figures, mask = pixelmatch(gpu, a, a.copy(), threshold=0.0, full=True)
-    assert (figures.different, figures.antialiased, mask.numpy().max()) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(

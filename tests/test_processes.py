@@ -27,49 +27,19 @@ def jobs_of(folder: Path, count: int, size: int) -> list[Job]:
     return [Job(str(path), FLIP, f"{number}.png") for number in range(count)]
 
 
-@pytest.mark.parametrize(
-    ("count", "size", "processors", "expected"),
-    [
-        (10_000, 300, 2, 2),
-        (10_000, 20_000, 2, 2),
-        (10_000, 131_072, 2, 1),
-        (10_000, 131_072, 8, 4),
-        (10_000, 393_216, 16, 4),
-        (10_000, 2_000_000, 16, 1),
-        (10_000, 300, 1, 1),
-        (10_000, 300, 64, 4),
-        (10_000, 0, 3, 3),
-        (999, 300, 16, 1),
-        (1000, 300, 16, 2),
-        (1, 300, 16, 1),
-    ],
-)
-def test_how_many(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    count: int,
-    size: int,
-    processors: int,
-    expected: int,
-) -> None:
+def test_how_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "of_machine", lambda: 1 << 36)
-    assert processes_for(jobs_of(tmp_path, count, size), processors) == expected
-
-
-def test_no_more_than_there_is_memory_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for count, size, processors, expected in (
+        (10_000, 300, 2, 2), (10_000, 131_072, 2, 1), (10_000, 131_072, 8, 4), (10_000, 2_000_000, 16, 1),
+        (10_000, 300, 1, 1), (10_000, 300, 64, 4), (10_000, 0, 3, 3), (999, 300, 16, 1), (1000, 300, 16, 2),
+    ):  # fmt: skip
+        assert processes_for(jobs_of(tmp_path, count, size), processors) == expected
     jobs = jobs_of(tmp_path, 10_000, 300)
+    for source in ("vanished.png", "s3://bucket/one.png", "-"):  # of unknown size
+        assert processes_for([*jobs, Job(source, FLIP, "other.png")], 16) == 1
     for memory, expected in ((1 << 29, 1), (1 << 31, 2), (3 << 30, 3)):
         monkeypatch.setattr(processes, "of_machine", lambda memory=memory: memory)
         assert processes_for(jobs, 16) == expected
-
-
-@pytest.mark.parametrize("source", ["vanished.png", "s3://bucket/one.png", "-"])
-def test_inputs_of_unknown_size(tmp_path: Path, source: str) -> None:
-    jobs = jobs_of(tmp_path, 10_000, 300)
-    assert processes_for([*jobs, Job(source, FLIP, "other.png")], 16) == 1
-
-
-# -- the program -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -97,9 +67,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_results_and_messages_are_those_of_one_process(
-    clpix: Program, few: Path, started: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_and_messages_are_those_of_one_process(clpix, few, started, monkeypatch) -> None:
     inputs = sorted(name for name in names(few) if name.startswith("in-"))
     command = ("blur", *inputs, "--sigma", 1.5, "--verbose", "--progress", "--jobs", 2)
     monkeypatch.setattr(processes, "_MOST", 1)
@@ -115,23 +83,11 @@ def test_results_and_messages_are_those_of_one_process(
     assert sorted(ended) == ["begin"] * 9 + ["done"] * 8 + ["failed"]
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        ("--timing",),
-        ("--timing-file", "t.json"),
-        ("--dump-kernels", "kernels"),
-        ("--memory", "1G"),
-        ("--device-memory", "1G"),
-        ("--jobs", 1),
-    ],
-)
-def test_options_of_one_process(
-    clpix: Program, few: Path, started: list[str], option: tuple[object, ...]
-) -> None:
+def test_options_of_one_process(clpix: Program, few: Path, started: list[str]) -> None:
     inputs = [name for name in names(few) if name.startswith("in-") and "4" not in name]
-    ran = clpix("flip", *inputs, "--axis", "vertical", "-o", "out/", *option)
-    assert not started and ran.code == 0 and len(names(few / "out")) == 8
+    for option in ("--timing", "--timing-file t.json", "--dump-kernels kernels", "--memory 1G", "--jobs 1"):
+        ran = clpix("flip", *inputs, "--axis", "vertical", "-o", "out/", "--overwrite", *option.split())
+        assert not started and ran.code == 0 and len(names(few / "out")) == 8
 
 
 def test_a_device_that_cannot_be_opened_is_told_once(clpix: Program, few: Path, started: list[str]) -> None:

@@ -20,6 +20,7 @@ from gpuops.pixels.coding import on_device
 from gpuops.pixels.colour import SRGB
 from gpuops.pixels.primaries import ColourError
 
+from .choices import pairs, thinned
 from .conftest import Run
 from .reference import colour as reference
 from .reference import little_cms as cms
@@ -74,8 +75,9 @@ def ours(gpu: Gpu, profile: bytes, pixels: npt.NDArray[np.generic], *, alpha: bo
     return made.numpy().astype(np.float64)
 
 
-@pytest.mark.parametrize("name", PROFILES)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize(
+    ("name", "dtype"), thinned(pairs(PROFILES, ["uint8", "uint16", "float16", "float32"]), 3, arguments=2)
+)
 def test_colours_are_little_cmss(gpu: Gpu, name: str, dtype: str) -> None:
     rng = np.random.default_rng(3)
     colours = rng.random((61, 67, 3))
@@ -117,9 +119,6 @@ def test_alpha_and_what_is_no_colour(gpu: Gpu) -> None:
     assert np.abs(found[:, :1, :3] - wanted).max() < TOLERANCE["light"]
 
 
-# -- in files ------------------------------------------------------------------------------------------------------
-
-
 def extra(alpha: bool) -> dict[str, Any]:
     """Tifffile's options of a picture with alpha, or without."""
     return {"extrasamples": ["unassalpha"], "metadata": None} if alpha else {"metadata": None}
@@ -138,21 +137,14 @@ def save(
     return np.asarray(pixels[..., :3] / np.iinfo(dtype).max)
 
 
-@pytest.mark.parametrize("by_rows", [False, True])
-@pytest.mark.parametrize("alpha", [False, True])
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 @pytest.mark.parametrize(
-    "options", [(), ("--working", "rec2020"), ("--working", "acescg"), ("--space", "linear")], ids=" ".join
-)
-def test_pictures_become_srgb(
-    clpix: Clpix,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    options: tuple[str, ...],
-    dtype: str,
-    alpha: bool,
-    by_rows: bool,
-) -> None:
+    ("options", "dtype", "alpha", "by_rows"),
+    pairs(
+        [(), ("--working", "rec2020"), ("--working", "acescg"), ("--space", "linear")],
+        ("uint8", "uint16"), (False, True), (False, True),
+    ),
+)  # fmt: skip
+def test_pictures_become_srgb(clpix, tmp_path, monkeypatch, options, dtype, alpha, by_rows) -> None:
     if by_rows:
         monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
         monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
@@ -189,10 +181,8 @@ def test_stored_values_keep_their_profile(clpix: Clpix, tmp_path: Path, suffix: 
 def test_what_a_table_cannot_do(clpix: Clpix, tmp_path: Path) -> None:
     save(tmp_path / "in.png")
     run = clpix("blur", tmp_path / "in.png", "--sigma", 1, "--colour", "input", "-o", tmp_path / "out.png")
-    assert (
-        run.code == 1
-        and "its colour space has a curve that is a table: name another one by --colour" in run.err
-    )
+    words = "its colour space has a curve that is a table: name another one by --colour"
+    assert run.code == 1 and words in run.err
     run = clpix("blur", tmp_path / "in.png", "--sigma", 1, "--space", "encoded", "-o", tmp_path / "out.pfm")
     assert run.code == 0
 
@@ -205,6 +195,7 @@ def test_info_names_it(clpix: Clpix, tmp_path: Path) -> None:
     assert "table" in json.dumps(found)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PROFILES)
 def test_damaged_tables_are_refused(name: str) -> None:
     """Every truncation, and bytes that are something else, give a colour space or one line."""
@@ -228,11 +219,7 @@ def test_a_damaged_table_beside_a_matrix(tmp_path: Path) -> None:
     assert colour.cube is None and colour.primaries == "Display P3" and besides == "tables"
 
 
-# -- beside other pictures -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("alpha", [False, True])
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize(("dtype", "alpha"), [("uint8", True), ("uint16", False)])
 def test_pictures_of_one_table_are_merged_and_mixed_as_they_are_stored(
     clpix: Clpix, dtype: str, alpha: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

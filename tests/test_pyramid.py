@@ -50,7 +50,7 @@ def test_every_band_is_shown_about_mid_gray(gpu: Gpu, scene: Array) -> None:
 
 
 def test_lines_are_all_of_one_width(gpu: Gpu, scene: Array) -> None:
-    """Zeros fill the rest of a band's place, for bands of any size."""
+    """Zeros fill the rest of a band's place, for bands of any size; two of the three longest lines lie in one row."""
     for params in (
         DwtParams(levels=5),
         DwtParams("db4", "symmetric", 3),
@@ -58,33 +58,19 @@ def test_lines_are_all_of_one_width(gpu: Gpu, scene: Array) -> None:
     ):
         values = shown(encoded(gpu, scene[:1, :127, :131] + 0.01), params)[0]
         height, width = values.shape
-        lines = (values == 0).all(axis=1).sum(), (values == 0).all(axis=0).sum()
-        assert lines == (1, 1)
-        assert (
-            (values == 0).sum(axis=1) < width / 2
-        ).sum() == height - 2  # two of the three longest lie in one row
+        assert ((values == 0).all(axis=1).sum(), (values == 0).all(axis=0).sum()) == (1, 1)
+        assert ((values == 0).sum(axis=1) < width / 2).sum() == height - 2
 
 
 def test_shades_of_one_level(gpu: Gpu) -> None:
-    flat = np.full((1, 8, 8), 0.25, np.float32)
-    np.testing.assert_allclose(
-        np.unique(shown(encoded(gpu, flat), DwtParams("haar", levels=1))), [0, 0.25, 0.5]
-    )
+    flat, level = np.full((1, 8, 8), 0.25, np.float32), DwtParams("haar", levels=1)
+    np.testing.assert_allclose(np.unique(shown(encoded(gpu, flat), level)), [0, 0.25, 0.5])
     light = gpu.array(flat)  # linear: 0.25 is shown as the sRGB code 0.537099
-    linear = np.unique(shown(light, DwtParams("haar", levels=1)))
-    np.testing.assert_allclose(linear, [0, 0.5, 0.537099], rtol=0, atol=ROUNDINGS)
-    whole = encoded(gpu, (flat * 1020).astype(np.int32))
-    np.testing.assert_allclose(
-        np.unique(shown(whole, DwtParams("haar", levels=1, integer=True), 255)),
-        [0, 0.5, 1.0],
-        rtol=0,
-        atol=ROUNDINGS,
+    np.testing.assert_allclose(np.unique(shown(light, level)), [0, 0.5, 0.537099], rtol=0, atol=ROUNDINGS)
+    whole = shown(
+        encoded(gpu, (flat * 1020).astype(np.int32)), DwtParams("haar", levels=1, integer=True), 255
     )
-
-
-def test_rounding_errors_are_not_shown(gpu: Gpu) -> None:
-    values = shown(encoded(gpu, np.full((1, 64, 64), 0.3, np.float32)), DwtParams(levels=1))[0]
-    assert np.abs(values[33:, :32] - 0.5).max() < 0.02
+    np.testing.assert_allclose(np.unique(whole), [0, 0.5, 1.0], rtol=0, atol=ROUNDINGS)
 
 
 @pytest.mark.parametrize("lamp", [1.0, 1e4, 1e30])
@@ -102,13 +88,11 @@ def test_few_lines_on_black_are_shown(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (3, 2)])
-@pytest.mark.parametrize("mode", ["mirror", "symmetric"])
-def test_small_images(gpu: Gpu, scene: Array, shape: tuple[int, int], mode: str) -> None:
+def test_small_images(gpu: Gpu, scene: Array, shape: tuple[int, int]) -> None:
     for levels in (0, 1, 9):
-        values = shown(encoded(gpu, np.resize(scene, (3, *shape))), DwtParams("haar", mode, levels))
-        assert np.isfinite(values).all() and values.min() >= 0 and values.max() <= 1
-        if mode == "mirror":
-            whole = encoded(gpu, np.resize(scene * 255, (3, *shape)).astype(np.int32))
-            shades = shown(whole, DwtParams("haar", levels=levels, integer=True), 255)
-            np.testing.assert_allclose(shades.shape, values.shape)
-            assert shades.min() >= 0 and shades.max() <= 1
+        for mode in ("mirror", "symmetric"):
+            values = shown(encoded(gpu, np.resize(scene, (3, *shape))), DwtParams("haar", mode, levels))
+            assert np.isfinite(values).all() and values.min() >= 0 and values.max() <= 1
+        whole = encoded(gpu, np.resize(scene * 255, (3, *shape)).astype(np.int32))
+        shades = shown(whole, DwtParams("haar", levels=levels, integer=True), 255)
+        assert shades.min() >= 0 and shades.max() <= 1

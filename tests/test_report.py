@@ -7,7 +7,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,8 +20,6 @@ from gpuops.bench import report_formats
 from gpuops.filters.blur import blur
 from gpuops.ops.blur import BlurParams
 from gpuops.profile import _Launch
-
-from .conftest import Run
 
 RUNS = 3
 
@@ -80,31 +78,13 @@ def test_an_inner_phase_stops_the_outer_ones_clock(monkeypatch: pytest.MonkeyPat
     assert report.wall == 15 and report_formats.totals(report)["unaccounted_ms"] == 8000
 
 
-def test_time_that_no_phase_covers_is_shown_as_unaccounted() -> None:
-    report = Report()
-    time.sleep(0.02)
-    report.close()
-    assert report_formats.totals(report)["unaccounted_ms"] >= 20
-
-
-def test_a_closed_report_tells_the_same_totals_again(report: Report) -> None:
-    first = report_formats.totals(report)["wall_ms"]
-    time.sleep(0.002)
-    assert report_formats.totals(report)["wall_ms"] == first
-
-
 def test_json_has_context_phases_kernels_and_totals(report: Report) -> None:
     result = json.loads(json.dumps(report_formats.to_json(report), allow_nan=False))
     assert result["schema_version"] == report_formats.SCHEMA_VERSION
     for key in ("clpix", "numpy", "pyopencl", "python", "date", "device", "platform", "driver", "command"):
         assert result["context"][key], key
-    assert {phase["name"] for phase in result["phases"]} >= {
-        "import",
-        "platform",
-        "upload",
-        "compute",
-        "download",
-    }
+    phases = {"import", "platform", "upload", "compute", "download"}
+    assert {phase["name"] for phase in result["phases"]} >= phases
     blurs = [kernel for kernel in result["kernels"] if kernel["name"].startswith("gaussian")]
     assert len(blurs) == 1
     for kernel in blurs:
@@ -164,9 +144,7 @@ def test_trace_is_chrome_trace_events_on_aligned_tracks(report: Report) -> None:
     assert max(event["ts"] + event["dur"] for event in kernels) <= last + 1000
 
 
-def test_a_batch_has_a_track_for_each_reader_and_writer(
-    clpix: Callable[..., Run], tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_a_batch_has_a_track_for_each_reader_and_writer(clpix, tmp_path, rng) -> None:
     for i in range(4):
         files.write(tmp_path / f"{i}.png", files.Picture(rng.integers(0, 256, (40, 30, 3), np.uint8)))
     trace = tmp_path / "t.trace.json"
@@ -196,16 +174,7 @@ def test_a_trace_of_launches_noted_late_still_ends_before_the_host_saw_the_end()
 
 def test_table_names_everything(report: Report) -> None:
     text = report_formats.table(report)
-    for word in (
-        "import",
-        "compute",
-        "unaccounted",
-        "wall",
-        "gaussian xy",
-        "GB/s",
-        "% copy",
-        "peak memory",
-    ):
+    for word in ("import", "compute", "unaccounted", "wall", "gaussian xy", "GB/s", "% copy", "peak memory"):
         assert word in text, word
     assert len({len(line) for line in text.splitlines() if line.startswith("gaussian")}) == 1
     assert f"{RUNS}  " in text
@@ -245,9 +214,7 @@ def test_an_empty_report_has_a_table_and_every_format() -> None:
 @pytest.mark.parametrize(
     ("name", "key"), [("t.json", "totals"), ("t.TRACE.json", "traceEvents"), ("t.csv", None)]
 )
-def test_write_chooses_the_format_by_extension(
-    report: Report, tmp_path: Path, name: str, key: str | None
-) -> None:
+def test_write_chooses_the_format_by_extension(report, tmp_path, name, key) -> None:
     report_formats.write(report, tmp_path / name)
     text = (tmp_path / name).read_text(encoding="utf-8")
     assert text.startswith("kind,name") if key is None else key in json.loads(text)

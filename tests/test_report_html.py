@@ -21,16 +21,19 @@ from gpuops.regress.outcome import Outcome, Run
 
 from .reference.suite import BLOCK, MARKUP, Suite, small
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install 'clpix[test]'")
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs the extra test-all")
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 BROWSER, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
-pytestmark = pytest.mark.skipif(
-    not (os.access(BROWSER, os.X_OK) and os.access(DRIVER, os.X_OK)),
-    reason="needs Debian's packages chromium and chromium-driver",
-)
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.skipif(
+        not (os.access(BROWSER, os.X_OK) and os.access(DRIVER, os.X_OK)),
+        reason="needs Debian's packages chromium and chromium-driver",
+    ),
+]
 
 # What rounding of colours on their way to a screenshot may change.
 LEVELS = 2
@@ -219,26 +222,21 @@ def test_twenty_thousand_cases_are_a_list_of_a_hundred(page: Page, tmp_path: Pat
 # -- the viewer ----------------------------------------------------------------------------------------------------
 
 
-def test_side_by_side_shows_both(page: Page, made: tuple[Suite, Run, Path]) -> None:
-    reference, result = pair(made, "depth/8.png")
-    page.case("depth/8.png")
-    for x, y in (INSIDE, OUTSIDE):
-        assert page.colour(x, y, "left") == pytest.approx(reference[y, x], abs=LEVELS)
-        assert page.colour(x, y, "right") == pytest.approx(result[y, x], abs=LEVELS)
-
-
-def test_the_slider_moves_the_split(page: Page, made: tuple[Suite, Run, Path]) -> None:
-    reference, result = pair(made, "depth/8.png")
-    page.case("depth/8.png", "slider")
+def test_pictures_side_by_side_under_a_slider_and_mixed(page: Page, made: tuple[Suite, Run, Path]) -> None:
+    reference, result = (part.astype(float) for part in pair(made, "depth/8.png"))
     x, y = INSIDE
-    before = page.picture()
-    page.set("amount", 90)
-    assert page.colour(x, y) == pytest.approx(reference[y, x], abs=LEVELS)
-    page.set("amount", 5)
-    assert page.colour(x, y) == pytest.approx(result[y, x], abs=LEVELS)
-    assert not np.array_equal(before, page.picture())
+    page.case("depth/8.png")
+    for at_x, at_y in (INSIDE, OUTSIDE):
+        assert page.colour(at_x, at_y, "left") == pytest.approx(reference[at_y, at_x], abs=LEVELS)
+        assert page.colour(at_x, at_y, "right") == pytest.approx(result[at_y, at_x], abs=LEVELS)
+    page.case("depth/8.png", "slider")
+    for place, expected in ((90, reference), (5, result)):
+        page.set("amount", place)
+        assert page.colour(x, y) == pytest.approx(expected[y, x], abs=LEVELS)
     page.find("#amount").send_keys(Keys.ARROW_RIGHT)  # it is a native range, which has its own keys
     assert page("return viewer.amounts.slider") == 5.5
+    page.case("depth/8.png", "onion").set("amount", 25)
+    assert page.colour(x, y) == pytest.approx(0.75 * reference[y, x] + 0.25 * result[y, x], abs=LEVELS)
 
 
 def test_blinking_alternates_at_most_three_times_a_second(page: Page, made: tuple[Suite, Run, Path]) -> None:
@@ -268,13 +266,6 @@ def test_less_motion_stops_blinking(page: Page, browser: Any) -> None:
         prefer(browser)
 
 
-def test_onion_skin_mixes_the_pictures(page: Page, made: tuple[Suite, Run, Path]) -> None:
-    reference, result = (part.astype(float) for part in pair(made, "depth/8.png"))
-    x, y = INSIDE
-    page.case("depth/8.png", "onion").set("amount", 25)
-    assert page.colour(x, y) == pytest.approx(0.75 * reference[y, x] + 0.25 * result[y, x], abs=LEVELS)
-
-
 def test_differences_have_a_gain(page: Page, made: tuple[Suite, Run, Path]) -> None:
     reference, result = (part.astype(float) for part in pair(made, "depth/8.png"))
     page.case("depth/8.png", "difference")
@@ -300,9 +291,8 @@ def test_the_heat_map_has_the_palette_s_colours(page: Page, made: tuple[Suite, R
 
 
 @pytest.mark.parametrize("name", ["depth/half.exr", "depth/single.exr"])
-def test_exposure_is_sRGB_s_curve_after_a_power_of_two(
-    name: str, page: Page, made: tuple[Suite, Run, Path]
-) -> None:
+def test_light_is_exposed_and_shown_by_sRGB_s_curve(name, page, made) -> None:
+    """And what is not a number is magenta; codes have no exposure."""
     result = pair(made, name)[1].astype(float)
     page.case(name)
     assert page.find("#exposure-label").is_displayed()
@@ -312,15 +302,10 @@ def test_exposure_is_sRGB_s_curve_after_a_power_of_two(
         light = np.clip(result[y, x] * 2.0**exposure, 0, 1)
         expected = 255 * np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
         assert page.colour(x, y, "right") == pytest.approx(expected, abs=LEVELS)
-
-
-def test_nan_is_magenta(page: Page) -> None:
-    page.case("depth/half.exr")
-    assert page.colour(3, 2, "right").tolist() == [255, 0, 255]
-
-
-def test_exposure_is_for_light_only(page: Page) -> None:
-    page.case("depth/half.exr").set("exposure", 4)
+    if name == "depth/half.exr":
+        assert page.colour(3, 2, "right").tolist() == [255, 0, 255]
+        page("viewer.goTo(3, 2)")
+        assert "result NaN Inf -1" in page.find("#values").text
     page("go(CASES.find((item) => item.name === 'depth/8.png'))")
     page.until("viewer.name.startsWith('depth/8.png')")
     assert not page.find("#exposure-label").is_displayed() and page("return viewer.exposure") == 0
@@ -355,12 +340,6 @@ def test_the_pointer_reads_the_stored_values(name: str, page: Page, made: tuple[
             found = np.array(span.split()[1:], np.float64)
             assert found == pytest.approx(pixels[y, x].astype(np.float64), rel=1e-6)
         page.press("+")  # zoomed, it is another place of the canvas, and the same pixel
-
-
-def test_other_values_than_numbers_are_read(page: Page) -> None:
-    page.case("depth/half.exr")
-    page("viewer.goTo(3, 2)")
-    assert "result NaN Inf -1" in page.find("#values").text
 
 
 def test_both_pictures_have_one_zoom_and_one_place(page: Page, made: tuple[Suite, Run, Path]) -> None:
@@ -563,9 +542,7 @@ def scriptless(browser: Any) -> Iterator[Callable[[Path], Page]]:
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_without_scripts_all_can_be_read(
-    scriptless: Callable[[Path], Page], made: tuple[Suite, Run, Path]
-) -> None:
+def test_without_scripts_all_can_be_read(scriptless, made) -> None:
     page = scriptless(made[2])
     cases = page.all("#cases details")
     assert len(cases) == len(made[1].outcomes)
@@ -583,9 +560,7 @@ def test_without_scripts_all_can_be_read(
         assert f"render {name}" in case.text and "0.01" in case.text
 
 
-def test_the_folder_in_a_browser(
-    scriptless: Callable[[Path], Page], made: tuple[Suite, Run, Path], tmp_path: Path
-) -> None:
+def test_the_folder_in_a_browser(scriptless, made, tmp_path) -> None:
     write_folder(tmp_path, made[1])
     page = scriptless(tmp_path / "index.html")
     page.find('a[href$="#case-3"]').click()
@@ -635,10 +610,3 @@ def test_the_page_undoes_every_filter_of_png(kind: int, page: Page, rng: np.rand
             filtered.append(int(rows[y, x] - [0, left, above, (left + above) // 2, nearest][kind]) % 256)
     found = page("return Array.from(unfiltered(Uint8Array.from(arguments[0]), 4, 12, 3))", filtered)
     assert found == rows.reshape(-1).tolist()
-
-
-def test_the_page_decodes_every_half(page: Page) -> None:
-    halves = np.arange(65536, dtype=np.uint16).view(np.float16)
-    found = page("return Array.from({ length: 65536 }, (_, i) => String(half(i)))")
-    expected = halves.astype(np.float64)
-    assert np.array_equal(np.array(found, np.float64), expected, equal_nan=True)

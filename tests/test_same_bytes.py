@@ -88,6 +88,7 @@ def test_every_format(tmp_path: Path) -> None:
     assert changed == []
 
 
+@pytest.mark.exhaustive
 def test_every_command(tmp_path: Path, rng: np.random.Generator) -> None:
     values = rng.random((40, 50, 3)).astype(np.float32)
     dated = {"DateTime": "2001:02:03 04:05:06", "owner": "me"}

@@ -20,6 +20,7 @@ from gpuops.files import Picture, read, write
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.exposure import Neighbours
 
+from .choices import thinned
 from .conftest import Run
 
 Clpix = Callable[..., Run]
@@ -80,11 +81,10 @@ def close(found: list[np.ndarray], wanted: list[np.ndarray]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "count"), [("shared", 99), ("smooth:3", 3), ("smooth:5", 5), ("SMOOTH:99", 99)]
+    ("option", "count"),
+    thinned([("shared", 99), ("smooth:3", 3), ("smooth:5", 5), ("SMOOTH:99", 99)], 2, arguments=2),
 )
-def test_exposures_are_means_of_what_is_metered(
-    option: str, count: int, clpix: Clpix, frames: list[str]
-) -> None:
+def test_exposures_are_means_of_what_is_metered(option, count, clpix, frames) -> None:
     run = clpix("tonemap", *frames, "--exposure", option, "-o", "out/", "-v", "--timing-file", "t.json")
     assert run.code == 0
     metered = log_means(frames)
@@ -108,23 +108,21 @@ def test_what_is_metered_is_told(clpix: Clpix, frames: list[str]) -> None:
     assert clpix("tonemap", *frames, "-o", "quiet/").err == ""
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--meter", "mean", "--key", "0.3"),
-        ("--meter", "histogram", "--percentiles", "20,70"),
-        ("--meter-region", "3,2,11,9"),
-        ("--white-balance", "gray-world", "--meter-region", "3,2,11,9"),
-        ("--operator", "reinhard-extended", "--meter", "center"),
-        ("--operator", "reinhard-extended", "--method", "local", "--meter-region", "3,2,11,9"),
-        ("--operator", "reinhard-local", "--meter", "mean"),
-        ("--operator", "durand"),
-        ("--operator", "linear", "--method", "direct"),
-    ],
-    ids=" ".join,
-)
-def test_one_input_decides_alone(options: tuple[str, ...], clpix: Clpix, frames: list[str]) -> None:
+DECISIONS = [
+    "--meter mean --key 0.3",
+    "--meter histogram --percentiles 20,70",
+    "--white-balance gray-world --meter-region 3,2,11,9",
+    "--operator reinhard-extended --method local --meter-region 3,2,11,9",
+    "--operator reinhard-local --meter mean",
+    "--operator durand",
+    "--operator linear --method direct",
+]
+
+
+@pytest.mark.parametrize("given", thinned(DECISIONS, 3))
+def test_one_input_decides_alone(given: str, clpix: Clpix, frames: list[str]) -> None:
     """Equal frames have equal exposures, so that each is as without neighbours."""
+    options = given.split()
     for name in frames[1:3]:
         write(name, read(frames[0]), overwrite=True)
     assert clpix("tonemap", *frames[:3], *options, "-o", "auto/").err == ""
@@ -141,15 +139,7 @@ def test_by_rows_and_in_chains(clpix: Clpix, frames: list[str], monkeypatch: pyt
     chain = (
         "blur",
         *frames,
-        "--sigma",
-        "1.5",
-        "then",
-        "write",
-        "lin/",
-        "then",
-        "tonemap",
-        "--exposure",
-        "shared",
+        *["--sigma", "1.5", "then", "write", "lin/", "then", "tonemap", "--exposure", "shared"],
     )
     assert clpix(*chain, "-o", "out/").code == 0
     as_whole = results("out")
@@ -159,10 +149,8 @@ def test_by_rows_and_in_chains(clpix: Clpix, frames: list[str], monkeypatch: pyt
         assert clpix(*chain, "-o", "rows/", "--overwrite").code == 0
     close(results("rows"), as_whole)
     assert clpix("blur", *frames, "--sigma", "1.5", "-o", "blurred/").code == 0
-    assert (
-        clpix("tonemap", *(f"blurred/{name}" for name in frames), "--exposure", "shared", "-o", "two/").code
-        == 0
-    )
+    blurred = [f"blurred/{name}" for name in frames]
+    assert clpix("tonemap", *blurred, "--exposure", "shared", "-o", "two/").code == 0
     close(as_whole, results("two"))
 
 

@@ -18,14 +18,7 @@ from gpuops.ops import OPERATIONS
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 # What a browser loads by itself, whose address must be the site's own.
-LOADED = {
-    ("img", "src"),
-    ("script", "src"),
-    ("link", "href"),
-    ("source", "src"),
-    ("iframe", "src"),
-    ("video", "src"),
-}
+LOADED = {("link", "href"), *((tag, "src") for tag in ("img", "script", "source", "iframe", "video"))}
 
 
 @dataclass
@@ -59,12 +52,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", str(folder / "read")]
     nowhere = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
-    run = subprocess.run(
-        [*command, "-c", str(DOCS / "site"), str(DOCS), str(folder / "html")],
-        capture_output=True,
-        text=True,
-        env=os.environ | nowhere,
-    )
+    command += ["-c", str(DOCS / "site"), str(DOCS), str(folder / "html")]
+    run = subprocess.run(command, capture_output=True, text=True, env=os.environ | nowhere)
     assert run.returncode == 0, run.stderr
     return folder / "html"
 

@@ -46,17 +46,9 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int, int], conve
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("beyond", SHAPES, ids=str)
-def test_conventions_are_those_of_skimage(
-    gpu: Gpu, rng: np.random.Generator, beyond: tuple[int, int], convention: str
-) -> None:
+def test_conventions_are_those_of_skimage(gpu, rng, beyond, convention) -> None:
     size = CONVENTIONS[convention][1]
     check(gpu, rng, (2, beyond[0] + size, beyond[1] + size), convention)
-
-
-def test_the_mean_is_the_same_with_the_map(gpu: Gpu, rng: np.random.Generator) -> None:
-    a, b = noisy(rng, (3, 40, 50))
-    mean, _ = structural_similarity(gpu, a, b, data_range=1.0, full=True)
-    assert mean == structural_similarity(gpu, a, b, data_range=1.0)
 
 
 def test_known_values(gpu: Gpu) -> None:
@@ -86,8 +78,11 @@ def test_a_negative_mean_of_a_scale_counts_as_0(gpu: Gpu, rng: np.random.Generat
     assert multiscale_structural_similarity(gpu, a, 1 - a, data_range=1.0) == 0
 
 
-@pytest.mark.parametrize("factor", [2, 3, 4, 5])
-@pytest.mark.parametrize("size", [(1, 1), (1, 7), (5, 2), (12, 13), (30, 35)], ids=str)
+@pytest.mark.parametrize(
+    ("size", "factor"),
+    [((1, 1), 2), ((1, 7), 3), ((5, 2), 4), ((12, 13), 5), ((30, 35), 2), ((30, 35), 3)],
+    ids=str,
+)
 def test_shrunk(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], factor: int) -> None:
     x = 1e4 + rng.random((2, *size), np.float32)
     if factor > 2 * min(size):
@@ -126,9 +121,7 @@ def test_bright_pixels_beside_dark_ones(gpu, kind) -> None:
 
 
 @pytest.mark.parametrize("size", [(383, 400), (384, 400), (641, 643)], ids=str)
-def test_images_are_seen_at_the_authors_distance(
-    gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]
-) -> None:
+def test_images_are_seen_at_the_authors_distance(gpu, rng, size) -> None:
     a, b = noisy(rng, (1, *size))
     factor = {383: 1, 384: 2, 641: 3}[size[0]]
     luminance, contrast = reference.terms(*(reference.averaged(v[0], factor) for v in (a, b)), 1.0)
@@ -138,9 +131,7 @@ def test_images_are_seen_at_the_authors_distance(
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_equal_images_have_exactly_1_with_nan_and_infinity_in_them(
-    gpu: Gpu, rng: np.random.Generator, convention: str
-) -> None:
+def test_equal_images_have_exactly_1_with_nan_and_infinity_in_them(gpu, rng, convention) -> None:
     a = 100 * rng.random((3, 180, 190), np.float32)
     a[0, 0, 0], a[0, 5, 6], a[2, 70, 181], a[1, 7, 8] = np.nan, np.inf, -np.inf, np.nan
     result = structural_similarity(gpu, a, a.copy(), data_range=1.0, convention=convention)
@@ -148,13 +139,11 @@ def test_equal_images_have_exactly_1_with_nan_and_infinity_in_them(
     assert multiscale_structural_similarity(gpu, a, a.copy(), data_range=1.0) == 1
 
 
-@pytest.mark.parametrize("place", [(0, 0, 0), (0, 179, 189), (1, 64, 128), (0, 90, 3)], ids=str)
+@pytest.mark.parametrize("place", [(0, 0, 0), (1, 64, 128)], ids=str)
 @pytest.mark.parametrize(
     ("one", "other"), [(np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (np.inf, 0.5), (np.inf, -np.inf)]
 )
-def test_what_is_not_finite_against_another_value_gives_nan(
-    gpu: Gpu, rng: np.random.Generator, place: tuple[int, int, int], one: float, other: float
-) -> None:
+def test_what_is_not_finite_against_another_value_gives_nan(gpu, rng, place, one, other) -> None:
     a, b = noisy(rng, (2, 180, 190))
     a[place], b[place] = one, other
     mean, full = structural_similarity(gpu, a, b, data_range=1.0, full=True)
@@ -166,12 +155,13 @@ def test_what_is_not_finite_against_another_value_gives_nan(
     np.testing.assert_array_equal(np.isfinite(full.numpy()), ~near)
 
 
-def test_images_on_the_device_and_runs_give_the_same_bits(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_images_on_the_device_runs_and_the_map_give_the_same_bits(gpu: Gpu, rng: np.random.Generator) -> None:
     a, b = noisy(rng, (3, 201, 307))
     first, second = gpu.array(a), gpu.array(b)
-    assert isinstance(structural_similarity(gpu, first, second, data_range=1.0, full=True)[1], Image)
     for function in (structural_similarity, multiscale_structural_similarity):
         assert function(gpu, first, second, data_range=1.0) == function(gpu, a, b, data_range=1.0)
+    mean, full = structural_similarity(gpu, first, second, data_range=1.0, full=True)
+    assert isinstance(full, Image) and mean == structural_similarity(gpu, a, b, data_range=1.0)
 
 
 def test_operands_without_meaning(gpu: Gpu) -> None:

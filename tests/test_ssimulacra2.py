@@ -41,10 +41,10 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int, int]) -> No
     assert ssimulacra2(gpu, a, b) == pytest.approx(reference.score(a, b), abs=TOLERANCE["score"])
 
 
-@pytest.mark.parametrize("planes", [1, 3])
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_formulas(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], planes: int) -> None:
-    check(gpu, rng, (planes, *size))
+def test_formulas(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]) -> None:
+    for planes in (1, 3):
+        check(gpu, rng, (planes, *size))
 
 
 @pytest.mark.parametrize("kind", ["pixel", "half"])
@@ -94,9 +94,7 @@ def test_small_errors_are_not_lost_to_rounding(gpu: Gpu, rng: np.random.Generato
     assert ssimulacra2(gpu, a, b) == pytest.approx(expected, abs=TOLERANCE["score"])
 
 
-def test_equal_pictures_have_exactly_100_with_nan_and_infinity_in_them(
-    gpu: Gpu, rng: np.random.Generator
-) -> None:
+def test_equal_pictures_have_exactly_100_with_nan_and_infinity_in_them(gpu, rng) -> None:
     a = noisy(rng, (3, 67, 141))[0]
     a[0, 0, 0], a[0, 5, 6], a[2, 66, 140], a[1, 7, 8] = np.nan, np.inf, -np.inf, np.nan
     assert ssimulacra2(gpu, a, a.copy()) == 100
@@ -104,24 +102,16 @@ def test_equal_pictures_have_exactly_100_with_nan_and_infinity_in_them(
     assert ssimulacra2(gpu, black, black) == 100
 
 
-@pytest.mark.parametrize("place", [(0, 0, 0), (0, 66, 140), (2, 64, 128), (1, 33, 3)], ids=str)
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [(np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (-np.inf, 0.5), (np.inf, 0.5), (np.inf, -np.inf)],
-)
-def test_what_is_not_finite_against_another_value_gives_nan(
-    gpu: Gpu, rng: np.random.Generator, place: tuple[int, int, int], one: float, other: float
-) -> None:
+def test_what_is_not_finite_against_another_value_gives_nan(gpu: Gpu, rng: np.random.Generator) -> None:
     a = noisy(rng, (3, 67, 141))[0]
-    b = a.copy()
-    a[place], b[place] = one, other
-    assert math.isnan(ssimulacra2(gpu, a, b))
-
-
-def test_enormous_values_are_no_better_than_others(gpu: Gpu, rng: np.random.Generator) -> None:
-    a, b = noisy(rng, (3, 20, 20))
-    b[0, 3, 4] = 1e38
-    assert not ssimulacra2(gpu, a, b) > -1e6
+    for one, other in ((np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (np.inf, 0.5), (np.inf, -np.inf)):
+        for place in ((0, 0, 0), (2, 64, 128)):
+            first, second = a.copy(), a.copy()
+            first[place], second[place] = one, other
+            assert math.isnan(ssimulacra2(gpu, first, second))
+    second = a.copy()
+    second[0, 3, 4] = 1e38
+    assert not ssimulacra2(gpu, a, second) > -1e6
 
 
 def test_images_on_the_device_and_runs_give_the_same_bits(gpu: Gpu, rng: np.random.Generator) -> None:

@@ -22,6 +22,7 @@ from gpuops.ops.flip import FlipParams
 from gpuops.ops.write import WriteParams
 from gpuops.params.storage import CODECS, SUBSAMPLINGS, Storage
 
+from .choices import pairs, thinned
 from .conftest import Run
 
 Clpix = Callable[..., Run]
@@ -64,9 +65,6 @@ def frame(path: Path) -> dict[int, tuple[int, int]]:
     count = data[at + 9]
     parts = [data[at + 10 + 3 * k : at + 13 + 3 * k] for k in range(count)]
     return {part[0]: (part[1] >> 4, part[1] & 15) for part in parts}
-
-
-# -- JPEG and WebP -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("quality", [1, 30, 75, 95, 100])
@@ -114,9 +112,6 @@ def test_lossless_webp(tmp_path: Path, rng: np.random.Generator, level: str) -> 
         np.testing.assert_array_equal(np.asarray(read), what.pixels)
 
 
-# -- exact formats -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 def test_png_levels(tmp_path: Path, rng: np.random.Generator, dtype: str) -> None:
     what = picture(rng, dtype, (90, 120, 1))
@@ -134,8 +129,9 @@ def test_png_levels(tmp_path: Path, rng: np.random.Generator, dtype: str) -> Non
 TIFF = [*CODECS["TIFF"].methods, "deflate:9", "zstd:9", "3"]
 
 
-@pytest.mark.parametrize("way", TIFF)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize(
+    ("way", "dtype"), thinned(pairs(TIFF, ("uint8", "uint16", "float16", "float32")), 4, arguments=2)
+)
 def test_tiff(tmp_path: Path, rng: np.random.Generator, way: str, dtype: str) -> None:
     tags = {"none": 1, "lzw": 5, "deflate": 8, "zstd": 50000, "packbits": 32773, "3": 8}
     for shape in ((37, 53, 3), (1, 1, 1), (150, 311, 2)):
@@ -177,8 +173,12 @@ def test_tiff_keeps_its_metadata(tmp_path: Path, rng: np.random.Generator) -> No
         np.testing.assert_array_equal(np.asarray(read), what.pixels)
 
 
-@pytest.mark.parametrize("way", [*CODECS["EXR"].methods, "zip:9", "zips:1", "dwaa:300"])
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize(
+    ("way", "dtype"),
+    thinned(
+        pairs([*CODECS["EXR"].methods, "zip:9", "zips:1", "dwaa:300"], ("float16", "float32")), 4, arguments=2
+    ),
+)
 def test_exr(tmp_path: Path, rng: np.random.Generator, way: str, dtype: str) -> None:
     what = picture(rng, dtype)
     path = written(tmp_path, "a.exr", what, Storage(compression=way))
@@ -213,28 +213,18 @@ def test_npz(tmp_path: Path, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "a.npz")["pixels"], what.pixels)
 
 
-# -- what is refused -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "storage", "said"),
     [
         ("a.png", Storage(80), "PNG has no quality"),
-        ("a.exr", Storage(80), "EXR has no quality"),
         ("a.pfm", Storage(compression="zip"), "PFM has no choice of compression"),
-        ("a.jpg", Storage(compression="9"), "JPEG has no choice of compression"),
         ("a.webp", Storage(subsampling="4:4:4"), "WebP knows the subsampling 4:2:0, not 4:4:4"),
         ("a.tif", Storage(subsampling="4:2:0"), "TIFF keeps all colours"),
         ("a.webp", Storage(80, compression="lossless"), "lossless WebP has no quality"),
-        ("a.webp", Storage(subsampling="4:2:0", compression="lossless"), "lossless WebP keeps all colours"),
         ("a.png", Storage(compression="lzw"), "PNG has no compression 'lzw': it has none, deflate"),
         ("a.png", Storage(compression="10"), "the level of deflate is 0 … 9, not 10"),
-        ("a.png", Storage(compression="deflate:"), "the level of deflate is 0 … 9, not nothing"),
-        ("a.png", Storage(compression="deflate:-1"), "the level of deflate is 0 … 9, not -1"),
-        ("a.exr", Storage(compression="9"), "EXR has no compression '9'"),
         ("a.exr", Storage(compression="piz:3"), "the compression piz of EXR has no level"),
         ("a.tif", Storage(compression="zstd:99"), "the level of zstd is 1 … 22, not 99"),
-        ("a.npz", Storage(compression="deflate:5"), "the compression deflate of NPZ has no level"),
     ],
 )
 def test_refused(clpix: Clpix, tmp_path: Path, name: str, storage: Storage, said: str) -> None:
@@ -254,9 +244,6 @@ def test_refused(clpix: Clpix, tmp_path: Path, name: str, storage: Storage, said
 def test_refused_by_themselves(clpix: Clpix, tmp_path: Path, given: tuple[object, ...]) -> None:
     run = clpix("flip", "none.png", "--axis", "both", "-o", tmp_path / "a.jpg", *given)
     assert run.code == 2 and str(given[1]) in run.err
-
-
-# -- commands ------------------------------------------------------------------------------------------------------
 
 
 def test_the_recipe_tells_them_apart() -> None:
@@ -281,9 +268,7 @@ def test_update_notices_another_quality(clpix: Clpix, tmp_path: Path, rng: np.ra
         assert max(ours.quantization[0]) > 100
 
 
-def test_what_a_chain_writes_on_the_way_has_its_own(
-    clpix: Clpix, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_what_a_chain_writes_on_the_way_has_its_own(clpix, tmp_path, rng) -> None:
     files.write(tmp_path / "in.png", picture(rng, "uint8"))
     recipe = tmp_path / "chain.toml"
     middle = ("write", tmp_path / "mid.tif", "--compression", "lzw")

@@ -18,6 +18,7 @@ from gpuops.chain import Chain
 from gpuops.files import Metadata, Picture
 from gpuops.ops.flip import FlipParams
 
+from .choices import thinned
 from .conftest import Run
 
 Clpix = Callable[..., Run]
@@ -42,7 +43,7 @@ def photograph(folder: Path, orientation: int = 6, suffix: str = ".png") -> Path
     return path
 
 
-@pytest.mark.parametrize("suffix", [".png", ".jpg", ".webp", ".tif", ".exr", ".npz"])
+@pytest.mark.parametrize("suffix", thinned([".png", ".tif", ".exr", ".jpg", ".webp", ".npz"], 2))
 def test_nothing_is_left(clpix: Clpix, tmp_path: Path, suffix: str) -> None:
     path = photograph(tmp_path)
     out, plain = tmp_path / f"out{suffix}", tmp_path / f"plain{suffix}"
@@ -72,12 +73,12 @@ def test_nothing_is_left(clpix: Clpix, tmp_path: Path, suffix: str) -> None:
             assert not getattr(opened, "text", {})
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
-def test_pixels_are_upright(clpix: Clpix, tmp_path: Path, orientation: int) -> None:
-    path = photograph(tmp_path, orientation)
-    assert clpix("convert", path, "-o", tmp_path / "out.png", "--strip").code == 0
-    with PIL.open(path) as before, PIL.open(tmp_path / "out.png") as after:
-        np.testing.assert_array_equal(np.asarray(after), np.asarray(ImageOps.exif_transpose(before)))
+def test_pixels_are_upright(clpix: Clpix, tmp_path: Path) -> None:
+    for orientation in (1, 3, 5, 8):
+        path = photograph(tmp_path, orientation)
+        assert clpix("convert", path, "-o", tmp_path / "out.png", "--strip", "--overwrite").code == 0
+        with PIL.open(path) as before, PIL.open(tmp_path / "out.png") as after:
+            np.testing.assert_array_equal(np.asarray(after), np.asarray(ImageOps.exif_transpose(before)))
 
 
 def test_those_on_the_way_and_on_stdout(clpix: Clpix, tmp_path: Path) -> None:
@@ -91,9 +92,7 @@ def test_those_on_the_way_and_on_stdout(clpix: Clpix, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("orientation", [1, 3])
-def test_large_pictures(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, orientation: int
-) -> None:
+def test_large_pictures(clpix, tmp_path, monkeypatch, orientation) -> None:
     """By rows if they are upright, else as a whole."""
     path = photograph(tmp_path, orientation)
     assert clpix("convert", path, "-o", tmp_path / "whole.png", "--strip").code == 0
@@ -123,26 +122,14 @@ def test_other_commands(clpix: Clpix, tmp_path: Path) -> None:
 
 
 def test_header_attributes_of_exr(clpix: Clpix, tmp_path: Path) -> None:
-    attributes = {
-        "owner": ("string", "secret"),
-        "chromaticities": ("float[8]", (0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)),
-    }
+    places = (0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)
+    attributes = {"owner": ("string", "secret"), "chromaticities": ("float[8]", places)}
     what = Picture(np.zeros((4, 6, 3), np.float16), linear=True, metadata=Metadata(attributes=attributes))
     files.write(tmp_path / "in.exr", what)
-    run = clpix(
-        "flip",
-        tmp_path / "in.exr",
-        "--axis",
-        "both",
-        "-o",
-        tmp_path / "out.exr",
-        "--strip",
-        "--space",
-        "encoded",
-    )
+    options = ("--axis", "both", "--strip", "--space", "encoded", "-o", tmp_path / "out.exr")
+    run = clpix("flip", tmp_path / "in.exr", *options)
     assert run.code == 0, run.err
-    left = files.read(tmp_path / "out.exr").metadata.attributes
-    assert set(left) == {"chromaticities"}
+    assert set(files.read(tmp_path / "out.exr").metadata.attributes) == {"chromaticities"}
 
 
 def test_the_recipe_tells_them_apart() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from gpuops.glow import d3d11
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.operators import LOCAL, METERS, OPERATORS, TRANSFERS
 from gpuops.params.region import Region, region_option
-from gpuops.pixels import blue_noise
 from gpuops.pixels.coding import Decoding, Encoding, unpack
 from gpuops.tone.operators import CLIPPED
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
@@ -104,6 +102,7 @@ def test_known_values(gpu: Gpu) -> None:
     assert gray("aces-hill", 1e6) == 1
 
 
+@pytest.mark.exhaustive
 @SLOW
 @given(operator=st.sampled_from(POINTWISE), seed=st.integers(0, 2**16), stops=st.integers(1, 60))
 def test_brighter_gray_never_becomes_darker(gpu: Gpu, operator: str, seed: int, stops: int) -> None:
@@ -135,6 +134,7 @@ def test_the_brightest_gray_is_white(gpu: Gpu, operator: str) -> None:
         assert (got == 1).all()
 
 
+@pytest.mark.exhaustive
 @SLOW
 @given(
     operator=st.sampled_from(sorted(CLIPPED)),
@@ -150,27 +150,6 @@ def test_nothing_above_white(gpu: Gpu, operator: str, seed: int, stops: int, eve
     assert got.max() <= 1
 
 
-# The operators that treat the three channels alike.
-SYMMETRIC = (
-    "linear",
-    "reinhard-channels",
-    "reinhard-extended-channels",
-    "aces-narkowicz",
-    "khronos-neutral",
-    "hable",
-    "sigmoid",
-)
-
-
-@SLOW
-@given(operator=st.sampled_from(SYMMETRIC), order=st.permutations([0, 1, 2]), seed=st.integers(0, 2**16))
-def test_channels_in_another_order(gpu: Gpu, operator: str, order: list[int], seed: int) -> None:
-    pixels = light((3, 1, 211), 20, seed)
-    got = mapped(gpu, pixels, operator=operator, parameters=parameters_of(operator))
-    again = mapped(gpu, pixels[order], operator=operator, parameters=parameters_of(operator))
-    np.testing.assert_array_equal(again, got[order])
-
-
 @pytest.mark.parametrize(("chroma", "adaptation"), [(0.0, 1.0), (1.0, 0.5), (0.0, 0.0)])
 def test_photoreceptors_adapt_as_asked(gpu: Gpu, chroma: float, adaptation: float) -> None:
     """Reinhard and Devlin 2005, eqs. 1 to 8: channels together or by themselves, to the image or to the pixel."""
@@ -184,6 +163,7 @@ def test_photoreceptors_adapt_as_asked(gpu: Gpu, chroma: float, adaptation: floa
     np.testing.assert_allclose(got, expected, atol=TOLERANCE["operator"])
 
 
+@pytest.mark.exhaustive
 @SLOW
 @given(operator=st.sampled_from(list(OPERATORS)), stops=st.integers(-20, 20), seed=st.integers(0, 2**16))
 def test_exposure_is_light_times_a_power_of_two(gpu: Gpu, operator: str, stops: int, seed: int) -> None:
@@ -197,6 +177,7 @@ def test_exposure_is_light_times_a_power_of_two(gpu: Gpu, operator: str, stops: 
 ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18])
 
 
+@pytest.mark.exhaustive
 @SLOW
 @given(
     mapping=st.sampled_from(
@@ -208,9 +189,7 @@ ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-3
     width=st.integers(1, 40),
     seed=st.integers(0, 2**16),
 )
-def test_always_finite(
-    gpu: Gpu, mapping: tuple[str, str], meter: str, auto: bool, height: int, width: int, seed: int
-) -> None:
+def test_always_finite(gpu, mapping, meter, auto, height, width, seed) -> None:
     operator, transfer = mapping
     pixels = np.random.default_rng(seed).choice(ODD, (3, height, width))
     with warnings.catch_warnings():
@@ -223,17 +202,17 @@ def test_always_finite(
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, -1.0, 3e38, 1e-45])
-def test_even_images(gpu: Gpu, operator: str, value: float) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GpuopsWarning)
-        got = mapped(gpu, np.full((3, 3, 5), value, np.float32), operator=operator, exposure=None)
-    assert np.isfinite(got).all()
-    np.testing.assert_allclose(
-        got, np.broadcast_to(got[:, :1, :1], got.shape), rtol=ROUNDINGS * (operator in LOCAL)
-    )
-    if not value > 0 or value < 1e-40:
-        assert got.max() < TOLERANCE["operator"]  # black stays black
+def test_even_images(gpu: Gpu, operator: str) -> None:
+    for value in (0.0, np.nan, np.inf, -1.0, 3e38, 1e-45):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GpuopsWarning)
+            got = mapped(gpu, np.full((3, 3, 5), value, np.float32), operator=operator, exposure=None)
+        assert np.isfinite(got).all()
+        np.testing.assert_allclose(
+            got, np.broadcast_to(got[:, :1, :1], got.shape), rtol=ROUNDINGS * (operator in LOCAL)
+        )
+        if not value > 0 or value < 1e-40:
+            assert got.max() < TOLERANCE["operator"]  # black stays black
 
 
 def test_repairs_are_counted_in_one_warning(gpu: Gpu) -> None:
@@ -264,15 +243,6 @@ def test_gray_is_rgb_with_equal_channels(gpu: Gpu, operator: str, alpha: bool) -
     np.testing.assert_allclose(got[0], colour_reference.srgb_signal(luminance), atol=TOLERANCE["operator"])
     if alpha:
         np.testing.assert_array_equal(got[1], coverage[0])
-
-
-def test_alpha_passes_through(gpu: Gpu) -> None:
-    pixels = light((4, 11, 13), 4)
-    image = on(gpu, pixels, alpha=True)
-    result = tonemap(gpu, image, TonemapParams())
-    assert result.alpha and not result.linear
-    np.testing.assert_array_equal(result.numpy()[3], pixels[3])
-    np.testing.assert_array_equal(result.numpy()[:3], mapped(gpu, pixels[:3], exposure=None, transfer="srgb"))
 
 
 @pytest.mark.parametrize("planes", [2, 4, 5])
@@ -312,17 +282,6 @@ def test_meters(gpu: Gpu, method: str) -> None:
         np.testing.assert_allclose(result, pixels * np.float32(got), rtol=TOLERANCE["product"])
 
 
-@pytest.mark.parametrize(("low", "high"), [(10.0, 90.0), (50.0, 95.0), (0.0, 100.0), (99.0, 99.9)])
-def test_percentiles(gpu: Gpu, low: float, high: float) -> None:
-    pixels = light((3, 90, 70), 8)
-    pixels[:, 0] = 0
-    log = np.log2(tonemap_reference.luminance(pixels[:, 1:].astype(np.float64)))
-    inside = log[(log >= np.percentile(log, low)) & (log <= np.percentile(log, high))]
-    got = exposure(gpu, on(gpu, pixels), "histogram", percentiles=(low, high))
-    assert math.log2(0.18 / got) == pytest.approx(inside.mean(), abs=TOLERANCE["histogram exposure"])
-
-
-@pytest.mark.parametrize("meter", METERS)
 @pytest.mark.parametrize(
     ("region", "part"),
     [
@@ -335,17 +294,15 @@ def test_percentiles(gpu: Gpu, low: float, high: float) -> None:
         (Region(99.9, 0, 0.1, 0.1, percent=True), np.s_[:1, 36:]),
     ],
 )
-def test_meters_read_their_region_alone(
-    gpu: Gpu, meter: str, region: Region, part: tuple[slice, ...]
-) -> None:
+def test_meters_read_their_region_alone(gpu: Gpu, region: Region, part: tuple[slice, ...]) -> None:
     pixels = light((4, 29, 37), 8)
     inside = np.ascontiguousarray(pixels[(slice(None), *np.atleast_1d(part))])
-    expected = exposure(gpu, on(gpu, inside, alpha=True), meter)
-    assert exposure(gpu, on(gpu, pixels, alpha=True), meter, region=region) == expected
+    for meter in METERS:
+        expected = exposure(gpu, on(gpu, inside, alpha=True), meter)
+        assert exposure(gpu, on(gpu, pixels, alpha=True), meter, region=region) == expected
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2)])
 def test_a_region_of_pixels(gpu: Gpu, dtype: str, channels: int) -> None:
     values = np.random.default_rng(1).random((29, 37, channels)) * 0.9 + 0.1
     codes = (values * (np.iinfo(dtype).max if dtype[0] == "u" else 1)).astype(dtype)
@@ -381,11 +338,6 @@ def test_the_scene_is_all_of_the_image(gpu: Gpu) -> None:
 def test_regions_beyond_the_image_are_refused(gpu: Gpu, region: Region) -> None:
     with pytest.raises(ParameterError, match=rf"region {region} is not inside the image of 37 × 29 pixels"):
         mapped(gpu, light((3, 29, 37)), exposure=None, meter_region=region)
-
-
-def test_exposure_in_stops(gpu: Gpu) -> None:
-    pixels = light((3, 5, 7))
-    np.testing.assert_array_equal(mapped(gpu, pixels, operator="linear", exposure=-3.0), pixels / 8)
 
 
 def test_white_defaults_to_the_brightest_pixel(gpu: Gpu) -> None:
@@ -467,15 +419,6 @@ def test_blue_noise_has_no_low_frequencies(gpu: Gpu) -> None:
     assert (noise != other).mean() > 0.98
 
 
-@pytest.mark.parametrize("size", [8, 16])
-def test_void_and_cluster_ranks_every_sample_once(size: int) -> None:
-    ranks = blue_noise.ranks(3, size)
-    assert sorted(ranks.ravel()) == list(range(size * size))
-    half = ranks < size * size // 2  # spread evenly: no empty or full 4 × 4 tile
-    tiles = half.reshape(size // 4, 4, size // 4, 4).sum((1, 3))
-    assert tiles.min() >= 5 and tiles.max() <= 11
-
-
 @pytest.mark.parametrize("operator", ["linear", "reinhard", "hable"])
 def test_gamut_keeps_hue_and_luminance(gpu: Gpu, operator: str) -> None:
     pixels = light((3, 40, 60), 5)
@@ -493,15 +436,6 @@ def test_gamut_keeps_hue_and_luminance(gpu: Gpu, operator: str) -> None:
     lengths = [np.sqrt((w**2).sum(0)) for w in ways]
     assert bright.any() and ((ways[0] * ways[1]).sum(0) / np.prod(lengths, 0)).min() > 1 - ROUNDINGS
     np.testing.assert_allclose(kept[:, bright].max(0), 1, rtol=0, atol=ROUNDINGS)
-
-
-def test_same_bits_on_every_run(gpu: Gpu) -> None:
-    image = on(gpu, light((3, 201, 307)))
-    for operator in ("linear", "agx", "drago"):
-        params = TonemapParams(operator, meter="center", transfer="linear")
-        np.testing.assert_array_equal(
-            tonemap(gpu, image, params).numpy(), tonemap(gpu, image, params).numpy()
-        )
 
 
 # -- parameters ---------------------------------------------------------------------------------------------------
@@ -550,17 +484,12 @@ def test_bad_parameters(params: dict[str, object], message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "X,Y,W,H"),
-        ("1,2,3", "X,Y,W,H"),
-        ("1,2,3,4,5", "X,Y,W,H"),
-        ("1,2,3,x", "X,Y,W,H"),
-        ("1,2,3%,4%", "X,Y,W,H"),
-        ("0,0,0,5", "width and a height"),
-        ("0,0,5,0", "width and a height"),
-        ("-1,0,5,5", "X,Y,W,H"),
-        ("0.5,0,5,5", "X,Y,W,H"),
-        ("0,0,inf,5", "X,Y,W,H"),
-        ("nan%,0%,5%,5%", "X,Y,W,H"),
+        *(
+            (text, "X,Y,W,H")
+            for text in ("", "1,2,3", "1,2,3,4,5", "1,2,3,x", "1,2,3%,4%", "-1,0,5,5", "0.5,0,5,5")
+        ),
+        *((text, "X,Y,W,H") for text in ("0,0,inf,5", "nan%,0%,5%,5%")),
+        *((text, "width and a height") for text in ("0,0,0,5", "0,0,5,0")),
         ("60%,0%,50%,50%", "beyond 100 %"),
     ],
 )
@@ -579,7 +508,7 @@ def test_regions() -> None:
 
 # -- the Direct3D preset ------------------------------------------------------------------------------------------
 
-D3D11_SIZES = [(1, 1), (7, 9), (8, 8), (17, 121), (100, 150), (920, 16), (61, 1000)]
+D3D11_SIZES = [(1, 1), (7, 9), (17, 121), (920, 16), (61, 1000)]
 
 
 def scene(shape: tuple[int, ...], seed: int = 0) -> Array:
@@ -599,31 +528,18 @@ def test_d3d11_within_a_level_of_8_bits(gpu: Gpu, size: tuple[int, int], method:
     levels = colour_reference.srgb_signal(got.numpy().astype(np.float64)) * 255
     expected = colour_reference.srgb_signal(d3d11_reference.tonemap(pixels)) * 255
     assert np.abs(levels - expected).max() <= TOLERANCE["d3d11"]
-
-
-@pytest.mark.parametrize("method", ["local", "direct"])
-@pytest.mark.parametrize("size", D3D11_SIZES)
-def test_d3d11_blur_and_bloom(gpu: Gpu, size: tuple[int, int], method: str) -> None:
-    pixels = scene((3, *size))
     got = d3d11.blur(gpu, on(gpu, pixels), method).numpy()
     np.testing.assert_allclose(got, d3d11_reference.blur(pixels), rtol=ROUNDINGS)
     got = d3d11.bloom(gpu, on(gpu, pixels), method).numpy()
-    expected, flip = d3d11_reference.bloom(pixels), TOLERANCE["d3d11 flip"]
-    np.testing.assert_allclose(got, expected, rtol=ROUNDINGS, atol=flip)
+    np.testing.assert_allclose(
+        got, d3d11_reference.bloom(pixels), rtol=ROUNDINGS, atol=TOLERANCE["d3d11 flip"]
+    )
 
 
-def test_d3d11_methods_agree(gpu: Gpu) -> None:
-    image = on(gpu, scene((3, 300, 420)))
-    for effect in (d3d11.tonemap, d3d11.bloom, d3d11.blur):
-        local, direct = (effect(gpu, image, method).numpy() for method in ("local", "direct"))
-        np.testing.assert_allclose(local, direct, rtol=TOLERANCE["operator"], atol=TOLERANCE["d3d11 flip"])
-    assert sum(d3d11.weights()) == pytest.approx(1.2017, abs=0.5e-4)
-    assert d3d11.weights()[7] == pytest.approx(0.13298, abs=0.5e-5)
-
-
-@pytest.mark.parametrize("method", ["local", "direct"])
-@pytest.mark.parametrize("with_bloom", [True, False])
-@pytest.mark.parametrize("size", [(7, 9), (61, 100)])
+@pytest.mark.parametrize(
+    ("size", "with_bloom", "method"),
+    [((7, 9), True, "local"), ((61, 100), True, "direct"), ((7, 9), False, "direct")],
+)
 def test_d3d11_composed_frame(gpu: Gpu, size: tuple[int, int], with_bloom: bool, method: str) -> None:
     """The blurred scene is what is mapped; the luminance and the bloom are of the scene before the blur."""
     pixels = scene((3, *size))
@@ -664,7 +580,7 @@ def test_d3d11_alpha(gpu: Gpu, colours: int, blurred: bool) -> None:
 
 
 @pytest.mark.parametrize("method", ["local", "direct"])
-@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, -np.inf, -1.0, 3e38])
+@pytest.mark.parametrize("value", [0.0, np.nan, -np.inf, 3e38])
 def test_d3d11_is_finite(gpu: Gpu, value: float, method: str) -> None:
     pixels = scene((3, 33, 35))
     pixels[0, 3::8, 4::8] = value
@@ -673,34 +589,6 @@ def test_d3d11_is_finite(gpu: Gpu, value: float, method: str) -> None:
             warnings.simplefilter("ignore", GpuopsWarning)
             for effect in (d3d11.tonemap, d3d11.bloom):
                 assert np.isfinite(effect(gpu, on(gpu, image), method).numpy()).all()
-
-
-@pytest.mark.parametrize("channels", [2, 4])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_d3d11_repairs_alpha_too(gpu: Gpu, value: float, channels: int) -> None:
-    """Alpha is repaired like colours, also where colours are finite."""
-    pixels = scene((channels, 33, 35))
-    pixels[-1] = 1
-    pixels[-1, 4, 5] = value
-    expected = 0 if np.isnan(value) else np.copysign(65504, value)
-    for effect in (d3d11.bloom, d3d11.tonemap, partial(d3d11.tonemap, blurred=True)):
-        with pytest.warns(GpuopsWarning, match=f"repaired: 1 {'NaN' if np.isnan(value) else 'infinite'}"):
-            result = effect(gpu, on(gpu, pixels, alpha=True)).numpy()
-        assert np.isfinite(result).all()
-        if not isinstance(effect, partial):
-            assert result[-1, 4, 5] == expected
-
-
-def test_d3d11_counts_repairs(gpu: Gpu) -> None:
-    pixels = scene((3, 33, 35))
-    pixels[0, 0, :2] = np.nan
-    with pytest.warns(GpuopsWarning, match="2 NaN"):
-        d3d11.tonemap(gpu, on(gpu, pixels))
-
-
-def test_d3d11_unknown_method(gpu: Gpu) -> None:
-    with pytest.raises(ParameterError, match="local, direct"):
-        d3d11.tonemap(gpu, on(gpu, scene((3, 8, 8))), "tiles")
 
 
 #: Every tone mapping changes what light stands for.

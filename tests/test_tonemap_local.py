@@ -10,17 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, GpuopsWarning, Image, ParameterError, files
+from gpuops import Gpu, Image, ParameterError, files
 from gpuops.filters import bilateral_grid
-from gpuops.glow.bloom import bloom, bloom_pixels
-from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.operators import LOCAL
 from gpuops.params.operators import OPERATORS as KNOWN
-from gpuops.pixels.coding import Decoding, Encoding, pack
 from gpuops.tone.local import OPERATORS, gain
 from gpuops.tone.tonemap import exposure as metered
-from gpuops.tone.tonemap import tonemap, tonemap_pixels
+from gpuops.tone.tonemap import tonemap
 
 from .conftest import Run
 from .reference import local_tone as reference
@@ -50,9 +47,6 @@ def luminance_of(light: Array) -> npt.NDArray[np.float64]:
     return luminance(repaired) if len(light) == 3 else repaired[0]
 
 
-# -- reinhard-local -----------------------------------------------------------------------------------------------
-
-
 def check_dodging(gpu: Gpu, light: Array, exposure: float, key: float = 0.18, phi: float = 8.0) -> None:
     expected = reference.dodging(luminance_of(light) * exposure, key, phi)
     got = gains(gpu, light, "reinhard-local", exposure, key=key, phi=phi)
@@ -75,12 +69,6 @@ def test_dodging_of_a_photograph(gpu: Gpu, key: float, phi: float) -> None:
     check_dodging(gpu, photograph(slice(100, 260), slice(200, 420)), 0.5, key, phi)
 
 
-def test_even_light_is_reinhards_curve(gpu: Gpu) -> None:
-    for level in (0.0, 0.18, 100.0):
-        got = gains(gpu, np.full((3, 20, 30), level, np.float32), "reinhard-local", 2.0)
-        np.testing.assert_allclose(got, 1 / (1 + 2 * level), rtol=TOLERANCE["even"])
-
-
 def test_dodging_keeps_contrast_that_the_curve_takes(gpu: Gpu, rng) -> None:
     """Stripes in bright light: the curve divides by their own luminance, dodging by that around them."""
     stripes = np.where(np.arange(96) % 8 < 4, 2.0, 2.6) * np.ones((3, 80, 1))
@@ -88,9 +76,6 @@ def test_dodging_keeps_contrast_that_the_curve_takes(gpu: Gpu, rng) -> None:
     mapped = light[0] * gains(gpu, light, "reinhard-local")
     curve = light[0] / (1 + light[0])
     assert np.ptp(mapped[20:60, 20:76]) > 2 * np.ptp(curve)
-
-
-# -- the bilateral grid -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sigma", [1.0, 3.0, 6.5])
@@ -105,8 +90,13 @@ def test_grid_is_the_bilateral_filter(gpu: Gpu, sigma: float) -> None:
     assert np.abs(x - expected).max() > 0.1  # so the operator has changed the image
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (35, 1), (7, 5), (33, 47)])
-@pytest.mark.parametrize("sigmas", [(0.3, 1.0), (0.05, 4.1), (2.0, 9.0), (0.3, 1e20)])
+@pytest.mark.parametrize(
+    ("shape", "sigmas"),
+    [
+        ((1, 1), (0.3, 1.0)), ((1, 40), (0.05, 4.1)), ((35, 1), (2.0, 9.0)), ((7, 5), (0.3, 1e20)),
+        ((33, 47), (0.05, 4.1)), ((33, 47), (0.3, 1e20)),
+    ],
+)  # fmt: skip
 def test_grids_of_any_size(gpu: Gpu, rng, shape: tuple[int, int], sigmas: tuple[float, float]) -> None:
     x = rng.random(shape)
     got = bilateral_grid.bilateral(gpu, gpu.array(x[None].astype(np.float32)), *sigmas).numpy()[0]
@@ -123,12 +113,6 @@ def test_grids_of_large_cells(gpu: Gpu, rng, sigma: float) -> None:
     if sigma == 1e20:
         some = np.s_[6:46, :60]  # these stand for all pixels, within 0.29/√2400
         np.testing.assert_allclose(got[some], reference.bilateral(x[some], 2.0, sigma), atol=0.02)
-
-
-def test_grid_gives_the_same_bits(gpu: Gpu) -> None:
-    x = gpu.array(luminance(photograph(slice(0, 200), slice(0, 300)))[None].astype(np.float32))
-    first, second = (bilateral_grid.bilateral(gpu, x, 0.2, 11.0).numpy() for _ in range(2))
-    np.testing.assert_array_equal(first, second)
 
 
 def test_grid_keeps_constants_and_edges(gpu: Gpu) -> None:
@@ -164,9 +148,6 @@ def test_grids_without_meaning_are_refused(gpu: Gpu) -> None:
             bilateral_grid.bilateral(gpu, x, *sigmas)
     with pytest.raises(ParameterError, match="one plane"):
         bilateral_grid.bilateral(gpu, gpu.array(np.zeros((3, 8, 8), np.float32)), 0.1, 2.0)
-
-
-# -- durand -------------------------------------------------------------------------------------------------------
 
 
 def check_durand(gpu: Gpu, light: Array, exposure: float) -> None:
@@ -216,34 +197,16 @@ def test_durand_leaves_shadows_and_highlights_out(gpu: Gpu) -> None:
     assert np.abs(np.log2(got / expected)).max() <= 2 * TOLERANCE["ends"]
 
 
-def test_a_stop_more_is_a_stop_more_of_durands_result(gpu: Gpu) -> None:
-    light = photograph(slice(0, 100), slice(0, 150))
-    for exposure in (1e-3, 64.0):
-        once, twice = (gains(gpu, light, "durand", exposure * f, shadows=0.0) * f for f in (1.0, 2.0))
-        np.testing.assert_allclose(twice, 2 * once, rtol=TOLERANCE["durand"])
-
-
-# -- both ---------------------------------------------------------------------------------------------------------
-
-ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18])
-
-
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 1, 1), (3, 1, 77), (1, 77, 1), (3, 19, 23)])
-def test_always_finite(gpu: Gpu, rng, operator: str, shape: tuple[int, int, int]) -> None:
-    for exposure in (2.0**-60, 1.0, 2.0**60):
-        for _ in range(3):
-            got = gains(gpu, rng.choice(ODD, shape), operator, exposure)
-            assert np.isfinite(got).all()
-            assert got.min() > 0
-
-
-@pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, -1.0, 3e38, 1e-45, 0.18, 7.0])
-def test_even_images(gpu: Gpu, operator: str, value: float) -> None:
-    got = gains(gpu, np.full((3, 3, 5), value, np.float32), operator)
-    assert np.isfinite(got).all()
-    np.testing.assert_allclose(got, got[0, 0], rtol=ROUNDINGS)
+def test_even_images(gpu: Gpu, operator: str) -> None:
+    for value in (0.0, np.nan, np.inf, -1.0, 3e38, 1e-45, 0.18, 7.0):
+        got = gains(gpu, np.full((3, 3, 5), value, np.float32), operator)
+        assert np.isfinite(got).all()
+        np.testing.assert_allclose(got, got[0, 0], rtol=ROUNDINGS)
+    if operator == "reinhard-local":
+        for level in (0.0, 0.18, 100.0):
+            got = gains(gpu, np.full((3, 20, 30), level, np.float32), operator, 2.0)
+            np.testing.assert_allclose(got, 1 / (1 + 2 * level), rtol=TOLERANCE["even"])
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -279,33 +242,6 @@ def test_tonemap_multiplies_by_the_gain(gpu: Gpu, rng, operator: str, colours: i
     expected = light * scale * gain(gpu, image, scale, operator).numpy()
     got = tonemap(gpu, image, TonemapParams(operator, transfer="linear"))
     assert got.linear
-    np.testing.assert_allclose(got.numpy(), expected, rtol=ROUNDINGS)
-
-
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_from_pixels_to_pixels_as_from_planes(gpu: Gpu, operator: str) -> None:
-    half = files.read(str(SAMPLES / "courtyard.exr")).pixels[100:221, 200:403, :3].astype(np.float16)
-    half[5, 6], half[7, 8] = np.nan, np.inf
-    params = TonemapParams(operator, transfer="linear")
-    decoding, encoding = Decoding(), Encoding(np.dtype(np.uint8), encode=True)
-    with pytest.warns(GpuopsWarning, match="1 NaN, 1 infinite"):
-        got, _ = tonemap_pixels(gpu, gpu.array(half), params, decoding, encoding)
-    planes = gpu.array(half.transpose(2, 0, 1).astype(np.float32))
-    with pytest.warns(GpuopsWarning, match="1 NaN, 1 infinite"):
-        expected, _ = pack(tonemap(gpu, planes, params), encoding)
-    assert got.shape == half.shape
-    off = np.abs(got.numpy().astype(int) - expected.numpy().astype(int))
-    assert off.max() <= 1 and off.mean() < 1e-3
-    assert (got.numpy()[7, 8] == 255).all() and (got.numpy()[5, 6] == 0).all()
-
-
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_after_bloom(gpu: Gpu, operator: str) -> None:
-    pixels = files.read(str(SAMPLES / "courtyard.exr")).pixels[100:221, 200:403, :3].astype(np.float32)
-    params, display = BloomParams(strength=0.3), TonemapParams(operator, exposure=1.0, transfer="linear")
-    got, _ = bloom_pixels(gpu, gpu.array(pixels), params, Decoding(), Encoding(np.dtype(np.float32)), display)
-    glowing = bloom(gpu, gpu.array(np.ascontiguousarray(pixels.transpose(2, 0, 1))), params)
-    expected = tonemap(gpu, glowing, display).numpy().transpose(1, 2, 0)
     np.testing.assert_allclose(got.numpy(), expected, rtol=ROUNDINGS)
 
 
@@ -345,19 +281,9 @@ def test_a_panorama_has_no_seam(gpu: Gpu, rng: np.random.Generator, channels: in
 
 def test_operators_without_a_border(clpix: Callable[..., Run], tmp_path: Path) -> None:
     files.write(tmp_path / "a.exr", files.Picture(np.ones((4, 5, 3), np.float32), linear=True))
-    for operator in ("agx", "durand"):
+    for operator in ("agx", "durand", "reinhard-local"):
         out = tmp_path / "a.png"
         run = clpix("tonemap", tmp_path / "a.exr", "--operator", operator, "--border", "wrap-x", "-o", out)
-        assert (run.code, len(run.err.splitlines())) == (2, 1) and "reinhard-local alone" in run.err
-        assert not out.exists()
-    run = clpix(
-        "tonemap",
-        tmp_path / "a.exr",
-        "--operator",
-        "reinhard-local",
-        "--border",
-        "wrap-x",
-        "-o",
-        tmp_path / "b.png",
-    )
-    assert run.code == 0
+        refused = operator != "reinhard-local"
+        assert (run.code, "reinhard-local alone" in run.err) == (2 * refused, refused)
+        assert out.exists() != refused

@@ -43,7 +43,7 @@ def bucket(server: Any, request: pytest.FixtureRequest, tmp_path: Path) -> Bucke
 @pytest.fixture
 def memory() -> Iterator[Any]:
     """fsspec's file system in this process's memory, empty."""
-    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    fsspec = pytest.importorskip("fsspec", reason="needs the extra s3")
     found = fsspec.filesystem("memory")
     found.store.clear()
     yield found
@@ -79,9 +79,6 @@ def flipped(bucket: Bucket, prefix: str, folder: Path) -> dict[str, bytes]:
         path.write_bytes(content)
         found[name] = files.read(path).pixels.tobytes()
     return found
-
-
-# -- what is made --------------------------------------------------------------------------------------------------
 
 
 def test_one_picture(clpix: Program, here: Path, bucket: Bucket) -> None:
@@ -126,9 +123,7 @@ def test_a_folder_keeps_its_tree(clpix: Program, here: Path, bucket: Bucket) -> 
     assert run.code == 1 and "is a folder" in run.err and run.err.count("\n") == 1
 
 
-def test_numbers_asides_and_rows(
-    clpix: Program, here: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numbers_asides_and_rows(clpix, here, bucket, monkeypatch) -> None:
     """Spectra, results on the way, and pictures that are read by rows, twice as metering wants it."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)  # so that a small picture is a large one
     path = save(here / "a.exr", (40, 30, 3), "float32")
@@ -161,9 +156,6 @@ def test_memory_of_this_process(clpix: Program, here: Path, memory: Any) -> None
     assert clpix(*FLIP, path, "-o", "memory://out/b.png", "--overwrite").code == 0
 
 
-# -- doing only what is left ------------------------------------------------------------------------------------------
-
-
 def test_skipping_updating_resuming(clpix: Program, here: Path, bucket: Bucket) -> None:
     made = pictures(bucket, [f"in/{k:02}.png" for k in range(10)], here)
     command = (*FLIP, f"{bucket.url}/in/*.png", "-o", f"{bucket.url}/out/")
@@ -189,22 +181,6 @@ def test_skipping_updating_resuming(clpix: Program, here: Path, bucket: Bucket) 
     assert clpix(*command, "--update").code == 0
 
 
-def test_update_compares_times(clpix: Program, here: Path, memory: Any) -> None:
-    for k in range(3):
-        memory.pipe_file(f"/in/{k}.png", save(here / f"{k}.png", seed=k).read_bytes())
-    command = (*FLIP, "memory://in/*.png", "-o", "memory://out/", "--update")
-    assert clpix(*command).code == 0
-    made = {name: memory.store[name].modified for name in memory.store if name.startswith("/out")}
-    assert len(made) == 3
-    memory.pipe_file("/in/1.png", (here / "2.png").read_bytes())
-    assert clpix(*command).code == 0
-    changed = [name for name, time in made.items() if memory.store[name].modified != time]
-    assert changed == ["/out/1.png"]
-
-
-# -- what goes wrong --------------------------------------------------------------------------------------------------
-
-
 def test_what_is_missing(clpix: Program, here: Path, bucket: Bucket) -> None:
     made = pictures(bucket, ["in/0.png", "in/2.png"], here)
     inputs = [f"{bucket.url}/in/{k}.png" for k in range(3)]
@@ -215,10 +191,7 @@ def test_what_is_missing(clpix: Program, here: Path, bucket: Bucket) -> None:
     ]
     assert flipped(bucket, "out/", here) == {key[3:]: pixels for key, pixels in made.items()}
     for command, words in (
-        (
-            (inputs[0], "-o", "s3://no-such-bucket/a.png"),
-            "s3://no-such-bucket/a.png: its bucket does not exist",
-        ),
+        ((inputs[0], "-o", "s3://no-such-bucket/a.png"), "no-such-bucket/a.png: its bucket does not exist"),
         (("s3://no-such-bucket/a.png", "-o", "a.png"), "there is no such object"),
         ((f"{bucket.url}/none/*.png", "-o", "o/"), "no file matches this pattern"),
         ((f"{bucket.url}/none", "--recursive", "-o", "o/"), "no files in this folder"),
@@ -334,10 +307,8 @@ def test_nothing_appears_of_a_write_that_fails(here: Path, bucket: Bucket) -> No
         (("http://127.0.0.1:9/a.png", "-o", "o.png"), 1, "could not be read"),
     ],
 )
-def test_addresses_that_are_refused(
-    clpix: Program, here: Path, command: tuple[str, ...], code: int, words: str
-) -> None:
-    pytest.importorskip("s3fs", reason="s3fs is not installed")
+def test_addresses_that_are_refused(clpix, here, command, code, words) -> None:
+    pytest.importorskip("s3fs", reason="needs the extra s3")
     if words == "gcsfs" and find_spec("gcsfs"):
         pytest.skip("gcsfs is installed")
     save(here / "a.png")
@@ -347,10 +318,8 @@ def test_addresses_that_are_refused(
 
 
 @pytest.mark.parametrize("missing", ["fsspec", "s3fs"])
-def test_a_package_that_is_missing(
-    clpix: Program, here: Path, missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+def test_a_package_that_is_missing(clpix, here, missing, monkeypatch) -> None:
+    fsspec = pytest.importorskip("fsspec", reason="needs the extra s3")
     monkeypatch.delitem(sys.modules[f"{fsspec.__name__}.registry"]._registry, "s3", raising=False)
     monkeypatch.setitem(sys.modules, missing, None)
     run = clpix(*FLIP, "s3://bucket/a.png", "-o", "a.png")
@@ -359,7 +328,7 @@ def test_a_package_that_is_missing(
 
 def test_a_web_server_is_read(clpix: Program, here: Path) -> None:
     """The name of the result is without what the server is asked beside the name."""
-    pytest.importorskip("aiohttp", reason="aiohttp is not installed")
+    pytest.importorskip("aiohttp", reason="needs the extra s3")
     save(here / "web" / "a b.png")
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
     with subprocess.Popen(
@@ -375,9 +344,6 @@ def test_a_web_server_is_read(clpix: Program, here: Path) -> None:
     assert (files.read(path).pixels == files.read(here / "web" / "a b.png").pixels[::-1]).all()
 
 
-# -- what it costs ----------------------------------------------------------------------------------------------------
-
-
 def test_files_of_this_machine_need_no_fsspec(here: Path) -> None:
     save(here / "a.png")
     text = (
@@ -389,20 +355,12 @@ def test_files_of_this_machine_need_no_fsspec(here: Path) -> None:
     assert run.stdout.strip() == "[]"
 
 
-def test_results_that_are_there_are_seen_by_lists(
-    clpix: Program, here: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_that_are_there_are_seen_by_lists(clpix, here, bucket, monkeypatch) -> None:
     """No result of many is asked for by itself."""
     pictures(bucket, [f"in/{k:02}.png" for k in range(20)], here)
     command = (
-        *FLIP,
-        f"{bucket.url}/in/*.png",
-        "-o",
-        f"{bucket.url}/out/",
-        "--skip-existing",
-        "--journal",
-        "j",
-    )
+        *FLIP, f"{bucket.url}/in/*.png", "-o", f"{bucket.url}/out/", "--skip-existing", "--journal", "j",
+    )  # fmt: skip
     assert clpix(*command).code == 0
     asked: list[str] = []
     import s3fs

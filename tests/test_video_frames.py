@@ -16,12 +16,13 @@ from gpuops import files
 from gpuops.errors import FileError
 from gpuops.files import video_frames
 
+from .choices import thinned
 from .conftest import Run
 from .test_batch import on_a_terminal
 from .test_video import TIMES, decoded, video
 from .test_video_colour import QUARTERS, TAGS, coded, signal_of, write
 
-av = pytest.importorskip("av")
+av = pytest.importorskip("av", reason="needs the extra video")
 
 Clpix = Callable[..., Run]
 FLIP = ("--axis", "vertical")
@@ -118,19 +119,6 @@ def test_hdr_frames_keep_their_light(clpix: Clpix, tmp_path: Path) -> None:
     assert np.abs(signal_ - signal_of("rec2100-pq", white=3)).max() < 0.002
 
 
-def test_frames_are_exposed_together_as_those_of_a_video_are(clpix: Clpix, tmp_path: Path) -> None:
-    video(tmp_path / "in.mp4", sound=False)
-    options = ("--exposure", "smooth:3", "--operator", "reinhard")
-    assert (
-        clpix("tonemap", tmp_path / "in.mp4", *options, "--frames", "all", "-o", f"{tmp_path}/out/").code == 0
-    )
-    whole = (*options, "--quality", 100, "-o", tmp_path / "out.mp4")
-    assert clpix("tonemap", tmp_path / "in.mp4", *whole).code == 0
-    for number, pixels in enumerate(decoded(tmp_path / "out.mp4")[1]):
-        one = files.read(tmp_path / "out" / f"in-{number:04d}.png").pixels
-        assert np.abs(pixels - one).mean() < 2
-
-
 def test_frames_are_resumed(clpix: Clpix, tmp_path: Path) -> None:
     video(tmp_path / "in.mp4")
     flip = ("flip", tmp_path / "in.mp4", *FLIP, "--frames", "all", "-o", f"{tmp_path}/out/")
@@ -160,9 +148,6 @@ def test_an_animation_of_a_video(name: str, clpix: Clpix, tmp_path: Path) -> Non
     assert found == lengths
 
 
-# How far it has come --------------------------------------------------------------------------------------
-
-
 def test_a_line_for_each_video(clpix: Clpix, tmp_path: Path) -> None:
     video(tmp_path / "in.mp4", sound=False)
     run = clpix("flip", tmp_path / "in.mp4", *FLIP, "--progress", "-o", tmp_path / "out.mp4")
@@ -190,6 +175,7 @@ def test_a_terminal_shows_how_far_a_video_is(name: str, tmp_path: Path) -> None:
     assert shown.decode().replace("\r\n", "\n").rpartition("\r\x1b[K")[2] == ""
 
 
+@pytest.mark.exhaustive
 def test_a_terminal_is_clean_after_an_interrupted_video(tmp_path: Path) -> None:
     long(tmp_path / "in.mp4", 400)
     command = ("blur", tmp_path / "in.mp4", "--sigma", 3, "-o", tmp_path / "out.mp4")
@@ -200,7 +186,7 @@ def test_a_terminal_is_clean_after_an_interrupted_video(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["in.mp4"]
 
 
-@pytest.mark.parametrize("exposure", ["smooth:3", "auto"])
+@pytest.mark.parametrize("exposure", thinned(["smooth:3", "auto"], 2))
 def test_what_frames_are_metered_for_is_told(exposure: str, clpix: Clpix, tmp_path: Path) -> None:
     """As of pictures that are in files of their own."""
     video(tmp_path / "in.mp4", sound=False)

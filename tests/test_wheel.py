@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from .conftest import beside
 
 ROOT = Path(__file__).parent.parent
@@ -20,6 +22,7 @@ def files_in(folder: Path) -> set[str]:
     }
 
 
+@pytest.mark.exhaustive
 def test_the_installed_program_runs_outside_the_tree(tmp_path: Path) -> None:
     target = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -66,28 +65,18 @@ def mapped(gpu: Gpu, pixels: Array, balance: WhiteBalance, **params: object) -> 
     return tonemap(gpu, on(gpu, pixels), TonemapParams(**settings)).numpy()  # type: ignore[arg-type]
 
 
-# -- chromaticities and matrices ----------------------------------------------------------------------------------
+def test_black_bodies_and_daylight() -> None:
+    """Of daylight D50, D55, D65, and D75, as the CIE has them."""
+    for temperature, x, y in ((2000, 0.5267, 0.4133), (2856, 0.4476, 0.4074), (10000, 0.2807, 0.2884)):
+        assert white_balance.planckian(temperature) == pytest.approx((x, y), abs=TOLERANCE["planckian"])
+    for temperature, x, y in (
+        (5003, 0.34567, 0.35850), (5503, 0.33242, 0.34743), (6504, 0.31271, 0.32902), (7504, 0.29902, 0.31485),
+    ):  # fmt: skip
+        assert white_balance.daylight(temperature) == pytest.approx((x, y), abs=TOLERANCE["daylight"])
+        assert white_balance.chromaticity(Illuminant(temperature)) == white_balance.daylight(temperature)
 
 
-@pytest.mark.parametrize(
-    ("temperature", "x", "y"),
-    [(2000, 0.5267, 0.4133), (2856, 0.4476, 0.4074), (3500, 0.4053, 0.3907), (10000, 0.2807, 0.2884)],
-)
-def test_black_bodies(temperature: float, x: float, y: float) -> None:
-    assert white_balance.planckian(temperature) == pytest.approx((x, y), abs=TOLERANCE["planckian"])
-
-
-@pytest.mark.parametrize(
-    ("temperature", "x", "y"),
-    [(5003, 0.34567, 0.35850), (5503, 0.33242, 0.34743), (6504, 0.31271, 0.32902), (7504, 0.29902, 0.31485)],
-)
-def test_daylight_is_the_cies(temperature: float, x: float, y: float) -> None:
-    """D50, D55, D65, D75."""
-    assert white_balance.daylight(temperature) == pytest.approx((x, y), abs=TOLERANCE["daylight"])
-    assert white_balance.chromaticity(Illuminant(temperature)) == white_balance.daylight(temperature)
-
-
-@pytest.mark.parametrize("temperature", [1667, 2222, 2856, 3999, 4000, 5600, 6999, 9000, 25000])
+@pytest.mark.parametrize("temperature", [1667, 2222, 2856, 4000, 6999, 25000])
 @pytest.mark.parametrize("tint", [-0.02, 0.002])
 def test_tint_is_a_distance_along_the_isotherm(temperature: float, tint: float) -> None:
     start, end = (uv(white_balance.chromaticity(Illuminant(temperature, t))) for t in (0.0, tint))
@@ -100,14 +89,6 @@ def test_tint_is_a_distance_along_the_isotherm(temperature: float, tint: float) 
         near = near if len(near) == 2 else sorted([temperature, *near])
         along = np.subtract(*(uv(white_balance.planckian(t)) for t in near))
         assert abs(along @ step) <= TOLERANCE["isotherm"] * np.linalg.norm(along) * abs(tint)
-
-
-@pytest.mark.parametrize("temperature", [4500.0, 6504.0, 12000.0])
-def test_daylight_has_its_correlated_temperature(temperature: float) -> None:
-    temperatures = np.geomspace(2300, 25000, 20001)
-    locus = np.array([uv(white_balance.planckian(t)) for t in temperatures])
-    distance = np.linalg.norm(locus - uv(white_balance.daylight(temperature)), axis=1)
-    assert temperatures[distance.argmin()] == pytest.approx(temperature, rel=TOLERANCE["correlated"])
 
 
 def test_d65_needs_no_adaptation() -> None:
@@ -151,9 +132,6 @@ def test_gray_world_makes_means_equal() -> None:
             white_balance.gray_world(missing)
 
 
-# -- options ------------------------------------------------------------------------------------------------------
-
-
 def test_options() -> None:
     expected = {
         "none": None,
@@ -167,26 +145,18 @@ def test_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("message", "texts"),
     [
-        ("", "gray-world"),
-        ("daylight", "gray-world"),
-        ("1,2,3,4", "gray-world"),
-        ("K", "gray-world"),
-        ("5600K,1,1", "gray-world"),
-        ("0,1,1", "a gain is"),
-        ("1,nan,1", "a gain is"),
-        ("1,1,inf", "a gain is"),
-        ("1600K", "1667 … 25000 K"),
-        ("25001", "1667 … 25000 K"),
-        ("nan", "1667 … 25000 K"),
-        ("5600K,0.06", "±0.05"),
-        ("5600K,nan", "±0.05"),
+        ("gray-world", ("", "daylight", "1,2,3,4", "K", "5600K,1,1")),
+        ("a gain is", ("0,1,1", "1,nan,1", "1,1,inf")),
+        ("1667 … 25000 K", ("1600K", "25001", "nan")),
+        ("±0.05", ("5600K,0.06", "5600K,nan")),
     ],
 )
-def test_bad_options(text: str, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        white_balance_option(text)
+def test_bad_options(message: str, texts: tuple[str, ...]) -> None:
+    for text in texts:
+        with pytest.raises(ParameterError, match=message):
+            white_balance_option(text)
 
 
 def test_light_without_blue_cannot_be_made_white() -> None:
@@ -194,9 +164,6 @@ def test_light_without_blue_cannot_be_made_white() -> None:
         white_balance.matrix(Illuminant(1700.0, 0.03))
     with pytest.raises(ParameterError, match="gray-world"):
         TonemapParams(white_balance="grey")
-
-
-# -- images -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("balance", [WARM, Illuminant(9000.0), (1.5, 1.0, 0.75)])
@@ -222,17 +189,6 @@ def test_what_becomes_negative_is_clipped_and_not_counted(gpu: Gpu) -> None:
     with pytest.warns(GpuopsWarning, match="1 NaN, 1 infinite, 1 negative") as caught:
         got = mapped(gpu, pixels, WARM)
     assert len(caught) == 1 and np.isfinite(got).all() and got.min() >= 0
-
-
-@pytest.mark.parametrize("stops", [-60.0, 60.0])
-def test_always_finite(gpu: Gpu, stops: float) -> None:
-    odd = np.float32([np.nan, np.inf, -np.inf, 0, -1, 3e38, -3e38, 1e-45, 65504, 1])
-    pixels = np.random.default_rng(0).choice(odd, (3, 29, 37))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GpuopsWarning)
-        for balance in (WARM, Illuminant(2400.0, 0.012), (1e6, 1.0, 1e-6)):
-            got = mapped(gpu, pixels, balance, exposure=stops)
-            assert np.isfinite(got).all() and got.min() >= 0
 
 
 @pytest.mark.parametrize("meter", METERS)
@@ -261,14 +217,6 @@ def test_gray_world_of_planes_and_pixels(gpu: Gpu, method: str) -> None:
     params = TonemapParams("linear", 0.0, transfer="linear", white_balance="gray-world", method=method)
     same, _ = tonemap_pixels(gpu, interleaved, params, Decoding(alpha=True), Encoding(np.dtype(np.float32)))
     np.testing.assert_allclose(np.moveaxis(same.numpy(), -1, 0), got, rtol=ROUNDINGS)
-
-
-def test_gray_world_of_a_region(gpu: Gpu) -> None:
-    pixels = light((3, 29, 37))
-    got = mapped(gpu, pixels, "gray-world", meter_region=Region(5, 6, 9, 20))
-    inside = pixels[:, 6:26, 5:14].astype(np.float64).mean((1, 2))
-    expected = balanced(pixels, white_balance.gray_world(inside.tolist()))
-    np.testing.assert_allclose(got, expected, rtol=ROUNDINGS)
 
 
 @pytest.mark.parametrize("balance", [WARM, "gray-world", (1.0, 1.0, 1.0)])

@@ -81,10 +81,6 @@ def test_pixels_that_fail(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, 
     check(gpu, rng, shape)
 
 
-def test_as_for_a_gpu(planned: Gpu, rng: np.random.Generator) -> None:
-    check(planned, rng, (3, 19, 37))
-
-
 @pytest.mark.parametrize("runs", [None, 2, 3, 5, 16, 33, 200])
 @pytest.mark.parametrize("pixels", [1, 100, 2_000_000])
 def test_bounds_are_those_of_scipy(runs: int | None, pixels: int) -> None:
@@ -109,9 +105,6 @@ def test_operands_without_meaning(gpu: Gpu) -> None:
         z_test(gpu, a, a, a[:, 1:])
     with pytest.raises(ParameterError, match="two runs or more, not 1"):
         z_test(gpu, a, a, a, runs=1)
-
-
-# -- Runs of a renderer ---------------------------------------------------------------------------------------------
 
 
 def runs_of(folder: Path, rng: np.random.Generator, count: int, channels: int = 3) -> list[str]:
@@ -174,11 +167,8 @@ def test_runs_without_a_mean(tmp_path: Path, rng: np.random.Generator) -> None:
     assert np.isnan(variance.picture.pixels[3, 4, 1])
 
 
-@pytest.mark.parametrize("runs", [5, 32])
-@pytest.mark.parametrize("channels", [1, 3, 4])
-def test_the_noise_of_another_run_passes_and_a_shift_does_not(
-    gpu: Gpu, tmp_path: Path, rng: np.random.Generator, runs: int, channels: int
-) -> None:
+@pytest.mark.parametrize(("runs", "channels"), [(5, 4), (32, 1), (32, 3)])
+def test_the_noise_of_another_run_passes_and_a_shift_does_not(gpu, tmp_path, rng, runs, channels) -> None:
     mean, variance = mean_and_variance(runs_of(tmp_path, rng, runs, channels))
 
     def share(picture: Picture) -> float:
@@ -233,9 +223,6 @@ def test_a_variance_that_does_not_fit(gpu: Gpu, rng: np.random.Generator) -> Non
         measure(Both(gpu, b, a, Comparing(space="encoded"), fits), PASSES)
 
 
-# -- Suites ---------------------------------------------------------------------------------------------------------
-
-
 def test_variances_are_no_pictures_of_the_references(tmp_path: Path, rng: np.random.Generator) -> None:
     paths = {"a/b.exr": runs_of(tmp_path, rng, 3)}
     store = make_index(str(tmp_path / "refs.json"), "store")
@@ -248,9 +235,7 @@ def test_variances_are_no_pictures_of_the_references(tmp_path: Path, rng: np.ran
     assert Index(str(tmp_path / "refs.json")).names() == ["a/b.exr"]
 
 
-def test_a_suite_with_noise(
-    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
-) -> None:
+def test_a_suite_with_noise(clpix, tmp_path, monkeypatch, rng) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
     Path("render.py").write_text(
@@ -290,9 +275,7 @@ def test_a_suite_with_noise(
     assert "CI" in run.err
 
 
-def test_compare_reads_the_variance_beside_the_first_file(
-    clpix: Program, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_compare_reads_the_variance_beside_the_first_file(clpix, tmp_path, rng) -> None:
     mean, variance = mean_and_variance(runs_of(tmp_path, rng, 16))
     reference, other = str(tmp_path / "mean.exr"), str(tmp_path / "0.exr")
     files.write(reference, mean)

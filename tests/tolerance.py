@@ -183,9 +183,7 @@ STARBURST = {
     # Relative, of means over 30 samples of the pattern: interpolation where it is bright, and where it is 1e-6 of that.
     "ray": 0.05,
     "between rays": 0.4,
-    "radius": 2e-5,  # the share of light within it: of the asymptote of Bessel functions
     "cie": 0.02,  # absolute: the fits' errors, of colour matching functions up to 1.8
-    "scaled": 0.04,  # of the light around a pixel: samples of the pattern are linear between others
     "small": 1e-4,  # relative: the light that leaves a pixel is a thousandth, with roundings of 2⁻²⁴ of all light
 }
 
@@ -250,7 +248,6 @@ WHITE_BALANCE = {
     "daylight": 1.5e-4,  # four digits of the CIE's constants
     "image": 1e-6,  # of the largest value: three products
     "isotherm": 2e-4,  # the cosine of the angle to the locus, whose direction is a difference over a kelvin
-    "correlated": 2e-3,  # relative temperature: daylight is beside the locus, and steps of the search are 1.2e-4
     "D65": 1e-3,  # of the matrix: D65 has 6504 K to the kelvin, and (x, y) four digits
     "Bradford": 1e-7,  # seven published digits
 }

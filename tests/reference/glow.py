@@ -16,6 +16,7 @@ from gpuops.params.starburst import Aperture
 from gpuops.pixels.coding import Decoding, Encoding
 
 from . import borders, colour, tone
+from .images import decoded
 
 Array = np.ndarray
 
@@ -112,11 +113,8 @@ def bloom_stages(
 
     The operator gets straight colours, as if the bloom had been written to a file and read.
     """
-    scale = np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else 1
-    v, alpha = np.moveaxis(pixels.astype(np.float64), -1, 0) / scale, decoding.alpha
+    v, alpha = decoded(pixels, replace(decoding, premultiply=False)), decoding.alpha
     colours = len(v) - alpha
-    if decoding.linearise:
-        v[:colours] = colour.srgb_light(v[:colours])
     if metered:
         y = np.tensordot(tone.REC709, v[:3], 1) if colours == 3 else v[0]
         stops = np.log2(0.18 / y[np.isfinite(y) & (y > 0)])

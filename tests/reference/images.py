@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuops import Gpu, Image
+from gpuops.pixels.coding import Decoding, Encoding
+
+from . import colour
 
 Array = npt.NDArray[Any]
 
@@ -17,6 +20,28 @@ def on(gpu: Gpu, planes: Array, alpha: bool = False) -> Image:
     image = gpu.array(planes.astype(np.float32))
     image.alpha = alpha
     return image
+
+
+def decoded(pixels: Array, decoding: Decoding) -> Array:
+    """A file's pixels (height, width, channels) as planes of light in double."""
+    most = np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else 1
+    v = np.moveaxis(pixels.astype(np.float64), -1, 0) / most
+    colours = len(v) - decoding.alpha
+    if decoding.linearise:
+        v[:colours] = np.copysign(colour.srgb_light(np.abs(v[:colours])), v[:colours])
+    if decoding.alpha and decoding.premultiply:
+        v[:colours] *= v[-1]
+    return v
+
+
+def encoded(planes: Array, encoding: Encoding, alpha: bool) -> Array:
+    """Planes of light as a file's pixels, before values are clipped and rounded."""
+    v, colours = planes.copy(), len(planes) - alpha
+    if encoding.unpremultiply and alpha:
+        v[:colours] = np.divide(v[:colours], v[-1], out=v[:colours].copy(), where=v[-1] > 0)
+    if encoding.encode:
+        v[:colours] = np.copysign(colour.srgb_signal(np.abs(v[:colours])), v[:colours])
+    return np.moveaxis(v, 0, -1)
 
 
 def shades_and_edges() -> Array:
