@@ -356,7 +356,7 @@ def test_counts_are_those_of_the_whole(gpu: Gpu) -> None:
 
 def test_too_little_of_the_device_says_how_much_would_do(opened: Callable[..., Gpu]) -> None:
     gpu = opened(memory=1 << 20)
-    with pytest.raises(Exception, match=r"rows of 100000 pixels need [\d.]+ MB"):
+    with pytest.raises(Exception, match=r"rows of 100000 pixels need [\d.]+ .B"):
         todo, shape = plan(Chain(BlurParams((9.0, 9.0)))), (3, 5000, 100_000)
         course.block_bytes(gpu, course.course(gpu, todo, shape))
 
@@ -711,9 +711,11 @@ def test_the_least_memory_that_is_accepted_is_enough(
     kernel = {"small.exr", "large.exr", "huge.exr"}.intersection(command)
     limit, lines = 1 << 20 if kernel else 21_000, 0  # a kernel image is read before
     while (run := clpix(command[0], "a.exr", *command[1:], "-o", "b.exr", "--device-memory", limit)).code:
-        found = re.search(r"rows of [35]00 pixels need ([\d.]+) MB of the device's memory for this", run.err)
+        found = re.search(
+            r"rows of [35]00 pixels need ([\d.]+) ([kM])B of the device's memory for this", run.err
+        )
         assert found is not None, run.err
-        before, limit, lines = limit, round(float(found[1]) * 1e6), lines + 1
+        before, limit, lines = limit, round(float(found[1]) * {"k": 1e3, "M": 1e6}[found[2]]), lines + 1
         assert limit > before and lines <= 4
     assert (lines or "small.exr" in command) and limit < 20 * light.nbytes
 
