@@ -444,9 +444,9 @@ def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric) -> N
         paths = [save(tmp_path / f"{channels}-{k}.exr", one) for k, one in enumerate(pair)]
         options = ("--metric", metric, "--memory", "30M", "--json")
         run = clpix("compare", *paths, *options, "--device-memory", "100K")
-        found = re.search(r"need ([\d.]+) MB of the device's memory for this", run.err)
+        found = re.search(r"need ([\d.]+) ([kM])B of the device's memory for this", run.err)
         assert run.code == 2 and found is not None, run.err
-        enough = round(float(found[1]) * 1e6)
+        enough = round(float(found[1]) * {"k": 1e3, "M": 1e6}[found[2]])
         run = clpix("compare", *paths, *options, "--device-memory", enough)
         assert run.code == 1 and not run.err, run.err
         whole = json.loads(clpix("compare", *paths, "--metric", metric, "--json").out)

@@ -62,9 +62,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Gener
 
 def needed(message: str, pattern: str) -> int:
     """The bytes that a message of one line says would do."""
-    found = re.search(pattern + r", which takes ([\d.]+) MB of", message)
+    found = re.search(pattern + r", which takes ([\d.]+) ([kM])B of", message)
     assert found is not None and message.count("\n") == 1, message
-    return round(float(found[1]) * 1e6)
+    return round(float(found[1]) * {"k": 1e3, "M": 1e6}[found[2]])
 
 
 @pytest.mark.parametrize(("command", "words"), STEPS, ids=[" ".join(command) for command, _ in STEPS])
