@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import imagecodecs
 import numpy as np
 import pytest
 import tifffile
@@ -105,6 +106,15 @@ def test_frames_of_avif(clpix: Clpix, tmp_path: Path) -> None:
     for i in (1, 2):
         off = np.abs(read(tmp_path / f"b-{i:04d}.png").pixels.astype(int) - frames()[i][:, :, :3])
         assert off.max() <= 4
+
+
+@pytest.mark.parametrize("bits", [10, 12])
+def test_frames_of_deep_avif(bits: int, tmp_path: Path, rng: np.random.Generator) -> None:
+    values = rng.integers(0, 2**bits, (3, 16, 20, 3), np.uint16)
+    (tmp_path / "a.avif").write_bytes(imagecodecs.avif_encode(values, level=100, bitspersample=bits))
+    for i, frame in enumerate(values):
+        found = read(tmp_path / "a.avif", layer=i).pixels
+        assert np.array_equal(found, np.rint(frame * (65535 / (2**bits - 1))))
 
 
 @pytest.mark.parametrize(

@@ -510,6 +510,17 @@ def test_avif_that_is_turned_by_its_own_property(tmp_path: Path) -> None:
     assert np.abs(found.pixels.astype(float) - np.rot90(picture.pixels, -1)).mean() < 2
 
 
+@pytest.mark.parametrize("name", ["a.heic", "a.avif"])
+def test_colours_that_are_said_to_be_one_channel(name: str, tmp_path: Path) -> None:
+    """The property pixi of old writers says num_channels 1 (ISO/IEC 23008-12, 6.5.6); the coded picture decides."""
+    path = tmp_path / name
+    write(path, Picture(RGB))
+    expected, data = read(path).pixels, bytearray(path.read_bytes())
+    data[data.index(b"pixi") + 8] = 1
+    path.write_bytes(data)
+    assert np.array_equal(read(path).pixels, expected)
+
+
 def test_compressed_metadata_of_jpeg_xl(tmp_path: Path) -> None:
     """A brob box, ISO/IEC 18181-2: the kind, and the data compressed by Brotli."""
     write(tmp_path / "a.jxl", Picture(RGB))
