@@ -152,6 +152,34 @@ def test_planes_in_compressed_strips(
     assert np.array_equal(read(tmp_path / "p.tif").pixels, np.moveaxis(values, 0, 2))
 
 
+@pytest.mark.parametrize("nodata", [0, 7])
+@pytest.mark.parametrize("options", [{"rowsperstrip": 9}, {"tile": (16, 16)}], ids=str)
+@pytest.mark.parametrize("compression", [None, "zlib"])
+@pytest.mark.parametrize("planar", ["contig", "separate"])
+def test_parts_that_are_not_in_the_file(
+    planar: str, compression: str | None, options: dict, nodata: int, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """The place and size of GDAL's sparse strips and tiles are 0; samples are 0, or what GDAL_NODATA says."""
+    values = rng.integers(10, 255, (18, 32, 3), np.uint8)
+    stored = values if planar == "contig" else np.moveaxis(values, 2, 0)
+    path, tags = tmp_path / "s.tif", [(42113, "s", 0, str(nodata), True)] * bool(nodata)
+    kinds = {"photometric": "rgb", "planarconfig": planar, "compression": compression, "metadata": None}
+    tifffile.imwrite(path, stored, extratags=tags, **kinds, **options)
+    tile = "tile" in options
+    with tifffile.TiffFile(path, mode="r+") as file:
+        for name in ("TileOffsets", "TileByteCounts") if tile else ("StripOffsets", "StripByteCounts"):
+            tag = file.pages[0].tags[name]
+            tag.overwrite((tag.value[0], 0, *tag.value[2:]))
+    missing = (slice(16), slice(16, 32)) if tile else (slice(9, 18), slice(32))
+    values[(*missing, slice(3) if planar == "contig" else 0)] = nodata
+    assert np.array_equal(read(path).pixels, values)
+
+
+def test_stacks_in_one_page_are_said(tmp_path: Path) -> None:
+    tifffile.imwrite(tmp_path / "i.tif", np.zeros((6, 4, 5), np.uint16), imagej=True, truncate=True)
+    assert read_saying(tmp_path / "i.tif")[1] == "holds 6 pictures in one page; the first is used"
+
+
 # Colours ------------------------------------------------------------------------------------------
 
 

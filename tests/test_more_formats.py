@@ -109,6 +109,7 @@ NETPBM: list[tuple[bytes, list[int]]] = [
     (b"P5\n2 2\n1023\n" + struct.pack(">4H", 0, 1, 512, 1023), [0, 64, 32800, 65535]),
     (b"P3\n1 1\n65535\n65535 1 2\n", [65535, 1, 2]),
     (b"P6\n#a\n1 1\n255\n\x01\x02\x03", [1, 2, 3]),
+    (b"P6\r\n1 1\r\n255\r\n\x0a\x02\x03", [10, 2, 3]),
     (
         b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\x01\x02\x03\x04",
         [1, 2, 3, 4],
@@ -126,6 +127,12 @@ def test_netpbm_of_any_kind(data: bytes, values: list[int], tmp_path: Path) -> N
     path.write_bytes(data[:-2])
     with pytest.raises(FileError, match=r"a\.pnm: is cut off"):
         read(path)
+
+
+def test_pictures_behind_the_first_are_said(tmp_path: Path) -> None:
+    (tmp_path / "a.ppm").write_bytes(b"P6 1 1 255 abcP6 1 1 255 def")
+    with pytest.warns(GpuopsWarning, match="is read without the pictures after its first"):
+        assert read(tmp_path / "a.ppm").pixels.tobytes() == b"abc"
 
 
 def test_gif_of_pillow(tmp_path: Path) -> None:

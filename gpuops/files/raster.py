@@ -43,10 +43,12 @@ _MIN_IS_WHITE = 0
 _RGB = 2
 #: The interpretation of colours from a palette.
 _PALETTE = 3
+#: The interpretation of brightness and colours.
+_YCBCR = 6
 #: The interpretation of a sensor's mosaic of colours.
 _MOSAIC = 32803
 #: The interpretations that are gray or RGB, or become so in decoding.
-_PHOTOMETRICS = (_MIN_IS_WHITE, MIN_IS_BLACK, _RGB, _PALETTE, 4, SEPARATED, 6, _MOSAIC)
+_PHOTOMETRICS = (_MIN_IS_WHITE, MIN_IS_BLACK, _RGB, _PALETTE, 4, SEPARATED, _YCBCR, _MOSAIC)
 
 
 def read(path: str, fmt: Format, layer: str | int | None, start: bytes) -> Picture:
@@ -127,12 +129,14 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
             raise NeedsWholeFile("is a JPEG of inks", nbytes)
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
             raise NeedsWholeFile("holds doubles, or its channels one after the other", nbytes)
+        if fmt.name == "TIFF" and tiff_page.is_sparse(path, page.index):
+            raise NeedsWholeFile("lacks some of its strips or tiles", nbytes)
         if (fmt.name == "PNG" and _is_interlaced(path)) or (fmt.name == "JPEG" and is_progressive(path)):
             raise NeedsWholeFile("is interlaced or progressive", nbytes)
         convert = _check_samples(path, file, page)
         kind = np.dtype(oiio.DTYPES[str(spec.format)])
         picture, finished = page.described((spec.height, spec.width, spec.nchannels), kind)
-        raw, by_tifffile = page.inks is not None, _only_tifffile(fmt, spec)
+        raw, by_tifffile = page.inks is not None, _only_tifffile(path, page)
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
         if by_tifffile:
@@ -186,7 +190,7 @@ def _samples(path: str, file: oiio.Reader, page: Page) -> Pixels:
         shape = spec.height, spec.width, spec.nchannels
         with np.errstate(over="ignore"):  # values beyond float's range become infinite
             return tiff.read_double(path, page.index, shape).astype(np.float32)
-    if _only_tifffile(page.fmt, spec):
+    if _only_tifffile(path, page):
         from . import tiff
 
         file.check_plausible(spec)
@@ -227,17 +231,28 @@ def _check_samples(path: str, file: oiio.Reader, page: Page) -> Callable[[Pixels
     return converted
 
 
-def _only_tifffile(fmt: Format, spec: Any) -> bool:
-    """Whether a TIFF file has a compression that OpenImageIO lacks, or makes RGB of, and samples of colours or inks."""
-    kind, compression = (
-        spec.get_int_attribute(PHOTOMETRIC, MIN_IS_BLACK),
-        spec.get_string_attribute("compression"),
-    )
+def _only_tifffile(path: str, page: Page) -> bool:
+    """Whether OpenImageIO does not read a TIFF file's samples of colours or inks as they are, or some are missing."""
+    if page.fmt.name != "TIFF":
+        return False
+    spec, compression = page.spec, page.spec.get_string_attribute("compression")
+    kind = spec.get_int_attribute(PHOTOMETRIC, MIN_IS_BLACK)
+    if tiff_page.is_sparse(path, page.index):
+        whole = str(spec.format) in (*oiio.DTYPES, "double")
+        whole &= spec.get_int_attribute("oiio:BitsPerSample") == 8 * spec.format.size()
+        if not whole or kind not in (MIN_IS_BLACK, _RGB, SEPARATED, *(_YCBCR,) * (compression == "jpeg")):
+            raise FileError(
+                f"{path}: has only some of its strips or tiles; write it anew with all of them first"
+            )
+        return True
     lacking = (kind in (MIN_IS_BLACK, _RGB, SEPARATED) and compression == "zstd") or (
         kind == SEPARATED and compression == "jpeg"
     )
-    whole = spec.get_string_attribute("planarconfig") != "separate" and str(spec.format) in oiio.DTYPES
-    return fmt.name == "TIFF" and lacking and whole
+    return (
+        lacking
+        and spec.get_string_attribute("planarconfig") != "separate"
+        and str(spec.format) in oiio.DTYPES
+    )
 
 
 def _is_interlaced(path: str) -> bool:
