@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..process import ahead
-from . import threads
+from . import mended_jpeg, threads
 
 ahead.extension("OpenImageIO")  # which takes longer to load than most files to read
 import OpenImageIO  # noqa: E402
@@ -26,7 +26,7 @@ _STRIP_ROWS = 256
 _LARGE = 1 << 30
 #: The most pixel bytes that a byte of a file can hold: deflate reaches 1032, JPEG 1024, LZW 1400.
 _DENSEST = 2000
-#: libjpeg's remark on files that decode well.
+#: libjpeg's remark on files that decode well. It keeps further ones for itself, also that a file is cut off.
 _BENIGN = "extraneous bytes before marker"
 #: OpenImageIO's messages on undamaged files of a kind that it cannot decode.
 _UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat", "Invalid bits")
@@ -134,7 +134,7 @@ class Reader:
 
     def _checked(self, pixels: Any, height: int, width: int) -> np.ndarray[Any, Any]:
         error = _error(self._input)
-        if pixels is None or (error and _BENIGN not in error):
+        if pixels is None or (error and not (_BENIGN in error and mended_jpeg.has_end(self.path))):
             raise self._trouble("read", error)
         return np.ascontiguousarray(np.asarray(pixels).reshape(height, width, -1))
 

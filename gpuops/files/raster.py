@@ -5,7 +5,9 @@ PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write th
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +16,9 @@ from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
 from ..pixels.colour import unusual
-from . import by_pillow, colours, containers, frames, oiio, png_rows, tiff_page
+from . import by_pillow, colours, containers, frames, mended_jpeg, oiio, png_rows, tiff_page
 from .containers import is_progressive
+from .drafts import draft_file
 from .formats import Format
 from .picture import Metadata, Picture, Pixels
 from .raster_page import (
@@ -28,6 +31,7 @@ from .raster_page import (
     icc_of,
     is_of_inks,
 )
+from .streams import called
 from .strips import COPIES, NeedsWholeFile, RowsOf
 
 if TYPE_CHECKING:
@@ -52,6 +56,23 @@ _PHOTOMETRICS = (_MIN_IS_WHITE, MIN_IS_BLACK, _RGB, _PALETTE, 4, SEPARATED, _YCB
 
 
 def read(path: str, fmt: Format, layer: str | int | None, start: bytes) -> Picture:
+    try:
+        return _read(path, fmt, layer, start)
+    except FileError:
+        found = mended_jpeg.of_file(path) if fmt.name == "JPEG" else None
+        if found is None:
+            raise
+        with suppress(FileError), draft_file(tempfile.gettempdir()) as copy, called(copy, path):
+            with open(copy, "wb") as file:
+                file.write(found[0])
+            picture = _read(copy, fmt, layer, found[0][: containers.SMALL])
+            for fault in found[1]:
+                note(f"{path}: {fault}; all of its picture is there")
+            return picture
+        raise
+
+
+def _read(path: str, fmt: Format, layer: str | int | None, start: bytes) -> Picture:
     extras = _extras(path, fmt, start)
     if layer in extras.layers[1:]:
         from . import gain_map
@@ -127,6 +148,8 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
             raise NeedsWholeFile("has a gain map", nbytes)
         if page.is_for_pillow:
             raise NeedsWholeFile("is a JPEG of inks", nbytes)
+        if fmt.name == "JPEG" and mended_jpeg.of_file(path) is not None:
+            raise NeedsWholeFile("is a JPEG that breaks the standard", nbytes)
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
             raise NeedsWholeFile("holds doubles, or its channels one after the other", nbytes)
         if fmt.name == "TIFF" and tiff_page.is_sparse(path, page.index):
