@@ -9,6 +9,7 @@ import struct
 import threading
 import warnings
 import zlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from gpuops.errors import FileError, GpuopsWarning
 from gpuops.files import Picture, read, write
 from gpuops.pixels.colour import LINEAR
 
+from .conftest import Run
 from .foreign import dpx, exr, hdr, packed, png
 
 #: A gray ramp of light from 0.05 to 4, 16 × 16, as libultrahdr 1.4 writes it: an 8-bit picture with a gain map.
@@ -510,6 +512,16 @@ def test_gain_maps_are_not_applied_and_said(tmp_path: Path) -> None:
         assert np.array_equal(got.pixels, np.asarray(image))
     assert not got.alpha
     assert not got.linear
+
+
+def test_libraries_print_nothing_beside_our_lines(clpix: Callable[..., Run], tmp_path: Path) -> None:
+    data = zlib.decompress(base64.b85decode(ULTRA_HDR))
+    (tmp_path / "g.jpg").write_bytes(data[:2] + bytes(9) + data[2:-700])
+    np.savez(tmp_path / "n.npz", **{f"array{i}": np.zeros(1) for i in range(999)})
+    for name, layer in (("g.jpg", "hdr"), ("n.npz", "none")):
+        run = clpix("info", tmp_path / name, "--layer", layer)
+        assert run.code == 1
+        assert all(line.startswith("clpix: ") and len(line) <= 500 for line in run.err.splitlines())
 
 
 def test_reading_leaves_the_warnings_of_other_threads_alone(

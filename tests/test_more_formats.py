@@ -25,6 +25,7 @@ from gpuops.pixels.colour import Colour
 from gpuops.pixels.targets import named
 
 from .conftest import Run
+from .foreign import SHORT, tiff
 
 Clpix = Callable[..., Run]
 # little-endian EXIF: Make = "clpix", Orientation = 6
@@ -81,6 +82,91 @@ def test_bmp_of_opencv(pixels: np.ndarray, tmp_path: Path) -> None:
     path = tmp_path / "a.bmp"
     cv2.imwrite(str(path), pixels[:, :, [2, 1, 0, 3][: pixels.shape[2]]] if pixels.shape[2] > 1 else pixels)
     assert np.array_equal(read(path).pixels, pixels)
+
+
+MASKS = [
+    (16, (0xF800, 0x7E0, 0x1F)), (16, (0xF00, 0xF0, 0xF)), (16, (0xF, 0xF0, 0xF00, 0xF000)),
+    (32, (0xFF, 0xFF00, 0xFF0000)), (32, (0x3FF00000, 0xFFC00, 0x3FF)), (32, (0xFF000000, 0xFF0000, 0xFF00, 0xFF)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("bits", "masks"), MASKS, ids=str)
+@pytest.mark.parametrize("down", [False, True])
+def test_bmp_of_masks(bits: int, masks: tuple[int, ...], down: bool, tmp_path: Path) -> None:
+    """A sample v of n bits is the nearest number to v / (2^n − 1) of the whole range; rows go up, or down."""
+    packed = RNG.integers(0, 2**bits, (3, 5), dtype=np.uint64)
+    rows = np.pad(packed, ((0, 0), (0, -5 * bits // 16 % 2))).astype(f"<u{bits // 8}")
+    rows = rows if down else rows[::-1]
+    head = struct.pack("<IiiHHIIiiII", 108, 5, -3 if down else 3, 1, bits, 3, rows.nbytes, 0, 0, 0, 0)
+    head = (head + struct.pack(f"<{len(masks)}I", *masks)).ljust(108, b"\0")
+    path = tmp_path / "m.bmp"
+    path.write_bytes(b"BM" + struct.pack("<IHHI", 122 + rows.nbytes, 0, 0, 122) + head + rows.tobytes())
+    found = read(path)
+    most = 65535 if any(mask.bit_count() > 8 for mask in masks) else 255
+    share = np.stack([(packed & mask).astype(float) / mask for mask in masks], axis=2)
+    assert (found.alpha, found.pixels.max() > 255) == (len(masks) == 4, most > 255)
+    assert np.abs(found.pixels - share * most).max() <= 0.5
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(FileError, match="cut off or damaged"):
+        read(path)
+
+
+def boxes(*parts: tuple[bytes, bytes]) -> bytes:
+    return b"".join(struct.pack(">I", 8 + len(data)) + kind + data for kind, data in parts)
+
+
+def test_kinds_that_are_not_read_are_named(tmp_path: Path) -> None:
+    """They are neither cut off nor damaged, and no videos."""
+    bmp = (
+        b"BM"
+        + struct.pack("<IHHIIiiHHIIiiII", 154, 0, 0, 54, 40, 4, 4, 1, 24, 4, 100, 0, 0, 0, 0)
+        + bytes(100)
+    )
+    dds = b"DDS " + struct.pack("<7I44x2I4s", 124, 0x1007, 4, 4, 8, 0, 0, 32, 4, b"YUY2")
+    item = struct.pack(">4xH", 1) + boxes((b"infe", b"\2\0\0\0\0\1\0\0unci\0"))
+    properties = boxes((b"ipco", b""), (b"ipma", struct.pack(">IIHB", 0, 1, 1, 0)))
+    meta = bytes(4) + boxes((b"pitm", bytes(4) + b"\0\1"), (b"iinf", item), (b"iprp", properties))
+    files = {
+        "a.bmp": (
+            bmp,
+            r"is of a kind that cannot be read \(Unsupported BMP compression \(4\)\); convert it first",
+        ),
+        "a.dds": (dds.ljust(200, b"\0"), "is of a kind that cannot be read"),
+        "a.tif": (
+            tiff(bytes(6), 3, 1, 3, 2, tags=[(258, SHORT, [5, 6, 5])]),
+            "is of a kind that cannot be read",
+        ),
+        "a.heif": (
+            boxes((b"ftyp", b"mif2\0\0\0\0mif2"), (b"meta", meta)),
+            "by no codec .uncompressed. in HEIF",
+        ),
+        "b.heif": (boxes((b"ftyp", b"mif3heic"), (b"mini", bytes(60))), "has a short header"),
+        "a.avif": (boxes((b"ftyp", b"mif3avif"), (b"mini", bytes(60))), "has a short header"),
+    }
+    for name, (data, words) in files.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(FileError, match=f"{name}: .*{words}"):
+            read(tmp_path / name)
+
+
+def test_dds_of_blue_first(tmp_path: Path) -> None:
+    """DXGI_FORMAT_B8G8R8A8_UNORM, which is 87."""
+    head = b"DDS " + struct.pack(
+        "<7I44x2I4s20x20x5I", 124, 0x1007, 37, 41, 164, 0, 0, 32, 4, b"DX10", 87, 3, 0, 1, 0
+    )
+    (tmp_path / "a.dds").write_bytes(head + RGBA[:, :, [2, 1, 0, 3]].tobytes())
+    assert np.array_equal(read(tmp_path / "a.dds").pixels, RGBA)
+
+
+@pytest.mark.exhaustive
+def test_png_of_a_dense_palette(tmp_path: Path) -> None:
+    """OpenImageIO takes its size for an attack."""
+    Image.new("1", (16385, 16384), 1).convert("P", palette=Image.Palette.ADAPTIVE, colors=2).save(
+        tmp_path / "a.png", bits=1, compress_level=9
+    )
+    found = read(tmp_path / "a.png").pixels
+    assert found.shape == (16384, 16385, 3)
+    assert found[::97, ::101].min() == 255
 
 
 def test_bmp_whose_fourth_byte_is_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from ..errors import FileError
 from . import by_pillow
 from .formats import VIDEO, Format
 from .picture import Pixels
-from .reading import parsing
+from .reading import parsing, reading
 from .streams import with_text_name
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def count(path: str | os.PathLike[str]) -> int:
 
     name = os.fspath(path)
     fmt = format_in(name)
-    with with_text_name(name) as text:
+    with reading(name), with_text_name(name) as text:
         if fmt.name == "TIFF":
             from . import oiio
 

@@ -51,7 +51,7 @@ def _faults(path: str) -> _Faults:
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             _find(found, data)
-        except IndexError:  # a header that is cut off
+        except (IndexError, ValueError):  # a header that is cut off
             found.complete = False
     return found
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import FileError
 from ..process import ahead
 from . import mended_jpeg, threads
+from .reading import trouble
 
 ahead.extension("OpenImageIO")  # which takes longer to load than most files to read
 import OpenImageIO  # noqa: E402
@@ -28,8 +29,6 @@ _LARGE = 1 << 30
 _DENSEST = 2000
 #: libjpeg's remark on files that decode well. It keeps further ones for itself, also that a file is cut off.
 _BENIGN = "extraneous bytes before marker"
-#: OpenImageIO's messages on undamaged files of a kind that it cannot decode.
-_UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat", "Invalid bits")
 
 threads.tell(OpenImageIO)
 
@@ -155,10 +154,7 @@ class Reader:
 
     def _trouble(self, verb: str, error: str) -> FileError:
         reason = error.split("\n")[0].replace(f' ("{self.path}")', "").replace(self.path, "it").rstrip(".")
-        if any(words in reason for words in _UNSUPPORTED):
-            return FileError(f"{self.path}: is of a kind that cannot be read ({reason}); convert it first")
-        detail = f" ({reason})" if reason else ""
-        return FileError(f"{self.path}: could not be {verb}: the file is cut off or damaged{detail}")
+        return trouble(self.path, verb, reason)
 
 
 def _error(source: Any) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.storage import GAIN_MAP, USUAL, Storage
+from ..process import standard_error
 from . import colours, containers
 from .formats import EXTENSIONS, VIDEO, Format, by_name, format_of, sniff
 from .light_range import within
@@ -101,6 +102,7 @@ def _draft(path: str | os.PathLike[str], fmt: Format, *, overwrite: bool) -> Ite
     with (
         atomic(path, overwrite=overwrite, tells_errors=tells_errors) as temporary,
         called(temporary, os.fspath(path)),
+        standard_error.quiet(),
     ):
         yield temporary
 

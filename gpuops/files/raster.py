@@ -5,6 +5,7 @@ PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write th
 
 from __future__ import annotations
 
+import struct
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 _MOST_OF_INKS = 4
 #: The least width and height in pixels, as JPEG 2000's encoder halves the picture five times.
 _JPEG2000_LEAST = 32
+#: Bytes of a PNG file to the end of what its header says.
+_PNG_HEADER = 29
 #: The interpretation of gray whose 0 is white.
 _MIN_IS_WHITE = 0
 #: The interpretation of red, green and blue.
@@ -65,6 +68,8 @@ def read(path: str, fmt: Format, layer: str | int | None, start: bytes) -> Pictu
         with suppress(FileError), draft_file(tempfile.gettempdir()) as copy, called(copy, path):
             with open(copy, "wb") as file:
                 file.write(found[0])
+            with oiio.Reader(copy) as whole:  # Pillow, which some are read by, does not tell of missing data
+                whole.read()
             picture = _read(copy, fmt, layer, found[0][: containers.SMALL])
             for fault in found[1]:
                 note(f"{path}: {fault}; all of its picture is there")
@@ -88,6 +93,9 @@ def _read(path: str, fmt: Format, layer: str | int | None, start: bytes) -> Pict
         return page.picture(by_pillow.read(path, "JPEG2000"))
     if layer is not None and frames.is_animated(fmt, extras):
         return _frame(path, fmt, layer, extras)
+    if fmt.name == "PNG" and _is_dense(start):
+        page = Page(path, fmt, extras, oiio.no_spec(), ("0",), _page(path, layer), layer is None, header)
+        return page.picture(by_pillow.read(path, "PNG"))
     with oiio.Reader(path) as file:
         page = _open(path, file, fmt, layer, extras, header)
         if fmt.name == "Radiance HDR":
@@ -128,6 +136,10 @@ def _frame(path: str, fmt: Format, layer: str | int, extras: containers.Extras) 
 def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
     """The picture in a PNG, JPEG or TIFF file, its rows, and how many come together, if ``most`` bytes are too few."""
     light = fmt.name == "JPEG" and layer is not None and layer in _extras(path, fmt).layers[1:]
+    if fmt.name == "PNG":
+        with open(path, "rb") as start:
+            if pixels := _is_dense(start.read(_PNG_HEADER)):
+                raise NeedsWholeFile("has a large palette picture of few bits", 3 * pixels)
     with oiio.Reader(path) as file:
         spec = file.spec()
         if spec.image_bytes() * COPIES * _MOST_OF_INKS <= most and fmt.name != "TIFF":
@@ -260,9 +272,8 @@ def _only_tifffile(path: str, page: Page) -> bool:
         return False
     spec, compression = page.spec, page.spec.get_string_attribute("compression")
     kind = spec.get_int_attribute(PHOTOMETRIC, MIN_IS_BLACK)
+    whole: bool = spec.get_int_attribute("oiio:BitsPerSample") == 8 * spec.format.size()
     if tiff_page.is_sparse(path, page.index):
-        whole = str(spec.format) in (*oiio.DTYPES, "double")
-        whole &= spec.get_int_attribute("oiio:BitsPerSample") == 8 * spec.format.size()
         if not whole or kind not in (MIN_IS_BLACK, _RGB, SEPARATED, *(_YCBCR,) * (compression == "jpeg")):
             raise FileError(
                 f"{path}: has only some of its strips or tiles; write it anew with all of them first"
@@ -271,17 +282,19 @@ def _only_tifffile(path: str, page: Page) -> bool:
     lacking = (kind in (MIN_IS_BLACK, _RGB, SEPARATED) and compression == "zstd") or (
         kind == SEPARATED and compression == "jpeg"
     )
-    return (
-        lacking
-        and spec.get_string_attribute("planarconfig") != "separate"
-        and str(spec.format) in oiio.DTYPES
-    )
+    return lacking and whole and spec.get_string_attribute("planarconfig") != "separate"
+
+
+def _is_dense(start: bytes) -> int:
+    """The pixels of a PNG of a palette and less than 8 bits, if OpenImageIO may take so many for an attack; else 0."""
+    width, height, bits, kind = struct.unpack_from(">IIBB", start.ljust(_PNG_HEADER, b"\0"), 16)
+    return int(width * height) if kind == _PALETTE and bits < 8 and width * height > by_pillow.LARGE else 0
 
 
 def _is_interlaced(path: str) -> bool:
     """Whether a PNG file is interlaced: the last byte of its header."""
     with open(path, "rb") as file:
-        return file.read(29)[28:] != b"\0"
+        return file.read(_PNG_HEADER)[28:] != b"\0"
 
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
