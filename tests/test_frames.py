@@ -11,7 +11,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from gpuops import FileError
+from gpuops import FileError, GpuopsWarning
 from gpuops.files import read
 
 from .conftest import Run
@@ -167,6 +167,28 @@ def test_animations_keep_their_times(source: str, name: str, clpix: Clpix, tmp_p
             found = np.asarray(image.convert("RGB")).astype(int)
             off = np.abs(found - frame[:, :, :3])
             assert off.mean() < 12 if name == "out.webp" else off.max() == 0
+
+
+@pytest.mark.parametrize("name", ["out.gif", "out.apng", "out.webp"])
+def test_frames_of_unequal_size_are_no_animation(name: str, clpix: Clpix, tmp_path: Path) -> None:
+    for page in frames()[0], frames()[1][:9, :7]:
+        tifffile.imwrite(tmp_path / "a.tif", page[:, :, :3], append=True, photometric="rgb")
+    run = clpix("convert", tmp_path / "a.tif", "--frames", "all", "-o", tmp_path / name)
+    assert (run.code, run.err.count("\n"), (tmp_path / name).exists()) == (1, 1, False)
+    assert "frames of one size, and these have 7 x 9 and 20 x 16 pixels" in run.err
+    options = ("--frames", "all", "--size", "20x16", "--fit", "cover", "--quiet")
+    assert clpix("resize", tmp_path / "a.tif", *options, "-o", tmp_path / name).code == 0
+
+
+def test_a_gif_is_shown_on_its_screen(tmp_path: Path) -> None:
+    """GIF89a, section 20: an image has to fit within the logical screen, whose size is in the header."""
+    animation(tmp_path / "a.gif")
+    data = (tmp_path / "a.gif").read_bytes()
+    (tmp_path / "b.gif").write_bytes(data[:6] + bytes([12, 0, 7, 0]) + data[10:])
+    for i, frame in enumerate(frames()):
+        with pytest.warns(GpuopsWarning, match="has a frame beyond its screen of 12 x 7 pixels"):
+            found = read(tmp_path / "b.gif", layer=i).pixels
+        assert np.array_equal(found[:, :, :3], frame[:7, :12, :3])
 
 
 @pytest.mark.parametrize("name", ["out.gif", "out.apng"])

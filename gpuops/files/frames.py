@@ -6,9 +6,13 @@ Sources: GIF89a; PNG (Third Edition) 4.9 and 11.3.6 (APNG); Google, WebP Contain
 from __future__ import annotations
 
 import os
+import struct
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..errors import FileError
+from ..notes import note
 from . import by_pillow
 from .formats import VIDEO, Format
 from .picture import Pixels
@@ -72,7 +76,18 @@ def read(path: str, fmt: Format, layer: str | int) -> tuple[Pixels, int]:
         with parsing(path):
             image.seek(index)
             image.load()
-        return by_pillow.samples(image), frames
+        pixels = by_pillow.samples(image)
+    return (_on_screen(path, pixels) if fmt.name == "GIF" else pixels), frames
+
+
+def _on_screen(path: str, pixels: Pixels) -> Pixels:
+    """A GIF's pixels on its logical screen, whose width and height are in its header (GIF89a, sections 18 and 20)."""
+    with open(path, "rb") as file:
+        width, height = struct.unpack_from("<HH", file.read(10), 6)
+    shown = pixels[: height or None, : width or None]
+    if shown.shape != pixels.shape:
+        note(f"{path}: has a frame beyond its screen of {width} x {height} pixels; that part is left out")
+    return np.ascontiguousarray(shown)
 
 
 def chosen(path: str, layer: str | int, count: int, several: str = "frames", one: str = "picture") -> int:
