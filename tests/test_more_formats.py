@@ -392,6 +392,65 @@ def test_camera_raw(tmp_path: Path) -> None:
         read(tmp_path / "c.nef")
 
 
+# What imageio reads --------------------------------------------------------------------------------------------------
+
+RARE = [
+    ("a.qoi", "RGBA"), ("a.ico", "RGBA"), ("a.sgi", "RGBA"), ("a.pcx", "RGB"), ("p.pcx", "P"), ("a.pcx", "1"),
+    ("a.xbm", "1"), ("l.sgi", "L"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "mode"), RARE)
+def test_formats_that_none_of_our_readers_knows(name: str, mode: str, tmp_path: Path) -> None:
+    image = (
+        Image.fromarray(DEEP[:32, :32, 0])
+        if mode == "I;16"
+        else Image.fromarray(RGBA[:32, :32]).convert(mode)
+    )
+    image.save(tmp_path / name)
+    expected = np.asarray(image.convert({"P": "RGB", "1": "L"}.get(mode, mode)))
+    found = read(tmp_path / name)
+    assert np.array_equal(found.pixels.squeeze(), expected)
+    assert found.alpha == (mode == "RGBA")
+
+
+def test_spe(tmp_path: Path) -> None:
+    """Princeton Instruments, WinView: xdim at 42, the data type at 108, ydim at 656, frames at 1446, pixels at 4100."""
+    head = bytearray(4100)
+    for kind, place, value in (
+        ("H", 42, 41),
+        ("h", 108, 3),
+        ("H", 656, 37),
+        ("i", 1446, 2),
+        ("f", 1992, 2.5),
+    ):
+        struct.pack_into(f"<{kind}", head, place, value)
+    path, values = tmp_path / "a.spe", DEEP[:, :, :2].transpose(2, 0, 1)
+    path.write_bytes(head + values.tobytes())
+    for i, frame in enumerate(values):
+        assert np.array_equal(read(path, layer=i).pixels[:, :, 0], frame)
+    path.write_bytes(head[:300])
+    with pytest.raises(FileError, match=r"a\.spe: could not be read"):
+        read(path)
+
+
+def test_formats_that_start_programs_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise AssertionError("a program was started, or an address asked")
+
+    for what in ("subprocess.Popen", "os.system", "socket.socket", "PIL.EpsImagePlugin.Ghostscript"):
+        monkeypatch.setattr(what, refuse)
+    for data in (
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n",
+        b"#EXTM3U\nhttp://127.0.0.1:9/a.png\n",
+        b"PK\5\6" + bytes(18),
+        b"imageio:chelsea.png",
+    ):
+        (tmp_path / "a.eps").write_bytes(data)
+        with pytest.raises(FileError, match="is not a picture in a known format"):
+            read(tmp_path / "a.eps")
+
+
 # Our files, by other readers -----------------------------------------------------------------------------------------
 
 

@@ -91,7 +91,7 @@ def _masked(
 ) -> Pixels:
     """Samples that are some bits of a pixel's 16 or 32, as masks of red or gray, green, blue and alpha say."""
     masks = (*masks[:3], *filter(None, masks[3:]))
-    shifts = [(mask & -mask).bit_length() - 1 for mask in masks]
+    shifts = [(mask & -mask or 1).bit_length() - 1 for mask in masks]
     largest = [mask >> shift for mask, shift in zip(masks, shifts, strict=True)]
     if 0 in masks or any(most & (most + 1) or most > 65535 for most in largest):
         raise trouble(path, "read", f"bits {', '.join(map(hex, masks))} of a pixel are not supported")

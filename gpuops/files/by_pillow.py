@@ -33,12 +33,12 @@ def read(path: str, kind: str) -> Pixels:
 
 
 @contextmanager
-def opened(path: str, kind: str) -> Iterator[Any]:
-    """Gives Pillow's image of a file; whatever its decoder finds wrong becomes a FileError."""
+def opened(path: str, kind: str | None = None) -> Iterator[Any]:
+    """Gives Pillow's image of a file, of one kind or of any; whatever its decoder finds wrong becomes a FileError."""
     import PIL.Image
 
     PIL.Image.MAX_IMAGE_PIXELS = None  # large pictures are no attack where the file is large, too
-    with parsing(path), PIL.Image.open(path, formats=(kind,)) as image:
+    with parsing(path), PIL.Image.open(path, formats=(kind,) if kind else None) as image:
         claimed, there = image.width * image.height, os.path.getsize(path)
         if (
             kind != "AVIF"

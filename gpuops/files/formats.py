@@ -207,6 +207,8 @@ EXTENSIONS = tuple(_BY_EXTENSION)
 VIDEOS = (".mp4", ".mov", ".mkv", ".webm")
 #: Videos, which are no pictures, but whose frames can be read as such.
 VIDEO = Format("video", VIDEOS, _INTEGERS, (b"\x1a\x45\xdf\xa3",), (3,), written=False, needs="av")
+#: Pictures of formats that imageio reads, which their names are put in for.
+OTHER = Format("other", (), _ANY, (), written=False, needs="imageio")
 # Those of pictures that can be written.
 _WRITTEN = tuple(extension for fmt in FORMATS for extension in fmt.extensions)
 # The brands of files of boxes (ISO/IEC 14496-12) with a picture, and the names of their formats.

@@ -44,6 +44,10 @@ def count(path: str | os.PathLike[str]) -> int:
             from . import video_frames
 
             return video_frames.count(text)
+        if fmt.needs == "imageio":
+            from . import by_imageio
+
+            return by_imageio.count(text, fmt)
         if fmt.name not in KINDS:
             return 1
         with by_pillow.opened(text, KINDS[fmt.name]) as image:
