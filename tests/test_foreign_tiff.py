@@ -175,6 +175,16 @@ def test_parts_that_are_not_in_the_file(
     assert np.array_equal(read(path).pixels, values)
 
 
+@pytest.mark.parametrize("compression", ["lerc", "lzma", "jpeg2000", "png", "jpegxl"])
+@pytest.mark.parametrize("tile", [None, (32, 16)])
+def test_compressions_that_openimageio_lacks(
+    tile: tuple[int, int] | None, compression: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    values = rng.integers(0, 65536, (33, 40, 3), np.uint16)
+    tifffile.imwrite(tmp_path / "c.tif", values, photometric="rgb", compression=compression, tile=tile)
+    assert np.array_equal(read(tmp_path / "c.tif").pixels, values)
+
+
 def test_stacks_in_one_page_are_said(tmp_path: Path) -> None:
     tifffile.imwrite(tmp_path / "i.tif", np.zeros((6, 4, 5), np.uint16), imagej=True, truncate=True)
     assert read_saying(tmp_path / "i.tif")[1] == "holds 6 pictures in one page; the first is used"

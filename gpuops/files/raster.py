@@ -54,6 +54,8 @@ _PALETTE = 3
 _YCBCR = 6
 #: The interpretation of a sensor's mosaic of colours.
 _MOSAIC = 32803
+#: The numbers of compressions that OpenImageIO may lack: LERC, LZMA, Zstandard, JPEG 2000, PNG and JPEG XL.
+_BY_TIFFFILE = (34887, 34925, 50000, 34712, 34933, 50002)
 #: The interpretations that are gray or RGB, or become so in decoding.
 _PHOTOMETRICS = (_MIN_IS_WHITE, MIN_IS_BLACK, _RGB, _PALETTE, 4, SEPARATED, _YCBCR, _MOSAIC)
 
@@ -279,7 +281,8 @@ def _only_tifffile(path: str, page: Page) -> bool:
                 f"{path}: has only some of its strips or tiles; write it anew with all of them first"
             )
         return True
-    lacking = (kind in (MIN_IS_BLACK, _RGB, SEPARATED) and compression == "zstd") or (
+    number = spec.get_int_attribute("tiff:Compression")
+    lacking = (kind in (MIN_IS_BLACK, _RGB, SEPARATED) and number in _BY_TIFFFILE) or (
         kind == SEPARATED and compression == "jpeg"
     )
     return lacking and whole and spec.get_string_attribute("planarconfig") != "separate"
