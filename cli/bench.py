@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,20 +53,35 @@ def _open(device: str | None) -> Gpu:
 def _print(gpu: Gpu, rows: Iterable[Row], tables: Any, *, as_json: bool, **about: str) -> list[Row]:
     """Prints all rows by functions of ``tables``, and returns them; ``about`` goes to the table.
 
+    Ctrl-C ends the measuring behind the row that is being measured.
     A device with too little memory for a row counts as a failure (exit code 1), not as a missing device (3).
     """
     import json
 
     from gpuops.errors import DeviceError
 
-    try:
-        found = list(rows)
-    except DeviceError as error:
-        raise click.ClickException(str(error)) from error
+    from . import status
+    from .main import complain, interrupted_by
+
+    found: list[Row] = []
+    with interrupted_by(signal.SIGINT) as interruption:
+        try:
+            for row in rows:
+                found.append(row)
+                status.show(f"clpix: {len(found)} rows are measured; Ctrl-C ends with these")
+                if interruption:
+                    break
+        except DeviceError as error:
+            raise click.ClickException(str(error)) from error
+        finally:
+            status.hide()
     if as_json:
         click.echo(json.dumps(tables.to_json(gpu, found), indent=1, ensure_ascii=False))
     else:
         click.echo(tables.table(gpu, found, **about))
+    if interruption:
+        complain("error", "interrupted; these are the rows that were measured")
+        click.get_current_context().exit(128 + signal.SIGINT)
     return found
 
 
@@ -117,12 +133,26 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
     examples=(
         "clpix bench fft",
         "clpix bench fft --size 1024 --size 512x256",
-        "clpix bench fft --size 1024 --chart fft.svg",
+        "clpix bench fft --size 1024 --storage half --form pairs --chart fft.svg",
     ),
 )
-@_sizes("The size, in powers of two; may be repeated. The default is 1024, 512 and 512x256.")
+@_sizes("The size, in powers of two; may be repeated. The default is 1024, 512 and 512x256, on CPUs 512x256.")
 @click.option(
     "--channels", type=click.IntRange(1), default=4, show_default=True, help="The channels of the image."
+)
+@click.option(
+    "--form",
+    type=click.Choice(("planes", "pairs")),
+    default="planes",
+    show_default=True,
+    help="A complex number for each channel, or for two.",
+)
+@click.option(
+    "--storage",
+    type=click.Choice(("float", "half")),
+    default="float",
+    show_default=True,
+    help="How complex numbers are stored. Half in pairs is StellarWarp's texture.",
 )
 @_json
 @click.option(
@@ -133,6 +163,8 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
 def fft(
     sizes: tuple[tuple[int, int], ...],
     channels: int,
+    form: str,
+    storage: str,
     as_json: bool,
     chart: str | None,
     overwrite: bool,
@@ -153,7 +185,7 @@ def fft(
     else:
         charts.check(chart, overwrite=overwrite)
     gpu = _open(device)
-    measured = bench_fft.measure(gpu, sizes or bench_fft.SIZES, channels)
+    measured = bench_fft.measure(gpu, sizes, channels, form=form, half=storage == "half")
     rows = _print(gpu, measured, bench_fft_tables, as_json=as_json)
     if chart is not None:
         bench_fft_tables.chart(gpu, rows, chart, overwrite=overwrite)

@@ -16,6 +16,7 @@ from gpuops.errors import FileError, ParameterError
 from gpuops.files import places
 from gpuops.params.files import STREAM
 
+from .main import complain
 from .shared import Shared
 
 # What stands before the name of a file with names in lines.
@@ -54,21 +55,39 @@ def _by_frames(shared: Shared, wanted: str) -> Shared:
     from gpuops.files import frames
 
     found: list[tuple[str, str, int, str | None]] = []
+    failed = 0
     for path, below in zip(shared.inputs, shared.below, strict=True):
         if path == STREAM or places.is_address(path):
             raise ParameterError(f"--frames needs files on this machine, not {path}")
-        with notes.to(lambda _text: None) if shared.quiet else nullcontext():
-            count = frames.count(path)
-        one, first, last = match.groups()
-        if one is not None:
-            chosen = range(frames.chosen(path, one, count), int(one) + 1)
-        else:
-            chosen = range(count)[int(first or 0) : int(last) if last else None]
-        if not chosen:
-            raise FileError(f"{path}: has no frames {wanted}; it has {count}, counted from 0")
-        found += [(path, below, frame, frames.layer_of(path, frame, count)) for frame in chosen]
+        try:
+            with notes.to(lambda _text: None) if shared.quiet else nullcontext():
+                count = frames.count(path)
+            found += [
+                (path, below, frame, frames.layer_of(path, frame, count))
+                for frame in _chosen(path, count, wanted, *match.groups())
+            ]
+        except FileError as error:
+            if len(shared.inputs) == 1:
+                raise
+            failed += 1
+            complain("error", error)
+    if not found:
+        raise FileError(f"{failed} of {failed} inputs failed")
     inputs, folders, numbers, layers = zip(*found, strict=True)
-    return replace(shared, inputs=inputs, below=folders, frame_of=numbers, layer_of=layers)
+    return replace(shared, inputs=inputs, below=folders, frame_of=numbers, layer_of=layers, failed=failed)
+
+
+def _chosen(
+    path: str, count: int, wanted: str, one: str | None, first: str | None, last: str | None
+) -> range:
+    """Returns the frames that are wanted of a file with so many."""
+    from gpuops.files import frames
+
+    if one is not None:
+        return range(frames.chosen(path, one, count), int(one) + 1)
+    if chosen := range(count)[int(first or 0) : int(last) if last else None]:
+        return chosen
+    raise FileError(f"{path}: has no frames {wanted}; it has {count}, counted from 0")
 
 
 def _named(shared: Shared) -> Iterator[str]:

@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from types import FrameType
@@ -162,6 +163,22 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
         if function is not None:
             function()
     os._exit(128 + number)  # as shells report a signal
+
+
+@contextmanager
+def interrupted_by(number: int) -> Iterator[list[int]]:
+    """Gives a list that is empty until the signal comes; what is within it ends by itself. A second one ends all."""
+    came: list[int] = []
+
+    def first(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        signal.signal(number, _interrupt)
+
+    before = signal.signal(number, first)
+    try:
+        yield came
+    finally:
+        signal.signal(number, before)
 
 
 def _handle_signals() -> None:

@@ -93,7 +93,7 @@ def process(
         if sequence is not None and (shared.update or shared.resume is not None):
             # Whether a job is done depends on its neighbours, too, as they are now.
             jobs = sequence.settled(jobs, partial(_results, shared, opening))
-        lost = count - len(jobs)
+        lost = shared.failed + count - len(jobs)
         with batches.journal_of(shared, jobs) as journal:
             wanted = list(batches.remaining(shared, jobs, journal))
             if shared.verbose and len(wanted) < len(jobs):
@@ -116,7 +116,7 @@ def process(
                 failed = lost + len(wanted) - len(todo)
                 if todo:
                     failed += _run(shared, opening, todo, journal, tell)
-        if failed and len(shared.inputs) > 1:
+        if failed and len(shared.inputs) + shared.failed > 1:
             complain("error", f"{failed} of {lost + len(wanted)} inputs failed")
     if failed:
         click.get_current_context().exit(FAILURE)

@@ -22,6 +22,7 @@ class Shared:
 
     ``below``: for each input the folder that it is in, below one that was named. ``frame_of``: the frame of each, if
     frames were asked for; ``layer_of``: the layer that holds this frame, None for files with one picture.
+    ``failed``: how many inputs, of which each has been told, could not be asked for their frames.
     """
 
     inputs: tuple[str, ...] = ()
@@ -32,6 +33,7 @@ class Shared:
     frames: str | None = None
     frame_of: tuple[int, ...] = ()
     layer_of: tuple[str | None, ...] = ()
+    failed: int = 0
     device: str | None = None
     memory: int | None = None
     device_memory: int | None = None

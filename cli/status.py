@@ -28,6 +28,14 @@ def hide() -> None:
         _there = False
 
 
+def show(line: str) -> None:
+    """Shows a line at the bottom of a terminal in place of the one before; nothing where there is no terminal."""
+    global _there
+    if sys.stderr.isatty():
+        _there = True
+        _write(CLEAR + line[: _columns() - 1])
+
+
 def left_behind() -> bytes:
     """Returns what a process that ends at once has to write first."""
     return CLEAR.encode() if _there else b""
@@ -60,14 +68,11 @@ class Progress:
                 ended = " failed" if done.error else ""
                 self._say(f"[{self._count}/{self._total}] {_arrow(done.job.source, done.job.target)}{ended}")
             return
-        global _there
         now = time.monotonic()
         if now - self._shown < _EVERY and _there:
             return
         self._shown = now
-        line = self._line(now - self._begun)[: _columns() - 1]
-        _there = True
-        _write(CLEAR + line)
+        show(self._line(now - self._begun))
 
     def end(self, source: str, target: str) -> None:
         """Tells, where no terminal has shown it, that all frames of a file are done."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -107,6 +107,12 @@ def summed() -> Iterator[None]:
         _sums.reset(before)
     for text, counts in sums.items():
         tally(text, counts)
+
+
+def some_of(names: Sequence[str], most: int = 8) -> str:
+    """Returns names for a text, of which there may be any number: the first ones, and how many there are further."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _outside() -> int:

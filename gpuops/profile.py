@@ -45,6 +45,15 @@ class KernelTime:
         return self.traffic / self.median_ms / 1e6 if self.traffic and self.median_ms > 0 else None
 
 
+class Span(NamedTuple):
+    """Work of a thread beside the command's own: its kind, the thread, start and end on ``time.perf_counter``."""
+
+    kind: str
+    thread: str
+    start: float
+    end: float
+
+
 class _Launch(NamedTuple):
     label: str
     global_size: tuple[int, ...]
@@ -74,6 +83,8 @@ class Report:
         Seconds by phase, and the stretches they are made of as (name, start, end) on ``time.perf_counter``.
     builds : dict
         Programs built from source (miss) and loaded from the cache (hit).
+    spans : list of Span
+        What threads have done that read ahead and write behind. The phases are those of the command's own thread.
     results : list of dict
         What the work has found of each input, as plain values.
     step : str
@@ -88,6 +99,7 @@ class Report:
     results: list[dict[str, Any]] = field(default_factory=list)
     step: str = ""
     intervals: list[tuple[str, float, float]] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
     ended: float | None = None
     _launches: list[_Launch] = field(default_factory=list)
     _awaited: list[tuple[int, int]] = field(default_factory=list)

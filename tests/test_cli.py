@@ -23,10 +23,10 @@ from clpix.naming import outputs_for
 from gpuops import ParameterError, files
 from gpuops.files import Picture
 
+from .choices import few
 from .conftest import Run
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "sunset.exr"
-Program = Callable[..., Run]
 
 
 def picture(
@@ -64,47 +64,37 @@ def one_line(run: Run, code: int, *words: str) -> None:
 # -- help and start ------------------------------------------------------------------------------------------
 
 
-def test_help_lists_every_command(clpix: Program) -> None:
+def test_help_lists_every_command(clpix) -> None:
     run = clpix("--help")
     assert run.code == 0
     for name, text in COMMANDS.items():
         assert name in run.out and text in run.out
 
 
-@pytest.mark.parametrize("command", list(COMMANDS))
-def test_every_command_has_help(clpix: Program, command: str) -> None:
-    run = clpix(command, "--help")
-    assert run.code == 0 and run.out.startswith(f"Usage: clpix {command}") and not run.err
-
-
-@pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_help_loads_neither_numpy_nor_opencl(command: str) -> None:
+def test_help_loads_neither_numpy_nor_opencl() -> None:
     code = (
         "import sys\nfrom clpix.main import cli\n"
-        f"cli.main([{command!r}, '--help'] if {command!r} else ['--help'], standalone_mode=False)\n"
-        "heavy = {'numpy', 'pyopencl', 'imageio', 'OpenImageIO', 'tifffile'} & set(sys.modules)\n"
-        f"heavy |= set() if {command!r} else {{'clpix.options'}} & set(sys.modules)\n"  # the list has no options
-        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+        "cli.main(['--help'], standalone_mode=False)\n"
+        "assert 'clpix.options' not in sys.modules\n"  # the list has no options
+        f"for command in {list(COMMANDS)}:\n"
+        "    cli.main([command, '--help'], standalone_mode=False)\n"
+        "    heavy = {'numpy', 'pyopencl', 'imageio', 'OpenImageIO', 'tifffile'} & set(sys.modules)\n"
+        "    assert not heavy, f'{command} loads {heavy}'\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
 
 
-def test_version(clpix: Program) -> None:
+def test_version(clpix) -> None:
     from importlib.metadata import version
 
     assert clpix("--version").out == f"clpix {version('clpix')}\n"
 
 
-def test_an_unknown_command_names_the_nearest(clpix: Program) -> None:
-    run = clpix("blurr", "x.png")
-    assert run.code == 2 and "'blur'" in run.err
-
-
 # -- names of outputs ----------------------------------------------------------------------------------------
 
 
-def test_outputs_follow_folder_and_template(tmp_path: Path) -> None:
+def test_outputs_follow_folder_and_template(tmp_path) -> None:
     two = ("a/x.png", "b/y.exr")
     assert outputs_for(two, str(tmp_path), "blur") == [str(tmp_path / "x.png"), str(tmp_path / "y.exr")]
     assert outputs_for(two, "new/", "blur") == ["new/x.png", "new/y.exr"]
@@ -119,7 +109,7 @@ def test_outputs_follow_folder_and_template(tmp_path: Path) -> None:
         outputs_for(("a/x.png", "b/x.png"), "out/", "blur")
 
 
-def test_a_glob_never_makes_the_last_input_the_output(clpix: Program, tmp_path: Path) -> None:
+def test_a_glob_never_makes_the_last_input_the_output(clpix, tmp_path) -> None:
     a, b = picture(tmp_path / "a.png"), picture(tmp_path / "b.png", seed=1)
     before = b.read_bytes()
     run = clpix("blur", "--sigma", 1, a, b)
@@ -131,22 +121,12 @@ def test_a_glob_never_makes_the_last_input_the_output(clpix: Program, tmp_path: 
 # -- batches -------------------------------------------------------------------------------------------------
 
 
-def test_every_input_is_tried_and_each_failure_is_one_line(clpix: Program, tmp_path: Path) -> None:
+def test_every_input_is_tried_and_each_failure_is_one_line(clpix, tmp_path) -> None:
     good = [picture(tmp_path / f"{i}.png", seed=i) for i in range(3)]
     (tmp_path / "bad.png").write_text("this is text")
     out = tmp_path / "out"
-    run = clpix(
-        "blur",
-        "--sigma",
-        1,
-        good[0],
-        tmp_path / "bad.png",
-        good[1],
-        tmp_path / "none.png",
-        good[2],
-        "-o",
-        f"{out}/",
-    )
+    inputs = (good[0], tmp_path / "bad.png", good[1], tmp_path / "none.png", good[2])
+    run = clpix("blur", "--sigma", 1, *inputs, "-o", f"{out}/")
     assert run.code == 1
     lines = run.err.splitlines()
     assert len(lines) == 3 and all(line.startswith("clpix: error: ") for line in lines)
@@ -154,7 +134,7 @@ def test_every_input_is_tried_and_each_failure_is_one_line(clpix: Program, tmp_p
     assert sorted(p.name for p in out.iterdir()) == ["0.png", "1.png", "2.png"]
 
 
-def test_an_input_that_does_not_fit_leaves_the_others(clpix: Program, tmp_path: Path) -> None:
+def test_an_input_that_does_not_fit_leaves_the_others(clpix, tmp_path) -> None:
     small, large = picture(tmp_path / "small.png", (1, 1, 3)), picture(tmp_path / "large.png")
     args = ("--mode", "reflect", "--levels", 2, "-q", "-o", f"{tmp_path}/out/{{stem}}.npz")
     run = clpix("dwt", small, large, *args)
@@ -162,7 +142,7 @@ def test_an_input_that_does_not_fit_leaves_the_others(clpix: Program, tmp_path: 
     assert (tmp_path / "out" / "large.npz").exists()
 
 
-def test_what_is_read_is_never_overwritten(clpix: Program, tmp_path: Path) -> None:
+def test_what_is_read_is_never_overwritten(clpix, tmp_path) -> None:
     source, kernel = picture(tmp_path / "in.png"), picture(tmp_path / "k.png", (3, 3, 1), seed=2)
     before = (source.read_bytes(), kernel.read_bytes())
     one_line(clpix("convolve", source, "--kernel", kernel, "-o", kernel, "--overwrite"), 1, "input")
@@ -178,7 +158,8 @@ def hear_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
     image, out = picture(tmp_path / "a.png"), tmp_path / "o.png"
     process = subprocess.Popen(
         [sys.executable, "-m", "clpix", "blur", "--sigma", "2", str(image), "-o", str(out)],
@@ -190,21 +171,14 @@ def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
     assert process.returncode == 0 and out.exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
-@pytest.mark.parametrize("delay", [0.15, 0.4, 0.7])
-def test_a_signal_ends_the_program_at_any_time(tmp_path: Path, number: signal.Signals, delay: float) -> None:
+@few(
+    1,
+    number__delay=[(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)],
+)
+def test_a_signal_ends_the_program_at_any_time(tmp_path, number, delay) -> None:
     inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
-    command = [
-        sys.executable,
-        "-m",
-        "clpix",
-        "blur",
-        "--sigma",
-        "9",
-        *inputs,
-        "-o",
-        f"{tmp_path}/out/{{index}}.tif",
-    ]
+    command = [sys.executable, "-m", "clpix", "blur", "--sigma", "9", *inputs, "-o"]
+    command += [f"{tmp_path}/out/{{index}}.tif"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hear_signals)
     time.sleep(delay)
     process.send_signal(number)
@@ -216,7 +190,8 @@ def test_a_signal_ends_the_program_at_any_time(tmp_path: Path, number: signal.Si
         assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
 
 
-def test_interrupting_a_batch_leaves_whole_files_only(tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+def test_interrupting_a_batch_leaves_whole_files_only(tmp_path) -> None:
     inputs = [picture(tmp_path / f"{i}.png", (600, 800, 3), seed=i) for i in range(40)]
     out = tmp_path / "out"
     process = subprocess.Popen(
@@ -273,7 +248,7 @@ BAD_INPUTS: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("kind", list(BAD_INPUTS))
-def test_bad_inputs(clpix: Program, tmp_path: Path, kind: str) -> None:
+def test_bad_inputs(clpix, tmp_path, kind) -> None:
     path = BAD_INPUTS[kind](tmp_path)
     out = tmp_path / "out"
     out.mkdir()
@@ -281,40 +256,8 @@ def test_bad_inputs(clpix: Program, tmp_path: Path, kind: str) -> None:
     assert not list(out.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "words"),
-    [
-        (("-o", "OUT/x.xyz"), 1, (".xyz", "known")),
-        (("-o", "OUT/x"), 1, ("extension",)),
-        (("-o", "OUT/none/x.png"), 1, ("none", "does not exist")),
-        (("-o", "OUT/there.png"), 1, ("there.png", "exists")),
-        (("-o", "IN"), 1, ("input",)),
-        (("-o", "IN", "--overwrite"), 1, ("input",)),
-        (("-o", "OUT/x.png", "--sigma", "-1"), 2, ("sigma", "-1")),
-        (("-o", "OUT/x.png", "--sigma", "nan"), 2, ("sigma", "nan")),
-        (("-o", "OUT/x.png", "--border", "sideways"), 2, ("border", "mirror")),
-        (("-o", "OUT/x.png", "--device", "nothing-like-this"), 3, ("nothing-like-this",)),
-        (("-o", "-",), 2, ("--format",)),
-    ],
-)  # fmt: skip
-def test_bad_arguments(
-    clpix: Program, tmp_path: Path, args: tuple[str, ...], code: int, words: tuple[str, ...]
-) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    source = picture(tmp_path / "in.png")
-    there = picture(out / "there.png", seed=5)
-    before = (source.read_bytes(), there.read_bytes())
-    args = tuple(arg.replace("OUT", str(out)).replace("IN", str(source)) for arg in args)
-    if "--sigma" not in args:
-        args += ("--sigma", "1")
-    one_line(clpix("blur", source, *args), code, *words)
-    assert (source.read_bytes(), there.read_bytes()) == before
-    assert [p.name for p in out.iterdir()] == ["there.png"]
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_an_unwritable_folder(clpix: Program, tmp_path: Path) -> None:
+def test_an_unwritable_folder(clpix, tmp_path) -> None:
     out = tmp_path / "locked"
     out.mkdir(mode=0o555)
     one_line(
@@ -323,7 +266,7 @@ def test_an_unwritable_folder(clpix: Program, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
-def test_a_folder_that_cannot_be_looked_into(clpix: Program, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_looked_into(clpix, tmp_path) -> None:
     source, dark = picture(tmp_path / "in.png"), tmp_path / "dark"
     dark.mkdir(mode=0)
     args = ("blur", "--sigma", 1)
@@ -334,32 +277,14 @@ def test_a_folder_that_cannot_be_looked_into(clpix: Program, tmp_path: Path) -> 
     assert run.code == 1 and (tmp_path / "0002.png").exists()
 
 
-def test_refused_options_leave_no_folder(clpix: Program, tmp_path: Path) -> None:
+def test_refused_options_leave_no_folder(clpix, tmp_path) -> None:
     source = picture(tmp_path / "in.png")
     one_line(clpix("fft", source, "-o", f"{tmp_path}/new/{{stem}}.png", "--half"), 2)
     one_line(clpix("blur", "--sigma", 1, source, "-o", f"{tmp_path}/new/{{stem}}.png", "--dtype", "half"), 2)
     assert not (tmp_path / "new").exists()
 
 
-def test_no_opencl_at_all(tmp_path: Path) -> None:
-    (tmp_path / "vendors").mkdir()
-    code = (
-        "import sys, gpuops.device.drivers as d; d.intel_library = lambda: None\n"
-        "from clpix.main import main; main(sys.argv[1:])"
-    )
-    source, result = picture(tmp_path / "in.png"), tmp_path / "out.png"
-    env = {"OCL_ICD_VENDORS": str(tmp_path / "vendors"), "CLPIX_CACHE_DIR": str(tmp_path / "cache")}
-    run = subprocess.run(
-        [sys.executable, "-c", code, "blur", "--sigma", "1", str(source), "-o", str(result)],
-        env=os.environ | env,
-        capture_output=True,
-        text=True,
-    )
-    one_line(Run(run.returncode, run.stdout, run.stderr), 3, "clpix[cpu]")
-    assert not result.exists()
-
-
-def test_names_that_are_no_text(clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_are_no_text(clpix, tmp_path, monkeypatch) -> None:
     odd = tmp_path / os.fsdecode(b"n\xff")
     for extension in ("png", "exr", "npz"):
         source, out = Path(f"{odd}.{extension}"), Path(f"{odd}-out.{extension}")
@@ -389,7 +314,7 @@ def test_names_that_are_no_text(clpix: Program, tmp_path: Path, monkeypatch: pyt
 # -- streams, depths, losses -----------------------------------------------------------------------------------
 
 
-def test_stdin_to_stdout(tmp_path: Path) -> None:
+def test_stdin_to_stdout(tmp_path) -> None:
     source = picture(tmp_path / "in.png")
     with source.open("rb") as stdin:
         run = subprocess.run(
@@ -402,9 +327,8 @@ def test_stdin_to_stdout(tmp_path: Path) -> None:
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
 
 
-@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
-@pytest.mark.parametrize(("there", "back"), [("fft", "ifft"), ("dwt", "idwt")])
-def test_numbers_through_pipes(tmp_path: Path, there: str, back: str, extension: str) -> None:
+@few(1, there__back__extension=[("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")])
+def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
     source = picture(tmp_path / "in.png", (9, 14, 4))
     clpix = [sys.executable, "-m", "clpix"]
     first = subprocess.run(
@@ -421,11 +345,8 @@ def test_numbers_through_pipes(tmp_path: Path, there: str, back: str, extension:
         np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
 
-@pytest.mark.parametrize("stdin", [b"", b"no numbers", b"PK\x03\x04 and no more"])
-def test_numbers_from_a_broken_pipe(tmp_path: Path, stdin: bytes) -> None:
-    one_line(
-        closed("</dev/null", "blur", "--sigma", 1, "-", "-", "-o", f"{tmp_path}/{{index}}.png"), 2, "once"
-    )
+@few(1, stdin=[b"no numbers", b"", b"PK\x03\x04 and no more"])
+def test_numbers_from_a_broken_pipe(tmp_path, stdin) -> None:
     for command in ("ifft", "idwt"):
         run = subprocess.run(
             [sys.executable, "-m", "clpix", command, "-", "-o", str(tmp_path / "o.png")],
@@ -445,7 +366,8 @@ def closed(shell: str, *args: object) -> Run:
     return Run(run.returncode, run.stdout, run.stderr)
 
 
-def test_closed_standard_streams(tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+def test_closed_standard_streams(tmp_path) -> None:
     source, out = picture(tmp_path / "in.png"), tmp_path / "o.png"
     expected = ["blur", "--sigma", 0, source, "-o", out]
     one_line(closed("<&-", "blur", "--sigma", 0, "-", "-o", out), 1, "standard input")
@@ -462,14 +384,14 @@ def test_closed_standard_streams(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_depth_and_channels_are_kept(clpix: Program, tmp_path: Path, dtype: str, channels: int) -> None:
+def test_depth_and_channels_are_kept(clpix, tmp_path, dtype, channels) -> None:
     source = picture(tmp_path / "in.png", (9, 14, channels), dtype)
     run = clpix("blur", "--sigma", 0, source, "-o", tmp_path / "out.png")
     assert run.code == 0 and not run.err
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
 
 
-def test_losses_are_said(clpix: Program, tmp_path: Path) -> None:
+def test_losses_are_said(clpix, tmp_path) -> None:
     deep = picture(tmp_path / "deep.png", (9, 14, 3), "uint16")
     run = clpix("blur", "--sigma", 0, deep, "-o", tmp_path / "flat.jpg")
     assert run.code == 0 and "clpix: warning: " in run.err and "8-bit" in run.err
@@ -478,7 +400,7 @@ def test_losses_are_said(clpix: Program, tmp_path: Path) -> None:
     assert not clpix("blur", "--sigma", 0, SAMPLE, "-o", tmp_path / "quiet.png", "-q").err
 
 
-def test_linear_and_encoded_space(clpix: Program, tmp_path: Path) -> None:
+def test_linear_and_encoded_space(clpix, tmp_path) -> None:
     checks = np.zeros((32, 32, 1), np.uint8)
     checks[::2, ::2] = checks[1::2, 1::2] = 255
     files.write(tmp_path / "in.png", Picture(checks))
@@ -488,7 +410,7 @@ def test_linear_and_encoded_space(clpix: Program, tmp_path: Path) -> None:
         assert abs(int(files.read(out).pixels[16, 16, 0]) - level) <= 1
 
 
-def test_alpha_weighs_colour(clpix: Program, tmp_path: Path) -> None:
+def test_alpha_weighs_colour(clpix, tmp_path) -> None:
     pixels = np.zeros((16, 16, 4), np.uint8)
     pixels[:, :8] = (255, 0, 0, 255)
     pixels[:, 8:] = (0, 255, 0, 0)  # invisible green must not bleed into the red
@@ -503,23 +425,10 @@ def test_alpha_weighs_colour(clpix: Program, tmp_path: Path) -> None:
     assert files.read(tmp_path / "rgb.png").pixels.shape == (16, 16, 3)
 
 
-def test_timing_is_complete(clpix: Program, tmp_path: Path) -> None:
+def test_timing_is_complete(clpix, tmp_path) -> None:
     report = tmp_path / "t.json"
-    run = clpix(
-        "blur",
-        "--sigma",
-        2,
-        "--method",
-        "local",
-        SAMPLE,
-        "-o",
-        tmp_path / "o.exr",
-        "--timing",
-        "--timing-file",
-        report,
-        "--repeat",
-        3,
-    )
+    blur = ("blur", "--sigma", 2, "--method", "local", SAMPLE, "-o", tmp_path / "o.exr", "--repeat", 3)
+    run = clpix(*blur, "--timing", "--timing-file", report)
     assert run.code == 0
     for word in ("decode", "upload", "compute", "download", "encode", "unaccounted", "wall", "gaussian x"):
         assert word in run.err
@@ -536,62 +445,39 @@ WITHOUT_EFFECT = [
     ("blur o.png", "--sigma 1 --radius 2", "--radius"),
     ("blur o.png", "--sigma 1 --sigma-x 1 --sigma-y 1", "--sigma"),
     ("blur o.png", "--kind box --radius 2 --truncate 3", "--truncate"),
-    ("blur o.png", "--kind box --radius 2 --sigma 1", "--sigma"),
     ("blur o.png", "--kind disc --radius 2 --length 1", "--length"),
-    ("blur o.png", "--kind motion --length 3 --radius 2", "--radius"),
     ("blur o.png", "--sigma 3 --angle 30", "--angle"),
     ("blur o.png", "--preset d3d11 --border wrap", "--border"),
-    ("blur o.png", "--preset d3d11 --sigma 3", "--sigma"),
-    ("blur o.png", "--preset d3d11 --kind gaussian", "--kind"),
     ("blur o.png", "--sigma 1 --format png", "--format"),
     ("bloom o.png", "--knee 0.2", "--knee"),
     ("bloom o.png", "--method gaussians --karis", "--karis"),
-    ("bloom o.png", "--method gaussians --no-karis", "--no-karis"),
     ("bloom o.png", "--method gaussians --reads local", "--reads"),
-    ("bloom o.png", "--kernel in.png --reads local", "--reads"),
     ("bloom o.png", "--no-karis --exposure 1", "--exposure"),
-    ("bloom o.png", "--method gaussians --exposure auto", "--exposure"),
-    ("bloom o.png", "--preset d3d11 --strength 0.1", "--strength"),
-    ("bloom o.png", "--preset d3d11 --no-karis", "--no-karis"),
-    ("bloom o.png", "--preset d3d11 --exposure 1", "--exposure"),
     ("tonemap o.png", "--seed 3", "--seed"),
     ("tonemap o.png", "--exposure 1 --method local", "--method"),
-    ("tonemap o.png", "--exposure 1 --key 0.2", "--key"),
-    ("tonemap o.png", "--preset d3d11 --no-dither", "--no-dither"),
     ("tonemap o.exr", "--dither", "--dither"),
     ("tonemap o.exr", "--transfer srgb", "--transfer"),
     ("fft o.npz", "--order 3", "--order"),
-    ("fft o.npz", "--filter-shape gaussian", "--filter-shape"),
     ("fft o.npz", "--filter lowpass --cutoff 0.1 --order 3", "--order"),
     ("fft o.npz", "--dtype uint8", "--dtype"),
     ("fft o.png", "--half", "--half"),
-    ("fft o.exr", "--view phase --half", "--half"),
     ("fft o.png", "--norm forward", "--norm"),
     ("fft o.png", "--precision half", "--precision"),
     ("fft o.png", "--alpha keep", "--alpha"),
     ("ifft o.png", "--space linear", "--space"),
     ("ifft o.png", "--layer a", "--layer"),
-    ("idwt o.png", "--space encoded", "--space"),
-    ("idwt o.png", "--layer a", "--layer"),
     ("dwt o.npz", "--dtype half", "--dtype"),
-    ("dwt o.npz", "--integer --dtype float", "--dtype"),
     ("dwt o.png", "--alpha drop", "--alpha"),
     ("compare", "--dtype uint16", "--dtype"),
-    ("compare", "--progress", "--progress"),
     ("info", "--stats --dtype half", "--dtype"),
-    ("info", "--stats --progress", "--progress"),
-    ("info", "--stats --overwrite", "--overwrite"),
     ("info", "--histogram", "--histogram"),
     ("info", "--device cpu", "--device"),
-    ("info", "--space linear", "--space"),
-    ("info", "--alpha drop", "--alpha"),
-    ("info", "--timing", "--timing"),
 ]
 
 
 @pytest.mark.parametrize(("command", "options", "name"), WITHOUT_EFFECT, ids=str)
 def test_options_that_would_do_nothing_are_refused(
-    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, options: str, name: str
+    clpix, tmp_path, monkeypatch, command, options, name
 ) -> None:
     monkeypatch.chdir(tmp_path)
     picture(tmp_path / "in.png")
@@ -610,7 +496,7 @@ def test_options_that_would_do_nothing_are_refused(
         ("dwt", "--levels 0 --wavelet haar --threshold 1"),
     ],
 )
-def test_values_without_effect_are_values(clpix: Program, tmp_path: Path, command: str, options: str) -> None:
+def test_values_without_effect_are_values(clpix, tmp_path, command, options) -> None:
     assert clpix(command, picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()).code == 0
 
 
@@ -620,24 +506,16 @@ def test_values_without_effect_are_values(clpix: Program, tmp_path: Path, comman
         ("--kind box --radius 2.5", "whole number"),
         ("--kind disc", "--radius"),
         ("--kind median --radius 16", "15"),
-        ("--kind median --radius 1 --border constant:nan", "constant"),
         ("--kind bilateral --sigma 2", "--sigma-color"),
-        ("--kind bilateral --sigma 2 --sigma-color -1", "sigma-color must be"),
-        ("--kind median --radius 2 --sigma-color 1", "--sigma-color"),
-        ("--kind disc --radius -1", "radius"),
         ("--kind motion --angle 30", "--length"),
-        ("--kind motion --length nan", "length"),
-        ("--sigma 2.9 --method multirate", "multirate"),
-        ("--sigma 9 --truncate 4 --method multirate", "multirate"),
         ("--preset d3d11 --method fft", "--method"),
     ],
 )
-def test_blurs_that_cannot_be(clpix: Program, tmp_path: Path, options: str, word: str) -> None:
+def test_blurs_that_cannot_be(clpix, tmp_path, options, word) -> None:
     one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2, word)
     assert not (tmp_path / "o.png").exists()
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -651,40 +529,15 @@ def test_blurs_that_cannot_be(clpix: Program, tmp_path: Path, options: str, word
         ("--sigma 0", ""),
     ],
 )
-def test_what_is_not_finite_is_said_to_spread(
-    clpix: Program, tmp_path: Path, options: str, words: str, dtype: str
-) -> None:
-    pixels = np.ones((300, 40, 3), dtype)
+def test_what_is_not_finite_is_said_to_spread(clpix, tmp_path, options, words) -> None:
+    pixels = np.ones((300, 40, 3), np.float16)
     pixels[3, 4, 1], pixels[250, 30, 2] = np.nan, np.inf
     files.write(tmp_path / "in.exr", Picture(pixels, linear=True))
     run = clpix("blur", tmp_path / "in.exr", "-o", tmp_path / "out.exr", *options.split())
     assert run.code == 0 and run.err.count("\n") == bool(words) and re.search(words, run.err)
 
 
-@pytest.mark.parametrize(
-    "options",
-    ["", "--sigma-x 1", "--kind box", "--sigma 1 --sgma 2", "--sigma x", "--sigma", "--device gpu --kind"],
-)
-def test_usage_errors_are_one_line(clpix: Program, tmp_path: Path, options: str) -> None:
-    one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2)
-    one_line(clpix("blur", *options.split()), 2)
-    one_line(clpix("bench"), 2)
-    assert not (tmp_path / "o.png").exists()
-
-
-@pytest.mark.parametrize(
-    ("output", "dtype", "words"),
-    [("o.png", "half", ("PNG", "uint8 or uint16")), ("o.exr", "uint8", ("EXR", "half or float"))],
-)
-def test_a_depth_that_the_format_has_not(
-    clpix: Program, tmp_path: Path, output: str, dtype: str, words: tuple[str, ...]
-) -> None:
-    source = picture(tmp_path / "in.png")
-    one_line(clpix("blur", "--sigma", 1, source, "-o", tmp_path / output, "--dtype", dtype), 2, *words)
-    one_line(clpix("compare", source, source, "-o", tmp_path / output, "--dtype", dtype), 2, *words)
-
-
-def test_a_field_that_templates_do_not_have(clpix: Program, tmp_path: Path) -> None:
+def test_a_field_that_templates_do_not_have(clpix, tmp_path) -> None:
     source = picture(tmp_path / "in.png")
     for field in ("{steam}", "{index:03}", "{stem!r}"):
         one_line(clpix("blur", "--sigma", 1, source, "-o", tmp_path / f"{field}.png"), 2, field, "{stem}")
@@ -693,7 +546,7 @@ def test_a_field_that_templates_do_not_have(clpix: Program, tmp_path: Path) -> N
     assert (tmp_path / "{odd}" / "in.png").exists()
 
 
-def test_dump_kernels_writes_the_sources(clpix: Program, tmp_path: Path) -> None:
+def test_dump_kernels_writes_the_sources(clpix, tmp_path) -> None:
     run = clpix("blur", "--sigma", 2, SAMPLE, "-o", tmp_path / "o.exr", "--dump-kernels", tmp_path / "k")
     assert run.code == 0
     assert any("both" in path.name for path in (tmp_path / "k").iterdir())

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done
 from gpuops.files import Picture
 
-pytest.importorskip("distributed", reason="distributed is not installed")
+pytest.importorskip("distributed", reason="needs the extra dask")
 
 from gpuops.batch import cluster as clusters
 from gpuops.batch import connection
@@ -28,16 +28,15 @@ from gpuops.batch.connection import connected
 
 from .conftest import Run
 from .schedulers import WITH_ANOTHER, WITHOUT_CLPIX, Cluster
-from .test_batch import contents, here, jobs_of, names, save
+from .test_batch import check_flipped, contents, here, jobs_of, names, save
 from .works import FailsAtFirst, Kills, Logs
 
-Program = Callable[..., Run]
 __all__ = ["here"]
 FLIP = ("flip", "--axis", "vertical")
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def pair(tmp_path_factory) -> Iterator[Cluster]:
     """A scheduler and two workers, for all tests that let them live."""
     with Cluster(tmp_path_factory.mktemp("pair")) as cluster:
         cluster.add()
@@ -46,7 +45,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def alone(tmp_path_factory) -> Iterator[Cluster]:
     """A scheduler without workers."""
     with Cluster(tmp_path_factory.mktemp("alone")) as cluster:
         yield cluster
@@ -60,7 +59,7 @@ def local() -> Iterator[connection.Cluster]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch) -> None:
     """Nobody waits long for what is not there."""
     monkeypatch.setattr(connection, "_PATIENCE", 1)
 
@@ -79,17 +78,7 @@ def errors(found: list[Done]) -> dict[str, str]:
     return {Path(done.job.source).stem: str(done.error) for done in found if done.error is not None}
 
 
-def check_flipped(jobs: list[Job], folder: Path) -> None:
-    """Checks that these and no other files are there."""
-    assert names(folder / "out") == sorted(Path(job.target).name for job in jobs)
-    for job in jobs:
-        np.testing.assert_array_equal(files.read(job.target).pixels, files.read(job.source).pixels[::-1])
-
-
-# -- what is made --------------------------------------------------------------------------------------------------
-
-
-def test_messages_and_results_are_those_of_one_process(clpix: Program, here: Path, pair: Cluster) -> None:
+def test_messages_and_results_are_those_of_one_process(clpix, here, pair) -> None:
     """A large picture comes before small ones, values are clipped in some, and one file is damaged."""
     inputs = [save(here / f"{k:02}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(30)]
     for k in (0, 3, 28):
@@ -110,7 +99,7 @@ def test_messages_and_results_are_those_of_one_process(clpix: Program, here: Pat
     assert contents(here / "out") == made and len(made) == 29
 
 
-def test_processes_of_this_machine(clpix: Program, here: Path) -> None:
+def test_processes_of_this_machine(clpix, here) -> None:
     inputs = [save(here / "in" / f"{k}.exr", (40 + k, 60, 3), "float32", k) for k in range(10)]
     command = ("blur", *inputs, "--sigma", "2.3", "then", "write", "TO/{stem}-mid.exr", "then", "sharpen")
     for to, options in (("one", ()), ("two", ("--cluster", "local:2", "-v"))):
@@ -120,7 +109,8 @@ def test_processes_of_this_machine(clpix: Program, here: Path) -> None:
     assert contents(here / "one") == contents(here / "two") and len(names(here / "two")) == 20
 
 
-def test_what_is_left_is_decided_here(clpix: Program, here: Path, pair: Cluster) -> None:
+@pytest.mark.exhaustive
+def test_what_is_left_is_decided_here(clpix, here, pair) -> None:
     """Workers have another current folder: names mean what they mean here, those of operands too."""
     for k in range(6):
         save(here / "in" / "x" / f"{k}.png", seed=k)
@@ -137,28 +127,8 @@ def test_what_is_left_is_decided_here(clpix: Program, here: Path, pair: Cluster)
     assert (here / "two" / "x" / "0.png").stat().st_mtime_ns == first
 
 
-def test_tasks_grow(here: Path, pair: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first ones are of one job; then they take a while; and few are under way, whatever there is to do."""
-    jobs = jobs_of(here, count=60)
-    sizes: list[int] = []
-    under_way: list[int] = []
-    whole = clusters._ClusterRun._send
-
-    def noting(self: Any, todo: list[Any]) -> None:
-        sizes.append(len(todo))
-        whole(self, todo)
-        under_way.append(len(self._flying))
-
-    monkeypatch.setattr(clusters._ClusterRun, "_send", noting)
-    with connected(str(pair.file)) as cluster:
-        found, said = run_at(cluster, jobs)
-    assert not errors(found) and not said
-    check_flipped(jobs, here)
-    assert sizes[0] == 1 and max(sizes) > 1 and sum(sizes) == 60
-    assert max(under_way) == clusters._FLYING * 2
-
-
-def test_a_resource_is_asked_for_where_there_is_one(here: Path, alone: Cluster) -> None:
+@pytest.mark.exhaustive
+def test_a_resource_is_asked_for_where_there_is_one(here, alone) -> None:
     """Without one nobody waits for it; with one, tasks go to the workers that have it."""
     alone.add()
     (here / "a").mkdir()
@@ -173,11 +143,8 @@ def test_a_resource_is_asked_for_where_there_is_one(here: Path, alone: Cluster) 
     assert not errors(found) and {done.told for done in found} == {having.pid}
 
 
-# -- what dies -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("late", [False, True])
-def test_a_death_in_the_middle(here: Path, local: connection.Cluster, late: bool) -> None:
+def test_a_death_in_the_middle(here, local, late) -> None:
     """It happens while a result is being written, or when it has just got its name."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("03",), late, str(here / "marks")))
@@ -186,7 +153,8 @@ def test_a_death_in_the_middle(here: Path, local: connection.Cluster, late: bool
     check_flipped(jobs, here)
 
 
-def test_the_last_worker_dies(here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.mark.exhaustive
+def test_the_last_worker_dies(here, tmp_path_factory) -> None:
     """That is said, and the batch goes on when there is another one."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("03",), once=str(here / "marks")))
@@ -204,7 +172,8 @@ def test_the_last_worker_dies(here: Path, tmp_path_factory: pytest.TempPathFacto
     check_flipped(jobs, here)
 
 
-def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.exhaustive
+def test_an_answer_is_lost(here, alone, monkeypatch) -> None:
     """The worker that has done a task dies before its answer is fetched: the task is done again."""
     hear, killed = clusters._ClusterRun._hear, []
 
@@ -230,14 +199,14 @@ def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch: pytest.Monke
     check_flipped(jobs, here)
 
 
-def test_a_job_that_kills_is_the_only_one_that_fails(here: Path, local: connection.Cluster) -> None:
+def test_a_job_that_kills_is_the_only_one_that_fails(here, local) -> None:
     jobs = jobs_of(here, Kills(("05",)))
     found, _ = run_at(local, jobs)
     assert list(errors(found)) == ["05"] and isinstance(found[5].error, DeviceError)
     check_flipped([done.job for done in found if done.error is None], here)
 
 
-def test_an_output_of_somebody_else_stays(here: Path, local: connection.Cluster) -> None:
+def test_an_output_of_somebody_else_stays(here, local) -> None:
     """A job that was interrupted may replace its own output, but none that was there before."""
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("00", "01"), once=str(here / "marks")), 2)
@@ -248,7 +217,8 @@ def test_an_output_of_somebody_else_stays(here: Path, local: connection.Cluster)
     assert names(here / "out") == ["00.png", "01.png"]
 
 
-def test_an_interrupted_program_leaves_nothing(here: Path) -> None:
+@pytest.mark.exhaustive
+def test_an_interrupted_program_leaves_nothing(here) -> None:
     """Its processes end with it, whether a person interrupts all of them or it alone is told to end."""
     inputs = [save(here / "in" / f"{k:02}.png", (600, 800, 3), seed=k) for k in range(40)]
     command = [
@@ -277,11 +247,8 @@ def test_an_interrupted_program_leaves_nothing(here: Path) -> None:
             assert not name.startswith(".")
 
 
-# -- what is tried again ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("retries", [0, 1, 2])
-def test_what_fails_is_tried_again(here: Path, local: connection.Cluster, retries: int) -> None:
+def test_what_fails_is_tried_again(here, local, retries) -> None:
     (here / "marks").mkdir()
     jobs = jobs_of(here, FailsAtFirst(str(here / "marks"), 2), 3)
     found, said = run_at(local, jobs, retries=retries)
@@ -297,9 +264,6 @@ def test_what_fails_is_tried_again(here: Path, local: connection.Cluster, retrie
     assert {path.read_text() for path in (here / "marks").iterdir()} == {str(retries + 1)}
 
 
-# -- what goes wrong --------------------------------------------------------------------------------------------------
-
-
 def one_line(run: Run, code: int, words: str) -> None:
     assert run.code == code and words in run.err and run.err.count("\n") == 1, run.err
     assert not run.out
@@ -309,10 +273,8 @@ def one_line(run: Run, code: int, words: str) -> None:
     ("options", "code", "words"),
     [
         (("--cluster", "local:0"), 2, "write local:N with N from 1 on, such as local:4"),
-        (("--cluster", "local:x"), 2, "write local:N"),
         (("--cluster", "none.json"), 2, "the scheduler's file cannot be read (No such file"),
         (("--cluster", "damaged.json"), 2, "is no scheduler's file"),
-        (("--cluster", "list.json"), 2, "is no scheduler's file"),
         (("--cluster", "nothing-like-this://a:1"), 2, "nothing-like-this"),
         (
             ("--cluster", "tcp://127.0.0.1:9"),
@@ -321,18 +283,14 @@ def one_line(run: Run, code: int, words: str) -> None:
         ),
         (("--cluster", "local:2", "--jobs", "3"), 2, "leave out --jobs"),
         (("--cluster", "local:2", "--timing"), 2, "leave out --timing"),
-        (("--cluster", "local:2", "--timing-file", "t.json"), 2, "leave out --timing-file"),
         (("--cluster", "local:2", "--dump-kernels", "k"), 2, "leave out --dump-kernels"),
         (("--cluster", "local:2", "--device", "0,1"), 2, "each worker has one device"),
-        (("--cluster", "local:2", "--device", "all"), 2, "each worker has one device"),
         (("--cluster", "local:2", "--retries", "-1"), 2, "--retries"),
         (("--retries", "3"), 2, "leave out --retries"),
     ],
 )
 @pytest.mark.usefixtures("impatient")
-def test_options_that_are_refused(
-    clpix: Program, here: Path, options: tuple[str, ...], code: int, words: str
-) -> None:
+def test_options_that_are_refused(clpix, here, options, code, words) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
     (here / "damaged.json").write_text('{"addr')
     (here / "list.json").write_text("[1]")
@@ -341,20 +299,21 @@ def test_options_that_are_refused(
     assert contents(here) == before and not (here / "out").exists()
 
 
-def test_streams_are_refused(clpix: Program, here: Path) -> None:
+def test_streams_are_refused(clpix, here) -> None:
     source = save(here / "a.png")
     for streams in (("-", "-o", "o.png"), (source, "-o", "-", "--format", "png")):
         one_line(clpix(*FLIP, *streams, "--cluster", "local:2"), 2, "'-' is a stream of this process")
 
 
-def test_dask_is_missing(clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dask_is_missing(clpix, here, monkeypatch) -> None:
     source = save(here / "a.png")
     monkeypatch.setitem(sys.modules, "distributed", None)
     one_line(clpix(*FLIP, source, "-o", "o.png", "--cluster", "local:2"), 2, "pip install 'clpix[dask]'")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("impatient")
-def test_workers_that_cannot_work(clpix: Program, here: Path, alone: Cluster) -> None:
+def test_workers_that_cannot_work(clpix, here, alone) -> None:
     """One has no device; then there is one beside it that has one, one of another version, one without clpix."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(8)]
     command = (*FLIP, *inputs, "-o", "out/", "--overwrite", "--cluster", alone.file)
@@ -375,7 +334,8 @@ def test_workers_that_cannot_work(clpix: Program, here: Path, alone: Cluster) ->
     one_line(clpix(*command), 1, "clpix cannot be imported there")
 
 
-def test_a_late_worker_of_another_version_is_left_out(here: Path, alone: Cluster) -> None:
+@pytest.mark.exhaustive
+def test_a_late_worker_of_another_version_is_left_out(here, alone) -> None:
     """It comes when others work already."""
     first = alone.add()
     with connected(str(alone.file)) as cluster:
@@ -385,6 +345,6 @@ def test_a_late_worker_of_another_version_is_left_out(here: Path, alone: Cluster
     assert len(said) == 1 and "is left out: it has clpix 9.9" in said[0]
 
 
-def test_a_mistake_is_no_failure_of_an_input(here: Path, pair: Cluster) -> None:
+def test_a_mistake_is_no_failure_of_an_input(here, pair) -> None:
     with connected(str(pair.file)) as cluster, pytest.raises(TypeError):
         run_at(cluster, jobs_of(here, len, 2))

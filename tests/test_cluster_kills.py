@@ -23,11 +23,9 @@ import pytest
 
 from gpuops import files
 from gpuops.batch.job import Job
-from gpuops.batch.pipeline import Done
 
-pytest.importorskip("distributed", reason="distributed is not installed")
+pytest.importorskip("distributed", reason="needs the extra dask")
 
-from gpuops.batch import cluster as clusters
 from gpuops.batch import connection
 from gpuops.batch.cluster import run_jobs_at
 from gpuops.batch.connection import connected
@@ -38,6 +36,7 @@ from .test_batch import here, save
 from .works import Logs
 
 __all__ = ["here"]
+pytestmark = pytest.mark.exhaustive
 PICTURES = 400
 # After so many results something dies.
 THIRD = PICTURES // 3
@@ -91,7 +90,7 @@ class Place:
 
 
 @pytest.fixture
-def place(here: Path, kind: str) -> Iterator[Place]:
+def place(here, kind) -> Iterator[Place]:
     """A place without any pictures."""
     with ExitStack() as stack:
         bucket = None
@@ -103,82 +102,7 @@ def place(here: Path, kind: str) -> Iterator[Place]:
         yield Place(here, bucket)
 
 
-@pytest.fixture
-def workers(
-    started: str, place: Place, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[connection.Cluster]:
-    """Two workers: of a scheduler, each a process by itself, or processes that this one has started."""
-    if started == "here":
-        with connected("local:2") as found:
-            yield found
-        return
-    with Cluster(tmp_path_factory.mktemp("two")) as cluster:
-        cluster.add()
-        cluster.add()
-        with connected(str(cluster.file)) as found:
-            yield found
-
-
-@pytest.mark.parametrize(("kind", "started"), [("folder", "apart"), ("folder", "here"), ("bucket", "apart")])
-def test_a_worker_is_killed(place: Place, workers: connection.Cluster, tmp_path: Path) -> None:
-    """The one that made the last result before, which has more to do by then."""
-    log, paths = tmp_path / "log", place.put()
-    names = [Path(path).name for path in paths]
-    jobs = [
-        Job(path, Logs(str(log), 0.004), f"{place.out}/{name}")
-        for path, name in zip(paths, names, strict=True)
-    ]
-    ended: list[Done] = []
-    for done in run_jobs_at(workers, jobs, retries=0):
-        assert done.error is None
-        ended.append(done)
-        if len(ended) == THIRD:
-            os.kill(done.told, signal.SIGKILL)
-    assert [done.job for done in ended] == jobs
-    killed = ended[THIRD - 1].told
-    begun = [line.split() for line in log.read_text().splitlines()]
-    times = Counter(name for _, name in begun)
-    assert set(times) == set(names) and max(times.values()) <= 2
-    twice = {name for name, count in times.items() if count > 1}
-    assert twice <= {name for pid, name in begun if int(pid) == killed}
-    assert not twice & set(names[:THIRD])
-    assert sum(int(pid) == killed for pid, _ in begun) < PICTURES - 1
-    place.check(lambda path: files.read(path).pixels[::-1])
-
-
-def test_a_result_dies_with_its_worker(
-    here: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A task has ended, and before that is heard its worker dies: the scheduler lets it be done once more."""
-    place, log = Place(here), here / "log"
-    jobs = [Job(path, Logs(str(log)), f"{place.out}/{Path(path).name}") for path in place.put()[:12]]
-    whole = clusters._ClusterRun._hear
-    killed: list[int] = []
-
-    def late(self: Any) -> None:
-        future = self._ended.get(timeout=PATIENCE)
-        if not killed:
-            address = next(iter(self._client.who_has([future]).values()))[0]
-            killed.append(self._client.run(os.getpid)[address])
-            os.kill(killed[0], signal.SIGKILL)
-            end = time.monotonic() + PATIENCE
-            while future.status == "finished":
-                assert time.monotonic() < end
-                time.sleep(0.005)
-        self._ended.put(future)
-        whole(self)
-
-    monkeypatch.setattr(clusters._ClusterRun, "_hear", late)
-    with Cluster(tmp_path_factory.mktemp("two")) as cluster:
-        cluster.add()
-        cluster.add()
-        with connected(str(cluster.file)) as found:
-            ended = list(run_jobs_at(found, jobs, retries=0))
-    assert [done.error for done in ended] == [None] * 12
-    assert place.results() == [Path(job.target).name for job in jobs]
-
-
-def test_a_process_that_is_not_started_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_is_not_started_again(here, monkeypatch) -> None:
     """A nanny starts no process again that has died while it was being started; others take their places."""
     import distributed
 
@@ -204,9 +128,7 @@ def test_a_process_that_is_not_started_again(here: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("kind", ["folder", "bucket"])
-def test_a_scheduler_is_killed_and_the_rest_resumed(
-    place: Place, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_scheduler_is_killed_and_the_rest_resumed(place, tmp_path, tmp_path_factory) -> None:
     """What the journal says is done is not touched again; the rest is what one process makes."""
     command = [sys.executable, "-m", "clpix", "blur", *place.put(), "--sigma", "2", "-o"]
     with Cluster(tmp_path_factory.mktemp("first")) as cluster:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from statistics import median
 
 import pytest
 
 from gpuops import Gpu, ParameterError, Report
 from gpuops.bench import copies as bench
-
-from .conftest import Run
-
-Program = Callable[..., Run]
 
 WHATS = [
     "copy kernel",
@@ -22,7 +17,7 @@ WHATS = [
 ]
 
 
-def test_copy_measures_every_way_at_every_size(clpix: Program) -> None:
+def test_copy_measures_every_way_at_every_size(clpix) -> None:
     run = clpix("bench", "copy", "--size", 1, "--size", 2, "--json")
     assert (run.code, run.err) == (0, "")
     result = json.loads(run.out)
@@ -38,7 +33,7 @@ def test_copy_measures_every_way_at_every_size(clpix: Program) -> None:
         assert row["gbps"] == pytest.approx(row["bytes"] / row["median_ms"] / 1e6)
 
 
-def test_copy_prints_a_table(clpix: Program) -> None:
+def test_copy_prints_a_table(clpix) -> None:
     run = clpix("bench", "copy", "--size", 1)
     assert (run.code, run.err) == (0, "")
     lines = run.out.splitlines()
@@ -47,7 +42,7 @@ def test_copy_prints_a_table(clpix: Program) -> None:
     assert [line.split("  ")[0] for line in lines[2:-1]] == WHATS
 
 
-def test_the_kernel_copies_every_byte(gpu: Gpu) -> None:
+def test_the_kernel_copies_every_byte(gpu) -> None:
     import numpy as np
 
     n = 1000  # float4; no multiple of a group
@@ -60,17 +55,45 @@ def test_the_kernel_copies_every_byte(gpu: Gpu) -> None:
     assert not result[4 * n :].any()
 
 
-def test_sizes_stay_within_half_of_the_memory(gpu: Gpu) -> None:
+def test_sizes_stay_within_half_of_the_memory(gpu) -> None:
     for size in bench.sizes_that_fit(gpu):
         assert 2 * size * bench.MIB <= gpu.limits.global_bytes / 2
     assert bench.sizes_that_fit(gpu, (1, 1 << 40)) == (1,)
 
 
-def test_usage(clpix: Program, gpu: Gpu) -> None:
-    assert clpix("bench", "copy", "--size", 0).code == 2
-    assert clpix("bench", "nothing").code == 2
-    assert clpix("bench", "copy", "--device", "nothing-like-this").code == 3
-    assert "copy" in clpix("bench", "--help").out
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ("copy --size 0", 2, "--size"),
+        ("copy --device nothing-like-this", 3, "nothing-like-this"),
+        ("blur --size 0", 2, "0×0 is no size"),
+        ("blur --size 16 --size 16x0", 2, "16×0 is no size"),
+        ("blur --channels 5", 2, "--channels"),
+        ("tonemap --size 16 --size 1048576", 1, "--channels"),
+        ("dwt --size 16x", 2, "WIDTHxHEIGHT"),
+        ("dwt --levels 41", 2, "levels must be"),
+        ("dwt --wavelet db4", 2, "no lifting steps"),
+        ("dwt --size 16 --size 1048576", 1, "use a smaller --size"),
+        ("fft --size 1", 2, "powers of two"),
+        ("fft --size 16 --size 100", 2, "100×100"),
+        ("fft --size=-16", 2, "WIDTHxHEIGHT"),
+        ("fft --size 16x16x16", 2, "WIDTHxHEIGHT"),
+        ("fft --channels 0", 2, "--channels"),
+        ("fft --size 16 --chart bars.pdf", 2, ".png or .svg"),
+        ("fft --size 16 --chart no/such/folder/bars.png", 1, "folder"),
+        ("fft --size 16 --overwrite", 2, "--chart"),
+        ("fft --size 16 --size 1048576", 1, "--channels"),
+    ],
+)
+def test_refused_in_one_line(clpix, tmp_path, monkeypatch, options, code, words) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = clpix("bench", *options.split())
+    assert (run.code, run.out, run.err.count("\n")) == (code, "", 1)
+    assert words in run.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_librarys_checks(gpu) -> None:
     with pytest.raises(ParameterError, match="Report"):
         list(bench.copy(gpu, [1]))
     with pytest.raises(ParameterError, match="1 MiB"):

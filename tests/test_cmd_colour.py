@@ -14,11 +14,12 @@ import pytest
 from PIL import Image as PIL
 from PIL import ImageCms
 
-from gpuops import Gpu, files
-from gpuops.files import Metadata, Picture, oiio
+from gpuops import files
+from gpuops.files import Metadata, Picture
 from gpuops.pixels.coding import unpack
 from gpuops.pixels.light import readable
 
+from .choices import each, few, some
 from .conftest import Run
 from .reference import colour as reference
 from .tolerance import COLOUR as TOLERANCE
@@ -34,7 +35,7 @@ TO_709 = reference.matrix("Display P3").T
 
 
 @pytest.fixture
-def p3(tmp_path: Path, rng: np.random.Generator) -> Path:
+def p3(tmp_path, rng) -> Path:
     PIL.fromarray(rng.integers(0, 256, (37, 45, 3)).astype(np.uint8)).save(
         tmp_path / "p3.png", icc_profile=P3
     )
@@ -42,7 +43,7 @@ def p3(tmp_path: Path, rng: np.random.Generator) -> Path:
 
 
 @pytest.fixture
-def ap1(tmp_path: Path, rng: np.random.Generator) -> Path:
+def ap1(tmp_path, rng) -> Path:
     pixels = rng.uniform(0, 9, (37, 45, 3)).astype(np.float32)
     attributes = {
         "chromaticities": ("float[8]", reference.CHROMATICITIES["ACES AP1"]),
@@ -76,13 +77,10 @@ LIGHT_OF = {
 NAMES = {"srgb": "sRGB", "pq": "PQ", "gamma:2.2": "gamma 2.2", "linear": "linear"}
 
 
-@pytest.mark.parametrize("transfer", LIGHT_OF)
-@pytest.mark.parametrize(
-    "name", ["a.png", "a.jpg", "a.webp", "a.tif", "a.jp2", "a.dpx", "a.exr", "a.hdr", "a.npz"]
+@some(
+    transfer=LIGHT_OF, name=["a.png", "a.jpg", "a.webp", "a.tif", "a.jp2", "a.dpx", "a.exr", "a.hdr", "a.npz"]
 )
-def test_signals_are_written_labelled_and_read(
-    gpu: Gpu, clpix: Clpix, transfer: str, name: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_signals_are_written_labelled_and_read(gpu, clpix, transfer, name, tmp_path, rng) -> None:
     """Each depth; what a format cannot say a line says."""
     light = rng.random((37, 45, 3)).astype(np.float32)
     files.write(tmp_path / "in.exr", Picture(light, linear=True))
@@ -114,7 +112,7 @@ def test_signals_are_written_labelled_and_read(
             assert np.abs(expected - light).max() < (4e-3 if dtype == "float16" or name == "a.hdr" else 2e-4)
 
 
-def test_an_inputs_srgb_profile_labels_no_other_signal(clpix: Clpix, tmp_path: Path) -> None:
+def test_an_inputs_srgb_profile_labels_no_other_signal(clpix, tmp_path) -> None:
     pixels = np.full((8, 9, 3), 120, np.uint8)
     PIL.fromarray(pixels).save(tmp_path / "in.png", icc_profile=SRGB)
     for transfer, kept in (("srgb", SRGB), ("pq", None), ("linear", None)):
@@ -131,27 +129,11 @@ def test_an_inputs_srgb_profile_labels_no_other_signal(clpix: Clpix, tmp_path: P
     assert files.read(tmp_path / "out.tif").metadata.icc is None  # the values are light
 
 
-def test_cicp_of_pq(clpix: Clpix, ap1: Path, tmp_path: Path) -> None:
-    run = clpix("tonemap", ap1, "-o", tmp_path / "out.png", "--transfer", "pq", "--dtype", "uint16")
-    assert run.code == 0
-    data = (tmp_path / "out.png").read_bytes()
-    assert reference.png_chunk(b"cICP", bytes((1, 16, 0, 1))) in data
-    for other in (b"sRGB", b"gAMA", b"iCCP"):
-        assert other not in data
-    # OpenImageIO has a reader of its own for the chunk.
-    with oiio.Reader(str(tmp_path / "out.png")) as file:
-        assert tuple(file.spec().getattribute("CICP")) == (1, 16, 0, 1)
-    run = clpix("info", tmp_path / "out.png")
-    assert run.out == f"{tmp_path / 'out.png'}: PNG, 45 × 37, RGB, 16 bits, PQ-encoded\n"
-
-
 # Files that commands read --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif"])
-def test_a_wide_profile_is_converted(
-    clpix: Clpix, suffix: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_a_wide_profile_is_converted(clpix, suffix, tmp_path, rng) -> None:
     path = tmp_path / f"in.{suffix}"
     quality = {"quality": 100, "subsampling": 0} if suffix == "jpg" else {}
     PIL.fromarray(rng.integers(0, 256, (37, 45, 3)).astype(np.uint8)).save(path, icc_profile=P3, **quality)
@@ -170,7 +152,7 @@ def test_a_wide_profile_is_converted(
     assert np.abs(result.pixels - levels).max() <= 1
 
 
-def test_space_still_means_what_it_did(clpix: Clpix, p3: Path, tmp_path: Path) -> None:
+def test_space_still_means_what_it_did(clpix, p3, tmp_path) -> None:
     """Stored values stay in the input's space, with its profile."""
     run = clpix("blur", p3, "--sigma", 0, "--space", "encoded", "-o", tmp_path / "a.png")
     assert (run.code, run.err) == (0, "")
@@ -186,9 +168,7 @@ def test_space_still_means_what_it_did(clpix: Clpix, p3: Path, tmp_path: Path) -
     assert np.abs(files.read(tmp_path / "a.dpx").pixels - levels).max() <= 1
 
 
-def test_stored_values_with_alpha_become_light(
-    clpix: Clpix, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_stored_values_with_alpha_become_light(clpix, tmp_path, rng) -> None:
     """Colours are divided by alpha before they go through a curve."""
     pixels = rng.integers(1, 256, (12, 13, 4)).astype(np.uint8)
     PIL.fromarray(pixels).save(tmp_path / "in.png", icc_profile=P3)
@@ -203,7 +183,7 @@ def test_stored_values_with_alpha_become_light(
         assert np.abs(result[..., 3] - pixels[..., 3] / 255).max() < TOLERANCE["alpha"]
 
 
-def test_chromaticities_are_converted(clpix: Clpix, ap1: Path, tmp_path: Path) -> None:
+def test_chromaticities_are_converted(clpix, ap1, tmp_path) -> None:
     before = files.read(ap1)
     expected = before.pixels @ reference.matrix("ACES AP1").T
     most = TOLERANCE["five digits"] * np.abs(before.pixels).max()
@@ -229,9 +209,7 @@ def test_chromaticities_are_converted(clpix: Clpix, ap1: Path, tmp_path: Path) -
     ],
     ids=" ".join,
 )
-def test_every_command_works_on_the_same_light(
-    clpix: Clpix, command: tuple[str, ...], p3: Path, tmp_path: Path
-) -> None:
+def test_every_command_works_on_the_same_light(clpix, command, p3, tmp_path) -> None:
     """A file's as that of an EXR of its Rec. 709 light."""
     light = tmp_path / "light.exr"
     light_of(clpix, p3)
@@ -247,9 +225,7 @@ def test_every_command_works_on_the_same_light(
     assert results[0].metadata.icc is None
 
 
-def test_a_kernel_image_has_colours_too(
-    clpix: Clpix, p3: Path, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_a_kernel_image_has_colours_too(clpix, p3, tmp_path, rng) -> None:
     gray = reference.gray_profile(reference.parametric(0, 3.0))
     values = rng.integers(40, 256, (5, 5)).astype(np.uint8)
     PIL.fromarray(values).save(tmp_path / "k.png", icc_profile=gray)
@@ -272,11 +248,8 @@ OVERRULED = {
 }
 
 
-@pytest.mark.parametrize("said", OVERRULED)
-@pytest.mark.parametrize("suffix", ["png", "tif", "npz", "jp2", "exr"])
-def test_a_profile_that_does_not_count_labels_nothing(
-    clpix: Clpix, said: str, suffix: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@each(said=OVERRULED, suffix=["png", "tif", "npz", "jp2", "exr"])
+def test_a_profile_that_does_not_count_labels_nothing(clpix, said, suffix, tmp_path, rng) -> None:
     """A profile beside cICP labels nothing, nor does one that is not understood if a gamma says what values are."""
     codes, curve, space = OVERRULED[said]
     block = LUT if codes is None else reference.rgb_profile("ACES AP1", reference.parametric(0, 2.2))
@@ -315,9 +288,7 @@ def test_a_profile_that_does_not_count_labels_nothing(
 @pytest.mark.parametrize(
     "through", [("fft", "ifft", "npz"), ("fft", "ifft", "tif"), ("dwt", "idwt", "exr")], ids=" ".join
 )
-def test_what_comes_back_as_it_was_keeps_its_colours(
-    clpix: Clpix, through: tuple[str, str, str], p3: Path, ap1: Path, tmp_path: Path
-) -> None:
+def test_what_comes_back_as_it_was_keeps_its_colours(clpix, through, p3, ap1, tmp_path) -> None:
     there, back, suffix = through
     pq = tmp_path / "pq.png"
     pixels = np.random.default_rng(2).integers(0, 65536, (37, 45, 3)).astype(np.uint16)
@@ -353,34 +324,8 @@ def test_what_comes_back_as_it_was_keeps_its_colours(
             assert np.abs(got - np.clip(signal, 0, 1)).max() < 13 * TOLERANCE["profile"]
 
 
-def test_stored_values_in_slabs(clpix: Clpix, p3: Path, tmp_path: Path, rng: np.random.Generator) -> None:
-    """Images that the device has no room for take the same ways."""
-    pixels = rng.integers(0, 256, (300, 260, 3)).astype(np.uint8)
-    PIL.fromarray(pixels).save(tmp_path / "in.png", icc_profile=P3)
-    limit = ("--device-memory", "1536K")
-    for space in ("encoded", "linear"):
-        numbers = tmp_path / f"{space}.npz"
-        assert clpix("dwt", tmp_path / "in.png", "-o", numbers, "--space", space, *limit).code == 0
-        light = reference.srgb_light(pixels / 255) @ TO_709
-        for dtype, out in (("uint8", tmp_path / "a.png"), ("float", tmp_path / "a.exr")):
-            assert clpix("idwt", numbers, "-o", out, "--dtype", dtype, "--overwrite", *limit).code == 0
-            result = files.read(out)
-            if dtype == "float":
-                assert np.abs(result.pixels - light).max() < TOLERANCE["profile"]
-            elif space == "encoded":
-                assert np.array_equal(result.pixels, pixels)
-                assert result.metadata.icc == P3
-            else:
-                levels = np.rint(255 * np.clip(reference.srgb_signal(light), 0, 1))
-                assert np.abs(result.pixels - levels).max() <= 1
-                assert result.metadata.icc is None
-
-
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_stored_values_of_a_narrow_range(
-    clpix: Clpix, dtype: str, channels: int, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@few(1, dtype__channels=[("uint8", 3), ("uint16", 4), ("uint8", 2), ("uint16", 1)])
+def test_stored_values_of_a_narrow_range(clpix, dtype, channels, tmp_path, rng) -> None:
     """They have black at 16 and white at 235, times 256 of 16 bits, also where they were floats meanwhile."""
     most, unit = (255, 1) if dtype == "uint8" else (65535, 256)
     pixels = rng.integers(0, most + 1, (33, 34, channels)).astype(dtype)
@@ -418,12 +363,8 @@ def test_stored_values_of_a_narrow_range(
                 assert np.abs(colours.astype(np.float64) * step - levels).max() < (8 if step == 1 else 260)
 
 
-@pytest.mark.parametrize("kind", ["linear integers", "sRGB floats", "sRGB integers"])
-@pytest.mark.parametrize("there", ["dwt", "fft"])
-@pytest.mark.parametrize("gray", [False, True], ids=["RGB", "gray"])
-def test_light_that_comes_back_has_no_profile_of_its_file(
-    clpix: Clpix, kind: str, there: str, gray: bool, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@each(kind=["linear integers", "sRGB floats", "sRGB integers"], there=["dwt", "fft"], gray=[False, True])
+def test_light_that_comes_back_has_no_profile_of_its_file(clpix, kind, there, gray, tmp_path, rng) -> None:
     """Its profile is that of the values written: sRGB in integers, light in floats."""
     curve = reference.curve() if kind.startswith("linear") else SRGB_CURVE
     block = reference.gray_profile(curve) if gray else reference.rgb_profile("Rec. 709", curve)
@@ -442,11 +383,8 @@ def test_light_that_comes_back_has_no_profile_of_its_file(
         assert result.metadata.icc == (block if same else None)
 
 
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize("name", ["a.tif", "a.npz", "a.exr", "a.hdr", "a.png"])
-def test_floats_that_are_no_light(
-    clpix: Clpix, channels: int, name: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@few(2, channels__name=[(3, "a.tif"), (1, "a.exr"), (4, "a.npz"), (2, "a.png"), (3, "a.hdr")])
+def test_floats_that_are_no_light(clpix, channels, name, tmp_path, rng) -> None:
     """NPZ says of floats that they are sRGB; so do other files of them, or they hold light."""
     pixels = rng.random((33, 34, channels)).astype(np.float32)
     if channels in (2, 4):
@@ -472,12 +410,8 @@ def test_floats_that_are_no_light(
                     assert np.abs(result.pixels - pixels).max() < HALF
 
 
-@pytest.mark.parametrize("said", ["gamma", "PQ"])
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("suffix", ["png", "tif", "jpg", "webp", "jp2", "npz", "dpx"])
-def test_stored_gray(
-    clpix: Clpix, said: str, channels: int, suffix: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@each(said=["gamma", "PQ"], channels=[1, 2], suffix=["png", "tif", "jpg", "webp", "jp2", "npz", "dpx"])
+def test_stored_gray(clpix, said, channels, suffix, tmp_path, rng) -> None:
     """Light stays in formats that have no gray, or none with alpha; and only PNG can state that gray is PQ."""
     blocks = rng.integers(60, 230, (2, 3, channels))
     pixels = blocks.repeat(32, 0).repeat(32, 1).astype(np.uint8)  # lossy formats keep such blocks
@@ -508,7 +442,7 @@ def test_stored_gray(
         assert np.median(error) < 0.02 if suffix in ("jpg", "webp") else error.max() < 0.04
 
 
-def test_a_gray_profile_that_is_not_understood_is_no_rgb_profile(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_gray_profile_that_is_not_understood_is_no_rgb_profile(clpix, tmp_path) -> None:
     block = reference.profile({"desc": reference.named("gray")}, b"GRAY")
     PIL.fromarray(np.full((8, 9), 77, np.uint8)).save(tmp_path / "in.png", icc_profile=block)
     run = clpix("blur", tmp_path / "in.png", "--sigma", 0, "-o", tmp_path / "out.webp")
@@ -521,7 +455,7 @@ def test_a_gray_profile_that_is_not_understood_is_no_rgb_profile(clpix: Clpix, t
     "command", [("fft",), ("dwt",), ("tonemap", "--contact-sheet"), ("tonemap",)], ids=" ".join
 )
 def test_pictures_of_something_else_are_not_in_the_inputs_space(
-    clpix: Clpix, command: tuple[str, ...], profile: bytes, tmp_path: Path, rng: np.random.Generator
+    clpix, command, profile, tmp_path, rng
 ) -> None:
     PIL.fromarray(rng.integers(0, 256, (24, 25, 3)).astype(np.uint8)).save(
         tmp_path / "in.png", icc_profile=profile
@@ -534,9 +468,7 @@ def test_pictures_of_something_else_are_not_in_the_inputs_space(
     assert result.colour == files.Picture(result.pixels).colour
 
 
-def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(
-    clpix: Clpix, tmp_path: Path
-) -> None:
+def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(clpix, tmp_path) -> None:
     PIL.fromarray(np.full((8, 9, 3), 77, np.uint8)).save(tmp_path / "in.jpg", icc_profile=LUT)
     run = clpix("blur", tmp_path / "in.jpg", "--sigma", 1, "-o", tmp_path / "out.png")
     line = "its ICC profile has damaged tables; colours are taken as sRGB"
@@ -545,37 +477,10 @@ def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(
         assert image.info["icc_profile"] == LUT
 
 
-@pytest.mark.parametrize("gamma", [1, 2, 3, 1000, 10**7])
-@pytest.mark.parametrize("name", ["a.png", "a.tif"])
-def test_extreme_gammas(clpix: Clpix, gamma: int, name: str, tmp_path: Path) -> None:
-    """Gammas that make no sense give one line; the others are written again."""
-    pixels = np.arange(36, dtype=np.uint8).reshape(3, 4, 3) * 7
-    source = tmp_path / "in.png"
-    source.write_bytes(reference.png(pixels, reference.png_chunk(b"gAMA", struct.pack(">I", gamma))))
-    line = (
-        f"clpix: warning: {source}: its gamma ({gamma / 1e5:g}) makes no sense; colours are taken as sRGB\n"
-    )
-    run = clpix("blur", source, "--sigma", 0, "--space", "encoded", "-o", tmp_path / name)
-    assert (run.code, run.err) == (0, line * (gamma < 1000))
-    assert np.array_equal(files.read(tmp_path / name).pixels, pixels)
-    found = files.read(tmp_path / name).colour.transfer
-    if gamma < 1000:
-        assert found == "sRGB"
-    else:
-        assert float(found.removeprefix("gamma ")) == pytest.approx(1e5 / gamma, abs=1 / 65536)
-
-
 # Notes that commands give --------------------------------------------------------------------------------------
 
 
-def test_info(clpix: Clpix, p3: Path, ap1: Path, tmp_path: Path) -> None:
-    lines = clpix("info", p3).out.splitlines()
-    assert lines == [
-        f"{p3}: PNG, 45 × 37, RGB, 8 bits, sRGB-encoded, Display P3 primaries",
-        f"  ICC profile “Display P3”, {len(P3)} bytes",
-    ]
-    assert info(clpix, p3)["metadata"]["icc_description"] == "Display P3"
-    assert clpix("info", ap1).out.splitlines()[0].endswith("RGB, float, linear light, ACES AP1 primaries")
+def test_info_of_unusual_primaries(clpix, tmp_path) -> None:
     odd = tmp_path / "odd.png"
     chunks = [
         reference.png_chunk(b"gAMA", struct.pack(">I", 55556)),
@@ -588,7 +493,7 @@ def test_info(clpix: Clpix, p3: Path, ap1: Path, tmp_path: Path) -> None:
     assert clpix("info", odd).out.endswith(text)
 
 
-def test_statistics_are_of_rec_709_light(clpix: Clpix, p3: Path) -> None:
+def test_statistics_are_of_rec_709_light(clpix, p3) -> None:
     (found,) = json.loads(clpix("info", p3, "--stats", "--json").out)
     light = reference.srgb_light(files.read(p3).pixels / 255) @ TO_709
     for i, name in enumerate("RGB"):
@@ -603,7 +508,7 @@ def test_statistics_are_of_rec_709_light(clpix: Clpix, p3: Path) -> None:
     assert found["statistics"]["channels"]["R"]["mean"] == pytest.approx(mean, rel=ROUNDINGS)
 
 
-def test_compare(clpix: Clpix, p3: Path, ap1: Path, tmp_path: Path) -> None:
+def test_compare(clpix, p3, ap1, tmp_path) -> None:
     """Files in different spaces are compared in one space, files in the same space as they are stored."""
     run = clpix("compare", p3, p3)
     assert run.code == 0

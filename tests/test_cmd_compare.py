@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +13,9 @@ from skimage import metrics
 from gpuops import files
 from gpuops.files import Picture
 
-from .conftest import Run
 from .reference.colour import srgb_light
 from .tolerance import COMPARE, DOUBLE
 
-Program = Callable[..., Run]
 Pixels = npt.NDArray[np.generic]
 
 
@@ -28,12 +25,12 @@ def save(path: Path, pixels: Pixels, linear: bool = False) -> Path:
 
 
 @pytest.fixture
-def pixels(rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+def pixels(rng) -> npt.NDArray[np.uint8]:
     return rng.integers(0, 256, (24, 40, 3), np.uint8)
 
 
 @pytest.fixture
-def two(tmp_path: Path, pixels: npt.NDArray[np.uint8], rng: np.random.Generator) -> tuple[Path, Path]:
+def two(tmp_path, pixels, rng) -> tuple[Path, Path]:
     """A picture and one that differs by at most 9 levels."""
     noise = rng.integers(-9, 10, pixels.shape)
     noise[0, 0, 0] = 9 if pixels[0, 0, 0] < 128 else -9
@@ -41,7 +38,7 @@ def two(tmp_path: Path, pixels: npt.NDArray[np.uint8], rng: np.random.Generator)
     return save(tmp_path / "a.png", pixels), save(tmp_path / "b.png", other)
 
 
-def test_equal_pictures(clpix: Program, two: tuple[Path, Path]) -> None:
+def test_equal_pictures(clpix, two) -> None:
     run = clpix("compare", two[0], two[0])
     assert (run.code, run.err) == (0, "")
     assert run.out.splitlines() == [
@@ -53,7 +50,7 @@ def test_equal_pictures(clpix: Program, two: tuple[Path, Path]) -> None:
     ]
 
 
-def test_figures_are_those_of_skimage(clpix: Program, two: tuple[Path, Path]) -> None:
+def test_figures_are_those_of_skimage(clpix, two) -> None:
     run = clpix("compare", *two, "--json")
     assert (run.code, run.err) == (1, "")
     result = json.loads(run.out)
@@ -85,15 +82,13 @@ def test_figures_are_those_of_skimage(clpix: Program, two: tuple[Path, Path]) ->
         ([], 1, "values differ"),
     ],
 )
-def test_thresholds(
-    clpix: Program, two: tuple[Path, Path], thresholds: list[object], code: int, verdict: str
-) -> None:
+def test_thresholds(clpix, two, thresholds, code, verdict) -> None:
     run = clpix("compare", *two, *thresholds)
     assert (run.code, run.err) == (code, "")
     assert verdict in run.out.splitlines()[-1]
 
 
-def test_only_the_metrics_asked_for(clpix: Program, two: tuple[Path, Path]) -> None:
+def test_only_the_metrics_asked_for(clpix, two) -> None:
     run = clpix("compare", *two, "--metric", "psnr", "--metric", "max", "--min-psnr", 1)
     assert run.code == 0
     words = [line.split()[0] for line in run.out.splitlines()]
@@ -101,7 +96,7 @@ def test_only_the_metrics_asked_for(clpix: Program, two: tuple[Path, Path]) -> N
     assert "ssim" not in json.loads(clpix("compare", *two, "--metric", "max", "--json").out)
 
 
-def test_json_has_no_numbers_that_json_lacks(clpix: Program, two: tuple[Path, Path]) -> None:
+def test_json_has_no_numbers_that_json_lacks(clpix, two) -> None:
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} is not JSON")
 
@@ -109,7 +104,7 @@ def test_json_has_no_numbers_that_json_lacks(clpix: Program, two: tuple[Path, Pa
     assert (result["psnr"], result["alike"]) == ("inf", True)
 
 
-def test_difference_picture(clpix: Program, two: tuple[Path, Path], tmp_path: Path) -> None:
+def test_difference_picture(clpix, two, tmp_path) -> None:
     target = tmp_path / "d.png"
     run = clpix("compare", *two, "-o", target)
     assert (run.code, run.err) == (1, "")
@@ -129,17 +124,7 @@ def test_difference_picture(clpix: Program, two: tuple[Path, Path], tmp_path: Pa
     assert not files.read(target).pixels.any()
 
 
-def test_8_and_16_bits_of_one_picture_are_equal(
-    clpix: Program, tmp_path: Path, pixels: npt.NDArray[np.uint8]
-) -> None:
-    narrow = save(tmp_path / "8.png", pixels)
-    wide = save(tmp_path / "16.tif", pixels.astype(np.uint16) * 257)
-    assert clpix("compare", narrow, wide).code == 0
-
-
-def test_linear_against_encoded_says_what_is_compared(
-    clpix: Program, tmp_path: Path, pixels: npt.NDArray[np.uint8]
-) -> None:
+def test_linear_against_encoded_says_what_is_compared(clpix, tmp_path, pixels) -> None:
     v = pixels / 255
     light = srgb_light(v).astype(np.float32)
     paths = save(tmp_path / "a.png", pixels), save(tmp_path / "a.pfm", light, linear=True)
@@ -151,7 +136,7 @@ def test_linear_against_encoded_says_what_is_compared(
     assert run.out.startswith("compared as linear values\n")
 
 
-def test_small_pictures_have_no_ssim(clpix: Program, tmp_path: Path) -> None:
+def test_small_pictures_have_no_ssim(clpix, tmp_path) -> None:
     paths = [save(tmp_path / f"{k}.png", np.full((10, 30, 1), k, np.uint8)) for k in range(2)]
     run = clpix("compare", *paths)
     assert run.code == 1
@@ -163,9 +148,7 @@ def test_small_pictures_have_no_ssim(clpix: Program, tmp_path: Path) -> None:
     assert "11×11" in run.err
 
 
-def test_what_cannot_be_compared_is_exit_code_2_and_one_line(
-    clpix: Program, two: tuple[Path, Path], tmp_path: Path, pixels: npt.NDArray[np.uint8]
-) -> None:
+def test_what_cannot_be_compared_is_exit_code_2_and_one_line(clpix, two, tmp_path, pixels) -> None:
     a = two[0]
     gray = save(tmp_path / "gray.png", pixels[..., :1])
     alpha = save(tmp_path / "alpha.png", np.concatenate([pixels, pixels[..., :1] | 1], axis=2))
@@ -204,20 +187,6 @@ def test_what_cannot_be_compared_is_exit_code_2_and_one_line(
 
 
 @pytest.mark.parametrize("args", [["-o", "-"], ["--metric", "mse"]])
-def test_usage(clpix: Program, two: tuple[Path, Path], args: list[str]) -> None:
+def test_usage(clpix, two, args) -> None:
     run = clpix("compare", *two, *args)
     assert (run.code, run.out) == (2, "")
-
-
-def test_no_device_is_exit_code_3(clpix: Program, two: tuple[Path, Path]) -> None:
-    run = clpix("compare", *two, "--device", "nothing-like-this")
-    assert (run.code, run.out, run.err.count("\n")) == (3, "", 1)
-
-
-def test_timing(clpix: Program, two: tuple[Path, Path], tmp_path: Path) -> None:
-    run = clpix("compare", *two, "--timing-file", tmp_path / "t.json", "--repeat", 3)
-    assert (run.code, run.err) == (1, "")
-    result = json.loads((tmp_path / "t.json").read_text())
-    counts = {kernel["name"]: kernel["count"] for kernel in result["kernels"]}
-    assert counts["counts"] == counts["ssim"] == 3
-    assert result["totals"]["unaccounted_ms"] >= 0

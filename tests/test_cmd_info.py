@@ -8,7 +8,6 @@ import math
 import sys
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from PIL import ImageCms
 from gpuops import files, gpu
 from gpuops.files import Metadata, Picture, oiio
 
+from .choices import each
 from .conftest import Run
 from .reference.colour import parametric, rgb_profile, srgb_light
 from .tolerance import ROUNDINGS
@@ -93,15 +93,12 @@ def check(got: dict[str, Any], values: Pixels) -> None:
 
 
 @pytest.fixture
-def photo(rng: np.random.Generator) -> npt.NDArray[np.float32]:
+def photo(rng) -> npt.NDArray[np.float32]:
     """Light over many stops."""
     return np.exp2(rng.normal(-2, 3, (97, 131, 3))).astype(np.float32)
 
 
-# -- what a file is ------------------------------------------------------------------------------------------
-
-
-def test_a_picture_with_everything(clpix: Program, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_a_picture_with_everything(clpix, tmp_path, rng) -> None:
     exif = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"
     metadata = Metadata(ICC, exif, b"<x:xmpmeta/>", (300.0, 150.0, "in"))
     path = save(tmp_path / "in.tif", rng.integers(0, 65536, (5, 7, 4)).astype(np.uint16), metadata=metadata)
@@ -153,14 +150,12 @@ def test_a_picture_with_everything(clpix: Program, tmp_path: Path, rng: np.rando
         ("a.npy", (5, 7, 1), "uint8", "NPY, 7 × 5, gray, 8 bits, sRGB-encoded"),
     ],
 )
-def test_kinds_of_pictures(
-    clpix: Program, tmp_path: Path, name: str, shape: tuple[int, ...], dtype: str, words: str
-) -> None:
+def test_kinds_of_pictures(clpix, tmp_path, name, shape, dtype, words) -> None:
     path = save(tmp_path / name, np.ones(shape, dtype))
     assert clpix("info", path) == Run(0, f"{path}: {words}\n", "")
 
 
-def test_exr_attributes_and_layers(clpix: Program, tmp_path: Path) -> None:
+def test_exr_attributes_and_layers(clpix, tmp_path) -> None:
     attributes = {"owner": ("string", "somebody"), "gain": ("float", float("inf"))}
     path = save(tmp_path / "a.exr", np.ones((3, 3, 3), np.float32), metadata=Metadata(attributes=attributes))
     assert clpix("info", path).out.splitlines()[1:] == ["  gain: inf", "  Copyright: somebody"]
@@ -178,9 +173,8 @@ def test_exr_attributes_and_layers(clpix: Program, tmp_path: Path) -> None:
     assert "6 × 5, gray, float" in clpix("info", tmp_path / "l.npz", "--layer", "other").out
 
 
-@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
-@pytest.mark.parametrize("command", ["fft", "dwt"])
-def test_files_of_numbers(clpix: Program, tmp_path: Path, command: str, extension: str) -> None:
+@each(extension=["npz", "exr", "tif"], command=["fft", "dwt"])
+def test_files_of_numbers(clpix, tmp_path, command, extension) -> None:
     metadata = Metadata(resolution=(72.0, 72.0, "in"))
     source = save(tmp_path / "in.png", np.arange(96, dtype=np.uint8).reshape(6, 8, 2), metadata=metadata)
     path = tmp_path / f"out.{extension}"
@@ -208,7 +202,7 @@ def test_files_of_numbers(clpix: Program, tmp_path: Path, command: str, extensio
     assert (run.code, run.err.count("\n")) == (1, 1) and name in run.err
 
 
-def test_any_arrays(clpix: Program, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_any_arrays(clpix, tmp_path, rng) -> None:
     """Arrays need not have a picture's shape or type; a short last axis of three is that of channels."""
     five = rng.normal(size=(9, 7, 5)).astype(np.float32)
     five[0, 0, 0], five[0, 1, 0], five[0, 2, 1] = np.nan, np.inf, 0
@@ -242,9 +236,7 @@ def test_any_arrays(clpix: Program, tmp_path: Path, rng: np.random.Generator) ->
     assert run.err.count("\n") == 1 and "float64 and measured as float" in run.err
 
 
-def test_without_stats_no_device_is_opened(
-    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_stats_no_device_is_opened(clpix, tmp_path, monkeypatch) -> None:
     def refuse(*_args: object, **_kwargs: object) -> None:
         raise AssertionError("a device was opened")
 
@@ -256,7 +248,7 @@ def test_without_stats_no_device_is_opened(
     assert (missing.code, missing.err.count("\n")) == (1, 1)
 
 
-def test_standard_input(clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input(clpix, tmp_path, monkeypatch) -> None:
     path = save(tmp_path / "in.png", np.full((3, 4, 1), 255, np.uint8))
 
     class Stdin:
@@ -269,10 +261,7 @@ def test_standard_input(clpix: Program, tmp_path: Path, monkeypatch: pytest.Monk
     assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
 
 
-# -- statistics ----------------------------------------------------------------------------------------------
-
-
-def test_statistics_of_light(clpix: Program, tmp_path: Path, photo: npt.NDArray[np.float32]) -> None:
+def test_statistics_of_light(clpix, tmp_path, photo) -> None:
     photo[0, 0, 0], photo[0, 1, 1], photo[0, 2] = np.nan, np.inf, 0
     photo[0, 3], photo[0, 4, 2], photo[0, 5, 1] = -0.5, 1e-40, -1e-3
     found = of(clpix, save(tmp_path / "in.exr", photo), "--stats")["statistics"]
@@ -283,9 +272,7 @@ def test_statistics_of_light(clpix: Program, tmp_path: Path, photo: npt.NDArray[
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-def test_integers_are_measured_as_light_unless_encoded(
-    clpix: Program, tmp_path: Path, rng: np.random.Generator, dtype: str
-) -> None:
+def test_integers_are_measured_as_light_unless_encoded(clpix, tmp_path, rng, dtype) -> None:
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (40, 30, 4)).astype(dtype)
     path = save(tmp_path / "in.png", pixels)
     found = of(clpix, path, "--stats")["statistics"]
@@ -300,21 +287,8 @@ def test_integers_are_measured_as_light_unless_encoded(
     assert "\n  stored values, sRGB-encoded " in clpix("info", path, "--stats", "--space", "encoded").out
 
 
-def test_gray_with_alpha(clpix: Program, tmp_path: Path, rng: np.random.Generator) -> None:
-    pixels = rng.random((6, 5, 2)).astype(np.float32)
-    np.save(tmp_path / "in.npy", pixels)
-    found = of(clpix, tmp_path / "in.npy", "--stats")["statistics"]
-    assert found["luminance"] == found["channels"]["Y"]
-    check(found["channels"]["Y"], pixels[..., 0])
-    check(found["channels"]["A"], pixels[..., 1])
-    header = clpix("info", tmp_path / "in.npy", "--stats").out.splitlines()[1]
-    assert header.split() == ["linear", "light", "Y", "A"]
-
-
 @pytest.mark.parametrize("name", ["a.exr", "a.png", "a.tif", "b.png"])
-def test_any_rows_have_the_statistics_of_the_whole(
-    clpix: Program, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_any_rows_have_the_statistics_of_the_whole(clpix, tmp_path, rng, monkeypatch, name) -> None:
     """A picture that memory, or the device, has no room for: counts are the same, and sums but for their order."""
     if name == "a.exr":
         pixels = rng.normal(1, 1, (601, 403, 4)).astype(np.float32)
@@ -348,7 +322,7 @@ def check_same(one: Any, other: Any) -> None:
         assert other == one
 
 
-def test_memory_that_is_too_little(clpix: Program, tmp_path: Path) -> None:
+def test_memory_that_is_too_little(clpix, tmp_path) -> None:
     path = save(tmp_path / "a.png", np.zeros((400, 300, 3), np.uint8))
     for options in (("--memory", "100K"), ("--device-memory", "1K")):
         run = clpix("info", path, "--stats", *options)
@@ -357,9 +331,8 @@ def test_memory_that_is_too_little(clpix: Program, tmp_path: Path) -> None:
     assert clpix("info", path, "--device-memory", "1G").code == 2
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0, 0.5, 1e30])
-@pytest.mark.parametrize("size", [1, 5])
-def test_all_values_alike(clpix: Program, tmp_path: Path, value: float, size: int) -> None:
+@each(value=[np.nan, np.inf, 0.0, -1.0, 0.5, 1e30], size=[1, 5])
+def test_all_values_alike(clpix, tmp_path, value, size) -> None:
     pixels = np.full((size, size, 3), value, np.float32)
     path = save(tmp_path / "in.exr", pixels)
     found = of(clpix, path, "--stats", "--histogram")["statistics"]
@@ -373,7 +346,7 @@ def test_all_values_alike(clpix: Program, tmp_path: Path, value: float, size: in
     assert ("no positive values" in run.out) == (not 0 < value < np.inf)
 
 
-def test_histogram(clpix: Program, tmp_path: Path) -> None:
+def test_histogram(clpix, tmp_path) -> None:
     pixels = np.float32([0.25, 0.3, 0.49, 4.0]).reshape(2, 2, 1)
     path = save(tmp_path / "in.pfm", pixels)
     lines = clpix("info", path, "--stats", "--histogram").out.splitlines()
@@ -391,7 +364,7 @@ def test_histogram(clpix: Program, tmp_path: Path) -> None:
     assert "histogram" not in of(clpix, path, "--stats")["statistics"]["luminance"]
 
 
-def test_the_table_is_the_json(clpix: Program, tmp_path: Path, photo: npt.NDArray[np.float32]) -> None:
+def test_the_table_is_the_json(clpix, tmp_path, photo) -> None:
     path = save(tmp_path / "in.exr", photo)
     found = of(clpix, path, "--stats")["statistics"]
     _, header, *lines, note = clpix("info", path, "--stats").out.splitlines()
@@ -404,10 +377,7 @@ def test_the_table_is_the_json(clpix: Program, tmp_path: Path, photo: npt.NDArra
         assert rows[label] == [f"{entry[key]:.6g}" for entry in sets]
 
 
-# -- what goes wrong -----------------------------------------------------------------------------------------
-
-
-def test_every_file_is_tried(clpix: Program, tmp_path: Path, photo: npt.NDArray[np.float32]) -> None:
+def test_every_file_is_tried(clpix, tmp_path, photo) -> None:
     good = save(tmp_path / "good.exr", photo)
     cut = tmp_path / "cut.exr"
     cut.write_bytes(good.read_bytes()[:3000])
@@ -444,48 +414,15 @@ def test_every_file_is_tried(clpix: Program, tmp_path: Path, photo: npt.NDArray[
         assert ("statistics" in result[-1]) == bool(options)
 
 
-def test_names_stay_on_their_lines(clpix: Program, tmp_path: Path) -> None:
+def test_names_stay_on_their_lines(clpix, tmp_path) -> None:
     np.savez(tmp_path / "a.npz", **{"a\n\x1b[31mb": np.ones((2, 2), np.float32), "c": np.float32(1)})
     text = clpix("info", tmp_path / "a.npz", "--stats").out
     assert "\\n\\x1b[31mb" in text and "\x1b" not in text
 
 
-def test_damaged_metadata_of_numbers(clpix: Program, tmp_path: Path) -> None:
+def test_damaged_metadata_of_numbers(clpix, tmp_path) -> None:
     path = tmp_path / "a.npz"
     files.write_data(path, {"a": np.ones((2, 3), np.float32)}, {"metadata": {"icc": 3}})
     run = clpix("info", path)
     assert (run.code, run.err.count("\n")) == (0, 1) and "metadata" in run.err
     assert clpix("info", path, "-q").err == ""
-
-
-@pytest.mark.parametrize("args", [[], ["in.png", "--stats", "--space", "cube"], ["in.png", "-o", "x.png"]])
-def test_usage(clpix: Program, args: list[str]) -> None:
-    run = clpix("info", *args)
-    assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
-
-
-def test_no_device_is_exit_code_3(clpix: Program, tmp_path: Path) -> None:
-    path = save(tmp_path / "in.png", np.zeros((3, 3, 3), np.uint8))
-    run = clpix("info", path, "--stats", "--device", "nothing-like-this")
-    assert (run.code, run.out, run.err.count("\n")) == (3, "", 1)
-
-
-def test_timing(clpix: Program, tmp_path: Path) -> None:
-    path = save(tmp_path / "in.png", np.zeros((30, 40, 3), np.uint8))
-    args = ["info", path, path, "--stats", "--timing-file", tmp_path / "t.json", "--repeat", 3]
-    assert clpix(*args).code == 0
-    result = json.loads((tmp_path / "t.json").read_text())
-    assert {"decode", "upload", "compute", "download"} <= {phase["name"] for phase in result["phases"]}
-    assert {kernel["count"] for kernel in result["kernels"] if kernel["name"] == "reduce direct"} == {6}
-    assert clpix(*args).code == 1
-    assert clpix(*args, "--overwrite").code == 0
-
-
-def test_a_picture_survives_its_description(tmp_path: Path, photo: npt.NDArray[np.float32]) -> None:
-    """The library's read_contents gives what read gives."""
-    path = save(tmp_path / "in.exr", photo)
-    fmt, content = files.read_contents(path)
-    assert isinstance(content, Picture)
-    np.testing.assert_array_equal(content.pixels, photo)
-    assert str(fmt) == "EXR"
-    assert replace(content, pixels=photo).metadata == files.read(path).metadata

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,8 @@ import pytest
 from gpuops import files
 from gpuops.files import Picture
 
-from .conftest import Run
+from .choices import needs
 
-Program = Callable[..., Run]
 Pixels = npt.NDArray[np.generic]
 
 
@@ -28,7 +26,7 @@ def save(path: Path, pixels: Pixels, linear: bool = False) -> Path:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch) -> Path:
     """An empty folder that is the current one, out of CI."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
@@ -37,12 +35,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def pixels(rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+def pixels(rng) -> npt.NDArray[np.uint8]:
     return rng.integers(40, 200, (24, 40, 3), np.uint8)
 
 
 @pytest.fixture
-def folders(here: Path, pixels: npt.NDArray[np.uint8]) -> Path:
+def folders(here, pixels) -> Path:
     """Results and references: one equal, one with a value of 9 levels more, one of another size, a new one."""
     for name in ("same.png", "sub/off.png", "small.png"):
         save(here / "refs" / name, pixels)
@@ -59,7 +57,7 @@ def statuses(path: Path) -> dict[str, str]:
     return {case["name"]: case["status"] for case in json.loads(path.read_text("utf-8"))["outcomes"]}
 
 
-def test_folders(clpix: Program, folders: Path) -> None:
+def test_folders(clpix, folders) -> None:
     run = clpix("regress", "out", "refs", "--json", "report.json", "--junit", "report.xml", "--github")
     assert (run.code, run.err) == (2, "")  # a new picture has no reference
     assert statuses(folders / "report.json") == {
@@ -82,7 +80,7 @@ def test_folders(clpix: Program, folders: Path) -> None:
     assert case["worst"]["result"] == (before + np.array([0, 9, 0])).tolist()
 
 
-def test_exit_codes_and_thresholds(clpix: Program, folders: Path) -> None:
+def test_exit_codes_and_thresholds(clpix, folders) -> None:
     (folders / "out" / "new.png").unlink()
     assert clpix("regress", "out", "refs").code == 1
     (folders / "out" / "small.png").unlink()
@@ -101,7 +99,7 @@ def test_exit_codes_and_thresholds(clpix: Program, folders: Path) -> None:
     assert clpix("regress", "out", "refs", "--ignore", "5,4,1,1").code == 1
 
 
-def test_a_mask(clpix: Program, folders: Path) -> None:
+def test_a_mask(clpix, folders) -> None:
     for name in ("new.png", "small.png"):
         (folders / "out" / name).unlink()
     (folders / "refs" / "small.png").unlink()
@@ -118,7 +116,7 @@ def test_a_mask(clpix: Program, folders: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_never_passes(clpix: Program, here: Path, value: float) -> None:
+def test_what_is_not_finite_never_passes(clpix, here, value) -> None:
     light = np.full((16, 16, 3), 0.5, np.float32)
     save(here / "refs" / "a.exr", light, linear=True)
     light[4, 4, 0] = value
@@ -133,13 +131,13 @@ def test_what_is_not_finite_never_passes(clpix: Program, here: Path, value: floa
         assert clpix("regress", "out", "refs", *limits).code == 1  # idiff holds +Inf and −Inf for equal
 
 
-def test_thresholds_that_cannot_fail_are_an_error(clpix: Program, folders: Path) -> None:
+def test_thresholds_that_cannot_fail_are_an_error(clpix, folders) -> None:
     run = clpix("regress", "out", "refs", "--fail", 1)
     assert run.code == 2
     assert "these thresholds can never fail: fail 1 allows every error" in run.out
 
 
-def test_accept(clpix: Program, folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accept(clpix, folders, monkeypatch) -> None:
     assert clpix("regress", "accept").code == 2  # there was no run
     assert clpix("regress", "out", "refs").code == 2
     run = clpix("regress", "accept", "--dry-run")
@@ -165,7 +163,8 @@ def test_accept(clpix: Program, folders: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "has changed since the run" in run.err
 
 
-def test_accept_recompresses(clpix: Program, here: Path) -> None:
+@needs("oxipng", "regress")
+def test_accept_recompresses(clpix, here) -> None:
     """Gray in RGB, 8 bits in 16, transparent colour: what a smaller file may not lose."""
     ramp = np.broadcast_to(np.arange(64, dtype=np.uint8)[:, None, None], (64, 96, 3))
     alpha = np.dstack([ramp.astype(np.uint16) * 257, np.zeros((64, 96, 1), np.uint16)])
@@ -191,7 +190,7 @@ def test_accept_recompresses(clpix: Program, here: Path) -> None:
     assert (run.code, run.out.splitlines()[-1]) == (0, "4 pictures: 4 equal")
 
 
-def test_a_suite_runs_and_says_what_went_wrong(clpix: Program, here: Path, pixels: Pixels) -> None:
+def test_a_suite_runs_and_says_what_went_wrong(clpix, here, pixels) -> None:
     save(here / "in.png", pixels)
     (here / "suite.toml").write_text(
         """schema = 1
@@ -240,7 +239,7 @@ inputs = ["in.png"]
         (["accept", "--from", "none.json"], "there is no report of a run"),
     ],
 )
-def test_usage(clpix: Program, folders: Path, args: list[str], message: str) -> None:
+def test_usage(clpix, folders, args, message) -> None:
     (folders / "empty").mkdir()
     (folders / "suite.toml").write_text('schema = 1\n[[case]]\nname = "a"\nchain = "blur"\n', "utf-8")
     run = clpix("regress", *args)
@@ -249,14 +248,14 @@ def test_usage(clpix: Program, folders: Path, args: list[str], message: str) -> 
     assert message in run.err
 
 
-def test_a_file_that_is_no_picture(clpix: Program, folders: Path) -> None:
+def test_a_file_that_is_no_picture(clpix, folders) -> None:
     (folders / "out" / "same.png").write_text("not a picture")
     run = clpix("regress", "out", "refs", "--json", "r.json")
     assert run.code == 2
     assert statuses(folders / "r.json")["same.png"] == "error"
 
 
-def test_names_cannot_change_the_terminal(clpix: Program, here: Path, pixels: Pixels) -> None:
+def test_names_cannot_change_the_terminal(clpix, here, pixels) -> None:
     name = "a\x1b[31m<b>&.png"
     save(here / "out" / name, pixels)
     (here / "refs").mkdir()
@@ -265,7 +264,7 @@ def test_names_cannot_change_the_terminal(clpix: Program, here: Path, pixels: Pi
     assert "\x1b" not in (here / "r.xml").read_text("utf-8")
 
 
-def test_audit_finds_what_thresholds_do_not_see(clpix: Program, here: Path, pixels: Pixels) -> None:
+def test_audit_finds_what_thresholds_do_not_see(clpix, here, pixels) -> None:
     save(here / "refs" / "a.png", pixels)
     save(here / "refs" / "b.png", pixels[:, ::-1].copy() // 2)
     run = clpix("regress", "audit", "refs")
@@ -281,7 +280,7 @@ def test_audit_finds_what_thresholds_do_not_see(clpix: Program, here: Path, pixe
     assert "a.png: mirrored passes" in run.out
 
 
-def test_calibrate(clpix: Program, here: Path, pixels: Pixels) -> None:
+def test_calibrate(clpix, here, pixels) -> None:
     save(here / "in.png", pixels)
     (here / "noise.py").write_text(
         "import sys, numpy as np\n"

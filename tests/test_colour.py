@@ -21,9 +21,10 @@ from gpuops.files import Metadata, Picture, cicp, icc
 from gpuops.gpu import Gpu
 from gpuops.pixels import light
 from gpuops.pixels.colour import LINEAR, SRGB, Colour, of_primaries, of_signal, unusual
-from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Curve, Hlg, Parametric, Pq, Sampled
+from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Hlg, Parametric, Pq, Sampled
 from gpuops.pixels.primaries import IDENTITY, NAMED, ColourError, Primaries
 
+from .choices import each, some
 from .reference import colour as reference
 from .tolerance import COLOUR as TOLERANCE
 from .tolerance import DOUBLE, ROUNDINGS
@@ -51,7 +52,7 @@ def light_of(gpu: Gpu, picture: Picture) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", reference.TO_REC709)
-def test_primaries_are_those_that_others_publish(name: str) -> None:
+def test_primaries_are_those_that_others_publish(name) -> None:
     found = of_primaries(Primaries.of(reference.CHROMATICITIES[name]), LINEAR_CURVE)
     assert (
         np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709[name]).max()
@@ -94,7 +95,7 @@ def test_hlg_is_bt_2100s() -> None:
     ],
     ids=lambda value: str(value) if isinstance(value, int) else "",
 )
-def test_transfers_are_h_273s(code: int, signal: Any) -> None:
+def test_transfers_are_h_273s(code, signal) -> None:
     assert np.abs(signal(cicp.TRANSFERS[code].light(V)) - V).max() < TOLERANCE["signal"]
 
 
@@ -136,7 +137,7 @@ CURVES: dict[str, tuple[bytes, Any]] = {
 
 @pytest.mark.parametrize("version", [2, 4])
 @pytest.mark.parametrize("name", CURVES)
-def test_profiles_of_a_matrix_and_curves(name: str, version: int) -> None:
+def test_profiles_of_a_matrix_and_curves(name, version) -> None:
     data, formula = CURVES[name]
     found, besides = icc.colour_of(reference.rgb_profile("ACES AP1", data, version=version))
     assert besides == ""
@@ -167,9 +168,7 @@ def test_profiles_of_a_matrix_and_curves(name: str, version: int) -> None:
     ids=["para 2", "para 3", "para 4"],
 )
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float16, np.float32])
-def test_curves_may_go_below_black(
-    kind: int, numbers: tuple[float, ...], formula: Any, dtype: Any, gpu: Gpu, tmp_path: Path
-) -> None:
+def test_curves_may_go_below_black(kind, numbers, formula, dtype, gpu, tmp_path) -> None:
     """Light is negative where the formula says so, and that of −v is minus that of v."""
     largest = np.iinfo(dtype).max if np.dtype(dtype).kind == "u" else 1
     v = np.linspace(0 if largest > 1 else -1.5, 1 if largest > 1 else 1.5, 300)
@@ -187,7 +186,7 @@ def test_curves_may_go_below_black(
     assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["profile"]
 
 
-def test_channels_may_have_curves_of_their_own(gpu: Gpu) -> None:
+def test_channels_may_have_curves_of_their_own(gpu) -> None:
     each = reference.parametric(0, 1.5), reference.curve(0, 9000, 65535), reference.parametric(0, 2.5)
     found, _ = icc.colour_of(reference.rgb_profile("Display P3", *each))
     formulas = (lambda v: v**1.5, lambda v: np.interp(v, [0, 0.5, 1], [0, 9000 / 65535, 1]), lambda v: v**2.5)
@@ -205,7 +204,7 @@ def test_channels_may_have_curves_of_their_own(gpu: Gpu) -> None:
         assert np.abs(got[..., 3] - values[..., 3]).max() < TOLERANCE["alpha"]
 
 
-def test_channels_beyond_0_to_1_with_curves_of_their_own(gpu: Gpu) -> None:
+def test_channels_beyond_0_to_1_with_curves_of_their_own(gpu) -> None:
     """A formula goes on there, and a table is constant, whatever the other channels have."""
     each = reference.parametric(0, 1.5), reference.curve(0, 9000, 65535), reference.parametric(0, 2.5)
     found, _ = icc.colour_of(reference.rgb_profile("Rec. 709", *each))
@@ -219,7 +218,7 @@ def test_channels_beyond_0_to_1_with_curves_of_their_own(gpu: Gpu) -> None:
         )
 
 
-def test_tables_of_which_one_is_nearly_srgbs(gpu: Gpu) -> None:
+def test_tables_of_which_one_is_nearly_srgbs(gpu) -> None:
     """All of them end at 1, as after a display's calibration."""
     at = np.linspace(0, 1, 1024)
     tables = [reference.srgb_light(at) * at**extra for extra in (0, 0.1, 0.2)]
@@ -234,7 +233,7 @@ def test_tables_of_which_one_is_nearly_srgbs(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("space", ["Display P3", "Rec. 2020", "ACES AP1", "Rec. 709"])
-def test_profiles_as_little_cms_has_them(space: str, gpu: Gpu, tmp_path: Path) -> None:
+def test_profiles_as_little_cms_has_them(space, gpu, tmp_path) -> None:
     """To 8-bit sRGB, relative colorimetric; its own arithmetic is of 16 bits."""
     block = reference.rgb_profile(space, reference.parametric(0, 1.9))
     pixels = np.random.default_rng(2).integers(0, 256, (40, 40, 3)).astype(np.uint8)
@@ -248,7 +247,7 @@ def test_profiles_as_little_cms_has_them(space: str, gpu: Gpu, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp", "jp2", "npz"])
-def test_every_format_has_its_profile_read(suffix: str, gpu: Gpu, tmp_path: Path) -> None:
+def test_every_format_has_its_profile_read(suffix, gpu, tmp_path) -> None:
     block = reference.rgb_profile("Display P3", SRGB_TAG)
     pixels = np.random.default_rng(4).integers(0, 256, (37, 41, 3)).astype(np.uint8)
     files.write(tmp_path / f"a.{suffix}", Picture(pixels, metadata=Metadata(icc=block)))
@@ -271,7 +270,7 @@ SRGB_TABLE = np.rint(65535 * reference.srgb_light(np.linspace(0, 1, 1024))).asty
     ],
     ids=["Little CMS", "parametric", "1024 points"],
 )
-def test_srgb_profiles_are_srgb(made: bytes, tmp_path: Path) -> None:
+def test_srgb_profiles_are_srgb(made, tmp_path) -> None:
     """Nothing is converted for such profiles, and nothing is said."""
     PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=made)
     picture, lines = read(tmp_path / "a.png")
@@ -289,7 +288,7 @@ def test_srgb_profiles_are_srgb(made: bytes, tmp_path: Path) -> None:
     ],
     ids=["gamma 1.8", "linear", "sRGB"],
 )
-def test_gray_profiles(data: bytes, formula: Any, gpu: Gpu, tmp_path: Path) -> None:
+def test_gray_profiles(data, formula, gpu, tmp_path) -> None:
     pixels = np.arange(256, dtype=np.uint8).reshape(16, 16)
     PIL.fromarray(pixels).save(tmp_path / "a.png", icc_profile=reference.gray_profile(data))
     picture, lines = read(tmp_path / "a.png")
@@ -297,7 +296,7 @@ def test_gray_profiles(data: bytes, formula: Any, gpu: Gpu, tmp_path: Path) -> N
     assert np.abs(light_of(gpu, picture)[..., 0] - formula(pixels / 255)).max() < TOLERANCE["profile"]
 
 
-def test_gray_profiles_of_lightness(gpu: Gpu, tmp_path: Path) -> None:
+def test_gray_profiles_of_lightness(gpu, tmp_path) -> None:
     """The profile's connection space is CIELAB: its curve gives L*, as with Little CMS."""
     block = reference.gray_profile(reference.curve(), b"Lab ")
     pixels = PIL.fromarray(np.arange(256, dtype=np.uint8).reshape(16, 16))
@@ -330,9 +329,8 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.parametrize("what", UNUSABLE)
-@pytest.mark.parametrize("suffix", ["png", "tif"])
-def test_other_profiles_are_named_in_a_line(what: str, suffix: str, tmp_path: Path) -> None:
+@each(what=UNUSABLE, suffix=["png", "tif"])
+def test_other_profiles_are_named_in_a_line(what, suffix, tmp_path) -> None:
     path = tmp_path / f"a.{suffix}"
     PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(path, icc_profile=UNUSABLE[what])
     picture, lines = read(path)
@@ -341,7 +339,7 @@ def test_other_profiles_are_named_in_a_line(what: str, suffix: str, tmp_path: Pa
     assert picture.metadata.icc == UNUSABLE[what]
 
 
-def test_a_curve_that_begins_beyond_all_values(tmp_path: Path) -> None:
+def test_a_curve_that_begins_beyond_all_values(tmp_path) -> None:
     """The place at which a curve of type 2 begins is no number of the profile, and may be none that a profile holds."""
     block = reference.rgb_profile("Display P3", reference.parametric(2, 2.0, 1 / 65536, -1.0, 0.5))
     PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=block)
@@ -354,7 +352,7 @@ def test_a_curve_that_begins_beyond_all_values(tmp_path: Path) -> None:
     assert np.abs(found.curves[0].light(V) - (V / 65536 + 1) ** 2).max() < DOUBLE
 
 
-def test_a_profile_with_tables_beside_its_matrix(tmp_path: Path) -> None:
+def test_a_profile_with_tables_beside_its_matrix(tmp_path) -> None:
     block = reference.rgb_profile("Display P3", SRGB_TAG, A2B0=b"mft2".ljust(64, b"\0"))
     PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=block)
     picture, lines = read(tmp_path / "a.png")
@@ -362,10 +360,10 @@ def test_a_profile_with_tables_beside_its_matrix(tmp_path: Path) -> None:
     assert lines == ["of its ICC profile the matrix and curves are used, and not its tables"]
 
 
-def test_damaged_profiles_never_raise(tmp_path: Path) -> None:
+def test_damaged_profiles_never_raise(tmp_path) -> None:
     block = reference.rgb_profile("Display P3", SRGB_TAG, reference.curve(0, 30, 65535), reference.curve(300))
     rng = np.random.default_rng(6)
-    for _ in range(500):
+    for _ in range(200):
         changed = bytearray(block[: rng.integers(0, len(block) + 1)] if rng.random() < 0.2 else block)
         for _ in range(rng.integers(1, 6)):
             if changed:
@@ -380,13 +378,11 @@ def test_damaged_profiles_never_raise(tmp_path: Path) -> None:
         icc.description(bytes(changed))
 
 
-@pytest.mark.parametrize("space", ["Rec. 709", "Display P3", "ACES AP0", "CIE XYZ"])
-@pytest.mark.parametrize(
-    "curve",
-    [Parametric(2.6), Sampled((0.0, 0.1, 1.0)), SRGB_CURVE],
-    ids=["gamma", "points", "sRGB"],
+@each(
+    space=["Rec. 709", "Display P3", "ACES AP0", "CIE XYZ"],
+    curve=[Parametric(2.6), Sampled((0.0, 0.1, 1.0)), SRGB_CURVE],
 )
-def test_profiles_that_are_written_come_back(space: str, curve: Curve) -> None:
+def test_profiles_that_are_written_come_back(space, curve) -> None:
     colour = of_primaries(NAMED[space], curve)
     block = icc.profile_of(colour, gray=False)
     assert ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(io.BytesIO(block))).startswith(space)
@@ -443,11 +439,10 @@ SRGB_CHUNK = reference.png_chunk(b"sRGB", b"\0")
     ],
     ids=lambda value: "",
 )
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_png_chunks_count_in_their_order(
-    chunks: tuple[bytes, ...], curve: Any, space: str, dtype: Any, channels: int, gpu: Gpu, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "channels"), [(np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)]
+)
+def test_png_chunks_count_in_their_order(chunks, curve, space, dtype, channels, gpu, tmp_path) -> None:
     pixels = np.random.default_rng(3).integers(0, np.iinfo(dtype).max + 1, (6, 9, channels)).astype(dtype)
     gray, alpha = channels < 3, channels in (2, 4)
     if gray and ADOBE in chunks:
@@ -484,7 +479,7 @@ def test_png_chunks_count_in_their_order(
     ],
     ids=["codes", "YCbCr", "length", "iCCP", "cHRM", "gAMA", "gAMA 1", "gAMA 999", "large gAMA"],
 )
-def test_png_chunks_that_make_no_sense(chunk: bytes, line: str, tmp_path: Path) -> None:
+def test_png_chunks_that_make_no_sense(chunk, line, tmp_path) -> None:
     pixels = np.zeros((3, 4, 3), np.uint8)
     (tmp_path / "a.png").write_bytes(reference.png(pixels, chunk))
     picture, lines = read(tmp_path / "a.png")
@@ -498,7 +493,7 @@ def test_png_chunks_that_make_no_sense(chunk: bytes, line: str, tmp_path: Path) 
         assert picture.colour == LINEAR
 
 
-def test_all_that_is_to_be_said_is_said(tmp_path: Path) -> None:
+def test_all_that_is_to_be_said_is_said(tmp_path) -> None:
     """A profile silences nothing else."""
     text = reference.png_chunk(b"tEXt", b"Title\0A title")
     bad = reference.png_chunk(b"cICP", bytes((200, 16, 0, 1)))
@@ -513,7 +508,7 @@ def test_all_that_is_to_be_said_is_said(tmp_path: Path) -> None:
     ]
 
 
-def test_narrow_range(gpu: Gpu, tmp_path: Path) -> None:
+def test_narrow_range(gpu, tmp_path) -> None:
     """Black is 16 and white 235; beyond is clipped."""
     pixels = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
     (tmp_path / "a.png").write_bytes(reference.png(pixels, reference.png_chunk(b"cICP", bytes((1, 8, 0, 0)))))
@@ -526,9 +521,8 @@ def test_narrow_range(gpu: Gpu, tmp_path: Path) -> None:
 # Floats --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("space", ["Rec. 2020", "Display P3", "ACES AP0", "ACES AP1", "Rec. 709"])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_exr_chromaticities(space: str, dtype: Any, gpu: Gpu, tmp_path: Path) -> None:
+@each(space=["Rec. 2020", "Display P3", "ACES AP0", "ACES AP1", "Rec. 709"], dtype=[np.float16, np.float32])
+def test_exr_chromaticities(space, dtype, gpu, tmp_path) -> None:
     pixels = np.random.default_rng(5).uniform(-1, 20, (6, 7, 4)).astype(dtype)
     pixels[..., 3] = 1
     attributes = {"chromaticities": ("float[8]", reference.CHROMATICITIES[space])}
@@ -542,18 +536,7 @@ def test_exr_chromaticities(space: str, dtype: Any, gpu: Gpu, tmp_path: Path) ->
     assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["four digits"] * 20
 
 
-def test_exr_chromaticities_that_make_no_sense(tmp_path: Path) -> None:
-    attributes = {"chromaticities": ("float[8]", (0.0,) * 8)}
-    files.write(
-        tmp_path / "a.exr",
-        Picture(np.ones((2, 3, 3), np.float32), linear=True, metadata=Metadata(attributes=attributes)),
-    )
-    picture, lines = read(tmp_path / "a.exr")
-    assert lines == ["its chromaticities make no sense; colours are taken as linear Rec. 709 light"]
-    assert picture.colour == LINEAR
-
-
-def test_radiance_primaries(gpu: Gpu, tmp_path: Path) -> None:
+def test_radiance_primaries(gpu, tmp_path) -> None:
     pixels = np.random.default_rng(5).uniform(0, 20, (6, 9, 3)).astype(np.float32)
     files.write(tmp_path / "a.hdr", Picture(pixels, linear=True))
     numbers = " ".join(map(str, reference.CHROMATICITIES["Rec. 2020"]))
@@ -565,9 +548,8 @@ def test_radiance_primaries(gpu: Gpu, tmp_path: Path) -> None:
     assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["four digits"] * 20
 
 
-@pytest.mark.parametrize("name", ["curv 5", "para 0", "para 3", "para 4"])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_tiff_floats_are_what_their_profile_says(name: str, dtype: Any, gpu: Gpu, tmp_path: Path) -> None:
+@each(name=["curv 5", "para 0", "para 3", "para 4"], dtype=[np.float16, np.float32])
+def test_tiff_floats_are_what_their_profile_says(name, dtype, gpu, tmp_path) -> None:
     data, formula = CURVES[name]
     pixels = np.random.default_rng(8).random((6, 7, 3)).astype(dtype)
     picture = Picture(pixels, metadata=Metadata(icc=reference.rgb_profile("Display P3", data)))
@@ -578,7 +560,7 @@ def test_tiff_floats_are_what_their_profile_says(name: str, dtype: Any, gpu: Gpu
     assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["profile"]
 
 
-def test_light_that_is_infinite_or_no_number(gpu: Gpu) -> None:
+def test_light_that_is_infinite_or_no_number(gpu) -> None:
     """Infinite light stays, which a matrix would make no number of; values beyond 0 … 1 go on as the curve does."""
     colour = of_primaries(NAMED["ACES AP1"], LINEAR_CURVE)
     pixels = np.float32([[[np.inf, np.inf, np.inf], [np.nan, 1, 1], [-1, 2, 3]]])
@@ -594,10 +576,12 @@ def test_light_that_is_infinite_or_no_number(gpu: Gpu) -> None:
 # Writing -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp", "jp2", "npz"])
-@pytest.mark.parametrize("space", ["pq", "hlg", "gamma", "linear", "p3", "points"])
-@pytest.mark.parametrize("channels", [1, 3, 4])
-def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, tmp_path: Path) -> None:
+@some(
+    suffix=["png", "jpg", "tif", "webp", "jp2", "npz"],
+    space=["pq", "hlg", "gamma", "linear", "p3", "points"],
+    channels=[1, 3, 4],
+)
+def test_what_is_written_is_read_again(suffix, space, channels, tmp_path) -> None:
     """Each format says it by its own means; where a format has none, a line says so."""
     p3 = NAMED["Display P3"]
     colour = {
@@ -631,7 +615,7 @@ def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, t
     assert back.linear == colour.linear
 
 
-def test_png_is_labelled_by_chunks(tmp_path: Path) -> None:
+def test_png_is_labelled_by_chunks(tmp_path) -> None:
     def chunks(colour: Colour) -> dict[bytes, bytes]:
         pixels = np.zeros((2, 3, 3), np.uint8)
         metadata = Metadata(colour=unusual(colour))
@@ -650,10 +634,9 @@ def test_png_is_labelled_by_chunks(tmp_path: Path) -> None:
     assert gamma.keys() == {b"gAMA", b"iCCP"}
 
 
-@pytest.mark.parametrize("suffix", ["png", "tif", "jpg", "webp", "jp2", "npz"])
-@pytest.mark.parametrize(
-    "curve",
-    [
+@each(
+    suffix=["png", "tif", "jpg", "webp", "jp2", "npz"],
+    curve=[
         Parametric(1e5),
         Parametric(1 / 65536),
         Parametric(1e-9),
@@ -661,9 +644,8 @@ def test_png_is_labelled_by_chunks(tmp_path: Path) -> None:
         Parametric(2.0, 1 / 65536, -1.0, 0.0, 65536.0, 0.5, 0.5),
         Parametric(2.0, e=-40000.0),
     ],
-    ids=["power", "root", "tiny", "100", "threshold", "offset"],
 )
-def test_curves_whose_numbers_no_profile_holds(curve: Parametric, suffix: str, tmp_path: Path) -> None:
+def test_curves_whose_numbers_no_profile_holds(curve, suffix, tmp_path) -> None:
     """A line says so. They are below 32768, and those of powers make sense from 1/128 to 128."""
     pixels = np.zeros((32, 33, 3), np.uint8)
     picture = Picture(pixels, metadata=Metadata(colour=Colour((curve,), chromaticities=NAMED["Rec. 709"])))
@@ -676,37 +658,8 @@ def test_curves_whose_numbers_no_profile_holds(curve: Parametric, suffix: str, t
     read(tmp_path / f"a.{suffix}")
 
 
-@pytest.mark.parametrize(
-    ("colour", "holds"),
-    [
-        (of_primaries(NAMED["Adobe RGB"], Pq()), False),
-        (Colour((SRGB_CURVE,), narrow=True), False),
-        (of_primaries(NAMED["Rec. 2020"], Pq(), narrow=True), True),
-    ],
-    ids=["PQ", "narrow", "code points"],
-)
-def test_png_has_no_empty_code_points(colour: Colour, holds: bool, tmp_path: Path) -> None:
-    picture = Picture(np.zeros((3, 4, 3), np.uint8), metadata=Metadata(colour=colour))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        files.write(tmp_path / "a.png", picture)
-    assert (b"cICP" in (tmp_path / "a.png").read_bytes()) == holds
-    assert [str(w.message) for w in caught if "cannot say" not in str(w.message)] == []
-    assert len(caught) == (not holds)
-
-
-@pytest.mark.parametrize("name", ["a.dpx", "a.npy"])
-def test_formats_that_cannot_say_it(name: str, tmp_path: Path) -> None:
-    picture = Picture(np.zeros((4, 4, 3), np.uint8), metadata=Metadata(colour=of_signal("pq", 0)))
-    with pytest.warns(
-        GpuopsWarning,
-        match=r"cannot say what its values are \(PQ, Rec. 709 primaries\); they are taken for sRGB$",
-    ):
-        files.write(tmp_path / name, picture)
-
-
 @pytest.mark.parametrize("name", ["a.tif", "a.png", "a.npz"])
-def test_a_profile_of_encoded_values_does_not_label_light(name: str, tmp_path: Path) -> None:
+def test_a_profile_of_encoded_values_does_not_label_light(name, tmp_path) -> None:
     dtype = np.uint16 if name == "a.png" else np.float32
     block = reference.rgb_profile("Rec. 709", SRGB_TAG)
     picture = Picture(np.ones((4, 5, 3), dtype), linear=True, metadata=Metadata(icc=block))
@@ -715,11 +668,6 @@ def test_a_profile_of_encoded_values_does_not_label_light(name: str, tmp_path: P
     ):
         files.write(tmp_path / name, picture)
     assert files.read(tmp_path / name).linear
-
-
-def test_dpx_of_light(tmp_path: Path) -> None:
-    files.write(tmp_path / "a.dpx", Picture(np.full((4, 4, 3), 9, np.uint16), linear=True))
-    assert files.read(tmp_path / "a.dpx").linear
 
 
 def test_metadata_keep_the_colour_as_json() -> None:

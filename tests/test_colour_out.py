@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,20 +10,19 @@ import pytest
 from PIL import Image as PIL
 from PIL import ImageCms
 
-from gpuops import Gpu, files
+from gpuops import files
 from gpuops.batch.job import Job, Options
 from gpuops.chain import Chain
 from gpuops.errors import ParameterError
-from gpuops.files import Metadata, Picture, oiio
+from gpuops.files import Picture, oiio
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.colours import LIGHTS, NAMES, SIGNALS
 from gpuops.pixels import light, targets
 
-from .conftest import Run
+from .choices import each, some
 from .reference import colour as reference
 
-Clpix = Callable[..., Run]
 SPACES = (*SIGNALS, *LIGHTS)
 #: The names of transfer and primaries by which `clpix info` calls each space.
 CALLED = {
@@ -61,12 +57,8 @@ def test_every_name_is_tested() -> None:
     assert set(SPACES) == set(reference.OUTPUTS) == set(CALLED) == set(NAMES) - {"auto", "input"}
 
 
-# Values --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", SPACES)
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_light_in_a_space(gpu: Gpu, name: str, channels: int, rng: np.random.Generator) -> None:
+@each(name=SPACES, channels=[1, 2, 3, 4])
+def test_light_in_a_space(gpu, name, channels, rng) -> None:
     """Colours beyond the space, beyond white and negative; alpha stays."""
     values = rng.uniform(-0.3, 6, (7, 19, channels)).astype(np.float32)
     values[0] = 0
@@ -84,8 +76,8 @@ def test_light_in_a_space(gpu: Gpu, name: str, channels: int, rng: np.random.Gen
     assert np.array_equal(found[..., colours:], values[..., colours:])
 
 
-@pytest.mark.parametrize("name", SPACES)
-def test_not_finite_light(gpu: Gpu, name: str) -> None:
+@pytest.mark.parametrize("name", ["srgb", "rec2100-pq", "rec2100-hlg", "acescg"])
+def test_not_finite_light(gpu, name) -> None:
     """Infinities stay, as NaN does, and their neighbours are not spoilt."""
     values = np.full((3, 1, 5), 0.25, np.float32)
     values[0, 0, 1], values[1, 0, 2], values[2, 0, 3] = np.inf, np.nan, -np.inf
@@ -103,11 +95,8 @@ def test_not_finite_light(gpu: Gpu, name: str) -> None:
     assert lost.numpy()[1] >= 3
 
 
-@pytest.mark.parametrize("name", SPACES)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float"])
-def test_a_colour_target_through_the_command(
-    clpix: Clpix, name: str, dtype: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@each(name=SPACES, dtype=["uint8", "uint16", "float"])
+def test_a_colour_target_through_the_command(clpix, name, dtype, tmp_path, rng) -> None:
     """24 patches and random colours, from sRGB; the label is read again, and gives the light back."""
     colours = np.concatenate([PATCHES, rng.integers(0, 256, (24, 3)).astype(np.uint8)]).reshape(6, 8, 3)
     PIL.fromarray(colours).save(tmp_path / "in.png")
@@ -122,12 +111,8 @@ def test_a_colour_target_through_the_command(
     assert (found.colour.transfer, found.colour.primaries) == CALLED[name]
 
 
-# Labels --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", SPACES)
-@pytest.mark.parametrize("suffix", ["png", "jpg", "webp", "tif", "jp2", "exr", "dpx", "hdr", "npz"])
-def test_labels(clpix: Clpix, name: str, suffix: str, tmp_path: Path, rng: np.random.Generator) -> None:
+@some(name=SPACES, suffix=["png", "jpg", "webp", "tif", "jp2", "exr", "dpx", "hdr", "npz"])
+def test_labels(clpix, name, suffix, tmp_path, rng) -> None:
     """What a format can say it says; otherwise a line names it, and the values are those that were asked for."""
     pixels = rng.integers(0, 256, (40, 41, 3)).astype(np.uint8)
     PIL.fromarray(pixels).save(tmp_path / "in.png")
@@ -144,11 +129,8 @@ def test_labels(clpix: Clpix, name: str, suffix: str, tmp_path: Path, rng: np.ra
     assert (found.colour.transfer, found.colour.primaries) == (transfer, primaries)
 
 
-@pytest.mark.parametrize("dtype", ["float", "half"])
-@pytest.mark.parametrize("name", ["rec2100-pq", "rec2100-hlg", "display-p3-pq", "rec2020"])
-def test_light_beyond_the_primaries_comes_back(
-    clpix: Clpix, name: str, dtype: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@each(dtype=["float", "half"], name=["rec2100-pq", "rec2100-hlg", "display-p3-pq", "rec2020"])
+def test_light_beyond_the_primaries_comes_back(clpix, name, dtype, tmp_path, rng) -> None:
     """Files of floats keep colours that the space cannot show: negative signals, which are negative light."""
     light = rng.uniform(-1, 1, (40, 41, 3)).astype(np.float32)
     files.write(tmp_path / "in.exr", files.Picture(light, linear=True))
@@ -159,9 +141,11 @@ def test_light_beyond_the_primaries_comes_back(
     assert error.max() < (2e-3 if dtype == "float" else 0.03)  # half floats have 11 bits
 
 
-@pytest.mark.parametrize("name", ["display-p3", "adobe-rgb", "prophoto-rgb", "rec2020", "linear-p3"])
-@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp"])
-def test_profiles_for_other_readers(clpix: Clpix, name: str, suffix: str, tmp_path: Path) -> None:
+@each(
+    name=["display-p3", "adobe-rgb", "prophoto-rgb", "rec2020", "linear-p3"],
+    suffix=["png", "jpg", "tif", "webp"],
+)
+def test_profiles_for_other_readers(clpix, name, suffix, tmp_path) -> None:
     """Little CMS makes the sRGB of it that it was."""
     PIL.fromarray(PATCHES.reshape(4, 6, 3).repeat(8, 0).repeat(8, 1)).save(tmp_path / "in.png")
     out = tmp_path / f"out.{suffix}"
@@ -184,7 +168,7 @@ def test_profiles_for_other_readers(clpix: Clpix, name: str, suffix: str, tmp_pa
     ("name", "codes"),
     [("rec2100-pq", (9, 16, 0, 1)), ("rec2100-hlg", (9, 18, 0, 1)), ("display-p3-pq", (12, 16, 0, 1))],
 )
-def test_hdr_in_png(clpix: Clpix, name: str, codes: tuple[int, ...], tmp_path: Path) -> None:
+def test_hdr_in_png(clpix, name, codes, tmp_path) -> None:
     """Scene light becomes 16 bits with cICP, of an EXR as of a picture of 8 bits."""
     scene = np.linspace(0, 12, 6 * 7 * 3).reshape(6, 7, 3).astype(np.float32)
     files.write(tmp_path / "in.exr", Picture(scene, linear=True))
@@ -205,7 +189,7 @@ def test_hdr_in_png(clpix: Clpix, name: str, codes: tuple[int, ...], tmp_path: P
     assert np.abs(found - expected).max() < 2e-5
 
 
-def test_exr_of_a_space(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_exr_of_a_space(clpix, tmp_path, rng) -> None:
     """Chromaticities, read by OpenImageIO; light beyond Rec. 709 comes back."""
     values = rng.uniform(0, 9, (9, 8, 3)).astype(np.float32)
     files.write(tmp_path / "in.exr", Picture(values, linear=True))
@@ -222,9 +206,6 @@ def test_exr_of_a_space(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) 
         back = tmp_path / "back.exr"
         assert clpix("convert", out, "-o", back, "--colour", "linear", "--overwrite").code == 0
         assert np.abs(files.read(back).pixels - values).max() < 2e-5
-
-
-# What it goes with ---------------------------------------------------------------------------------
 
 
 def _p3(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -251,11 +232,8 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("what", COMMANDS)
-@pytest.mark.parametrize("channels", [1, 3, 4])
-def test_every_command(
-    clpix: Clpix, what: str, channels: int, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@each(what=COMMANDS, channels=[1, 3, 4])
+def test_every_command(clpix, what, channels, tmp_path, rng) -> None:
     """The result is that of sRGB in the other space, but for the rounding of both, and alpha is the same."""
     pixels = rng.integers(60, 200, (48, 52, channels)).astype(np.uint8)
     files.write(tmp_path / "in.png", Picture(pixels, alpha=channels == 4))
@@ -276,7 +254,7 @@ def test_every_command(
     assert wide.metadata.icc is not None
 
 
-def test_ifft_and_idwt(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_ifft_and_idwt(clpix, tmp_path, rng) -> None:
     pixels = rng.integers(0, 256, (33, 30, 3)).astype(np.uint8)
     PIL.fromarray(pixels).save(tmp_path / "in.png")
     for forward, inverse in (("fft", "ifft"), ("dwt", "idwt")):
@@ -290,7 +268,7 @@ def test_ifft_and_idwt(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) -
         assert "of stored values: leave out --colour" in run.err
 
 
-def test_what_is_written_on_the_way(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_what_is_written_on_the_way(clpix, tmp_path, rng) -> None:
     pixels = rng.integers(0, 256, (33, 30, 3)).astype(np.uint8)
     PIL.fromarray(pixels).save(tmp_path / "in.png")
     run = clpix(
@@ -303,34 +281,7 @@ def test_what_is_written_on_the_way(clpix: Clpix, tmp_path: Path, rng: np.random
     assert way.colour.primaries == files.read(tmp_path / "out.png").colour.primaries == "Display P3"
 
 
-@pytest.mark.parametrize("name", ["display-p3", "rec2100-pq", "srgb"])
-@pytest.mark.parametrize("suffix", ["png", "tif"])
-def test_by_rows(
-    gpu: Gpu,
-    name: str,
-    suffix: str,
-    tmp_path: Path,
-    rng: np.random.Generator,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The same bytes as of the whole picture."""
-    from gpuops.batch import streaming
-    from gpuops.batch.job import run_job
-    from gpuops.tiles import course
-
-    PIL.fromarray(rng.integers(0, 256, (211, 64, 4)).astype(np.uint8)).save(tmp_path / "in.png")
-    chain = Chain(BlurParams((2.0, 2.0)))
-    for out in ("whole", "rows"):
-        path = str(tmp_path / f"{out}.{suffix}")
-        run_job(gpu, Job(str(tmp_path / "in.png"), chain, path, options=Options(colour=name)))
-        monkeypatch.setattr(streaming, "is_too_large", lambda *_: True)
-        monkeypatch.setattr(course, "_ENOUGH", 1 << 14)
-    whole, rows = (files.read(tmp_path / f"{out}.{suffix}") for out in ("whole", "rows"))
-    assert np.array_equal(whole.pixels, rows.pixels)
-    assert whole.colour == rows.colour
-
-
-def test_the_inputs_own_space(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_the_inputs_own_space(clpix, tmp_path, rng) -> None:
     """Values that an operation leaves as they are come back exactly, with the profile, and sRGB stays sRGB."""
     srgb_curve = reference.parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
     profile = reference.rgb_profile("Display P3", srgb_curve)
@@ -354,7 +305,7 @@ def test_the_inputs_own_space(clpix: Clpix, tmp_path: Path, rng: np.random.Gener
     assert np.abs(found.pixels - reference.srgb_light(pixels / 255)).max() < 1e-3  # half
 
 
-def test_a_space_that_is_a_table_is_refused(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_space_that_is_a_table_is_refused(clpix, tmp_path) -> None:
     curve = reference.curve(*(int(65535 * (k / 63) ** 3.1) for k in range(64)))
     profile = reference.rgb_profile("Display P3", curve)
     PIL.fromarray(PATCHES.reshape(4, 6, 3)).save(tmp_path / "in.png", icc_profile=profile)
@@ -365,7 +316,7 @@ def test_a_space_that_is_a_table_is_refused(clpix: Clpix, tmp_path: Path) -> Non
     assert not (tmp_path / "out.png").exists()
 
 
-def test_two_ways_to_say_the_signal_are_refused(clpix: Clpix, tmp_path: Path) -> None:
+def test_two_ways_to_say_the_signal_are_refused(clpix, tmp_path) -> None:
     PIL.fromarray(PATCHES.reshape(4, 6, 3)).save(tmp_path / "in.png")
     run = clpix(
         "tonemap", tmp_path / "in.png", "-o", tmp_path / "o.png", "--transfer", "pq", "--colour", "srgb"
@@ -381,15 +332,12 @@ def test_two_ways_to_say_the_signal_are_refused(clpix: Clpix, tmp_path: Path) ->
     assert "nothing is written: leave out --colour" in run.err
 
 
-def test_the_space_decides_about_results(tmp_path: Path) -> None:
+def test_the_space_decides_about_results(tmp_path) -> None:
     """Journals know results of another space as others."""
     jobs = [
         Job("a.png", Chain(BlurParams((1.0, 1.0))), "b.png", options=Options(colour=name)) for name in NAMES
     ]
     assert len({job.recipe for job in jobs}) == len(NAMES)
-
-
-# EXIF ----------------------------------------------------------------------------------------------
 
 
 def _exif(space: int, index: str | None) -> bytes:
@@ -398,9 +346,8 @@ def _exif(space: int, index: str | None) -> bytes:
     return bytes(exif.tobytes())
 
 
-@pytest.mark.parametrize(
-    ("space", "index", "adobe"),
-    [
+@each(
+    space__index__adobe=[
         (1, "R98", False),
         (1, "R03", False),
         (2, None, True),
@@ -408,11 +355,9 @@ def _exif(space: int, index: str | None) -> bytes:
         (0xFFFF, "R98", False),
         (0xFFFF, None, False),
     ],
+    suffix=["jpg", "webp"],
 )
-@pytest.mark.parametrize("suffix", ["jpg", "webp"])
-def test_exif_says_adobe_rgb(
-    clpix: Clpix, space: int, index: str | None, adobe: bool, suffix: str, tmp_path: Path
-) -> None:
+def test_exif_says_adobe_rgb(clpix, space, index, adobe, suffix, tmp_path) -> None:
     """Colours are converted, and the block tells no more of them than is true. A profile overrules it."""
     pixels = PATCHES.reshape(4, 6, 3).repeat(8, 0).repeat(8, 1)
     lossless = {"lossless": True} if suffix == "webp" else {"quality": 100, "subsampling": 0}
@@ -454,19 +399,3 @@ def test_a_damaged_block_says_nothing() -> None:
             is_adobe_rgb(damaged)
             assert len(coloured(damaged, srgb=True)) == len(damaged)
     assert not is_adobe_rgb(coloured(block, srgb=False))
-
-
-def test_info_tells_the_space(clpix: Clpix, tmp_path: Path) -> None:
-    PIL.fromarray(PATCHES.reshape(4, 6, 3)).save(tmp_path / "in.png")
-    clpix("convert", tmp_path / "in.png", "-o", tmp_path / "o.png", "--colour", "rec2100-hlg")
-    (found,) = json.loads(clpix("info", tmp_path / "o.png", "--json").out)
-    assert found["colour"] == {"transfer": "HLG", "primaries": "Rec. 2020", "narrow_range": False}
-
-
-def test_metadata_stays(clpix: Clpix, tmp_path: Path) -> None:
-    metadata = Metadata(xmp=b"<x:xmpmeta/>", resolution=(300, 300, "in"))
-    files.write(tmp_path / "in.png", Picture(PATCHES.reshape(4, 6, 3), metadata=metadata))
-    clpix("convert", tmp_path / "in.png", "-o", tmp_path / "o.png", "--colour", "display-p3")
-    found = files.read(tmp_path / "o.png").metadata
-    assert found.xmp == metadata.xmp
-    assert found.resolution is not None

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from skimage import metrics
 
-from gpuops import Gpu, ParameterError
+from gpuops import ParameterError
 from gpuops.files import Picture
 from gpuops.metrics.compare import (
     difference,
@@ -23,7 +23,6 @@ from gpuops.metrics.measure import Both, measure
 from gpuops.params.comparing import Comparing
 from gpuops.params.thresholds import Thresholds
 
-from .reference.colour import srgb_light
 from .reference.metrics import skimage_ssim
 from .tolerance import COMPARE as TOLERANCE
 
@@ -50,7 +49,7 @@ def noisy(
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_errors_are_those_of_skimage(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
+def test_errors_are_those_of_skimage(gpu, rng, shape) -> None:
     a, b = noisy(rng, shape)
     wide = a.astype(np.float64), b.astype(np.float64)
     assert mean_squared_error(gpu, a, b) == pytest.approx(
@@ -67,16 +66,14 @@ def test_errors_are_those_of_skimage(gpu: Gpu, rng: np.random.Generator, shape: 
     [(11, 11), (11, 12), (12, 43), (26, 42), (27, 43), (25, 41), (3, 97, 101), (2, 2, 40, 33)],
     ids=str,
 )
-def test_structural_similarity_is_that_of_skimage(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]
-) -> None:
+def test_structural_similarity_is_that_of_skimage(gpu, rng, shape) -> None:
     a, b = noisy(rng, shape)
     result = structural_similarity(gpu, a, b, data_range=1.0)
     assert result == pytest.approx(skimage_ssim(a, b, 1.0), abs=TOLERANCE["ssim"])
     assert result < 0.999
 
 
-def test_structural_similarity_of_integer_levels(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_structural_similarity_of_integer_levels(gpu, rng) -> None:
     a = rng.integers(0, 256, (40, 50), np.uint8)
     b = np.clip(a.astype(int) + rng.integers(-9, 10, a.shape), 0, 255).astype(np.uint8)
     assert structural_similarity(gpu, a, b) == pytest.approx(skimage_ssim(a, b, 255), abs=TOLERANCE["ssim"])
@@ -84,16 +81,14 @@ def test_structural_similarity_of_integer_levels(gpu: Gpu, rng: np.random.Genera
     assert peak_signal_noise_ratio(gpu, a, b) == pytest.approx(expected, abs=TOLERANCE["psnr"])
 
 
-def test_structural_similarity_of_bright_flat_areas_is_not_lost_to_cancellation(
-    gpu: Gpu, rng: np.random.Generator
-) -> None:
+def test_structural_similarity_of_bright_flat_areas_is_not_lost_to_cancellation(gpu, rng) -> None:
     a = np.full((60, 60), 200.0, np.float32)  # like an HDR sky: 200 × white with noise of a thousandth
     a, b = ((a + rng.normal(0, 0.2, a.shape)).astype(np.float32) for _ in range(2))
     expected = skimage_ssim(a, b, 1.0)
     assert structural_similarity(gpu, a, b, data_range=1.0) == pytest.approx(expected, abs=1e-4)
 
 
-def test_many_small_squares_do_not_vanish_beside_large_ones(gpu: Gpu) -> None:
+def test_many_small_squares_do_not_vanish_beside_large_ones(gpu) -> None:
     n = 1 << 22  # 4 Mpixel of errors whose float32 sum, one after the other, would stand still at 2²⁴
     a = np.zeros((2048, n // 2048), np.float32)
     b = np.full_like(a, 1.0)
@@ -102,17 +97,7 @@ def test_many_small_squares_do_not_vanish_beside_large_ones(gpu: Gpu) -> None:
     assert mean_squared_error(gpu, a, b) == pytest.approx(exact, rel=1e-12)
 
 
-def test_sums_are_the_same_in_every_run(gpu: Gpu, rng: np.random.Generator) -> None:
-    a, b = noisy(rng, (3, 201, 307))
-    first, second = gpu.array(a), gpu.array(b)
-    assert counts(gpu, first, second) == counts(gpu, first, second)
-    once, again = (mean_squared_error(gpu, first, second) for _ in range(2))
-    assert once == again
-    once, again = (structural_similarity(gpu, first, second, data_range=1.0) for _ in range(2))
-    assert once == again
-
-
-def test_equal_images_are_equal_with_nan_and_infinity_in_them(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_equal_images_are_equal_with_nan_and_infinity_in_them(gpu, rng) -> None:
     a = rng.random((1, 20, 20), np.float32)
     a[0, 3, 4], a[0, 5, 6], a[0, 7, 8] = np.nan, np.inf, -np.inf
     found = counts(gpu, a, a.copy())
@@ -124,9 +109,7 @@ def test_equal_images_are_equal_with_nan_and_infinity_in_them(gpu: Gpu, rng: np.
 @pytest.mark.parametrize(
     ("one", "other"), [(np.nan, 0.5), (0.5, np.nan), (np.inf, 0.5), (np.inf, -np.inf), (np.inf, np.nan)]
 )
-def test_what_is_not_finite_against_another_value_is_an_infinite_error(
-    gpu: Gpu, one: float, other: float
-) -> None:
+def test_what_is_not_finite_against_another_value_is_an_infinite_error(gpu, one, other) -> None:
     a, b = np.zeros((2, 1, 13, 13), np.float32)
     a[0, 2, 3], b[0, 2, 3] = one, other
     found = counts(gpu, a, b)
@@ -140,34 +123,13 @@ def test_what_is_not_finite_against_another_value_is_an_infinite_error(
     assert {limit.name for limit in measured.missed} == {"not-finite", "max-error", "min-psnr", "min-ssim"}
 
 
-def test_thresholds_decide_the_verdict(gpu: Gpu) -> None:
-    a = np.zeros((12, 12, 1), np.float32)
-    b = a.copy()
-    b[0, 0, 0] = 0.25
-    both = Both(gpu, Picture(b, linear=True), Picture(a, linear=True), Comparing())
-
-    def passes(**limits: float) -> bool:
-        return not measure(both, Thresholds(limits=limits)).missed
-
-    measured = measure(both, Thresholds())
-    assert (measured.figures["max"], measured.differing) == (0.25, 1)
-    assert not passes()
-    assert passes(max=0.25)
-    assert not passes(max=0.2499)
-    psnr = measured.figures["psnr"]
-    assert passes(psnr=psnr)
-    assert not passes(max=1, psnr=psnr + 0.01)
-    only = Both(gpu, both.result, both.reference, Comparing(metrics=("max",)))
-    assert set(measure(only, Thresholds(limits={"ssim": 0.5})).figures) == {"max", "rmse", "ssim"}
-
-
-def test_small_images_have_no_structural_similarity(gpu: Gpu) -> None:
+def test_small_images_have_no_structural_similarity(gpu) -> None:
     a = gpu.array(np.zeros((1, 10, 40), np.float32))
     with pytest.raises(ParameterError, match="11×11"):
         structural_similarity(gpu, a, a, data_range=1.0)
 
 
-def test_difference_picture(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_difference_picture(gpu, rng) -> None:
     a, b = noisy(rng, (4, 13, 17))
     b[:, 0, 0] = a[:, 0, 0]
     first, second = gpu.array(a), gpu.array(b)
@@ -181,15 +143,7 @@ def test_difference_picture(gpu: Gpu, rng: np.random.Generator) -> None:
     assert (shown[:, 0, 0] == 0).all()
 
 
-def test_the_gain_of_the_difference_picture_makes_errors_visible(gpu: Gpu, rng: np.random.Generator) -> None:
-    a = rng.integers(0, 200, (50, 50, 1), np.uint8)
-    b = a + rng.integers(0, 2, a.shape, np.uint8)
-    both = Both(gpu, Picture(b), Picture(a), Comparing())
-    shown = difference(gpu, *both.stored, measure(both, Thresholds()).gain).numpy()
-    assert math.sqrt(np.mean(shown**2)) == pytest.approx(0.25, rel=1e-5)
-
-
-def test_levels_of_8_and_16_bits_compare_exactly(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_levels_of_8_and_16_bits_compare_exactly(gpu, rng) -> None:
     narrow = np.arange(256, dtype=np.uint8).repeat(3).reshape(16, 16, 3)
     wide = narrow.astype(np.uint16) * 257
     a, b, data_range = pair(gpu, Picture(narrow), Picture(wide))
@@ -203,25 +157,7 @@ def test_levels_of_8_and_16_bits_compare_exactly(gpu: Gpu, rng: np.random.Genera
     assert (counts(gpu, a, b).max, data_range) == (1, 255)
 
 
-def test_a_linear_picture_meets_an_encoded_one_as_encoded_values(gpu: Gpu) -> None:
-    codes = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
-    v = codes / 255
-    light = srgb_light(v).astype(np.float32)
-    for space in ("auto", "encoded", "linear"):
-        a, b, data_range = pair(gpu, Picture(codes), Picture(light, linear=True), space=space)
-        assert data_range == 1
-        assert a.linear == b.linear == (space == "linear")
-        assert counts(gpu, a, b).max < 5e-6  # powr: 16 ulp
-
-
-def test_float_pictures_compare_as_they_are(gpu: Gpu) -> None:
-    half = np.array([[[0.5, 7.25, np.nan]]], np.float16)
-    a, b, data_range = pair(gpu, Picture(half, linear=True), Picture(half.astype(np.float32), linear=True))
-    assert (data_range, a.linear) == (1, True)
-    assert counts(gpu, a, b).differing == 0
-
-
-def test_alpha_counts_unless_left_out(gpu: Gpu) -> None:
+def test_alpha_counts_unless_left_out(gpu) -> None:
     a = np.full((12, 12, 4), 9, np.uint8)
     b = a.copy()
     b[..., 3] = 19
@@ -236,7 +172,7 @@ def test_alpha_counts_unless_left_out(gpu: Gpu) -> None:
     assert pair(gpu, pictures[0], colours, alpha=False)[0].shape == (3, 12, 12)
 
 
-def test_operands_without_meaning(gpu: Gpu) -> None:
+def test_operands_without_meaning(gpu) -> None:
     a = np.zeros((12, 12), np.float32)
     with pytest.raises(ParameterError, match="shapes differ"):
         mean_squared_error(gpu, a, a[:, :-1])

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,26 +19,18 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.batch.job import Options
 from gpuops.batch.side_by_side import TwoFiles
 from gpuops.files import Picture, Strips
-from gpuops.files.abreast import RowPlace, abreast
-from gpuops.metrics.flip import exposures_of
+from gpuops.files.abreast import abreast
 from gpuops.metrics.flip_tiles import tile_of
 from gpuops.metrics.measure import Both, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch
-from gpuops.metrics.rows.band import Band
-from gpuops.metrics.rows.exposures import Luminances
-from gpuops.metrics.rows.joined import part_of
-from gpuops.metrics.rows.room import rows_at_a_time
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
-from .conftest import Run
+from .choices import each, few, some
 from .reference import metrics_ssim as reference
 from .tolerance import COMPARE, DOUBLE
-
-Array = npt.NDArray[Any]
-Program = Callable[..., Run]
 
 FLIPS = ("flip", "hdr-flip")
 BY_ROWS = tuple(METRICS)
@@ -118,11 +108,8 @@ def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
     assert replace(found, **rest) == replace(whole, **rest)
 
 
-@pytest.mark.parametrize("rows", [1, 7, 23, 64, 150])
-@pytest.mark.parametrize("channels", [1, 3, 4])
-def test_any_rows_give_the_figures_of_the_whole(
-    gpu: Gpu, rng: np.random.Generator, rows: int, channels: int
-) -> None:
+@each(rows=[1, 7, 23, 64, 150], channels=[1, 3, 4])
+def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows, channels) -> None:
     """One row, fewer than the halo, a prime number, SSIM's own bands, and all."""
     a, b = two(rng, (150, 61, channels))
     how = Comparing(metrics=NEAR, window=9, radius=2, tolerance=0.002)
@@ -135,9 +122,8 @@ def test_any_rows_give_the_figures_of_the_whole(
     assert whole.figures["pixelmatch"] > 0 and whole.figures["within-radius"] > 0 and whole.bad > 0
 
 
-@pytest.mark.parametrize("dtypes", ["uint8 uint16", "uint16 uint16", "float16 float32", "uint8 float32"])
-@pytest.mark.parametrize("space", ["auto", "linear"])
-def test_kinds_of_pictures(gpu: Gpu, rng: np.random.Generator, dtypes: str, space: str) -> None:
+@each(dtypes=["uint8 uint16", "uint16 uint16", "float16 float32", "uint8 float32"], space=["auto", "linear"])
+def test_kinds_of_pictures(gpu, rng, dtypes, space) -> None:
     """Depths that differ, and values that are converted."""
     first, second = dtypes.split()
     a, b = two(rng, dtype=first)[0], two(rng, dtype=second)[1]
@@ -146,11 +132,8 @@ def test_kinds_of_pictures(gpu: Gpu, rng: np.random.Generator, dtypes: str, spac
         check_same(by_rows(gpu, a, b, how, 13), as_whole(gpu, a, b, how))
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("ppd", [None, 20.0, 150.0])
-def test_flip_of_whole_tiles(
-    planned: Gpu, rng: np.random.Generator, channels: int, ppd: float | None
-) -> None:
+@some(channels=[1, 3], ppd=[None, 20.0, 150.0])
+def test_flip_of_whole_tiles(planned, rng, channels, ppd) -> None:
     """Tiles are those of the whole, so that even their sums have the same bits."""
     a, b = two(rng, (210, 75, channels))
     how = Comparing(metrics=FLIPS, exposures=EXPOSURES, ppd=ppd)
@@ -163,9 +146,8 @@ def test_flip_of_whole_tiles(
         check_same(found, whole)
 
 
-@pytest.mark.parametrize("size", [(176, 177), (177, 211), (191, 176), (255, 180), (527, 191)], ids=str)
-@pytest.mark.parametrize("channels", [1, 4])
-def test_scales_of_rows(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], channels: int) -> None:
+@each(size=[(176, 177), (177, 211), (191, 176), (255, 180), (527, 191)], channels=[1, 4])
+def test_scales_of_rows(gpu, rng, size, channels) -> None:
     """Odd heights at each scale, slabs of one row of the coarsest one and more, and rows that are equal."""
     a, b = two(rng, (*size, channels))
     b.pixels[200:420] = a.pixels[200:420]
@@ -178,11 +160,11 @@ def test_scales_of_rows(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int
         assert by_rows(gpu, a, b, how, rows).figures["ms-ssim"] == pytest.approx(whole, rel=SUMS)
 
 
-@pytest.mark.parametrize("size", [(61, 30), (97, 64), (250, 70), (401, 131)], ids=str)
-@pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)
-def test_ssimulacra2_of_rows(
-    planned: Gpu, rng: np.random.Generator, size: tuple[int, int], kind: tuple[str, int]
-) -> None:
+@each(
+    size=[(61, 30), (97, 64), (250, 70), (401, 131)],
+    kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)],
+)
+def test_ssimulacra2_of_rows(planned, rng, size, kind) -> None:
     """Odd heights at each scale, as many scales as the whole has, and rows that are equal."""
     dtype, channels = kind
     a, b = two(rng, (*size, channels), dtype)
@@ -197,7 +179,7 @@ def test_ssimulacra2_of_rows(
         assert math.isnan(by_rows(planned, a, b, how, 32).figures["ssimulacra2"])
 
 
-def test_scales_of_what_is_not_finite(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_scales_of_what_is_not_finite(gpu, rng) -> None:
     """The same in both counts as equal, in whatever slab; anything else makes the figure NaN."""
     a, b = two(rng, (300, 190, 3), "float32")
     a.pixels[170, 20, 1] = b.pixels[170, 20, 1] = np.nan
@@ -212,9 +194,10 @@ def test_scales_of_what_is_not_finite(gpu: Gpu, rng: np.random.Generator) -> Non
             assert found == pytest.approx(whole, rel=SUMS, nan_ok=True)
 
 
+@pytest.mark.exhaustive
 @given(data=st.data())
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_sizes(gpu: Gpu, data: st.DataObject) -> None:
+def test_any_sizes(gpu, data) -> None:
     """Also those for which figures are not defined, which is said in the same words."""
     shape = (
         data.draw(st.integers(1, 40)),
@@ -231,7 +214,7 @@ def test_any_sizes(gpu: Gpu, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("odd", [(np.nan, 0.5), (np.inf, 0.5), (np.inf, -np.inf), (np.nan, np.nan)])
-def test_what_is_not_finite(gpu: Gpu, rng: np.random.Generator, odd: tuple[float, float]) -> None:
+def test_what_is_not_finite(gpu, rng, odd) -> None:
     a, b = two(rng, (150, 61, 3), "float32")
     for y in (3, 77, 149):
         a.pixels[y, 7, 1], b.pixels[y, 7, 1] = odd
@@ -243,7 +226,7 @@ def test_what_is_not_finite(gpu: Gpu, rng: np.random.Generator, odd: tuple[float
     check_same(by_rows(gpu, a, b, idiff, 31), as_whole(gpu, a, b, idiff))
 
 
-def test_a_tiny_error_beside_large_ones(gpu: Gpu) -> None:
+def test_a_tiny_error_beside_large_ones(gpu) -> None:
     """Rows whose squares float32 does not hold, beside others."""
     a = np.zeros((4, 50, 1), np.float32)
     b = np.array([1e-30, 1e25, 1.0, 0.0], np.float32)[:, None, None] + a
@@ -257,7 +240,7 @@ def test_a_tiny_error_beside_large_ones(gpu: Gpu) -> None:
     assert found.figures["rmse"] == pytest.approx(math.sqrt((wide**2).mean()), rel=1e-7)
 
 
-def test_of_equally_bad_pixels_the_first_is_told(gpu: Gpu) -> None:
+def test_of_equally_bad_pixels_the_first_is_told(gpu) -> None:
     a = np.zeros((40, 30, 3), np.uint8)
     b = a.copy()
     b[[12, 12, 33], [9, 20, 1], 1] = 5
@@ -267,7 +250,7 @@ def test_of_equally_bad_pixels_the_first_is_told(gpu: Gpu) -> None:
         assert (worst.reference, worst.result) == ((0, 0, 0), (0, 5, 0))
 
 
-def test_rows_of_a_checkerboard(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_rows_of_a_checkerboard(gpu, rng) -> None:
     """What is behind pixels that are not opaque depends on the place in the picture."""
     a = rng.integers(0, 256, (90, 37, 4)).astype(np.uint8)
     b = a.copy()
@@ -278,7 +261,7 @@ def test_rows_of_a_checkerboard(gpu: Gpu, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(part.numpy(), whole.numpy()[first:])
 
 
-def test_masks_and_rectangles(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_masks_and_rectangles(gpu, rng, tmp_path) -> None:
     a, b = two(rng)
     mask = (rng.random((150, 61, 1)) < 0.8).astype(np.uint8) * 9
     files.write(tmp_path / "m.png", Picture(mask))
@@ -293,7 +276,7 @@ def test_masks_and_rectangles(gpu: Gpu, rng: np.random.Generator, tmp_path: Path
     assert found.differing == (error != 0).sum()
 
 
-def test_what_cannot_be_compared(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_what_cannot_be_compared(gpu, rng) -> None:
     a, b = two(rng)
     with pytest.raises(SizeError, match="sizes differ"):
         by_rows(gpu, a, replace(b, pixels=b.pixels[:9]), Comparing(), 9)
@@ -305,18 +288,8 @@ def test_what_cannot_be_compared(gpu: Gpu, rng: np.random.Generator) -> None:
         by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
 
 
-def test_every_figure_comes_by_rows(gpu: Gpu, rng: np.random.Generator) -> None:
-    a, b = two(rng, (180, 180, 3))
-    for metric in METRICS:
-        if metric not in ("max", "mean", "rmse", "psnr"):
-            assert part_of(metric, gpu, (a, b), Comparing(), 100).wants in ("stored", "light", "codes")
-
-
-@pytest.mark.parametrize("kind", [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], ids=str)
-@pytest.mark.parametrize("height", [61, 210])
-def test_exposures_are_those_of_the_whole(
-    gpu: Gpu, rng: np.random.Generator, kind: tuple[str, int], height: int
-) -> None:
+@each(kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], height=[61, 210])
+def test_exposures_are_those_of_the_whole(gpu, rng, kind, height) -> None:
     """HDR-FLIP chooses exposures by the largest luminance and the median: even and odd numbers of pixels."""
     a, b = two(rng, (height, 75, kind[1]), kind[0])
     if kind[0].startswith("f"):
@@ -324,66 +297,15 @@ def test_exposures_are_those_of_the_whole(
         a.pixels[5, 7], a.pixels[9, 9], a.pixels[50, 1] = np.nan, -1.0, np.inf
         b.pixels[:] = a.pixels
         b.pixels[30:40, 3:60] *= np.asarray(1.5, b.pixels.dtype)
-    colours = kind[1] - a.alpha
-    shades = (np.array((0.2126, 0.7152, 0.0722)) if colours == 3 else np.ones(1)).astype(np.float32)
     how = Comparing(metrics=("hdr-flip",), ignore=((2, 5, 4, 3),))
     whole, (_, down) = as_whole(gpu, a, b, how), tile_of(gpu)
     for rows in (down, 2 * down, height):
         found = by_rows(gpu, a, b, how, rows)
         assert found.figures["hdr-flip"] == pytest.approx(whole.figures["hdr-flip"], rel=DOUBLE) != 0
-    light = Both(gpu, b, a, Comparing()).light[0].numpy()
-    clean = np.where(np.isfinite(light), np.maximum(light, 0), 0)
-    luminance = np.sort(np.tensordot(shades, clean, 1).ravel())
-    looked = Luminances(a)
-
-    def look() -> None:
-        for start in range(0, height, 13):
-            place = RowPlace(start, start, min(height, start + 13), height)
-            one, other = (replace(each, pixels=each.pixels[start : start + 13]) for each in (a, b))
-            looked.take(Both(gpu, other, one, Comparing()), Band(place, one, other))
-
-    look()
-    looked.look_closer()
-    look()
-    exact = exposures_of(float(luminance[-1]), float(luminance[luminance.size // 2]))
-    assert looked.exposures == pytest.approx(exact, abs=1e-5)
-
-
-def test_hdr_flip_looks_at_pictures_that_differ(
-    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Equal ones are read once, others for the median in two steps, and for the figure."""
-    a, b = two(rng)
-    sweeps: list[int] = []
-    bands = TwoFiles._bands
-
-    def counted(*args: Any) -> Any:
-        sweeps.append(1)
-        return bands(*args)
-
-    monkeypatch.setattr(TwoFiles, "_bands", counted)
-    _, down = tile_of(gpu)
-    for other, times in ((a, 1), (b, 4)):
-        found = by_rows(gpu, a, other, Comparing(metrics=("hdr-flip",)), down).figures["hdr-flip"]
-        assert len(sweeps) == times and (found > 0) == (other is b)
-        sweeps.clear()
-
-
-def test_rows_are_whole_tiles_where_that_counts(opened: Callable[..., Gpu], rng: np.random.Generator) -> None:
-    a, b = (replace(one, pixels=files.unread((30_000, 40_000, 3), np.dtype(np.uint8))) for one in two(rng))
-    gpu = opened(memory=1 << 30)
-    flip = part_of("flip", gpu, (a, b), Comparing(), 1)
-    assert rows_at_a_time(gpu, (a, b), [flip]) % flip.unit == 0
-    ssim = part_of("ssim", gpu, (a, b), Comparing(), 1)
-    assert rows_at_a_time(gpu, (a, b), [ssim]) % 64 == 0
-    scales = part_of("ms-ssim", gpu, (a, b), Comparing(), 1)
-    assert scales.unit == 16 and rows_at_a_time(gpu, (a, b), [scales, flip]) % flip.unit == 0
-    for memory in (700 << 20, 900 << 20):
-        assert rows_at_a_time(opened(memory=memory), (a, b), [scales]) % 16 == 0
 
 
 @given(data=st.data())
-def test_windows_of_rows(data: st.DataObject) -> None:
+def test_windows_of_rows(data) -> None:
     """Sources give any numbers of rows; each window has those that were asked for, once each row counts."""
     height = data.draw(st.integers(1, 40))
     array = np.arange(height)[:, None, None]
@@ -405,11 +327,8 @@ def test_windows_of_rows(data: st.DataObject) -> None:
     np.testing.assert_array_equal(np.concatenate(counted), array)
 
 
-# -- the command -----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small(monkeypatch) -> None:
     """Makes every picture one that memory has no room for."""
     monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 0)
     monkeypatch.setattr("gpuops.metrics.rows.room._ENOUGH", 1)
@@ -439,16 +358,7 @@ METRIC = [word for metric in BY_ROWS for word in ("--metric", metric)]
         (("a.png", "b.png"), "uint8", 2, ()),
     ],
 )
-def test_the_command_tells_the_same(
-    clpix: Program,
-    tmp_path: Path,
-    rng: np.random.Generator,
-    request: pytest.FixtureRequest,
-    names: tuple[str, str],
-    dtype: str,
-    channels: int,
-    exposures: tuple[str, ...],
-) -> None:
+def test_the_command_tells_the_same(clpix, tmp_path, rng, request, names, dtype, channels, exposures) -> None:
     """Figures, words, the verdict and the difference picture, of tiled files and of others."""
     pair = two(rng, (200, 181, channels), dtype)
     paths = [
@@ -478,7 +388,7 @@ def test_the_command_tells_the_same(
 
 
 @pytest.mark.usefixtures("small")
-def test_equal_and_damaged_files(clpix: Program, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_equal_and_damaged_files(clpix, tmp_path, rng) -> None:
     a, _ = two(rng, (400, 300, 3))
     path = save(tmp_path / "a.tif", a)
     run = clpix("compare", path, path)
@@ -491,9 +401,7 @@ def test_equal_and_damaged_files(clpix: Program, tmp_path: Path, rng: np.random.
     assert not (tmp_path / "d.png").exists()
 
 
-def test_limits_that_are_too_low_say_what_is_needed(
-    clpix: Program, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> None:
     a, b = two(rng, (600, 500, 3))
     paths = [save(tmp_path / name, one) for name, one in (("a.tif", a), ("b.tif", b))]
     for options, words in (
@@ -507,31 +415,8 @@ def test_limits_that_are_too_low_say_what_is_needed(
     assert not (tmp_path / "d.jpg").exists()
 
 
-@pytest.mark.parametrize("size", ["1M", "2M", "3M", "5M", "6M"])
-def test_a_device_of_little_memory_is_enough(
-    clpix: Program, tmp_path: Path, rng: np.random.Generator, size: str
-) -> None:
-    """The pool counts what is in use, and refuses more. Files of floats with alpha take the most.
-
-    MS-SSIM needs 176 rows at least. The host's memory has room for both files, and that is enough.
-    """
-    pair = two(rng, (600, 200, 4), "float32")
-    paths = [save(tmp_path / f"{k}.exr", one) for k, one in enumerate(pair)]
-    others = ("z-test",) if size == "6M" else ("z-test", "ms-ssim")
-    near = [word for metric in NEAR if metric not in others for word in ("--metric", metric)]
-    options = ("--window", "8", "--device-memory", size, "--memory", "24M")
-    run = clpix("compare", *paths, *near, *options, "-o", tmp_path / "d.png", "--json")
-    assert run.code == 1 and not run.err, run.err
-    whole = json.loads(clpix("compare", *paths, *near, "--window", "8", "--json").out)
-    found = json.loads(run.out)
-    for metric in ("max", "pixelmatch", "differing", "worst"):
-        assert found[metric] == whole[metric]
-
-
-@pytest.mark.parametrize("metric", ["ssimulacra2", "ms-ssim", "flip", "hdr-flip"])
-def test_the_least_that_is_accepted_is_enough(
-    clpix: Program, tmp_path: Path, rng: np.random.Generator, metric: str
-) -> None:
+@few(1, metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
+def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric) -> None:
     """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""
     for channels in (1, 4):
         pair = two(rng, (900, 200, channels), "float32")

@@ -44,7 +44,7 @@ function complete_line; complete -C (string join ' ' -- $argv); end
 
 
 @pytest.fixture(params=list(SHELLS))
-def complete(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., list[list[str]]]:
+def complete(request, tmp_path) -> Callable[..., list[list[str]]]:
     """Returns what a shell finds for each of several command lines."""
     shell = request.param
     if shutil.which(shell) is None:
@@ -73,7 +73,7 @@ def quoted(word: str) -> str:
     return f"'{word}'"
 
 
-def test_shells_complete(complete: Callable[..., list[list[str]]], tmp_path: Path) -> None:
+def test_shells_complete(complete, tmp_path) -> None:
     (tmp_path / "photo.png").touch()
     commands, options, kinds, operators, wavelets, borders, later, subcommands = complete(
         "clpix bl",

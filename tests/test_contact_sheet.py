@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,14 @@ from gpuops import Gpu, GpuopsWarning, Image, ParameterError
 from gpuops.files import upright
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.contact_sheet import ContactSheetParams, stops_option
-from gpuops.params.operators import LOCAL, METERS, OPERATORS, WHITE
+from gpuops.params.operators import LOCAL, METERS, OPERATORS
 from gpuops.tone import contact_sheet
 from gpuops.tone import curves as tone_curve
 from gpuops.tone.contact_sheet import GREY_CODE
 from gpuops.tone.metered import metered
 from gpuops.tone.tonemap import tonemap
 
+from .choices import each
 from .reference import colour as colour_reference
 from .reference import tone as tonemap_reference
 from .reference.images import on
@@ -55,9 +55,6 @@ def tiles_of(sheet: Array, rows: int, columns: int, height: int, width: int) -> 
 GAP = 12  # pixels between tiles of up to 263 pixels, where letters have their least size
 
 
-# -- the sheet ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("shape", "alpha", "tile_width"),
     [
@@ -72,9 +69,7 @@ GAP = 12  # pixels between tiles of up to 263 pixels, where letters have their l
         ((3, 999, 3), False, 1),
     ],
 )
-def test_tiles_are_results_made_smaller(
-    gpu: Gpu, shape: tuple[int, int, int], alpha: bool, tile_width: int
-) -> None:
+def test_tiles_are_results_made_smaller(gpu, shape, alpha, tile_width) -> None:
     pixels = scene(shape)
     if alpha:
         pixels[-1] = np.random.default_rng(2).random(shape[1:])
@@ -100,7 +95,7 @@ def luminance(colours: Array) -> Array:
     return c[0] if len(c) == 1 else tonemap_reference.luminance(c)
 
 
-def test_labels_stand_below_every_tile(gpu: Gpu) -> None:
+def test_labels_stand_below_every_tile(gpu) -> None:
     image = on(gpu, scene((3, 40, 60)))
     sheet = sheet_of(gpu, image, operators=("agx", "hable"), stops=(0, 1), tile_width=60)
     cell = [(n - GAP) // 2 for n in sheet.shape[:2]]
@@ -113,25 +108,8 @@ def test_labels_stand_below_every_tile(gpu: Gpu) -> None:
     assert (first != second).any()
 
 
-def test_wide_labels_make_wide_columns(gpu: Gpu) -> None:
-    image = on(gpu, scene((3, 8, 8)))
-    narrow, wide = (
-        sheet_of(gpu, image, operators=(operator,), stops=(0,)) for operator in ("agx", "reinhard-extended")
-    )
-    assert narrow.shape[1] < wide.shape[1]
-    for sheet in (narrow, wide):
-        assert (sheet[:, -GAP:] == GREY_CODE).all()
-
-
-def test_letters_grow_with_tiles(gpu: Gpu) -> None:
-    image = on(gpu, scene((3, 20, 1000)))
-    heights = [sheet_of(gpu, image, operators=("agx",), tile_width=n).shape[0] for n in (100, 500, 1000)]
-    assert heights == sorted(set(heights))
-
-
-@pytest.mark.parametrize("meter", METERS)
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_what_is_metered_gives_the_same_result(gpu: Gpu, operator: str, meter: str) -> None:
+@each(meter=METERS, operator=OPERATORS)
+def test_what_is_metered_gives_the_same_result(gpu, operator, meter) -> None:
     image = on(gpu, scene((3, 24, 31)))
     params = TonemapParams(operator, meter=meter, key=0.3, transfer="linear")
     found = metered(gpu, image, params, [operator])
@@ -149,34 +127,14 @@ def test_what_is_metered_gives_the_same_result(gpu: Gpu, operator: str, meter: s
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=off)
 
 
-def test_what_is_given_is_not_metered(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpuops.tone import metered as module
-
-    monkeypatch.setattr(module, "statistics", None)
-    monkeypatch.setattr(module.tonemap, "exposure", None)
-    image = on(gpu, scene((1, 3, 3)))
-    names = [name for name in OPERATORS if name != "reinhard-devlin"]
-    found = metered(gpu, image, TonemapParams("hable", exposure=1.0, white=4.0), names)
-    assert all(found.look(name).value("white") == 4.0 for name in WHITE)
-    assert all(found.look(name).white is None for name in names if name not in WHITE)
-    assert (
-        metered(gpu, image, TonemapParams(exposure=1.0), ["agx", "hable"]).look("hable").value("white")
-        == 11.2
-    )
-    devlin = TonemapParams("reinhard-devlin", exposure=1.0, parameters={"contrast": 0.5})
-    assert metered(gpu, image, devlin, ["agx", "reinhard-devlin"]).look("reinhard-devlin").parameters == {
-        "contrast": 0.5
-    }
-
-
-def test_a_white_point_beyond_all_light(gpu: Gpu) -> None:
+def test_a_white_point_beyond_all_light(gpu) -> None:
     image = on(gpu, np.array([1e-6, 1e-6, 1e-6, 3e38]).reshape(1, 2, 2))
     look = metered(gpu, image, TonemapParams(exposure=30.0), ["drago"]).look("drago")
     assert look.value("white") == 2.0**60
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan, -1.0])
-def test_nothing_lit(gpu: Gpu, value: float) -> None:
+def test_nothing_lit(gpu, value) -> None:
     image = on(gpu, np.full((3, 10, 10), value, np.float32))
     options = {"operators": ("agx", "drago"), "stops": (0.0, 1.0), "tile_width": 5}
     if value == 0:
@@ -187,7 +145,7 @@ def test_nothing_lit(gpu: Gpu, value: float) -> None:
     assert all((tile == tile[0, 0]).all() for row in tiles_of(sheet, 2, 2, 5, 5) for tile in row)
 
 
-def test_alpha_that_is_no_number(gpu: Gpu) -> None:
+def test_alpha_that_is_no_number(gpu) -> None:
     pixels = np.full((4, 4, 4), 0.5, np.float32)
     pixels[3] = np.nan
     sheet = sheet_of(gpu, on(gpu, pixels, True), operators=("agx",), stops=(0,))
@@ -195,7 +153,7 @@ def test_alpha_that_is_no_number(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_sheets_are_upright(gpu: Gpu, orientation: int) -> None:
+def test_sheets_are_upright(gpu, orientation) -> None:
     pixels = np.moveaxis(scene((12, 31, 3)), -1, 0)
     options: dict[str, Any] = {"operators": ("agx",), "stops": (0.0, 1.0), "tile_width": 9}
     turned = np.moveaxis(upright(np.moveaxis(pixels, 0, -1), orientation), -1, 0)
@@ -205,12 +163,12 @@ def test_sheets_are_upright(gpu: Gpu, orientation: int) -> None:
     assert np.abs(sheet.astype(int) - expected).max() <= TOLERANCE["levels"]
 
 
-def test_colours_that_are_none(gpu: Gpu) -> None:
+def test_colours_that_are_none(gpu) -> None:
     with pytest.raises(ParameterError, match="tone mapping"):
         sheet_of(gpu, on(gpu, np.ones((5, 4, 4))))
 
 
-def test_stops_beyond_what_there_is(gpu: Gpu) -> None:
+def test_stops_beyond_what_there_is(gpu) -> None:
     with pytest.raises(ParameterError, match="±60 stops, not 61"):
         sheet_of(gpu, on(gpu, np.ones((1, 2, 2))), TonemapParams(exposure=59.0), stops=(2.0,))
 
@@ -224,7 +182,7 @@ def test_stops_beyond_what_there_is(gpu: Gpu) -> None:
         ({"tile_width": 0}, "1 pixel"),
     ],
 )
-def test_parameters(options: dict[str, Any], message: str) -> None:
+def test_parameters(options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         ContactSheetParams(**options)
 
@@ -235,11 +193,8 @@ def test_stops_option() -> None:
         stops_option("1,,2")
 
 
-# -- curves -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("operator", [name for name in OPERATORS if name not in LOCAL])
-def test_curves_are_the_operators(gpu: Gpu, operator: str) -> None:
+def test_curves_are_the_operators(gpu, operator) -> None:
     parameters = tonemap_reference.GIVEN.get(operator, {})
     params = TonemapParams(operator, exposure=1.25, parameters=parameters, dither=255)
     stops = np.linspace(-9, 9, 50)
@@ -255,51 +210,13 @@ def test_curves_are_the_operators(gpu: Gpu, operator: str) -> None:
     )
 
 
-def test_curves_reach_from_the_dark_to_the_farthest_white(gpu: Gpu) -> None:
-    looks = [TonemapParams(exposure=-3.0), TonemapParams("drago", exposure=-3.0, white=1000.0)]
-    curves = tone_curve.curves(gpu, looks)
-    assert all((curve.stops == curves[0].stops).all() for curve in curves)
-    assert curves[0].stops[0] == -10 + 3
-    assert 0.18 * 2.0 ** (curves[0].stops[-1] - 3) > 1000
-    assert curves[1].light[-1] > 1
-
-
 @pytest.mark.parametrize("params", [TonemapParams(), TonemapParams("drago", exposure=0.0)])
-def test_curves_of_what_is_left_to_an_image(gpu: Gpu, params: TonemapParams) -> None:
+def test_curves_of_what_is_left_to_an_image(gpu, params) -> None:
     with pytest.raises(ParameterError, match="a tone curve needs"):
         tone_curve.curves(gpu, [params])
 
 
 @pytest.mark.parametrize("operator", sorted(LOCAL))
-def test_local_operators_have_no_curve(gpu: Gpu, operator: str) -> None:
+def test_local_operators_have_no_curve(gpu, operator) -> None:
     with pytest.raises(ParameterError, match=f"{operator} has no curve"):
         tone_curve.curves(gpu, [TonemapParams(operator, exposure=0.0)])
-
-
-@pytest.mark.parametrize(
-    ("transfer", "title"), [("srgb", "sRGB"), ("gamma", "gamma 2.2"), ("pq", "PQ"), ("linear", "")]
-)
-def test_plots(gpu: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transfer: str, title: str) -> None:
-    from matplotlib.figure import Figure
-
-    figures = []
-    saved = Figure.savefig
-    monkeypatch.setattr(
-        Figure,
-        "savefig",
-        lambda self, *args, **options: (figures.append(self), saved(self, *args, **options)),
-    )
-    names = ("linear", "agx", "hable", "khronos-neutral")
-    drawn = tone_curve.curves(gpu, [TonemapParams(name, exposure=0.5, transfer=transfer) for name in names])
-    tone_curve.plot(drawn, tmp_path / "curve.svg")
-    tone_curve.plot(drawn, tmp_path / "curve.png")
-    assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
-    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
-    panels = figures[0].axes
-    assert [panel.get_title() for panel in panels] == (
-        ["display light", f"signal ({title})"] if title else ["display light"]
-    )
-    for panel, quantity in zip(panels, ("light", "signal"), strict=False):
-        for line, curve in zip(panel.lines, drawn, strict=False):
-            np.testing.assert_array_equal(line.get_xydata().T, (curve.stops, getattr(curve, quantity)))
-    assert [text.get_text() for text in figures[0].legends[0].get_texts()] == list(names)

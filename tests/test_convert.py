@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,6 @@ from gpuops import files
 from gpuops.ops.convert import ConvertParams
 
 from . import tolerance
-from .conftest import Run
 from .reference.colour import srgb_light
 
 TOLERANCE = tolerance.COPIED
@@ -26,9 +23,7 @@ def reference(x: np.ndarray[Any, Any], colours: int, p: ConvertParams) -> np.nda
 
 @pytest.mark.parametrize("ends", [("png", "tif"), ("tif", "png"), ("png", "npz")])
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-def test_integers_stay(
-    clpix: Callable[..., Run], rng: np.random.Generator, ends: tuple[str, str], dtype: str, tmp_path: Path
-) -> None:
+def test_integers_stay(clpix, rng, ends, dtype, tmp_path) -> None:
     x = rng.integers(0, np.iinfo(dtype).max, (9, 14, 4), endpoint=True).astype(dtype)
     x[2, 3, 3] = 0
     before, after = (tmp_path / f"in.{ends[0]}", tmp_path / f"out.{ends[1]}")
@@ -37,7 +32,7 @@ def test_integers_stay(
     np.testing.assert_array_equal(files.read(after).pixels, x)
 
 
-def test_eight_bits_become_light_and_come_back(clpix: Callable[..., Run], tmp_path: Path) -> None:
+def test_eight_bits_become_light_and_come_back(clpix, tmp_path) -> None:
     codes = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
     files.write(tmp_path / "in.png", files.Picture(codes))
     for step in (("in.png", "a.exr", "--dtype", "float"), ("a.exr", "b.png", "--dtype", "uint8")):

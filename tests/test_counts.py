@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import OpenImageIO as oiio
 import pytest
 
 from gpuops import Gpu, ParameterError
@@ -63,11 +64,11 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_figures(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
+def test_figures(gpu, rng, shape) -> None:
     check(gpu, rng, shape)
 
 
-def test_ignored_rectangles_and_masks(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_ignored_rectangles_and_masks(gpu, rng) -> None:
     a, b = pair(rng, (3, 21, 30))
     shown = np.ones((21, 30), np.uint8)
     shown[2:9, 3:30] = shown[20:21, 0:1] = 0
@@ -81,7 +82,7 @@ def test_ignored_rectangles_and_masks(gpu: Gpu, rng: np.random.Generator) -> Non
     assert (nothing.pixels, nothing.max, nothing.mean, nothing.worst) == (0, 0, 0, None)
 
 
-def test_the_worst_is_the_first_in_reading_order(gpu: Gpu) -> None:
+def test_the_worst_is_the_first_in_reading_order(gpu) -> None:
     a = np.zeros((3, 300, 200), np.float32)
     b = a.copy()
     b[0, 250, 7] = b[2, 30, 190] = b[1, 30, 190] = b[0, 30, 191] = 0.5
@@ -94,7 +95,7 @@ def test_the_worst_is_the_first_in_reading_order(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_never_passes(gpu: Gpu, wrong: float) -> None:
+def test_what_is_not_finite_never_passes(gpu, wrong) -> None:
     a = np.full((3, 9, 9), 0.5, np.float32)
     b = a.copy()
     b[1, 4, 4] = wrong
@@ -107,7 +108,7 @@ def test_what_is_not_finite_never_passes(gpu: Gpu, wrong: float) -> None:
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e-20, 1e18, 1e25, 3e38])
-def test_errors_whose_squares_float32_does_not_hold(gpu: Gpu, rng: np.random.Generator, size: float) -> None:
+def test_errors_whose_squares_float32_does_not_hold(gpu, rng, size) -> None:
     a = (rng.normal(0, 0.3, (2, 33, 41)).clip(-1, 1) * size).astype(np.float32)
     b = (rng.normal(0, 0.3, (2, 33, 41)).clip(-1, 1) * size).astype(np.float32)
     if size == 3e38:
@@ -119,17 +120,14 @@ def test_errors_whose_squares_float32_does_not_hold(gpu: Gpu, rng: np.random.Gen
     assert got.rms == pytest.approx(expected["rms"], rel=1e-6)
 
 
-def test_every_run_gives_the_same(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_every_run_gives_the_same(gpu, rng) -> None:
     a, b = (gpu.array(x) for x in pair(rng, (3, 211, 307)))
     assert len({counts(gpu, a, b, THRESHOLDS) for _ in range(5)}) == 1
 
 
 @pytest.mark.parametrize("fail", [(0.05, 0.0), (0.02, 0.25), (0.0, 0.0)])
 @pytest.mark.parametrize("odd", [False, True])
-def test_counts_are_those_of_openimageio(
-    gpu: Gpu, rng: np.random.Generator, fail: tuple[float, float], odd: bool
-) -> None:
-    oiio = pytest.importorskip("OpenImageIO")
+def test_counts_are_those_of_openimageio(gpu, rng, fail, odd) -> None:
     a, b = pair(rng, (3, 61, 47))
     if odd:
         a[0, 7, 8], b[0, 30, 2], b[1, 40, 40] = np.nan, np.inf, -np.inf
@@ -153,21 +151,6 @@ def test_counts_are_those_of_openimageio(
 
 
 @pytest.mark.parametrize(
-    "values", [[np.nan] * 3, [np.inf], [np.inf, np.inf], [np.inf, -np.inf, 0.9], [np.nan, np.inf], [0.9]]
-)
-def test_what_openimageio_makes_of_infinities(gpu: Gpu, values: list[float]) -> None:
-    oiio = pytest.importorskip("OpenImageIO")
-    a = np.full((1, 3, 5), 0.5, np.float32)
-    b = a.copy()
-    b[0, 1, : len(values)] = values
-    one, other = (oiio.ImageBuf(np.ascontiguousarray(x.transpose(1, 2, 0))) for x in (a, b))
-    theirs = oiio.ImageBufAlgo.compare(one, other, 0.1, 0.1)
-    (bad,), _ = counts(gpu, a, b, [Threshold(0.1)]).as_idiff()
-    first_is_swallowed = len(values) > 1 and math.isinf(values[0])
-    assert bad == theirs.nfail + first_is_swallowed
-
-
-@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"thresholds": [Threshold(0.1)] * 5}, "4 thresholds at most"),
@@ -177,12 +160,12 @@ def test_what_openimageio_makes_of_infinities(gpu: Gpu, values: list[float]) -> 
         ({"ignored": [(2, 2, 2, 4)]}, "the rectangle"),
     ],
 )
-def test_bad_input(gpu: Gpu, options: dict[str, Any], message: str) -> None:
+def test_bad_input(gpu, options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         counts(gpu, np.zeros((3, 4, 5)), np.zeros((3, 4, 5)), **options)
 
 
-def test_bad_pictures_and_thresholds(gpu: Gpu) -> None:
+def test_bad_pictures_and_thresholds(gpu) -> None:
     with pytest.raises(ParameterError, match="shapes differ"):
         counts(gpu, np.zeros((3, 4, 5)), np.zeros((3, 5, 4)))
     for numbers in ((-0.1,), (math.nan,), (0.1, -1.0), (0.1, math.nan)):

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import PIL.Image
 import pytest
 
-from gpuops import Gpu, ParameterError, files
+from gpuops import ParameterError, files
 from gpuops.files import exif
 from gpuops.ops.crop import CropParams, crop
 from gpuops.params.region import Region
 
 from . import tolerance
-from .conftest import Run
+from .choices import each
 
 TOLERANCE = tolerance.COPIED
 IDENTITIES: list[CropParams] = []
@@ -34,12 +32,12 @@ def reference(x: np.ndarray, colours: int, p: CropParams) -> np.ndarray:  # type
     return x[:, spans[0], spans[1]]
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize("space", ["auto", "linear", "encoded"])
-def test_every_value_stays(
-    clpix: Callable[..., Run], rng: np.random.Generator, dtype: str, channels: int, space: str, tmp_path: Path
-) -> None:
+@each(
+    dtype=["uint8", "uint16", "float16", "float32"],
+    channels=[1, 2, 3, 4],
+    space=["auto", "linear", "encoded"],
+)
+def test_every_value_stays(clpix, rng, dtype, channels, space, tmp_path) -> None:
     """NPZ holds every depth; colours under alpha 0, infinities and NaN stay as well."""
     x = rng.integers(0, 256, (40, 50, channels)).astype(dtype)
     x[10, 20, -1] = 0
@@ -55,7 +53,7 @@ def test_every_value_stays(
     np.testing.assert_array_equal(result.pixels, x[5:26, 7:40])
 
 
-def test_rectangles_that_are_not_inside(gpu: Gpu, clpix: Callable[..., Run], tmp_path: Path) -> None:
+def test_rectangles_that_are_not_inside(gpu, clpix, tmp_path) -> None:
     image = gpu.array(np.zeros((1, 4, 6), np.float32))
     with pytest.raises(ParameterError, match="not inside the image of 6 × 4"):
         crop(gpu, image, CropParams(Region(3, 0, 4, 4)))
@@ -68,7 +66,7 @@ def test_rectangles_that_are_not_inside(gpu: Gpu, clpix: Callable[..., Run], tmp
 
 
 @pytest.mark.parametrize("name", ["out.jpg", "out.png", "out.tif", "out.webp"])
-def test_exif_says_the_new_size(clpix: Callable[..., Run], name: str, tmp_path: Path) -> None:
+def test_exif_says_the_new_size(clpix, name, tmp_path) -> None:
     """Pillow writes and reads it. Other tags stay."""
     tags = PIL.Image.Exif()
     tags.get_ifd(0x8769).update({0x829A: (1, 60), 0xA002: 60, 0xA003: 40})
@@ -82,7 +80,7 @@ def test_exif_says_the_new_size(clpix: Callable[..., Run], name: str, tmp_path: 
 
 
 @pytest.mark.parametrize("order", "<>")
-def test_only_sizes_of_one_number_are_changed(order: str) -> None:
+def test_only_sizes_of_one_number_are_changed(order) -> None:
     """A block by hand: a SHORT, a LONG, and a tag of two numbers, in either byte order; and what is cut off."""
     head = (b"II" if order == "<" else b"MM") + struct.pack(order + "HI", 42, 8)
     zeroth = struct.pack(order + "HHHIII", 1, 0x8769, 4, 1, 26, 0)

@@ -13,6 +13,8 @@ import pytest
 from gpuops import FileError, files
 from gpuops.files.data_rows import RowsOfArray
 
+from .choices import each
+
 EXTENSIONS = ("npz", "exr", "tif")
 
 
@@ -24,10 +26,8 @@ def arrays(dtype: str, shape: tuple[int, ...] = (3, 29, 17)) -> dict[str, Any]:
     return {"real": values[0].astype(dtype), "imag part": values[1].astype(dtype)}
 
 
-@pytest.mark.parametrize("extension", EXTENSIONS)
-@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float16", "float32"])
-@pytest.mark.parametrize("count", [1, 7, 100])
-def test_rows_give_the_same_file(tmp_path: Path, extension: str, dtype: str, count: int) -> None:
+@each(extension=EXTENSIONS, dtype=["complex64", "complex128", "float16", "float32"], count=[1, 7, 100])
+def test_rows_give_the_same_file(tmp_path, extension, dtype, count) -> None:
     if (extension, dtype) == ("exr", "complex128"):
         pytest.skip("EXR holds no double precision")
     content, attributes = arrays(dtype), {"a": [1, 2], "b": None}
@@ -58,7 +58,7 @@ def without_dates(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
-def test_one_plane_has_two_axes(tmp_path: Path, extension: str) -> None:
+def test_one_plane_has_two_axes(tmp_path, extension) -> None:
     content = {"y": np.arange(35, dtype=np.float32).reshape(5, 7)}
     path = tmp_path / f"a.{extension}"
     files.write_data_rows(path, {"y": RowsOfArray.of(content["y"])}, {}, 2)
@@ -67,7 +67,7 @@ def test_one_plane_has_two_axes(tmp_path: Path, extension: str) -> None:
     np.testing.assert_array_equal(files.open_data(path)[0]["y"].whole(3), content["y"])
 
 
-def test_arrays_of_other_programs(tmp_path: Path) -> None:
+def test_arrays_of_other_programs(tmp_path) -> None:
     """Compressed, of the other byte order, by columns: what numpy may make of an archive that a person has changed."""
     content = arrays("complex64")
     files.write_data(tmp_path / "a.npz", content, {})
@@ -82,7 +82,7 @@ def test_arrays_of_other_programs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
-def test_damage_is_said(tmp_path: Path, extension: str) -> None:
+def test_damage_is_said(tmp_path, extension) -> None:
     path = tmp_path / f"a.{extension}"
     files.write_data(path, arrays("complex64", (1, 200, 100)), {})
     content = path.read_bytes()
@@ -92,7 +92,7 @@ def test_damage_is_said(tmp_path: Path, extension: str) -> None:
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
-def test_arrays_of_another_kind_are_refused(tmp_path: Path, extension: str) -> None:
+def test_arrays_of_another_kind_are_refused(tmp_path, extension) -> None:
     """The description says another shape than the file has."""
     path, other = tmp_path / f"a.{extension}", tmp_path / f"b.{extension}"
     files.write_data(path, arrays("complex64", (1, 20, 10)), {})
@@ -109,7 +109,7 @@ def test_arrays_of_another_kind_are_refused(tmp_path: Path, extension: str) -> N
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
-def test_nothing_is_left_of_rows_that_fail(tmp_path: Path, extension: str) -> None:
+def test_nothing_is_left_of_rows_that_fail(tmp_path, extension) -> None:
     def blocks(count: int) -> Iterator[Any]:
         yield np.zeros((count, 9), np.complex64)
         raise RuntimeError

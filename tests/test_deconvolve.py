@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,14 @@ import scipy.signal
 from scipy import ndimage
 from skimage import restoration
 
-from gpuops import Gpu, ParameterError, files
+from gpuops import Gpu, ParameterError
 from gpuops.filters import point_spread
 from gpuops.fourier import next_fast_len
 from gpuops.ops.deconvolve import OPERATION, DeconvolveParams, deconvolve
 from gpuops.tiles import planes
 
 from . import tolerance
-from .test_operations import Program
+from .choices import each
 
 Array = np.ndarray[Any, Any]
 
@@ -82,9 +81,6 @@ def run(gpu: Gpu, x: Array, params: DeconvolveParams) -> Array:
     return deconvolve(gpu, gpu.array(x.astype(np.float32)), params).numpy()
 
 
-# -- peers --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "params",
     [
@@ -93,9 +89,7 @@ def run(gpu: Gpu, x: Array, params: DeconvolveParams) -> Array:
         DeconvolveParams(kind="motion", length=5, angle=30, balance=0.1, reg="constant"),
     ],
 )
-def test_wiener_is_skimages_within_the_image(
-    gpu: Gpu, rng: np.random.Generator, params: DeconvolveParams
-) -> None:
+def test_wiener_is_skimages_within_the_image(gpu, rng, params) -> None:
     """At its edges an image is its own neighbour there."""
     x, inside = rng.random((140, 151)), np.s_[50:-50, 50:-50]
     reg = np.ones((1, 1)) if params.reg == "constant" else None
@@ -114,7 +108,7 @@ def test_wiener_is_skimages_within_the_image(
         DeconvolveParams("richardson-lucy", "motion", length=7, angle=90, iterations=6, filter_epsilon=0.6),
     ],
 )
-def test_richardson_lucy_is_skimages(gpu: Gpu, rng: np.random.Generator, params: DeconvolveParams) -> None:
+def test_richardson_lucy_is_skimages(gpu, rng, params) -> None:
     x = rng.random((40, 50))
     wide = np.pad(x, 150, "symmetric")
     expected = restoration.richardson_lucy(
@@ -124,8 +118,6 @@ def test_richardson_lucy_is_skimages(gpu: Gpu, rng: np.random.Generator, params:
     np.testing.assert_allclose(run(gpu, x[None], params)[0], expected[150:190, 150:200], rtol=allowed)
 
 
-# -- what it is for -----------------------------------------------------------------------------------------------
-
 BLURS: list[dict[str, Any]] = [
     {"sigma": 2.0},
     {"kind": "disc", "radius": 5.0},
@@ -133,9 +125,8 @@ BLURS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("blur", BLURS)
-@pytest.mark.parametrize("method", ["wiener", "richardson-lucy"])
-def test_it_restores(gpu: Gpu, rng: np.random.Generator, blur: dict[str, Any], method: str) -> None:
+@each(blur=BLURS, method=["wiener", "richardson-lucy"])
+def test_it_restores(gpu, rng, blur, method) -> None:
     """Within the image and at its edges, beyond which the scene is not mirrored, in spite of rounding to 8 bits."""
     params = DeconvolveParams(method, **blur)
     scene = ndimage.gaussian_filter(rng.random((300, 300)), 6)
@@ -152,7 +143,7 @@ def test_it_restores(gpu: Gpu, rng: np.random.Generator, blur: dict[str, Any], m
         assert after < most * before
 
 
-def test_light_stays(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_light_stays(gpu, rng) -> None:
     """Both methods keep a constant, and Richardson and Lucy's all light, none of it negative."""
     for params in OPERATION.cases:
         kept = 1 / (1 + params.balance) if params.reg == "constant" else 1.0
@@ -164,7 +155,7 @@ def test_light_stays(gpu: Gpu, rng: np.random.Generator) -> None:
     assert restored.sum(dtype=float) == pytest.approx(np.maximum(x, 0).sum(), rel=tolerance.ROUNDINGS)
 
 
-def test_richardson_lucy_beside_a_sun(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_richardson_lucy_beside_a_sun(gpu, rng) -> None:
     """Errors are relative to the pixel, however bright another one is."""
     x = rng.uniform(1e-3, 2e-3, (1, 40, 60))
     x[0, 20, 10] = 1e6
@@ -173,13 +164,13 @@ def test_richardson_lucy_beside_a_sun(gpu: Gpu, rng: np.random.Generator) -> Non
         np.testing.assert_allclose(run(gpu, x, params), expected, rtol=TOLERANCE)
 
 
-def test_black(gpu: Gpu) -> None:
+def test_black(gpu) -> None:
     for params in OPERATION.cases:
         assert not run(gpu, np.zeros((1, 9, 11)), params).any()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_values_that_are_not_finite(gpu: Gpu, bad: float) -> None:
+def test_values_that_are_not_finite(gpu, bad) -> None:
     """They spoil their own channel, as far as the reach says."""
     x = np.ones((2, 30, 90))
     x[0, 10, 20] = bad
@@ -193,9 +184,7 @@ def test_values_that_are_not_finite(gpu: Gpu, bad: float) -> None:
     assert spoilt.sum() == spoilt[0, 10].sum() == (21 if np.isnan(bad) else 13)
 
 
-def test_large_images_go_plane_by_plane(
-    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_images_go_plane_by_plane(gpu, rng, monkeypatch) -> None:
     x = gpu.array(rng.random((4, 23, 31)).astype(np.float32))
     x.alpha = True
     together = [deconvolve(gpu, x, params).numpy() for params in OPERATION.cases]
@@ -205,17 +194,11 @@ def test_large_images_go_plane_by_plane(
         np.testing.assert_allclose(deconvolve(gpu, x, params).numpy(), expected, rtol=same, atol=same)
 
 
-# -- refusals -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({}, "kind gaussian needs --sigma"),
-        ({"kind": "disc"}, "kind disc needs --radius"),
-        ({"kind": "motion"}, "kind motion needs --length"),
         ({"kind": "disc", "radius": 2, "sigma": 1}, "sigma belongs to kind gaussian, not to kind disc"),
-        ({"sigma": 1, "angle": 3}, "angle belongs to kind motion, not to kind gaussian"),
         (
             {"sigma": 1, "filter_epsilon": 3},
             "filter-epsilon belongs to method richardson-lucy, not to method wiener",
@@ -229,32 +212,11 @@ def test_large_images_go_plane_by_plane(
             "iterations must be a whole number from 0 to 1000, not 1001",
         ),
         ({"sigma": -1}, "sigma must be from 0 to 30 pixels, not -1"),
-        ({"sigma": 1, "balance": 0}, "balance must be from 1e-06 to 1e+06, not 0"),
     ],
 )
-def test_refused_parameters(clpix: Program, tmp_path: Path, given: dict[str, Any], message: str) -> None:
+def test_refused_parameters(clpix, tmp_path, given, message) -> None:
     with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
         DeconvolveParams(**given)
     words = [word for k, v in given.items() for word in (f"--{k.replace('_', '-')}", str(v))]
     ran = clpix("deconvolve", tmp_path / "in.png", *words, "-o", tmp_path / "out.png")
     assert ran.code == 2 and len(ran.err.splitlines()) == 1 and message in ran.err
-
-
-def test_sixteen_bits_with_alpha(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
-    x = rng.integers(0, 65536, (13, 17, 4)).astype(np.uint16)
-    x[:, :6, 3] = 0
-    files.write(tmp_path / "in.png", files.Picture(x, alpha=True))
-    ran = clpix(
-        "deconvolve",
-        tmp_path / "in.png",
-        "--method",
-        "richardson-lucy",
-        "--sigma",
-        "1",
-        "-o",
-        tmp_path / "out.png",
-    )
-    assert ran.code == 0
-    out = files.read(tmp_path / "out.png").pixels
-    assert out.dtype == np.uint16
-    np.testing.assert_array_equal(out[..., 3], x[..., 3])

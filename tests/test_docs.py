@@ -8,7 +8,6 @@ import runpy
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from clpix.naming import outputs_for
 from gpuops.files.formats import VIDEOS, format_of, is_display_format
 from gpuops.ops import OPERATIONS
 
-from .conftest import Run, beside
+from .conftest import beside
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks"
@@ -50,9 +49,6 @@ def text_of(page: str) -> str:
     return re.sub(r"<!--.*?-->", "", PAGES[page].read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-# -- measured tables ---------------------------------------------------------------------------------------------
-
-
 def test_tables_are_those_of_the_json() -> None:
     run = subprocess.run(
         [sys.executable, str(MEASURED / "tables.py"), "--check"], capture_output=True, text=True
@@ -60,6 +56,7 @@ def test_tables_are_those_of_the_json() -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+@pytest.mark.exhaustive
 def test_benchmarks_find_what_they_measure() -> None:
     """Each script is imported; libraries that it compares with are asked for when it runs."""
     program = (
@@ -88,7 +85,7 @@ def test_every_table_is_whole_and_every_file_is_shown() -> None:
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_benchmark_files_have_one_schema(name: str) -> None:
+def test_benchmark_files_have_one_schema(name) -> None:
     found: dict[str, Any] = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
     # The first is for `clpix bench --json`, whose entries are measurements; columns name the entries of list rows.
     assert set(found) in (
@@ -104,25 +101,12 @@ def test_benchmark_files_have_one_schema(name: str) -> None:
     assert entries and all(isinstance(entry, list if "columns" in found else dict) for entry in entries)
 
 
-def test_bench_output_becomes_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(MEASURED))
-    monkeypatch.setattr(import_module("figures"), "HERE", tmp_path)
-    row = {"variant": "copy", "width": 8, "height": 4, "channels": 3, "kernels": ["copy"], "model_bytes": 2e6}
-    row |= {"ms": [0.3, 0.2, 0.4], "median_ms": 0.3, "copies": 1.0, "gbps": 6.6667, "copy_share": 1.0}
-    (tmp_path / "bench-x.json").write_text(json.dumps({"context": {}, "measurements": [row]}))
-    titles, _, cells = import_module("figures_of_pictures").bench("bench-x")
-    assert titles == "| variant | size | launches | min ms | median | × copy | model MB | GB/s | % of copy |"
-    assert cells == "| copy | 8×4×3 | 1 | 0.2000 | 0.3000 | 1.00 | 2.00 | 6.67 | 100.0 |"
-
-
 def test_the_gallery_is_what_its_script_writes() -> None:
     script = runpy.run_path(str(ROOT / "docs" / "gallery.py"))
-    assert PAGES["docs/gallery.md"].read_text(encoding="utf-8") == script["page"]()
+    is_right = PAGES["docs/gallery.md"].read_text(encoding="utf-8") == script["page"]()
+    assert is_right, "run: python docs/gallery.py"
     names = [name for pictures in script["GALLERY"].values() for name in pictures]
     assert sorted(names) == sorted(path.stem for path in script["PICTURES"].glob("*.jpg"))
-
-
-# -- numbers of kernels -------------------------------------------------------------------------------------------
 
 
 def test_agx_has_the_numbers_that_follow_from_the_published_ones() -> None:
@@ -145,9 +129,6 @@ def test_agx_has_the_numbers_that_follow_from_the_published_ones() -> None:
         assert line.startswith(f"{function} ")
 
 
-# -- the library -------------------------------------------------------------------------------------------------
-
-
 def resolve(name: str) -> object:
     """The object that a dotted name stands for. Raises ImportError or AttributeError."""
     parts = name.split(".")
@@ -163,7 +144,7 @@ def resolve(name: str) -> object:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_name_of_the_library_exists(page: str) -> None:
+def test_every_name_of_the_library_exists(page) -> None:
     for name in set(re.findall(r"\bgpuops(?:\.[A-Za-z_]\w*)+", text_of(page))):
         resolve(name)
 
@@ -193,9 +174,7 @@ def python_blocks() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("page", "block"), python_blocks(), ids=[f"{page} {i}" for i, (page, _) in enumerate(python_blocks())]
 )
-def test_python_examples_run(
-    page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
-) -> None:
+def test_python_examples_run(page, block, tmp_path, monkeypatch, rng) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {
         "array": rng.uniform(0, 1, (96, 128)).astype(np.float32),
@@ -213,9 +192,6 @@ def test_the_pages_that_show_python_are_looked_at() -> None:
     }
     indented = [page for page in PAGES if re.search(r"^    (from|import) \w+", text_of(page), re.MULTILINE)]
     assert not indented, "Python that is not in a fenced block is not run"
-
-
-# -- command lines -----------------------------------------------------------------------------------------------
 
 
 def command_lines(page: str) -> list[str]:
@@ -245,7 +221,7 @@ def command_of(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_command_lines_parse(page: str) -> None:
+def test_command_lines_parse(page) -> None:
     for line in dict.fromkeys(command_lines(page)):
         words = shlex.split(line)
         if words[1] in ("COMMAND", "bench") and PLACEHOLDER.search(line):
@@ -281,7 +257,7 @@ def test_command_lines_parse(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_option_exists(page: str) -> None:
+def test_every_option_exists(page) -> None:
     """Every --option on a page is one of its command or, where the page is of none, of any."""
     name = Path(page).stem
     own = [path for path in COMMANDS if path[0] in {name, f"i{name}"}]
@@ -298,14 +274,11 @@ def test_every_option_exists(page: str) -> None:
 
 
 # Options of other commands that a command's page mentions.
-IN_PASSING = {
-    "docs/bench.md": {"--kind", "--method", "--preset", "--radix"},
-    "docs/devices.md": {"--device"},
-}
+IN_PASSING = {"docs/bench.md": {"--kind", "--method", "--preset", "--radix"}, "docs/devices.md": {"--device"}}
 
 
 @pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
-def test_every_option_is_documented(path: tuple[str, ...]) -> None:
+def test_every_option_is_documented(path) -> None:
     """An option is on the command's page, or on the page of the options that all commands share."""
     pages = {"operations", path[0]} if path[0] in OPERATIONS else {path[0], PAGES_OF.get(path[0], path[0])}
     names = {f"docs/{page}.md" for page in pages}.intersection(PAGES)
@@ -319,11 +292,8 @@ def test_every_option_is_documented(path: tuple[str, ...]) -> None:
 PAGES_OF = {"ifft": "fft", "idwt": "dwt", "run": "chains", "regress": "compare", "help": "faq"}
 
 
-# -- figures that anybody can make again -------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
-def courtyard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def courtyard(tmp_path_factory) -> Path:
     """The folder with the picture of docs/dwt.md, and that with noise, as docs/images/make makes them."""
     folder = tmp_path_factory.mktemp("courtyard")
     program = [sys.executable, "-m", "clpix"]
@@ -338,9 +308,8 @@ def courtyard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 NEARLY = 0.011
 
 
-def test_what_denoising_is_worth(
-    clpix: Callable[..., Run], courtyard: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.exhaustive
+def test_what_denoising_is_worth(clpix, courtyard, monkeypatch) -> None:
     monkeypatch.chdir(courtyard)
     rows = re.findall(r"^\| `(--shrink [^`]*)` \| ([\d.]+) \|$", text_of("docs/dwt.md"), re.MULTILINE)
     assert len(rows) == 7
@@ -357,9 +326,8 @@ def test_what_denoising_is_worth(
         assert shown and abs(float(shown[1]) - float(psnr)) < NEARLY
 
 
-def test_what_keeping_comes_to(
-    clpix: Callable[..., Run], courtyard: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.exhaustive
+def test_what_keeping_comes_to(clpix, courtyard, monkeypatch) -> None:
     monkeypatch.chdir(courtyard)
     table = re.search(
         r"^\| `--keep` \|(.*)\|\n.*\n\| dB \|(.*)\|\n\| `.npz`, kB \|(.*)\|$",
@@ -375,9 +343,6 @@ def test_what_keeping_comes_to(
         assert shown and abs(float(shown[1]) - float(psnr)) < NEARLY
         # Versions of zlib compress differently.
         assert abs(Path("c.npz").stat().st_size / 1000 / float(size) - 1) < 0.03
-
-
-# -- JSON --------------------------------------------------------------------------------------------------------
 
 
 def keys_of(value: object) -> set[str]:
@@ -398,9 +363,7 @@ def keys_of(value: object) -> set[str]:
         ("timing", "blur samples/night.exr --sigma 0 -o OUT --timing-file REPORT"),
     ],
 )
-def test_keys_of_json_are_documented(
-    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, line: str
-) -> None:
+def test_keys_of_json_are_documented(clpix, tmp_path, monkeypatch, page, line) -> None:
     monkeypatch.chdir(ROOT)
     report = tmp_path / "report.json"
     words = line.replace("OUT", str(tmp_path / "o.png")).replace("REPORT", str(report)).split()
@@ -415,9 +378,8 @@ def test_keys_of_json_are_documented(
     assert not {key for key in missing if not key.isdigit()}, missing
 
 
-def test_pictures_are_what_the_program_makes(
-    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.exhaustive
+def test_pictures_are_what_the_program_makes(clpix, tmp_path, monkeypatch) -> None:
     """The suite of the documentation's pictures: each command is run, and its picture compared."""
     monkeypatch.chdir(tmp_path)
     run = clpix("regress", "run", ROOT / "docs" / "images" / "suite.toml", "--report", "report.html")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -14,7 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuops.files import FORMATS, Format, Picture, drafts, output, write
+from gpuops.errors import FileError
+from gpuops.files import FORMATS, Picture, drafts, output, write
+
+from .choices import of_formats
 
 #: Writes half of a file, says so, and waits for its end.
 HALF = """
@@ -68,7 +72,7 @@ def writer(path: Path) -> Iterator[tuple[subprocess.Popen, Path, Path]]:
 
 
 @pytest.fixture(autouse=True)
-def temporary_files_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def temporary_files_of_its_own(tmp_path, monkeypatch) -> None:
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -80,7 +84,7 @@ def run(code: str, *args: object) -> str:
     return subprocess.run(command, input="", stderr=subprocess.PIPE, text=True, check=True).stderr
 
 
-def test_a_later_run_sweeps_what_a_killed_one_has_left(tmp_path: Path) -> None:
+def test_a_later_run_sweeps_what_a_killed_one_has_left(tmp_path) -> None:
     with writer(tmp_path / "a.txt") as (process, file, folder):
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -94,7 +98,7 @@ def test_a_later_run_sweeps_what_a_killed_one_has_left(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "tmp") == []
 
 
-def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path: Path) -> None:
+def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path) -> None:
     with writer(tmp_path / "a.txt") as (process, file, folder):
         run(HALF, tmp_path / "b.txt")
         drafts.sweep(str(tmp_path))
@@ -106,10 +110,22 @@ def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt", "tmp"]
 
 
-@pytest.mark.parametrize("fmt", FORMATS, ids=str)
-def test_no_format_loses_its_lock_while_it_is_written(
-    fmt: Format, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("links", [True, False])
+def test_a_draft_that_an_interruption_removes_leaves_no_empty_file(links, tmp_path, monkeypatch) -> None:
+    def refused(*_: str) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if not links:
+        monkeypatch.setattr(os, "link", refused)
+    with pytest.raises(FileError), output.atomic(tmp_path / "a", tells_errors=True) as draft:
+        os.unlink(draft)
+    with output.atomic(tmp_path / "b", tells_errors=True) as draft:
+        Path(draft).write_text("whole")
+    assert sorted(os.listdir(tmp_path)) == ["b", "tmp"]
+
+
+@pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
+def test_no_format_loses_its_lock_while_it_is_written(fmt, tmp_path, monkeypatch) -> None:
     """A codec that puts another file in the place of the temporary one would leave that without a lock."""
 
     move = output._move
@@ -125,7 +141,7 @@ def test_no_format_loses_its_lock_while_it_is_written(
     assert sorted(os.listdir(tmp_path)) == [f"a{fmt.extension}", "tmp"]
 
 
-def test_only_drafts_that_cannot_be_alive_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_drafts_that_cannot_be_alive_are_swept(tmp_path, monkeypatch) -> None:
     here, elsewhere, token = drafts._boot(), "0" * 32, "1" * 16
     left = tmp_path / f".clpix-{here}-{token}.png"
     others = tmp_path / f".clpix-{elsewhere}-{token}.png"
@@ -155,9 +171,7 @@ def test_only_drafts_that_cannot_be_alive_are_swept(tmp_path: Path, monkeypatch:
     assert sorted(os.listdir(tmp_path)) == sorted([*kept, link.name, target.name, "tmp"])
 
 
-def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkeypatch) -> None:
     seen: list[str] = []
     hold = drafts.locks.hold
 
@@ -175,9 +189,7 @@ def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(
         assert len(seen) == 2
 
 
-def test_a_disk_without_locks_is_written_and_not_swept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_without_locks_is_written_and_not_swept(tmp_path, monkeypatch) -> None:
     def no_locks(*_: object) -> None:
         raise OSError(37, "No locks available")
 
@@ -188,13 +200,15 @@ def test_a_disk_without_locks_is_written_and_not_swept(
     assert (tmp_path / "a.txt").read_text() == "whole"
 
 
-def test_a_codec_that_opens_its_draft_by_name_does_not_make_it_anew(tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+def test_a_codec_that_opens_its_draft_by_name_does_not_make_it_anew(tmp_path) -> None:
     for _ in range(5):
         assert run(ENDS, tmp_path) == ""  # nor is anything said of the files that could not be opened
         assert os.listdir(tmp_path) == ["tmp"]
 
 
-def test_a_program_killed_while_it_writes(tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+def test_a_program_killed_while_it_writes(tmp_path) -> None:
     """The whole program: a picture that takes a while to be encoded, and SIGKILL as soon as its file appears."""
     code = (
         "import sys, numpy as np; from gpuops.files import Picture, write;"
@@ -209,7 +223,7 @@ def test_a_program_killed_while_it_writes(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["b.png", "tmp"]
 
 
-def test_permissions(tmp_path: Path) -> None:
+def test_permissions(tmp_path) -> None:
     """A draft is for its owner alone, or has the permissions of any new file, which the umask restricts."""
     before = os.umask(0o027)
     try:

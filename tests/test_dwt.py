@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle, pairwise, product
 from typing import Any
@@ -17,19 +16,10 @@ from hypothesis import strategies as st
 from gpuops import DeviceError, Gpu, GpuopsWarning, ParameterError
 from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams
-from gpuops.wavelets import (
-    dwt2,
-    idwt2,
-    iswt2,
-    strips,
-    swt2,
-    wavedec2,
-    waverec2,
-    wpdec2,
-    wprec2,
-)
+from gpuops.wavelets import dwt2, idwt2, iswt2, swt2, wavedec2, waverec2, wpdec2, wprec2
 from gpuops.wavelets.wavelets import WAVELETS
 
+from .choices import each, few, some
 from .reference.wavelets import (
     VC2,
     flat,
@@ -40,13 +30,13 @@ from .reference.wavelets import (
     vc2_lines,
     wavelet_of,
 )
-from .tolerance import DOUBLE, ROUNDINGS
+from .tolerance import DOUBLE
 from .tolerance import DWT as TOLERANCE
 
 LIFTING = ["haar", "bior2.2", "bior4.4", "dd13/7"]
 INTEGER = ["haar", "bior2.2", "dd13/7"]
-# All lengths from 1 to 33 along both axes; odd and even ones are paired.
-SHAPES = [(n, 34 - n) for n in range(1, 34)]
+# Lengths from 1 to 33 along both axes, odd and even ones.
+SHAPES = [(n, 34 - n) for n in (1, 2, 3, 4, 5, 8, 9, 16, 17, 18, 25, 26, 32, 33)]
 # Ways to compute: the tile in a work-item's and in a group's memory, and no tile at all.
 LIFTING_WAYS: list[dict[str, str]] = [
     {"method": "lifting", "tile": "private"},
@@ -78,7 +68,7 @@ def tolerance_of(dtype: Any) -> float:
 
 
 @pytest.mark.parametrize("name", pywt.wavelist(kind="discrete"))
-def test_filters_are_pywts(name: str) -> None:
+def test_filters_are_pywts(name) -> None:
     wavelet = WAVELETS[names.wavelet_name(name)]
     for mine, theirs in zip(
         (*wavelet.decompose, *wavelet.reconstruct), pywt.Wavelet(name).filter_bank, strict=True
@@ -114,7 +104,7 @@ def test_the_9_7_filters_are_the_polynomials_factors() -> None:
         ("dd13/7", [-1, 0, 18, -16, -63, 144, 348, 144, -63, -16, 18, 0, -1], 512),
     ],
 )
-def test_deslauriers_dubuc_filters_are_the_published_ones(name: str, taps: list[int], divisor: int) -> None:
+def test_deslauriers_dubuc_filters_are_the_published_ones(name, taps, divisor) -> None:
     low, _ = WAVELETS[name].decompose
     np.testing.assert_allclose(low[1:], np.array(taps) / divisor * np.sqrt(2), rtol=0, atol=TOLERANCE["taps"])
 
@@ -145,11 +135,16 @@ def assert_is_pywts(gpu: Gpu, x: np.ndarray, name: str, mode: str, level: int) -
 ORDER = [(k * 29) % 67 + 1 for k in range(67)]
 
 
-@pytest.mark.parametrize("mode", pywt.Modes.modes)
-def test_every_wavelet_is_pywts(gpu: Gpu, rng, mode: str) -> None:
+def some_of(names: list[str], mode: str) -> list[str]:
+    """Wavelets to test with a mode: each one has some mode."""
+    return names[pywt.Modes.modes.index(mode) :: len(pywt.Modes.modes)]
+
+
+@few(2, mode=pywt.Modes.modes)
+def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
     least = 2 if "reflect" in mode else 1
     sizes = cycle(n for n in ORDER if n >= least)
-    for name in pywt.wavelist(kind="discrete"):
+    for name in some_of(pywt.wavelist(kind="discrete"), mode):
         for shape, level in [
             ((next(sizes), next(sizes)), 1),
             ((next(sizes), next(sizes)), 2 if mode != "smooth" or gpu.limits.double else 1),
@@ -158,24 +153,24 @@ def test_every_wavelet_is_pywts(gpu: Gpu, rng, mode: str) -> None:
             assert_is_pywts(gpu, rng.standard_normal(shape).astype(np.float32), name, mode, level)
 
 
-@pytest.mark.parametrize("mode", pywt.Modes.modes)
-def test_double_precision(gpu: Gpu, rng, mode: str) -> None:
+@few(1, mode=pywt.Modes.modes)
+def test_double_precision(gpu, rng, mode) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")
     sizes = cycle(n for n in ORDER if n > 1)
-    for name in (*pywt.wavelist(kind="discrete"), "dd13/7"):
+    for name in some_of([*pywt.wavelist(kind="discrete"), "dd13/7"], mode):
         for level in (1, 2):
             assert_is_pywts(gpu, rng.standard_normal((next(sizes), next(sizes))), name, mode, level)
 
 
-def test_double_precision_is_refused_where_there_is_none(gpu: Gpu, monkeypatch) -> None:
+def test_double_precision_is_refused_where_there_is_none(gpu, monkeypatch) -> None:
     monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, double=False))
     with pytest.raises(DeviceError, match="no double precision"):
         dwt2(gpu, np.ones((4, 4)), "haar")
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-def test_complex_numbers_are_transformed_as_two_real_ones(gpu: Gpu, rng, dtype: type) -> None:
+def test_complex_numbers_are_transformed_as_two_real_ones(gpu, rng, dtype) -> None:
     if dtype == np.complex128 and not gpu.limits.double:
         pytest.skip("no double precision")
     x = (rng.standard_normal((2, 17, 22)) + 1j * rng.standard_normal((2, 17, 22))).astype(dtype)
@@ -186,7 +181,7 @@ def test_complex_numbers_are_transformed_as_two_real_ones(gpu: Gpu, rng, dtype: 
     assert_near(idwt2(gpu, mixed, "db3"), expected)
 
 
-def test_nan_goes_where_pywts_goes(gpu: Gpu, rng) -> None:
+def test_nan_goes_where_pywts_goes(gpu, rng) -> None:
     for name in ("haar", "db4", "bior4.4"):
         x = rng.standard_normal((20, 30)).astype(np.float32)
         x[7, 11], x[0, 29] = np.nan, np.inf
@@ -200,9 +195,8 @@ def test_nan_goes_where_pywts_goes(gpu: Gpu, rng) -> None:
             assert_near(mine[good], other[good])
 
 
-@pytest.mark.parametrize("mode", ["symmetric", "periodization"])
-@pytest.mark.parametrize("name", [*LIFTING, "dd9/7", "db4", "sym10"])
-def test_every_size_is_pywts(gpu: Gpu, rng, name: str, mode: str) -> None:
+@some(mode=["symmetric", "periodization"], name=[*LIFTING, "dd9/7", "db4", "sym10"])
+def test_every_size_is_pywts(gpu, rng, name, mode) -> None:
     for shape in SHAPES:
         x = rng.standard_normal(shape).astype(np.float32)
         theirs = pywt.dwt2(x.astype(float), wavelet_of(name), mode)
@@ -215,9 +209,8 @@ def test_every_size_is_pywts(gpu: Gpu, rng, name: str, mode: str) -> None:
         assert idwt2(gpu, ours, name, mode, shape=shape).shape == shape
 
 
-@pytest.mark.parametrize("mode", pywt.Modes.modes)
-@pytest.mark.parametrize(("name", "tile"), [("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
-def test_every_mode_is_pywts(gpu: Gpu, rng, name: str, tile: str, mode: str) -> None:
+@some(mode=pywt.Modes.modes, name__tile=[("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
+def test_every_mode_is_pywts(gpu, rng, name, tile, mode) -> None:
     least = 2 if "reflect" in mode else 1
     for shape in [(least, 5), (3, 2), (6, 33), (40, 31)]:
         x = rng.standard_normal(shape).astype(np.float32)
@@ -225,7 +218,7 @@ def test_every_mode_is_pywts(gpu: Gpu, rng, name: str, tile: str, mode: str) -> 
 
 
 @pytest.mark.parametrize("name", ["haar", "bior4.4", "db4"])
-def test_levels_are_pywts(gpu: Gpu, rng, name: str) -> None:
+def test_levels_are_pywts(gpu, rng, name) -> None:
     for shape in [(2, 65, 130), (97, 101)]:
         x = rng.standard_normal(shape).astype(np.float32)
         for level in (None, 0, 1, 3):
@@ -241,7 +234,7 @@ def test_levels_are_pywts(gpu: Gpu, rng, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIFTING)
-def test_mirror_is_pywts_symmetric_extension_cropped(gpu: Gpu, rng, name: str) -> None:
+def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name) -> None:
     wavelet = wavelet_of(name)
     # Whole-sample symmetry for filters of odd length; half-sample for haar, which needs one sample at most.
     mode = "symmetric" if name == "haar" else "reflect"
@@ -257,7 +250,7 @@ def test_mirror_is_pywts_symmetric_extension_cropped(gpu: Gpu, rng, name: str) -
 
 @pytest.mark.parametrize("tile", ["private", "local"])
 @pytest.mark.parametrize("method", ["lifting", "filterbank"])
-def test_many_tiles(gpu: Gpu, rng, method: str, tile: str) -> None:
+def test_many_tiles(gpu, rng, method, tile) -> None:
     x = rng.standard_normal((2, 259, 1030)).astype(np.float32)
     ours = dwt2(gpu, x, "bior4.4", "symmetric", method=method, tile=tile)
     assert_close(ours, pywt.dwt2(x.astype(float), "bior4.4", "symmetric"))
@@ -265,7 +258,7 @@ def test_many_tiles(gpu: Gpu, rng, method: str, tile: str) -> None:
     assert_near(back, x)
 
 
-def test_wide_tiles_and_many_bands(gpu: Gpu, rng) -> None:
+def test_wide_tiles_and_many_bands(gpu, rng) -> None:
     x = rng.standard_normal((1, 150, 4250)).astype(np.float32)
     for name in ("bior4.4", "dd13/7"):
         ours = dwt2(gpu, x, name, "periodization")
@@ -275,7 +268,7 @@ def test_wide_tiles_and_many_bands(gpu: Gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
-def test_the_stationary_transform_is_pywts(gpu: Gpu, rng, dtype: type) -> None:
+def test_the_stationary_transform_is_pywts(gpu, rng, dtype) -> None:
     if dtype == np.float64 and not gpu.limits.double:
         pytest.skip("no double precision")
     for name, shape, level, start in [
@@ -310,7 +303,7 @@ def test_the_stationary_transform_is_pywts(gpu: Gpu, rng, dtype: type) -> None:
                 np.testing.assert_allclose(iswt2(gpu, ours, name, norm=norm), x, rtol=0, atol=tolerance)
 
 
-def test_the_stationary_transform_has_levels_while_sides_halve(gpu: Gpu) -> None:
+def test_the_stationary_transform_has_levels_while_sides_halve(gpu) -> None:
     x = np.zeros((16, 24), np.float32)
     assert len(swt2(gpu, x, "db3")) == 3
     assert swt2(gpu, gpu.array(x[None]), "db3", 1)[0][0].shape == (1, 16, 24)
@@ -333,7 +326,7 @@ def test_the_stationary_transform_has_levels_while_sides_halve(gpu: Gpu) -> None
 
 
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 2), (-1, 0), [1, 2]])
-def test_any_two_axes_are_pywts(gpu: Gpu, rng, axes: Any) -> None:
+def test_any_two_axes_are_pywts(gpu, rng, axes) -> None:
     x = (rng.standard_normal((12, 20, 16)) + 1j * rng.standard_normal((12, 20, 16))).astype(np.complex64)
     theirs = pywt.wavedec2(x.astype(complex), "db2", "symmetric", 2, axes)
     ours = wavedec2(gpu, x, "db2", "symmetric", 2, axes)
@@ -356,7 +349,7 @@ def test_any_two_axes_are_pywts(gpu: Gpu, rng, axes: Any) -> None:
     assert_near(wprec2(gpu, packets, "db2", "symmetric", axes, shape=shape), x.real)
 
 
-def test_axes_that_are_none(gpu: Gpu) -> None:
+def test_axes_that_are_none(gpu) -> None:
     x = np.ones((4, 5, 6), np.float32)
     for axes in ((0, 0), (0, 3), (-4, 0), (0,), (0, 1, 2), (0.5, 1), 0):
         with pytest.raises(ParameterError, match="axes must be two different ones of the array's 3"):
@@ -366,7 +359,7 @@ def test_axes_that_are_none(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("mode", ["symmetric", "periodization", "smooth"])
-def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
+def test_packets_are_pywts(gpu, rng, mode) -> None:
     x = rng.standard_normal((21, 34)).astype(np.float32)
     tree = pywt.WaveletPacket2D(x.astype(float), "db2", mode, maxlevel=2)
     theirs = {node.path: node.data for node in tree.get_level(2)}
@@ -384,14 +377,14 @@ def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
     assert_near(wprec2(gpu, some, "db2", mode, shape=x.shape), expected)
 
 
-def test_a_deep_packet_alone_is_zeros_beside_it(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_a_deep_packet_alone_is_zeros_beside_it(gpu, rng) -> None:
     """Only the paths on the way to the packet are visited, not all 4³⁰ of its length."""
     band = rng.random((1, 1)).astype(np.float32)
     got = wprec2(gpu, {"a" * 30: band}, "haar", "periodization", shape=(8, 8))
     np.testing.assert_allclose(got, np.full((8, 8), band[0, 0] / 2**30), rtol=TOLERANCE["deep"])
 
 
-def test_packets_of_whole_numbers_and_of_odd_sizes(gpu: Gpu, rng) -> None:
+def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
     for shape in [(1, 1), (1, 6), (13, 11)]:
         x = rng.integers(0, 256, shape)
         packets = wpdec2(gpu, x, "5/3", "mirror", 2, integer=True)
@@ -411,9 +404,8 @@ def test_packets_of_whole_numbers_and_of_odd_sizes(gpu: Gpu, rng) -> None:
 # -- properties -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", LIFTING_WAYS, ids=lambda way: "-".join(way.values()))
-@pytest.mark.parametrize("name", LIFTING)
-def test_all_ways_agree_and_invert(gpu: Gpu, rng, name: str, way: dict[str, str]) -> None:
+@each(way=LIFTING_WAYS, name=LIFTING)
+def test_all_ways_agree_and_invert(gpu, rng, name, way) -> None:
     for mode in ("mirror", "periodization"):
         for shape in [(1, 1), (1, 7), (2, 2), (9, 2), (31, 150)]:
             x = rng.random(shape, dtype=np.float32)
@@ -423,9 +415,8 @@ def test_all_ways_agree_and_invert(gpu: Gpu, rng, name: str, way: dict[str, str]
             np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])
 
 
-@pytest.mark.parametrize("way", LIFTING_WAYS, ids=lambda way: "-".join(way.values()))
-@pytest.mark.parametrize("name", LIFTING)
-def test_more_levels_than_there_is_size_for(gpu: Gpu, rng, name: str, way: dict[str, str]) -> None:
+@each(way=LIFTING_WAYS, name=LIFTING)
+def test_more_levels_than_there_is_size_for(gpu, rng, name, way) -> None:
     for shape in [(1, 1), (1, 7), (5, 3)]:
         x = rng.random(shape, dtype=np.float32)
         with pytest.warns(GpuopsWarning, match="5 levels are more than"):
@@ -436,48 +427,20 @@ def test_more_levels_than_there_is_size_for(gpu: Gpu, rng, name: str, way: dict[
         np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])
 
 
-sizes = st.tuples(st.integers(1, 70), st.integers(1, 70))
-wavelets = st.sampled_from(LIFTING)
-
-
+@pytest.mark.exhaustive
 @settings(max_examples=25, deadline=None)
-@given(sizes, wavelets, st.integers(0, 5), st.integers(0, 2**32 - 1))
-def test_the_inverse_is_exact_enough(gpu: Gpu, shape, name: str, level: int, seed: int) -> None:
+@given(
+    st.tuples(st.integers(1, 70), st.integers(1, 70)),
+    st.sampled_from(LIFTING),
+    st.integers(0, 5),
+    st.integers(0, 2**32 - 1),
+)
+def test_the_inverse_is_exact_enough(gpu, shape, name, level, seed) -> None:
     x = np.random.default_rng(seed).random(shape, dtype=np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GpuopsWarning)
         coefficients = wavedec2(gpu, x, name, "mirror", level)
     np.testing.assert_allclose(waverec2(gpu, coefficients, name, "mirror"), x, atol=TOLERANCE["round trip"])
-
-
-@settings(max_examples=15, deadline=None)
-@given(sizes, wavelets, st.floats(-3, 3, width=32), st.integers(0, 2**32 - 1))
-def test_linearity(gpu: Gpu, shape, name: str, factor: float, seed: int) -> None:
-    x, y = np.random.default_rng(seed).random((2, *shape), dtype=np.float32)
-    sums = dwt2(gpu, x + np.float32(factor) * y, name, "mirror")
-    parts = [
-        a + np.float32(factor) * b
-        for a, b in zip(*(flat(dwt2(gpu, v, name, "mirror")) for v in (x, y)), strict=True)
-    ]
-    for ours, theirs in zip(flat(sums), parts, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=(1 + abs(factor)) * ROUNDINGS)
-
-
-@pytest.mark.parametrize("mode", ["mirror", "periodization", "symmetric"])
-@pytest.mark.parametrize("name", [*LIFTING, "db4"])
-def test_a_constant_has_no_details(gpu: Gpu, name: str, mode: str) -> None:
-    if name == "db4" and mode == "mirror":
-        return
-    first, details = dwt2(gpu, np.full((33, 46), 0.7, np.float32), name, mode)
-    np.testing.assert_allclose(first, 1.4, rtol=ROUNDINGS)
-    assert max(np.abs(band).max() for band in details) < ROUNDINGS
-
-
-@pytest.mark.parametrize("name", ["haar", "db3", "sym4"])
-def test_orthogonal_wavelets_keep_the_energy(gpu: Gpu, rng, name: str) -> None:
-    x = rng.standard_normal((64, 128)).astype(np.float32)
-    energy = sum(np.sum(band.astype(float) ** 2) for band in flat(wavedec2(gpu, x, name, "periodization", 3)))
-    assert energy == pytest.approx(np.sum(x.astype(float) ** 2), rel=ROUNDINGS)
 
 
 # -- whole numbers --------------------------------------------------------------------------------------
@@ -488,7 +451,7 @@ def test_orthogonal_wavelets_keep_the_energy(gpu: Gpu, rng, name: str) -> None:
     [*product(INTEGER, LIFTING_WAYS), ("dd9/7", LIFTING_WAYS[0])],
     ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value,
 )
-def test_integers_are_the_published_ones_and_lossless(gpu: Gpu, rng, name: str, way: dict[str, str]) -> None:
+def test_integers_are_the_published_ones_and_lossless(gpu, rng, name, way) -> None:
     for shape in [(1, 1), (1, 6), (7, 1), (2, 3), (33, 18), (40, 301)]:
         x = rng.integers(0, 65536, shape).astype(np.uint16)
         # Columns are transformed first.
@@ -507,7 +470,7 @@ def test_integers_are_the_published_ones_and_lossless(gpu: Gpu, rng, name: str, 
             np.testing.assert_array_equal(back, x)
 
 
-def test_integers_are_lossless_in_every_mode(gpu: Gpu, rng) -> None:
+def test_integers_are_lossless_in_every_mode(gpu, rng) -> None:
     x = rng.integers(0, 65536, (33, 18)).astype(np.uint16)
     for mode in names.MODES:
         coefficients = wavedec2(gpu, x, "5/3", mode, 1, integer=True)
@@ -528,7 +491,7 @@ def vc2_level(bands: Any, name: str) -> np.ndarray:
 @pytest.mark.parametrize(
     ("name", "tile"), [*((name, "private") for name in VC2), ("vc2-fidelity", "local"), ("vc2-haar", "local")]
 )
-def test_vc2_is_the_standards(gpu: Gpu, rng, name: str, tile: str) -> None:
+def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
     way: dict[str, Any] = {"integer": True, "tile": tile}
     for shape, levels in [((2, 2), 1), ((4, 6), 1), ((2, 18), 1), ((80, 48), 3), ((36, 600), 2)]:
         x = rng.integers(0, 65536, shape).astype(np.uint16)
@@ -552,13 +515,6 @@ def test_vc2_is_the_standards(gpu: Gpu, rng, name: str, tile: str) -> None:
         np.testing.assert_array_equal(waverec2(gpu, again, name, "vc2", **way), expected)
 
 
-@pytest.mark.parametrize("name", [*INTEGER, "vc2-dd9/7", "vc2-fidelity", "vc2-9/7"])
-def test_whole_constants_grow_as_said(gpu: Gpu, name: str) -> None:
-    approximation, details = dwt2(gpu, np.full((20, 30), 4096), name, "mirror", integer=True)
-    np.testing.assert_allclose(approximation, 4096 * WAVELETS[name].growth, rtol=0, atol=1)
-    assert max(np.abs(band).max() for band in details) <= 4  # VC-2's 9/7 is an approximation
-
-
 @pytest.mark.parametrize(
     ("name", "mode"),
     [
@@ -567,7 +523,7 @@ def test_whole_constants_grow_as_said(gpu: Gpu, name: str) -> None:
         ("vc2-9/7", "periodization"),
     ],
 )
-def test_vc2_is_lossless_for_all_sizes(gpu: Gpu, rng, name: str, mode: str) -> None:
+def test_vc2_is_lossless_for_all_sizes(gpu, rng, name, mode) -> None:
     for shape in [(1, 1), (1, 6), (7, 1), (2, 3), (33, 18), (20, 201)]:
         for dtype in (np.uint8, np.int16):
             limits = np.iinfo(dtype)
@@ -584,22 +540,10 @@ def test_vc2_is_lossless_for_all_sizes(gpu: Gpu, rng, name: str, mode: str) -> N
             np.testing.assert_array_equal(mine, other)
 
 
-@pytest.mark.parametrize("mode", ["vc2", "symmetric"])
-def test_vc2_in_float_comes_back(gpu: Gpu, rng, mode: str) -> None:
-    name = "vc2-fidelity"
-    for shape in [(1, 1), (9, 1), (16, 33)]:
-        x = rng.random(shape, dtype=np.float32)
-        coefficients = dwt2(gpu, x, name, mode)
-        if mode == "symmetric":
-            assert_close(coefficients, pywt.dwt2(x.astype(float), wavelet_of(name), mode))
-        back = idwt2(gpu, coefficients, name, mode, shape=shape)
-        np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])
-
-
 # -- structure ------------------------------------------------------------------------------------------
 
 
-def test_images_stay_on_the_device(gpu: Gpu, rng) -> None:
+def test_images_stay_on_the_device(gpu, rng) -> None:
     x = rng.random((4, 37, 50), dtype=np.float32)
     image = gpu.array(x)
     image.alpha, image.linear = True, False
@@ -612,47 +556,18 @@ def test_images_stay_on_the_device(gpu: Gpu, rng) -> None:
     np.testing.assert_allclose(back.numpy(), x, atol=TOLERANCE["round trip"])
 
 
-def there_and_back(gpu: Gpu, x: np.ndarray, name: str, mode: str) -> list[np.ndarray]:
-    """Bands, the image from them, and both in place."""
-    bands = wavedec2(gpu, x, name, mode, 2)
-    results = [*flat(bands), waverec2(gpu, bands, name, mode)]
-    if mode == "mirror":
-        image, params = gpu.array(x), DwtParams(name, mode, 2, "strip")
-        for overwrite in (strips.decompose, strips.recompose):
-            overwrite(image, params, 2)
-            results.append(image.numpy())
-    return results
-
-
-def test_what_is_kept_for_one_image_serves_no_other(gpu: Gpu, opened: Callable[..., Gpu], rng) -> None:
-    """Shapes, types, wavelets, modes and Gpus by turns: the same as on a Gpu that has done nothing else."""
-    double = np.float64 if gpu.limits.double else np.float32
-    cases = [
-        (rng.random((2, 24, 40), np.float32), "bior4.4", "mirror"),
-        (rng.random((1, 33, 70), np.float32), "bior4.4", "mirror"),
-        (rng.random((1, 33, 70)).astype(double), "bior4.4", "mirror"),
-        (rng.random((1, 33, 70), np.float32), "bior2.2", "mirror"),
-        (rng.random((2, 24, 40), np.float32), "bior2.2", "symmetric"),
-    ]
-    alone = [there_and_back(opened(), *case) for case in cases]
-    for _, device in product(range(2), (gpu, opened())):
-        for case, expected in zip(cases, alone, strict=True):
-            for mine, other in zip(there_and_back(device, *case), expected, strict=True):
-                np.testing.assert_array_equal(mine, other)
-
-
-def test_none_is_a_band_of_zeros(gpu: Gpu, rng) -> None:
+def test_none_is_a_band_of_zeros(gpu, rng) -> None:
     x = rng.random((24, 40), dtype=np.float32)
     for mode in ("symmetric", "mirror"):
         a, (h, v, d) = dwt2(gpu, x, "9/7", mode)
         zero = np.zeros_like
-        for some, full in [
+        for partly, full in [
             ((None, (h, v, d)), (zero(a), (h, v, d))),
             ((a, (None, None, None)), (a, (zero(h), zero(v), zero(d)))),
             ((a, None), (a, (zero(h), zero(v), zero(d)))),
             ((None, (None, None, d)), (zero(a), (zero(h), zero(v), d))),
         ]:
-            ours, expected = (idwt2(gpu, coefficients, "9/7", mode) for coefficients in (some, full))
+            ours, expected = (idwt2(gpu, coefficients, "9/7", mode) for coefficients in (partly, full))
             np.testing.assert_array_equal(ours, expected)
     coefficients = wavedec2(gpu, x, "haar", "periodization", 3)
     coefficients[2] = None
@@ -683,34 +598,29 @@ def test_names_have_coefficients_and_coefficients_names() -> None:
     ("arguments", "message"),
     [
         ({"wavelet": "harr"}, "unknown wavelet 'harr': did you mean 'haar'?"),
-        ({"wavelet": "bior44"}, "did you mean 'bior4.4'?"),
         ({"mode": "symetric"}, "unknown mode 'symetric': did you mean 'symmetric'?"),
-        ({"mode": ""}, "unknown mode ''"),
         ({"levels": -1}, "levels must be"),
-        ({"levels": 1000}, "levels must be"),
         ({"wavelet": "db2"}, "mirror is for wavelets with lifting steps"),
-        ({"wavelet": "rbio44"}, "unknown wavelet 'rbio44': did you mean 'rbio4.4'?"),
         ({"wavelet": "vc2-5/3", "method": "laan"}, "laan does not know vc2-5/3"),
         ({"wavelet": "db2", "mode": "zero", "method": "lifting"}, "no lifting steps"),
         ({"method": "laan", "mode": "zero"}, "laan knows the modes"),
-        ({"method": "stripes"}, "unknown method"),
         ({"integer": True}, "no reversible integer form: use one of haar, bior2.2"),
         ({"integer": True, "wavelet": "5/3", "method": "filterbank"}, "works by lifting"),
     ],
 )
-def test_bad_parameters(arguments: dict[str, Any], message: str) -> None:
+def test_bad_parameters(arguments, message) -> None:
     with pytest.raises(ParameterError) as error:
         DwtParams(**arguments)
     assert message in str(error.value)
 
 
-def test_methods_of_single_precision_refuse_double(gpu: Gpu) -> None:
+def test_methods_of_single_precision_refuse_double(gpu) -> None:
     if gpu.limits.double:
         with pytest.raises(ParameterError, match=r"float32 is needed, not .* float64"):
             dwt2(gpu, np.zeros((8, 8)), "9/7", "mirror", method="in-place")
 
 
-def test_bad_data(gpu: Gpu) -> None:
+def test_bad_data(gpu) -> None:
     x = np.zeros((6, 8), np.float32)
     for data, arguments, message in [
         (x[:1], ("9/7", "reflect"), "needs two samples"),

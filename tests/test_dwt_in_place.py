@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 import pywt
 
-from gpuops import Gpu, GpuopsWarning, ParameterError, Report
+from gpuops import GpuopsWarning, ParameterError, Report
 from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams
-from gpuops.wavelets import in_place, laan, transform, wavedec2, waverec2
+from gpuops.wavelets import in_place, laan, transform, wavedec2
 
+from .choices import some
 from .tolerance import DWT as TOLERANCE
 from .tolerance import ROUNDINGS
 
@@ -31,9 +31,8 @@ def image_of(rng, shape: tuple[int, ...], integer: bool) -> np.ndarray:
     return whole if integer else (whole / 65536).astype(np.float32)
 
 
-@pytest.mark.parametrize("integer", [True, False])
-@pytest.mark.parametrize("name", LIFTING)
-def test_the_result_is_laans(gpu: Gpu, rng, name: str, integer: bool) -> None:
+@some(integer=[True, False], name=LIFTING)
+def test_the_result_is_laans(gpu, rng, name, integer) -> None:
     if integer and not names.WAVELETS[name][1]:
         return
     levels = 3
@@ -56,9 +55,8 @@ def test_the_result_is_laans(gpu: Gpu, rng, name: str, integer: bool) -> None:
         np.testing.assert_allclose(back, x, rtol=0, atol=0 if integer else TOLERANCE["round trip"])
 
 
-@pytest.mark.parametrize("table", [True, False])
-@pytest.mark.parametrize("chunk", [1, 5, 16, 128, 300])
-def test_chunks_of_any_size(gpu: Gpu, rng, chunk: int, table: bool) -> None:
+@some(table=in_place.TABLES, chunk=[1, 5, 16, 128, 300])
+def test_chunks_of_any_size(gpu, rng, chunk, table) -> None:
     """One image holds all bands, of many levels; what lies beside a level's rectangle stays as it is."""
     levels = 6
     params = DwtParams("5/3", "mirror", levels, "in-place", True)
@@ -72,7 +70,7 @@ def test_chunks_of_any_size(gpu: Gpu, rng, chunk: int, table: bool) -> None:
         np.testing.assert_array_equal(ours.numpy(), x)
 
 
-def test_the_layout_is_pywts(gpu: Gpu, rng) -> None:
+def test_the_layout_is_pywts(gpu, rng) -> None:
     x = rng.random((96, 160), dtype=np.float32)
     theirs, _ = pywt.coeffs_to_array(pywt.wavedec2(x.astype(float), "bior4.4", "periodization", 3))
     image = gpu.array(x[None])
@@ -84,7 +82,7 @@ def test_the_layout_is_pywts(gpu: Gpu, rng) -> None:
     np.testing.assert_allclose(image.numpy()[0], x, rtol=0, atol=TOLERANCE["round trip"])
 
 
-def test_periodization_needs_even_lengths(gpu: Gpu) -> None:
+def test_periodization_needs_even_lengths(gpu) -> None:
     x = np.zeros((12, 20), np.float32)
     assert wavedec2(gpu, x, "haar", "periodization", 2, method="in-place")[0].shape == (3, 5)
     with (
@@ -95,7 +93,7 @@ def test_periodization_needs_even_lengths(gpu: Gpu) -> None:
         wavedec2(gpu, x, "haar", "periodization", 3, method="in-place")
 
 
-def test_what_it_is_not_for(gpu: Gpu) -> None:
+def test_what_it_is_not_for(gpu) -> None:
     floats = gpu.array(np.zeros((1, 4, 4), np.float32))
     ours = DwtParams("haar", "mirror", 1, "in-place")
     for image, params, chunk, message in [
@@ -114,47 +112,7 @@ def test_what_it_is_not_for(gpu: Gpu) -> None:
         DwtParams("db4", "periodization", 1, "in-place")
 
 
-def test_as_pywts_functions(gpu: Gpu, rng) -> None:
-    x = rng.random((3, 41, 50), dtype=np.float32)
-    ours = wavedec2(gpu, x, "9/7", "mirror", 3, method="in-place")
-    back = waverec2(gpu, ours, "9/7", "mirror", method="in-place")
-    np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["round trip"])
-
-
-@pytest.mark.parametrize("count", [3, 4, 5, 6, 7, 8, 37, 64, 1499, 1500])
-def test_cycles_are_the_permutation(count: int) -> None:
-    """Each chunk that moves belongs to one piece of one cycle, whatever the groups."""
-    places = np.arange(count)
-    sorted_out = np.concatenate([places[::2], places[1::2]])
-    for inverse in (False, True):
-        wanted = sorted_out if not inverse else np.argsort(sorted_out)
-        modulus = count - 1 if count % 2 == 0 else count
-        moving = list(range(1, modulus))
-        assert all(wanted[i] == in_place.source_of(i, modulus, inverse) for i in moving)
-        assert sum(length for _, length in in_place.cycles(count)) == len(moving)
-        for at_a_time in (1, 8, 32):
-            table = in_place.pieces(count, at_a_time, inverse=inverse)
-            assert len(table) % at_a_time == 0
-            left = set(moving)
-            for group in table.reshape(-1, at_a_time, 2):
-                for first, behind in group[group[:, 0] >= 0]:
-                    at = int(first)
-                    while True:
-                        left.remove(at)
-                        at = in_place.source_of(at, modulus, inverse)
-                        if at == group[behind, 0]:
-                            break
-            assert not left
-
-
-def test_lengths_of_cycles() -> None:
-    """Theorem 1 of the source, log₂ at most, holds for powers of two only."""
-    assert max(length for _, length in in_place.cycles(1 << 12)) == 12
-    assert [length for _, length in in_place.cycles(1500)] == [1498]
-    assert len(in_place.pieces(1500, 32, inverse=False)) == 32  # so many are moved at a time
-
-
-def test_laans_memory(opened: Callable[..., Gpu], rng) -> None:
+def test_laans_memory(opened, rng) -> None:
     """Twice the image's, whatever is transformed."""
     gpu = opened(report=Report())
     assert gpu.report is not None
@@ -164,7 +122,7 @@ def test_laans_memory(opened: Callable[..., Gpu], rng) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1024, 2048), (1500, 1500), (1021, 999)])
-def test_memory(shape: tuple[int, int], opened: Callable[..., Gpu], rng) -> None:
+def test_memory(shape, opened, rng) -> None:
     """The memory is the image's, and no more than a thousandth beside it."""
     gpu = opened(report=Report())
     assert gpu.report is not None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import pywt
 
@@ -15,11 +13,11 @@ from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import dwt2, idwt2, laan
 
 from . import test_dwt as of_dwt
+from .choices import each
 from .reference import wavelets as wavelets_reference
 from .reference.wavelets import mirrored
 from .tolerance import DWT as TOLERANCE
 
-Array = npt.NDArray[np.generic]
 # Samples before and after a pair that its coefficients depend on: half the length of the longer filter.
 HALO = {"haar": 0, "bior2.2": 2, "bior4.4": 4, "dd9/7": 4, "dd13/7": 6}
 # Bytes of local memory and work-items of a group on GPUs, and the vectors of CPUs, each with a wavelet and a mode.
@@ -51,7 +49,7 @@ def claiming(gpu: Gpu, claims: dict[str, int]) -> Gpu:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_all_kinds_of_devices(opened: Callable[..., Gpu], rng: np.random.Generator, kind: str) -> None:
+def test_all_kinds_of_devices(opened, rng, kind) -> None:
     claims, name, mode = KINDS[kind]
     gpu = claiming(opened(), claims)
     for shape in SHAPES:
@@ -68,7 +66,7 @@ def test_all_kinds_of_devices(opened: Callable[..., Gpu], rng: np.random.Generat
         np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["round trip"] * np.abs(x).max())
 
 
-def test_double_precision(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_double_precision(gpu, rng) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")
     x = rng.standard_normal((41, 70))
@@ -81,11 +79,8 @@ def test_double_precision(gpu: Gpu, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["double"])
 
 
-@pytest.mark.parametrize("name", HALO)
-@pytest.mark.parametrize("kind", ["48 KB", "cpu"])
-def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(
-    opened: Callable[..., Gpu], rng: np.random.Generator, kind: str, name: str
-) -> None:
+@each(name=HALO, kind=["48 KB", "cpu"])
+def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(opened, rng, kind, name) -> None:
     """16 (1 + h / r) bytes a pixel, of which r is a row, or a band of 64 rows at least."""
     report = Report()
     gpu = claiming(opened(report=report), KINDS[kind][0])
@@ -102,7 +97,7 @@ def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(
     assert moved <= 1.15 * laan.table_3_bytes(gpu, image.shape, params, 2)
 
 
-def test_too_little_local_memory_is_one_line(opened: Callable[..., Gpu], rng: np.random.Generator) -> None:
+def test_too_little_local_memory_is_one_line(opened, rng) -> None:
     gpu = claiming(opened(), {"is_cpu": False, "lanes": 1, "local_bytes": 64})
     with pytest.raises(
         DeviceError, match="64 bytes of local memory, too few for the method laan: use --method"

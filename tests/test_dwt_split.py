@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +9,13 @@ import pytest
 
 from gpuops import DeviceError, Gpu, Report
 from gpuops.params.dwt import MODES, DwtParams, ShrinkParams
-from gpuops.tiles import memory, slabs, transfers
+from gpuops.tiles import memory
 from gpuops.tiles.ends import HostImage
 from gpuops.wavelets import dwt2, idwt2, multilevel, transform, wavedec2, waverec2
 from gpuops.wavelets.denoise import denoise
 
-from .tolerance import DWT, ROUNDINGS, SHRINK
+from .choices import each, some
+from .tolerance import DWT, SHRINK
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +23,7 @@ TINY = 64_000  # bytes: images of these tests must be split
 
 
 @pytest.fixture
-def slabs_of_seven(monkeypatch: pytest.MonkeyPatch) -> None:
+def slabs_of_seven(monkeypatch) -> None:
     """Slabs make seven pairs of rows."""
     monkeypatch.setattr(memory, "units", lambda *_, **__: 7)
 
@@ -57,11 +56,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("wavelet", "mode", "integer"), CASES)
-@pytest.mark.parametrize("overlap", [True, False])
-def test_slabs_give_what_the_whole_does(
-    gpu: Gpu, rng, slabs_of_seven: None, wavelet: str, mode: str, integer: bool, overlap: bool
-) -> None:
+@some(wavelet__mode__integer=CASES, overlap=[True, False])
+def test_slabs_give_what_the_whole_does(gpu, rng, slabs_of_seven, wavelet, mode, integer, overlap) -> None:
     for shape, levels in (((97, 40), 1), ((98, 31), 3), ((128, 40), 2)):
         params = DwtParams(wavelet, mode, levels, integer=integer)
         x = rng.random((2, *shape), dtype=np.float32)
@@ -78,7 +74,7 @@ def test_slabs_give_what_the_whole_does(
 
 
 @pytest.mark.parametrize("method", ["filterbank", "laan", "in-place", "strip"])
-def test_methods(gpu: Gpu, rng, slabs_of_seven: None, method: str) -> None:
+def test_methods(gpu, rng, slabs_of_seven, method) -> None:
     x = rng.random((1, 110, 52), dtype=np.float32)
     params = DwtParams("bior4.4", "symmetric" if method == "filterbank" else "mirror", 2, method)
     bands: list[Array | None] = [*decomposed(gpu, x, params)]
@@ -88,7 +84,7 @@ def test_methods(gpu: Gpu, rng, slabs_of_seven: None, method: str) -> None:
     np.testing.assert_allclose(back, x, rtol=0, atol=DWT["round trip"])
 
 
-def test_bands_that_are_none(gpu: Gpu, rng, slabs_of_seven: None) -> None:
+def test_bands_that_are_none(gpu, rng, slabs_of_seven) -> None:
     x = rng.random((1, 110, 52), dtype=np.float32)
     params = DwtParams("bior2.2", "symmetric", 2)
     bands: list[Array | None] = [*whole(gpu, x, params)]
@@ -101,7 +97,7 @@ def test_bands_that_are_none(gpu: Gpu, rng, slabs_of_seven: None) -> None:
         )
 
 
-def test_no_level(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_level(gpu, rng, monkeypatch) -> None:
     """Rows only come and go: the rows that go must not be overwritten by those that come."""
     monkeypatch.setattr(memory, "ENOUGH", 1)
     params = DwtParams(levels=0)
@@ -113,7 +109,7 @@ def test_no_level(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
             np.testing.assert_array_equal(recomposed(gpu, [x], params, (300, 70)), x)
 
 
-def test_memory_is_no_more_than_allowed(opened: Callable[..., Gpu], rng) -> None:
+def test_memory_is_no_more_than_allowed(opened, rng) -> None:
     """A device that has a quarter of the image's bytes, in single and double precision and plane by plane."""
     x = rng.random((2900, 93), dtype=np.float32)
     large = opened()
@@ -140,7 +136,7 @@ def test_memory_is_no_more_than_allowed(opened: Callable[..., Gpu], rng) -> None
         np.testing.assert_array_equal(idwt2(small, (low, (details[0], None, details[2])), "db3"), expected)
 
 
-def test_pixels_in_slabs(opened: Callable[..., Gpu], rng) -> None:
+def test_pixels_in_slabs(opened, rng) -> None:
     """The samples of a channel's row are not neighbours in pixels (height, width, channels)."""
     pixels = rng.random((2900, 41, 3), dtype=np.float32)
     small, large = opened(memory=pixels.nbytes // 4), opened()
@@ -154,9 +150,8 @@ def test_pixels_in_slabs(opened: Callable[..., Gpu], rng) -> None:
     )
 
 
-@pytest.mark.parametrize("spins", [1, 2])
-@pytest.mark.parametrize("mode", ["mirror", "smooth"])
-def test_denoising_in_slabs(opened: Callable[..., Gpu], rng, spins: int, mode: str) -> None:
+@each(spins=[1, 2], mode=["mirror", "smooth"])
+def test_denoising_in_slabs(opened, rng, spins, mode) -> None:
     x = 0.5 + 0.1 * rng.standard_normal((3, 1900, 61)).astype(np.float32)
     limit = 3 * x.nbytes
     small, large = opened(report=Report(), memory=limit), opened()
@@ -176,71 +171,7 @@ def flat(coefficients: list[Any]) -> list[Array]:
     return [coefficients[0], *(band for level in coefficients[1:] for band in level)]
 
 
-def test_large_arrays_go_in_slabs_to_gpus(
-    opened: Callable[..., Gpu], rng, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    x = rng.random((300, 200), dtype=np.float32)
-    expected = wavedec2(opened(), x, "haar", "mirror", 2)
-    monkeypatch.setattr(memory, "_LARGE", x.nbytes)
-    calls: list[str] = []
-    for name in ("_forward", "_inverse"):
-        function = getattr(multilevel, name)
-
-        def counted(*args: Any, name: str = name, function: Any = function, **options: Any) -> Any:
-            calls.append(name)
-            return function(*args, **options)
-
-        monkeypatch.setattr(multilevel, name, counted)
-    for is_cpu, count in ((True, 0), (False, 2)):
-        gpu = opened()
-        gpu.limits = replace(gpu.limits, is_cpu=is_cpu)
-        coefficients = wavedec2(gpu, x, "haar", "mirror", 2)
-        for ours, theirs in zip(flat(coefficients), flat(expected), strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=ROUNDINGS)  # the plan of other devices
-        back = waverec2(gpu, coefficients, "haar", "mirror")
-        np.testing.assert_allclose(back, x, rtol=0, atol=ROUNDINGS)
-        assert len(calls) == count
-    wavedec2(gpu, x[:-1], "haar", "mirror", 2)
-    assert len(calls) == 2
-
-
-def test_too_little_memory(opened: Callable[..., Gpu], rng) -> None:
+def test_too_little_memory(opened, rng) -> None:
     x = rng.random((200, 1000), dtype=np.float32)
     with pytest.raises(DeviceError, match=r"rows of 4 kB fit into 0\.1 MB .* MB are needed"):
         wavedec2(opened(memory=100_000), x, "bior4.4", "mirror", 2)
-
-
-def test_slabs_cover_everything() -> None:
-    for make, read, most, margin, wraps in [
-        (50, 50, 7, 6, False),
-        (55, 50, 7, 6, False),
-        (50, 50, 7, 6, True),
-    ]:
-        found = list(slabs.divided(make, read, most, margin, wraps=wraps))
-        assert len(found) > 3
-        assert [slab.start for slab in found] == [0, *(slab.stop for slab in found[:-1])]
-        assert found[-1].stop == make
-        for slab in found:
-            assert slab.first == slab.start - margin or (not wraps and slab.first == 0)
-            assert slab.last >= slab.stop + margin or (not wraps and slab.last == read)
-
-
-def test_transfers_bring_what_was_sent(gpu: Gpu, rng) -> None:
-    rows = [rng.random((3, 5, 7), dtype=np.float32) for _ in range(7)]
-    back = [np.zeros((3, 4, 7), np.float32) for _ in rows]
-    with transfers.Transfers(gpu) as moving:
-        inlet, outlet = moving.inlet(rows[0].nbytes), moving.outlet(back[0].nbytes)
-        for there, here in zip(rows, back, strict=True):
-            image = inlet.send([there[:, :2], there[:, 2:]], 1)
-            copied = image.like()
-            copied.put(slice(0, 3), image)
-            inlet.release()
-            outlet.receive(copied, 1, here)
-    for there, here in zip(rows, back, strict=True):
-        np.testing.assert_array_equal(here, there[:, 1:])
-
-
-def test_transfers_end_with_an_error(gpu: Gpu) -> None:
-    with pytest.raises(ZeroDivisionError), transfers.Transfers(gpu) as moving:
-        moving.inlet(100).send([np.zeros((1, 5, 5), np.float32)], 1)
-        raise ZeroDivisionError

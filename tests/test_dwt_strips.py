@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 from types import SimpleNamespace
@@ -37,7 +36,7 @@ def large(gpu: Gpu) -> Gpu:
 
 
 @pytest.mark.parametrize("name", ["bior4.4", "dd13/7"])
-def test_what_is_put_aside(opened: Callable[..., Gpu], name: str) -> None:
+def test_what_is_put_aside(opened, name) -> None:
     """2 % of a large image; of a smaller one what half of the compute units need to have work, a quarter at most."""
     gpu, params, shares, groups = large(opened()), DwtParams(name, "mirror", 1), {}, {}
     for n in (1024, 2048, 4096, 8192, 16384):
@@ -55,7 +54,7 @@ def test_what_is_put_aside(opened: Callable[..., Gpu], name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(130, 300), (97, 131), (256, 64)])
-def test_many_bands(opened: Callable[..., Gpu], rng: np.random.Generator, shape: tuple[int, int]) -> None:
+def test_many_bands(opened, rng, shape) -> None:
     gpu, x = large(opened()), rng.standard_normal(shape).astype(np.float32)
     params = DwtParams("bior4.4", "mirror", 1, "strip")
     approximation, details = transform.forward(gpu.array(x[None]), params)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import cycle
@@ -17,6 +17,7 @@ from gpuops.wavelets import dwt2, idwt2
 from gpuops.wavelets import tiled_level as tile
 
 from . import test_dwt as of_dwt
+from .choices import few
 
 # The work-items of a group and the compute units give tiles each of the sides; a group lifts its rows in one round
 # or several, or has fewer work-items than its rows have samples.
@@ -60,10 +61,8 @@ def there_and_back(gpu: Gpu, x: np.ndarray, name: str, mode: str) -> list[np.nda
     return [low, *details, idwt2(gpu, given, name, mode, shape=x.shape[-2:])]
 
 
-@pytest.mark.parametrize(("mode", "name"), CASES)
-def test_all_ways_agree(
-    gpu: Gpu, tiled: list[Gpu], banded: Gpu, rng, monkeypatch: pytest.MonkeyPatch, mode: str, name: str
-) -> None:
+@few(2, mode__name=CASES)
+def test_all_ways_agree(gpu, tiled, banded, rng, monkeypatch, mode, name) -> None:
     least = 2 if "reflect" in mode else 1
     shapes = [(2, *rng.integers(least, 68, 2)), rng.integers(least, 68, 2), (least, 6), (67, least)]
     for shape in shapes:
@@ -80,9 +79,7 @@ def test_all_ways_agree(
                 np.testing.assert_allclose(part, other, rtol=0, atol=of_dwt.tolerance_of(dtype) * scale)
 
 
-def test_small_levels_are_one_launch(
-    opened: Callable[..., Gpu], rng, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_levels_are_one_launch(opened, rng, monkeypatch) -> None:
     x = rng.standard_normal((3, 40, 64)).astype(np.float32)
     for small, launches in ((x.nbytes, [1, 1]), (x.nbytes - 1, [2, 2])):
         monkeypatch.setattr(tile, "_SMALL", small)
@@ -96,19 +93,7 @@ def test_small_levels_are_one_launch(
         assert counts == launches
 
 
-def test_large_levels_whose_rows_vectors_do_not_suit_are_one_launch_forward(
-    opened: Callable[..., Gpu], rng, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tile, "_SMALL", 0)
-    monkeypatch.setattr(tile, "_SMALL_INVERSE", 0)
-    report = Report()
-    gpu = limited(opened(report=report), 256, 4)
-    x = rng.standard_normal((3, 40, 50)).astype(np.float32)
-    idwt2(gpu, dwt2(gpu, x, "bior4.4"), "bior4.4")
-    assert [sum(k.label.startswith(way) for k in report.kernels()) for way in ("dwt", "idwt")] == [1, 2]
-
-
-def test_tiles_are_as_large_as_groups_and_their_memory_allow(opened: Callable[..., Gpu], rng) -> None:
+def test_tiles_are_as_large_as_groups_and_their_memory_allow(opened, rng) -> None:
     x = rng.standard_normal((90, 90)).astype(np.float32)
     least = limited(opened(), 256, 1)
     # Neither a tile nor a group of the other method fits.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,8 @@ from gpuops.params.dwt import DwtParams
 from gpuops.profile import Report
 from gpuops.wavelets import transform, two_levels, wavedec2
 
+from .choices import few
+
 # Bands and tiles end within the image, beyond its last row, and at its edge; there are few rows, or an odd number.
 SHAPES = [(1, 64, 64), (1, 65, 128), (2, 70, 200), (1, 33, 40), (1, 7, 24), (3, 1, 72)]
 MODES = ["mirror", "periodization", "symmetric", "zero", "antisymmetric", "constant", "periodic", "reflect"]
@@ -20,7 +21,7 @@ NAMES = ["haar", "bior2.2", "bior4.4"]
 
 
 @pytest.fixture
-def gpu(opened: Callable[..., Gpu], monkeypatch: pytest.MonkeyPatch) -> Gpu:
+def gpu(opened, monkeypatch) -> Gpu:
     """The device under test as a GPU, to which small images are large and all steps short; small groups."""
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
     monkeypatch.setattr(two_levels, "_MOST_REACH", {False: 9, True: 9})
@@ -48,8 +49,8 @@ def count(gpu: Gpu) -> int:
     return sum(len(k.ms) for k in gpu.report.kernels() if "two levels" in k.label)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_two_levels_in_one_pass_are_two(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@few(1, name=NAMES)
+def test_two_levels_in_one_pass_are_two(gpu, rng, monkeypatch, name) -> None:
     for shape in SHAPES:
         for mode in MODES:
             if "reflect" in mode and min(shape) < 2:
@@ -67,7 +68,7 @@ def test_two_levels_in_one_pass_are_two(gpu: Gpu, rng, monkeypatch: pytest.Monke
     assert count(gpu) >= 2 * len(SHAPES)
 
 
-def test_two_levels_are_taken_by_pairs(gpu: Gpu, rng) -> None:
+def test_two_levels_are_taken_by_pairs(gpu, rng) -> None:
     x = rng.standard_normal((128, 128)).astype(np.float32)
     for levels, pairs in ((1, 0), (2, 1), (3, 1), (4, 2)):
         before = count(gpu)
@@ -75,7 +76,7 @@ def test_two_levels_are_taken_by_pairs(gpu: Gpu, rng) -> None:
         assert count(gpu) - before == pairs
 
 
-def test_zeros_stand_for_bands_that_are_none(gpu: Gpu, rng) -> None:
+def test_zeros_stand_for_bands_that_are_none(gpu, rng) -> None:
     x = rng.standard_normal((1, 64, 64)).astype(np.float32)
     params = DwtParams("haar", "mirror", 2)
     low, (coarse, fine) = transform.decompose(gpu.array(x), params)
@@ -85,27 +86,3 @@ def test_zeros_stand_for_bands_that_are_none(gpu: Gpu, rng) -> None:
         np.testing.assert_array_equal(
             transform.recompose(low, given, params).numpy(), transform.recompose(low, zeros, params).numpy()
         )
-
-
-def test_long_steps_and_other_samples_go_level_by_level(
-    opened: Callable[..., Gpu], rng, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
-    monkeypatch.setattr(two_levels, "_ITEMS", 16)
-    gpu = opened()
-    gpu.limits = replace(gpu.limits, is_cpu=False, lanes=1)
-    single = np.dtype(np.float32)
-
-    def goes(name: str, *, inverse: bool, mode: str = "mirror", width: int = 64) -> bool:
-        params = DwtParams(name, mode, 2)
-        return two_levels.fitting(gpu, params, single, (1, 64, width), inverse=inverse) is not None
-
-    assert goes("bior4.4", inverse=False)
-    assert not goes("bior4.4", inverse=True)  # its state leaves room for too few work-items
-    assert not goes("dd13/7", inverse=False)
-    assert goes("haar", inverse=True)
-    assert not goes("haar", inverse=True, width=60)  # rows of the second level are not aligned
-    assert not goes("haar", inverse=False, mode="smooth")
-    assert not goes("db5", inverse=False, mode="symmetric")
-    gpu.limits = replace(gpu.limits, local_bytes=1024)
-    assert not goes("haar", inverse=False, mode="symmetric")

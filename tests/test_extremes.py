@@ -10,7 +10,7 @@ import pytest
 import pywt
 from scipy import ndimage
 
-from gpuops import Gpu, GpuopsWarning
+from gpuops import GpuopsWarning
 from gpuops import fourier as fft
 from gpuops.filters.blur import blur
 from gpuops.filters.convolve import convolve
@@ -26,6 +26,7 @@ from gpuops.pixels.coding import download, upload
 from gpuops.tone.tonemap import tonemap
 from gpuops.wavelets import wavedec2, waverec2
 
+from .choices import each
 from .tolerance import BLUR, CONVOLVE, DWT, FFT, ROUNDINGS
 
 SHAPE = (1, 24, 37)
@@ -75,9 +76,8 @@ BLURS: dict[str, tuple[BlurParams, Filter]] = {
 }
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize("kind", BLURS)
-def test_blurs(gpu: Gpu, kind: str, name: str) -> None:
+@each(name=PICTURES, kind=BLURS)
+def test_blurs(gpu, kind, name) -> None:
     x, (params, reference) = picture(name), BLURS[kind]
     # Fft's sums contain all pixels, and are not normalised.
     x *= 1e-6 if kind == "fft" and name == "large" else 1
@@ -85,9 +85,8 @@ def test_blurs(gpu: Gpu, kind: str, name: str) -> None:
     assert np.abs(got - expected).max() <= BLUR["coarse"] * np.abs(expected).max() + 400 * GRAIN
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize("method", ["direct", "local", "fft"])
-def test_convolution(gpu: Gpu, method: str, name: str) -> None:
+@each(name=PICTURES, method=["direct", "local", "fft"])
+def test_convolution(gpu, method, name) -> None:
     x, w = picture(name)[0], np.random.default_rng(2).random((3, 5)) - 0.3
     x *= 1e-6 if method == "fft" and name == "large" else 1
     expected = ndimage.convolve(x.astype(np.float64), w)
@@ -96,7 +95,7 @@ def test_convolution(gpu: Gpu, method: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_transforms(gpu: Gpu, name: str) -> None:
+def test_transforms(gpu, name) -> None:
     """Forwards as in float64, and back again."""
     x = picture(name)[0]
     x *= 1e-6 if name == "large" else 1  # sums contain all pixels, and are normalised at the end
@@ -115,7 +114,7 @@ def test_transforms(gpu: Gpu, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["halves", "the largest half", "large", "ratios", "negative zeros"])
-def test_statistics(gpu: Gpu, name: str) -> None:
+def test_statistics(gpu, name) -> None:
     x = picture(name)
     found, exact = statistics(gpu, gpu.array(x)), x.astype(np.float64)
     assert (found.finite, found.nan, found.infinite) == (x.size, 0, 0)
@@ -128,7 +127,7 @@ def test_statistics(gpu: Gpu, name: str) -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-40, 1e-25, 1e-15, 1.0, 1e15, 1e25, 3e37])
-def test_comparison(gpu: Gpu, scale: float) -> None:
+def test_comparison(gpu, scale) -> None:
     """Squares of differences are far beyond float32 where these are."""
     rng = np.random.default_rng(3)
     a, b = ((rng.random((3, 20, 31)) * scale).astype(np.float32) for _ in range(2))
@@ -140,9 +139,8 @@ def test_comparison(gpu: Gpu, scale: float) -> None:
     assert psnr == pytest.approx(-20 * np.log10(rmse), rel=ROUNDINGS)
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_tone_mapping_is_finite(gpu: Gpu, operator: str, name: str) -> None:
+@each(name=PICTURES, operator=OPERATORS)
+def test_tone_mapping_is_finite(gpu, operator, name) -> None:
     """Any light at any exposure gives finite values; and no negative zero becomes light."""
     x = np.repeat(picture(name), 3, 0)
     for exposure in (-60.0, 0.0, 60.0, None):
@@ -155,9 +153,8 @@ def test_tone_mapping_is_finite(gpu: Gpu, operator: str, name: str) -> None:
             assert got.max() < 1e-37
 
 
-@pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize("way", ["direct", "local", "gaussians", "fft"])
-def test_bloom_is_finite(gpu: Gpu, way: str, name: str) -> None:
+@each(name=PICTURES, way=["direct", "local", "gaussians", "fft"])
+def test_bloom_is_finite(gpu, way, name) -> None:
     x = np.repeat(picture(name), 3, 0)
     how = {"reads": way} if way in ("direct", "local") else {"method": way}
     got = bloom(gpu, gpu.array(x), BloomParams(strength=0.5, radius=0.2, **how)).numpy()
@@ -165,7 +162,7 @@ def test_bloom_is_finite(gpu: Gpu, way: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("alpha", [1e-45, 1e-40, 2.0**-126, 6e-8, 1.0])
-def test_colours_over_the_least_alpha(gpu: Gpu, alpha: float) -> None:
+def test_colours_over_the_least_alpha(gpu, alpha) -> None:
     """No reciprocal of it overflows: colour over alpha is at most 1 here, and 0 stays 0."""
     pixels = np.zeros((4, 9, 4), np.float32)
     pixels[..., 3] = alpha
@@ -180,7 +177,7 @@ def test_colours_over_the_least_alpha(gpu: Gpu, alpha: float) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16"])
-def test_ends_of_depths(gpu: Gpu, dtype: str) -> None:
+def test_ends_of_depths(gpu, dtype) -> None:
     """Finite values beyond a type become its ends, infinities too, NaN 0; least halves come back as they are."""
     ends = np.float32([0.0, -0.0, 1e-45, -1e-45, 1.0, 65504.0, 3.4e38, -3.4e38, np.inf, -np.inf, np.nan])
     image = gpu.array(np.ascontiguousarray(ends[None, None]))

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from gpuops import DeviceError, Gpu, Image, ParameterError
 from gpuops import fourier as fft
 from gpuops.fourier import spectrum
-from gpuops.fourier.engine import groups, planner, radices, tables, transform
-from gpuops.fourier.engine.problem import Problem
+from gpuops.fourier.engine import groups, planner, radices
 from gpuops.fourier.engine.radices import largest_prime
 from gpuops.image import COMPLEX_HALF
-from gpuops.kept import Bounds, Plans
+from gpuops.kept import Plans
 from gpuops.params.fft import FftParams, FrequencyFilter, SpectrumParams, filter_option
 
+from .choices import each, some
 from .reference.fourier import VIEWS, error, frequency_filter, picture_error
 from .tolerance import DOUBLE
 from .tolerance import FFT as TOLERANCE
@@ -48,7 +48,7 @@ def shared_primes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def tiny(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
+def tiny(gpu, monkeypatch) -> Iterator[Gpu]:
     """The device with 1 KB of local memory: 128 points, so that small sizes take the ways of large ones.
 
     Primes from 17 on are convolutions.
@@ -60,14 +60,13 @@ def tiny(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
 
 
 @pytest.mark.parametrize("radix", [r for r in range(2, 33) if radices.radices(r) == (r,)] + [37, 61, 109])
-def test_every_butterfly(gpu: Gpu, rng, radix: int) -> None:
+def test_every_butterfly(gpu, rng, radix) -> None:
     x = noise(rng, 3, radix)
     assert error(fft.fft(gpu, x, params=FftParams("local")), np.fft.fft(x)) < TOLERANCE["single"]
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_two_dimensions_are_scipys(gpu: Gpu, rng, shape: tuple[int, int], method: str) -> None:
+@some(method=METHODS, shape=SHAPES)
+def test_two_dimensions_are_scipys(gpu, rng, shape, method) -> None:
     z, params = noise(rng, 3, *shape), FftParams(method)
     x = np.ascontiguousarray(z.real)
     assert error(fft.fft2(gpu, z, params=params), scipy.fft.fft2(z.astype(complex))) < TOLERANCE["single"]
@@ -80,10 +79,9 @@ def test_two_dimensions_are_scipys(gpu: Gpu, rng, shape: tuple[int, int], method
     assert error(full, scipy.fft.fft2(x.astype(float))) < TOLERANCE["single"] and full.dtype == np.complex64
 
 
-@pytest.mark.parametrize("method", ["auto", "local"])
-@pytest.mark.parametrize(
-    ("n", "kinds"),
-    [
+@some(
+    method=["auto", "local"],
+    n__kinds=[
         (180, {("local", False)}),  # 12 · 15 points: in two halves
         (122, {("local", False)}),  # 2 · 61: the second half by Bluestein's convolution
         (306, {("local", False)}),  # 17 · 18: the first
@@ -98,7 +96,7 @@ def test_two_dimensions_are_scipys(gpu: Gpu, rng, shape: tuple[int, int], method
         ),  # no halves fit: the convolution's transforms go through memory as well
     ],
 )
-def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[tuple[str, bool]], method: str) -> None:
+def test_sizes_beyond_local_memory(tiny, rng, n, kinds, method) -> None:
     params = FftParams(method)
     for shape, axis in (((3, n), -1), ((n, 3), -2)):
         z = noise(rng, *shape)
@@ -124,16 +122,6 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[tuple[str,
     assert kinds <= used
 
 
-def test_two_lengths_of_the_same_convolution(gpu: Gpu, rng, monkeypatch) -> None:
-    """101 and 103 are both convolutions of 210 points: the filter of one axis is not that of the other."""
-    small_primes(monkeypatch)
-    monkeypatch.setattr(gpu, "plans", Plans())
-    z = noise(rng, 101, 103)
-    exact = scipy.fft.fft2(z.astype(complex))
-    assert error(fft.fft2(gpu, z, params=FftParams("global")), exact) < TOLERANCE["single"]
-    assert {(p.convolved, p.n) for p in next(iter(gpu.plans.values())).passes} == {(101, 210), (103, 210)}
-
-
 @pytest.mark.parametrize(
     ("shape", "joined"),
     [
@@ -145,7 +133,7 @@ def test_two_lengths_of_the_same_convolution(gpu: Gpu, rng, monkeypatch) -> None
         ((3, 2), None),
     ],
 )
-def test_columns_before_rows(tiny: Gpu, rng, monkeypatch, shape: tuple[int, int], joined: int | None) -> None:
+def test_columns_before_rows(tiny, rng, monkeypatch, shape, joined) -> None:
     """Columns, short where several rows are transformed across each other when they are loaded, then rows."""
     if joined:
         monkeypatch.setitem(vars(tiny), "limits", replace(tiny.limits, local_bytes=4096))
@@ -174,16 +162,15 @@ def test_columns_before_rows(tiny: Gpu, rng, monkeypatch, shape: tuple[int, int]
 
 
 @pytest.mark.parametrize("shape", [(40, 36, 2), (96, 20, 3), (50, 30, 4), (44, 26, 4)])
-def test_bytes_of_all_channels_in_turn(gpu: Gpu, rng, shape: tuple[int, int, int]) -> None:
+def test_bytes_of_all_channels_in_turn(gpu, rng, shape) -> None:
     pixels = rng.integers(0, 256, shape, dtype=np.uint8)
     expected = scipy.fft.rfft2(np.moveaxis(pixels / 255, 2, 0))
     assert error(fft.rfft2_of_pixels(gpu, pixels, params=FftParams("local")), expected) < TOLERANCE["single"]
     assert next(reversed(gpu.plans.values())).passes[0].schedule.channels == shape[2]
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("shape", [(20, 32, 3), (17, 31, 4), (5, 6, 1)])
-def test_pixels_in_their_own_depth(gpu: Gpu, rng, shape: tuple[int, int, int], method: str) -> None:
+@some(method=METHODS, shape=[(20, 32, 3), (17, 31, 4), (5, 6, 1)])
+def test_pixels_in_their_own_depth(gpu, rng, shape, method) -> None:
     for dtype, largest in (("uint8", 255), ("uint16", 65535), ("float16", 1), ("float32", 1)):
         pixels = (rng.random(shape) * largest).astype(dtype)
         expected = scipy.fft.rfft2(np.moveaxis(pixels.astype(float) / largest, 2, 0), norm="ortho")
@@ -200,7 +187,7 @@ def test_pixels_in_their_own_depth(gpu: Gpu, rng, shape: tuple[int, int, int], m
     ("radix", "twiddle", "method"),
     [("2", "table", "local"), ("4", "compute", "global"), ("8", "compute", "local"), ("16", "table", "auto")],
 )
-def test_radix_and_twiddles(gpu: Gpu, rng, radix: str, twiddle: str, method: str) -> None:
+def test_radix_and_twiddles(gpu, rng, radix, twiddle, method) -> None:
     z, params = noise(rng, 2, 48, 128), FftParams(method, radix, twiddle)
     assert error(fft.fft2(gpu, z, params=params), np.fft.fft2(z)) < TOLERANCE["compute"]
     passes = next(reversed(gpu.plans.values())).passes
@@ -209,7 +196,7 @@ def test_radix_and_twiddles(gpu: Gpu, rng, radix: str, twiddle: str, method: str
 
 
 @pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
-def test_norm_lengths_and_axes(gpu: Gpu, rng, norm: str | None) -> None:
+def test_norm_lengths_and_axes(gpu, rng, norm) -> None:
     z = noise(rng, 2, 17, 30)
     x = np.ascontiguousarray(z.real)
     for s, axes in (((17, 30), (-2, -1)), ((8, 48), (-1, -2)), ((48, 7), (0, 2)), ((1, -1), (1, 2))):
@@ -233,11 +220,11 @@ def test_norm_lengths_and_axes(gpu: Gpu, rng, norm: str | None) -> None:
             )
 
 
-@pytest.mark.parametrize("norm", [None, "ortho"])
-@pytest.mark.parametrize(
-    ("s", "axes"), [(None, None), ((4, 5), None), (None, (0, 2, 1)), ((3, 6), (1, 0)), (None, (1,))]
+@each(
+    norm=[None, "ortho"],
+    s__axes=[(None, None), ((4, 5), None), (None, (0, 2, 1)), ((3, 6), (1, 0)), (None, (1,))],
 )
-def test_any_number_of_axes(gpu: Gpu, rng, s, axes, norm: str | None) -> None:
+def test_any_number_of_axes(gpu, rng, s, axes, norm) -> None:
     z = noise(rng, 4, 6, 5, 2)
     data = {"fftn": z, "ifftn": z, "rfftn": z.real, "irfftn": z}
     for name, x in data.items():
@@ -245,16 +232,15 @@ def test_any_number_of_axes(gpu: Gpu, rng, s, axes, norm: str | None) -> None:
         assert error(getattr(fft, name)(gpu, x, s, axes, norm), expected) < TOLERANCE["single"], name
 
 
-def test_bad_axes(gpu: Gpu) -> None:
+def test_bad_axes(gpu) -> None:
     x = np.ones((2, 3, 4))
     for s, axes in (((1, 2), (0,)), (None, (0, 3)), (None, (1, -2)), ((1, 2, 3, 4), None), (None, ())):
         with pytest.raises(ParameterError, match=r"axes|lengths"):
             fft.fftn(gpu, x, s, axes)
 
 
-@pytest.mark.parametrize("method", ["auto", "local"])
-@pytest.mark.parametrize("n", [2, 3, 6, 26, 34, 96])
-def test_real_rows(gpu: Gpu, rng, n: int, method: str) -> None:
+@each(method=["auto", "local"], n=[2, 3, 6, 26, 34, 96])
+def test_real_rows(gpu, rng, n, method) -> None:
     """Rows of even length are transformed as complex rows of half the length; lengths are cropped and padded."""
     z, params = noise(rng, 11, n), FftParams(method)
     for length in (None, n + 3, n + 2, max(1, n - 1), max(2, n - 4)):
@@ -264,14 +250,13 @@ def test_real_rows(gpu: Gpu, rng, n: int, method: str) -> None:
         assert error(got, scipy.fft.irfft(z.astype(complex), length)) < TOLERANCE["single"], length
 
 
-def test_a_spectrum_of_fewer_columns_than_wanted(gpu: Gpu, rng) -> None:
+def test_a_spectrum_of_fewer_columns_than_wanted(gpu, rng) -> None:
     z = noise(rng, 5, 1)
     assert error(fft.irfft(gpu, z, 4), scipy.fft.irfft(z.astype(complex), 4)) < TOLERANCE["single"]
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("shape", [(2, 64, 48), (3, 17, 30), (1, 1, 1)])
-def test_half_storage(gpu: Gpu, rng, shape: tuple[int, ...], method: str) -> None:
+@some(method=METHODS, shape=[(2, 64, 48), (3, 17, 30), (1, 1, 1)])
+def test_half_storage(gpu, rng, shape, method) -> None:
     """Errors of a rounding to 11 bits, where passes end; neither sums nor their inverses leave its range."""
     x, params = np.empty(shape, COMPLEX_HALF), FftParams(method)
     x["real"], x["imag"] = 60 + rng.random(shape), rng.standard_normal(shape)
@@ -295,7 +280,7 @@ def test_the_documents_radices() -> None:
     assert radices.largest_radices(2 * 211, 8) is None
 
 
-def test_what_must_be_real_is_taken_as_real(gpu: Gpu, rng) -> None:
+def test_what_must_be_real_is_taken_as_real(gpu, rng) -> None:
     half = noise(rng, 4, 6, 9)  # both sequences of a pair have imaginary parts at frequencies 0 and n/2
     for n in (15, 16):
         expected = scipy.fft.irfft(half.astype(complex), n)
@@ -303,7 +288,7 @@ def test_what_must_be_real_is_taken_as_real(gpu: Gpu, rng) -> None:
             assert error(fft.irfft(gpu, half, n, params=FftParams(method)), expected) < TOLERANCE["single"]
 
 
-def test_double_precision(gpu: Gpu, rng) -> None:
+def test_double_precision(gpu, rng) -> None:
     x = rng.standard_normal((2, 17, 30))
     if not gpu.limits.double:
         with pytest.raises(DeviceError, match="double"):
@@ -314,13 +299,13 @@ def test_double_precision(gpu: Gpu, rng) -> None:
     assert error(back, x) < TOLERANCE["double"] and back.dtype == np.float64
 
 
-def test_double_precision_is_refused_where_there_is_none(gpu: Gpu, monkeypatch) -> None:
+def test_double_precision_is_refused_where_there_is_none(gpu, monkeypatch) -> None:
     monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, double=False))
     with pytest.raises(DeviceError, match="no double precision"):
         fft.fft2(gpu, np.ones((2, 2)))
 
 
-def test_images_stay_on_the_device(gpu: Gpu, rng) -> None:
+def test_images_stay_on_the_device(gpu, rng) -> None:
     x = rng.random((3, 17, 30), dtype=np.float32)
     image = gpu.array(x)
     half = fft.rfft2(gpu, image, norm="ortho")
@@ -332,54 +317,22 @@ def test_images_stay_on_the_device(gpu: Gpu, rng) -> None:
     np.testing.assert_array_equal(image.numpy(), x)
 
 
-@pytest.mark.parametrize("shape", [(256, 256), (480, 640)])
-def test_accuracy_is_scipys(gpu: Gpu, rng, shape: tuple[int, int]) -> None:
-    z = noise(rng, *shape)
-    exact = scipy.fft.fft2(z.astype(complex))
-    assert error(fft.fft2(gpu, z), exact) < 1.1 * error(scipy.fft.fft2(z), exact)
-
-
-@pytest.mark.parametrize("method", ["auto", "local"])
-@pytest.mark.parametrize("n", [17, 31, 37, 61, 28 * 37, 67, 6 * 101, 60 * 73, 4 * 137, 199])
-def test_accuracy_of_primes_is_scipys(gpu: Gpu, rng, n: int, method: str) -> None:
+@each(method=["auto", "local"], n=[17, 31, 37, 61, 28 * 37, 67, 6 * 101, 60 * 73, 4 * 137, 199])
+def test_accuracy_of_primes_is_scipys(gpu, rng, n, method) -> None:
     z = noise(rng, 100, n)
     exact = scipy.fft.fft(z.astype(complex))
     assert error(fft.fft(gpu, z, params=FftParams(method)), exact) < 1.1 * error(scipy.fft.fft(z), exact)
 
 
-@pytest.mark.parametrize(("shape", "joined"), [((11, 26), 1), ((26, 44), 2), ((143, 38), 1), ((66, 242), 2)])
-def test_primes_that_work_items_share(
-    gpu: Gpu, rng, monkeypatch, shape: tuple[int, int], joined: int
-) -> None:
-    shared_primes(monkeypatch)
-    monkeypatch.setattr(gpu, "plans", Plans())
-    monkeypatch.setattr(
-        planner.Planner, "joined", lambda _, n, divided, *__: 1 if n % joined or divided % joined else joined
-    )
-    test_two_dimensions_are_scipys(gpu, rng, shape, "local")
-    used = [p.schedule for plan in gpu.plans.values() for p in plan.passes]
-    assert any(s.share for s in used)
-    assert any(s.length for s in used) == (
-        shape[0] == 143 or shape[1] == 242
-    )  # two such primes are transformed by a convolution
-
-
-@pytest.mark.parametrize("n", [11 * 13, 125, 127, 243, 509, 512, 1009, 2039, 4093])
-def test_largest_error_of_a_length(gpu: Gpu, rng, n: int) -> None:
-    """The largest error is within a fifth of pyvkfft's criterion."""
-    z = (rng.random((3, n)) - 0.5 + 1j * (rng.random((3, n)) - 0.5)).astype(np.complex64)
-    exact = scipy.fft.fft(z.astype(complex))
-    bound = (2e-6 + 5e-7 * math.log10(n)) * (1 if radices.radices(n) else 2)
-    assert np.abs(fft.fft(gpu, z) - exact).max() / np.abs(exact).max() < bound / 5
-
-
-sizes = st.sampled_from([(1, 7), (17, 30), (48, 31)])
-seeds = st.integers(0, 2**32 - 1)
-
-
+@pytest.mark.exhaustive
 @settings(max_examples=15, deadline=None)
-@given(shape=sizes, seed=seeds, a=st.floats(-3, 3), shift=st.tuples(st.integers(0, 40), st.integers(0, 40)))
-def test_properties(gpu: Gpu, shape: tuple[int, int], seed: int, a: float, shift: tuple[int, int]) -> None:
+@given(
+    shape=st.sampled_from([(1, 7), (17, 30), (48, 31)]),
+    seed=st.integers(0, 2**32 - 1),
+    a=st.floats(-3, 3),
+    shift=st.tuples(st.integers(0, 40), st.integers(0, 40)),
+)
+def test_properties(gpu, shape, seed, a, shift) -> None:
     rng = np.random.default_rng(seed)
     x, y = noise(rng, *shape), noise(rng, *shape)
     fx, fy = fft.fft2(gpu, x, norm="ortho"), fft.fft2(gpu, y, norm="ortho")
@@ -394,13 +347,14 @@ def test_properties(gpu: Gpu, shape: tuple[int, int], seed: int, a: float, shift
     assert error(moved, fx * rows[:, None] * columns) < TOLERANCE["there and back"]  # shift theorem
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=6, deadline=None)
 @given(
     shape=st.tuples(st.integers(1, 300), st.integers(1, 300)),
     kilobytes=st.sampled_from([1, 4, 32]),
     method=st.sampled_from(["auto", "local"]),
 )
-def test_any_size(gpu: Gpu, shape: tuple[int, int], kilobytes: int, method: str) -> None:
+def test_any_size(gpu, shape, kilobytes, method) -> None:
     """Any plan is right; little local memory gives small sizes the plans of much larger ones."""
     z, params = noise(np.random.default_rng(1), *shape), FftParams(method)
     exact, limits = z.astype(complex), gpu.limits
@@ -417,23 +371,11 @@ def test_any_size(gpu: Gpu, shape: tuple[int, int], kilobytes: int, method: str)
         gpu.plans.clear()
 
 
-def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
-    monkeypatch.setattr("gpuops.kept._LIMITS", Bounds(count=2))
-    monkeypatch.setattr(gpu, "plans", Plans())
-    problems = [Problem("c2c", 1, (1, r, 7), (1, r, 7), (r, 7), False, 1.0, False, FftParams())
-                for r in (1, 2, 3)]  # fmt: skip
-    first = transform.plan(gpu, problems[0])
-    assert transform.plan(gpu, problems[0]) is first
-    for problem in problems[1:]:
-        transform.plan(gpu, problem)
-    assert len(gpu.plans) == 2 and transform.plan(gpu, problems[0]) is not first
-
-
 # -- the planner: pure functions ------------------------------------------------------------------------------
 
 
 @given(st.integers(1, 100_000), st.sampled_from([2, 4, 8, 16]), st.sampled_from([13, 61, 109]))
-def test_radices_multiply_to_the_length(n: int, most: int, prime: int) -> None:
+def test_radices_multiply_to_the_length(n, most, prime) -> None:
     factors = radices.radices(n, most, prime)
     rest, p = n, 2
     while p <= prime:
@@ -444,19 +386,10 @@ def test_radices_multiply_to_the_length(n: int, most: int, prime: int) -> None:
         assert all(r <= most or largest_prime(r) == r <= prime for r in factors)
 
 
-@given(st.integers(1, 20_000))
-def test_fast_lengths(n: int) -> None:
-    m = fft.next_fast_len(n)
-    assert n <= m < 2 * n + 1 and radices.radices(m) is not None
-    assert m <= scipy.fft.next_fast_len(n, real=True)  # scipy's lengths have no factor 7
-
-
 @settings(deadline=None)
 @given(st.integers(1, 20_000), st.integers(1, 40), st.sampled_from([1, 16, 32, 48, 1024]), st.sampled_from([32, 256]),
        st.booleans(), st.sampled_from(METHODS))  # fmt: skip
-def test_plans_respect_the_limits(
-    gpu: Gpu, n: int, rows: int, kilobytes: int, group: int, cpu: bool, method: str
-) -> None:
+def test_plans_respect_the_limits(gpu, n, rows, kilobytes, group, cpu, method) -> None:
     limits = replace(
         gpu.limits, work_group=group, work_item_sizes=(group,) * 3, local_bytes=kilobytes * 1024, is_cpu=cpu
     )
@@ -471,18 +404,10 @@ def test_plans_respect_the_limits(
         assert (method == "global") <= (p.kind == "global")
 
 
-def test_tables() -> None:
-    for n in (1, 7, 8, 360):
-        expected = np.exp(-2j * np.pi * np.arange(n) / n)
-        np.testing.assert_allclose(tables.roots(n), expected, rtol=0, atol=DOUBLE)
-    assert np.all(tables.roots(8)[[0, 2, 4, 6]] == [1, -1j, -1, 1j])
-    assert len(tables.twiddles((4, 2, 3))) == 24
-
-
 # -- images: window, filter, shift, views ---------------------------------------------------------------------
 
 
-def test_spectrum_of_an_image(gpu: Gpu, rng) -> None:
+def test_spectrum_of_an_image(gpu, rng) -> None:
     x = rng.random((2, 17, 30), dtype=np.float32)
     image = gpu.array(x)
     for half, shift in product((True, False), (True, False)):
@@ -507,7 +432,7 @@ def test_spectrum_of_an_image(gpu: Gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("name", ["hann", "hamming", "blackman"])
-def test_windows_are_scipys(name: str) -> None:
+def test_windows_are_scipys(name) -> None:
     import scipy.signal
 
     for n in (1, 2, 9, 16):
@@ -526,7 +451,7 @@ def test_windows_are_scipys(name: str) -> None:
         ("notch", ("0.2,0.1,0.05", "-0.35,0.45,0.15", "0,-0.3")),
     ],
 )
-def test_filters(gpu: Gpu, rng, kind: str, cutoff: str | tuple[str, ...], shape: str) -> None:
+def test_filters(gpu, rng, kind, cutoff, shape) -> None:
     x = rng.random((1, 17, 30), dtype=np.float32)
     f = filter_option(kind, cutoff, shape, 3)
     h = frequency_filter(f, (17, 30))[:, :16]
@@ -535,23 +460,21 @@ def test_filters(gpu: Gpu, rng, kind: str, cutoff: str | tuple[str, ...], shape:
     np.testing.assert_allclose(got, whole * h, rtol=0, atol=TOLERANCE["value"] * np.abs(whole).max())
 
 
-@pytest.mark.parametrize("shift", [True, False])
-@pytest.mark.parametrize("size", [(48, 31), (17, 30)])
-@pytest.mark.parametrize("view", VIEWS)
-def test_views(gpu: Gpu, rng, view: str, size: tuple[int, int], shift: bool) -> None:
+@each(shift=[True, False], size=[(48, 31), (17, 30)], view=VIEWS)
+def test_views(gpu, rng, view, size, shift) -> None:
     x = rng.random((2, *size), dtype=np.float32)
     got = spectrum.picture(gpu, gpu.array(x), SpectrumParams(half=False, shift=shift), view).numpy()
     assert got.shape == x.shape and picture_error(got, x, view, shift) < TOLERANCE["picture"]
 
 
-def test_views_of_nothing(gpu: Gpu) -> None:
+def test_views_of_nothing(gpu) -> None:
     for view in VIEWS:
         params = SpectrumParams(half=False, shift=True)
         assert np.isfinite(spectrum.picture(gpu, gpu.zeros((1, 48, 31)), params, view).numpy()).all()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_pixels_that_are_not_finite_are_an_error(gpu: Gpu, value: float) -> None:
+def test_pixels_that_are_not_finite_are_an_error(gpu, value) -> None:
     x = np.zeros((2, 5, 6), np.float32)
     x[1, 3, 2] = value
     with pytest.raises(ParameterError, match="NaN or infinite"):
@@ -566,22 +489,18 @@ def test_pixels_that_are_not_finite_are_an_error(gpu: Gpu, value: float) -> None
     [
         ("fft2", np.zeros((0, 4)), {}, "nothing to transform"),
         ("fft2", np.zeros((4, 4), np.float32), {"norm": "unitary"}, "norm"),
-        ("fft2", np.zeros((4, 4), np.float32), {"s": (0, 4)}, "length of 1 or more"),
         ("fft2", np.zeros((4, 4), np.float32), {"s": (4,)}, "lengths for 2 axes"),
         ("fft2", np.zeros((4, 4), np.float32), {"axes": (0, 0)}, "axes"),
-        ("fft2", np.zeros(4), {}, "axes"),
         ("fft2", np.array([["a", "b"]]), {}, "numbers are needed"),
         ("rfft2", np.zeros((4, 4), complex), {}, "real array"),
-        ("irfft2", np.zeros((4, 1), np.complex64), {}, "length of 1 or more"),
-        ("fft", np.zeros((2, 3)), {"axis": 2}, "axes"),
     ],
 )
-def test_bad_input(gpu: Gpu, name: str, x: np.ndarray, options: dict, message: str) -> None:
+def test_bad_input(gpu, name, x, options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         getattr(fft, name)(gpu, x, **options)
 
 
-def test_bad_images(gpu: Gpu) -> None:
+def test_bad_images(gpu) -> None:
     image = gpu.array(np.zeros((1, 4, 4), np.float32))
     with pytest.raises(ParameterError, match="last axes"):
         fft.fft2(gpu, image, axes=(0, 1))
@@ -608,13 +527,3 @@ def test_bad_parameters() -> None:
     ):
         with pytest.raises(ParameterError):
             make()
-
-
-def test_byte_order_does_not_matter(gpu: Gpu, rng) -> None:
-    if not gpu.limits.double:
-        pytest.skip("no double precision")
-    x = rng.random((8, 9))
-    for kind in (">f8", ">c16"):
-        got = fft.fft2(gpu, x.astype(kind))
-        assert got.dtype == np.complex128
-        assert error(got, np.fft.fft2(x)) < TOLERANCE["double"]

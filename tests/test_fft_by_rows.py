@@ -17,18 +17,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, files
+from gpuops import files
 from gpuops.files import Picture
 from gpuops.fourier import axes, room
-from gpuops.image import COMPLEX_HALF, Part
+from gpuops.image import Part
 from gpuops.params.fft import FftParams, SpectrumParams
 from gpuops.tiles.spool import InMemory, Spool, in_scratch
 
+from .choices import each
 from .reference.fourier import error
 from .tolerance import FFT as TOLERANCE
 
 Array = npt.NDArray[Any]
-Clpix = Callable[..., Any]
 # A device of so little memory does no picture of the size below as a whole.
 LITTLE = ("--device-memory", "256K")
 SIZE = 200, 300
@@ -47,22 +47,19 @@ def noise(shape: tuple[int, ...], dtype: str = "uint8") -> Array:
 
 
 @pytest.fixture
-def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def by_rows(monkeypatch) -> None:
     """Every transform goes by rows, and parts are small."""
     monkeypatch.setattr("gpuops.fourier.room.fits", lambda *_, **__: False)
     monkeypatch.setattr("gpuops.fourier.room._ENOUGH", 1 << 13)
 
 
-# -- the device's part -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("precision", ["half", "single", "double"])
-@pytest.mark.parametrize("half", [True, False])
-@pytest.mark.parametrize("size", [(20, 30), (1, 7), (263, 17)])
-@pytest.mark.parametrize("method", ["auto", "global"])
-def test_axes_are_those_of_the_definition(
-    planned: Gpu, size: tuple[int, int], half: bool, precision: str, method: str
-) -> None:
+@each(
+    precision=["half", "single", "double"],
+    half=[True, False],
+    size=[(20, 30), (1, 7), (263, 17)],
+    method=["auto", "global"],
+)
+def test_axes_are_those_of_the_definition(planned, size, half, precision, method) -> None:
     """Rows in two parts, columns in panels of three; and back."""
     if precision == "double" and not planned.limits.double:
         pytest.skip("no double precision")
@@ -93,18 +90,15 @@ def test_axes_are_those_of_the_definition(
     np.testing.assert_allclose(back.numpy(), x, rtol=0, atol=allowed * x.max())
 
 
-def test_the_least_memory_is_said(opened: Callable[..., Gpu]) -> None:
+def test_the_least_memory_is_said(opened) -> None:
     gpu = opened(memory=1 << 18)
     with pytest.raises(Exception, match=r"of a transform of 100000×50 need [\d.]+ MB"):
         room.parts(gpu, (100_000, 50, 3), 150, SpectrumParams())
 
 
-# -- spools ----------------------------------------------------------------------------------------
-
-
 @given(data=st.data())
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_spools_keep_what_they_are_given(tmp_path: Path, data: st.DataObject) -> None:
+def test_spools_keep_what_they_are_given(tmp_path, data) -> None:
     shape = tuple(data.draw(st.integers(1, n)) for n in (3, 20, 20))
     width = data.draw(st.integers(1, 25))
     dtype = np.dtype(data.draw(st.sampled_from([np.complex64, np.complex128, np.float32])))
@@ -125,21 +119,12 @@ def test_spools_keep_what_they_are_given(tmp_path: Path, data: st.DataObject) ->
     assert not os.listdir(tmp_path)
 
 
-# -- commands --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
-@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint8", 3), ("uint8", 4), ("uint16", 2)])
-@pytest.mark.parametrize("scratch", [False, True])
-def test_every_pixel_comes_back(
-    clpix: Clpix,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    dtype: str,
-    channels: int,
-    extension: str,
-    scratch: bool,
-) -> None:
+@each(
+    extension=["npz", "exr", "tif"],
+    dtype__channels=[("uint8", 1), ("uint8", 3), ("uint8", 4), ("uint16", 2)],
+    scratch=[False, True],
+)
+def test_every_pixel_comes_back(clpix, tmp_path, monkeypatch, dtype, channels, extension, scratch) -> None:
     """With a spool in memory and in a file; the spectrum is numpy's."""
     pixels = noise((*SIZE, channels), dtype)
     image, spectrum, back = write(tmp_path / "a.png", pixels), tmp_path / f"s.{extension}", tmp_path / "b.png"
@@ -197,15 +182,8 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-@pytest.mark.parametrize("size", [(37, 44), (41, 53), (1, 9), (9, 1)])
-def test_every_option_gives_the_whole(
-    clpix: Clpix,
-    tmp_path: Path,
-    options: tuple[str, ...],
-    size: tuple[int, int],
-    request: pytest.FixtureRequest,
-) -> None:
+@each(options=OPTIONS, size=[(37, 44), (41, 53), (1, 9), (9, 1)])
+def test_every_option_gives_the_whole(clpix, tmp_path, options, size, request) -> None:
     """The spectrum, what the file says of it, and the picture that comes back, of odd and prime sizes."""
     image = write(tmp_path / "a.png", noise((*size, 3)))
     whole = clpix("fft", image, "-o", tmp_path / "whole.npz", *options)
@@ -230,18 +208,11 @@ def test_every_option_gives_the_whole(
         assert not difference.any()
 
 
-@pytest.mark.parametrize("view", ["log-magnitude", "magnitude", "phase", "power", "real", "imag"])
-@pytest.mark.parametrize(
-    ("size", "shift"), [((48, 31), True), ((31, 48), False), ((1, 5), True), ((2, 2), True)]
+@each(
+    view=["log-magnitude", "magnitude", "phase", "power", "real", "imag"],
+    size__shift=[((48, 31), True), ((31, 48), False), ((1, 5), True), ((2, 2), True)],
 )
-def test_pictures_are_those_of_the_whole(
-    clpix: Clpix,
-    tmp_path: Path,
-    view: str,
-    size: tuple[int, int],
-    shift: bool,
-    request: pytest.FixtureRequest,
-) -> None:
+def test_pictures_are_those_of_the_whole(clpix, tmp_path, view, size, shift, request) -> None:
     image = write(tmp_path / "a.png", noise((*size, 4)))
     options = ("--view", view, "--shift" if shift else "--no-shift")
     assert clpix("fft", image, "-o", tmp_path / "whole.png", *options).code == 0
@@ -257,9 +228,7 @@ def test_pictures_are_those_of_the_whole(
         assert difference.max() <= 1
 
 
-def test_a_picture_s_shades_are_chosen_by_the_same_sample(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_a_picture_s_shades_are_chosen_by_the_same_sample(clpix, tmp_path, monkeypatch, request) -> None:
     monkeypatch.setattr("gpuops.fourier.spectrum._SAMPLE", 101)
     image = write(tmp_path / "a.png", noise((48, 31, 3)))
     assert clpix("fft", image, "-o", tmp_path / "whole.png").code == 0
@@ -269,9 +238,10 @@ def test_a_picture_s_shades_are_chosen_by_the_same_sample(
     assert np.abs(a - b).max() <= 1
 
 
+@pytest.mark.exhaustive
 @given(data=st.data())
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_picture_under_any_limit(clpix: Clpix, tmp_path: Path, data: st.DataObject) -> None:
+def test_any_picture_under_any_limit(clpix, tmp_path, data) -> None:
     """It comes back, or a line says what would do."""
     size = data.draw(st.integers(1, 90)), data.draw(st.integers(1, 90))
     pixels = noise((*size, data.draw(st.integers(1, 4))))
@@ -294,7 +264,7 @@ def test_any_picture_under_any_limit(clpix: Clpix, tmp_path: Path, data: st.Data
     np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
 
 
-def test_floats_and_light(clpix: Clpix, tmp_path: Path, by_rows: None) -> None:
+def test_floats_and_light(clpix, tmp_path, by_rows) -> None:
     pixels = noise((41, 53, 3), "float32")
     image = write(tmp_path / "a.exr", pixels, linear=True)
     assert clpix("fft", image, "-o", tmp_path / "s.tif").code == 0
@@ -305,20 +275,8 @@ def test_floats_and_light(clpix: Clpix, tmp_path: Path, by_rows: None) -> None:
     assert clpix("fft", image, "-o", tmp_path / "e.npz", "--space", "encoded").code == 0
 
 
-def test_alpha_is_dropped_on_either_way(clpix: Clpix, tmp_path: Path, by_rows: None) -> None:
-    pixels = noise((23, 31, 4))
-    image = write(tmp_path / "a.png", pixels)
-    for first, second in ((("--alpha", "drop"), ()), ((), ("--alpha", "drop"))):
-        assert clpix("fft", image, "-o", tmp_path / "s.npz", "--overwrite", *first).code == 0
-        assert clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png", "--overwrite", *second).code == 0
-        np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels[..., :3])
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("precision", ["single", "half"])
-def test_pixels_that_are_not_finite(
-    clpix: Clpix, tmp_path: Path, by_rows: None, value: float, precision: str
-) -> None:
+@each(value=[np.nan, np.inf], precision=["single", "half"])
+def test_pixels_that_are_not_finite(clpix, tmp_path, by_rows, value, precision) -> None:
     pixels = noise((9, 9, 3), "float32")
     pixels[3, 4, 1] = value
     image = write(tmp_path / "a.exr", pixels, linear=True)
@@ -327,7 +285,7 @@ def test_pixels_that_are_not_finite(
     assert os.listdir(tmp_path) == ["a.exr"]
 
 
-def test_spectra_that_are_not_finite(clpix: Clpix, tmp_path: Path, by_rows: None) -> None:
+def test_spectra_that_are_not_finite(clpix, tmp_path, by_rows) -> None:
     image = write(tmp_path / "a.png", noise((17, 31, 3)))
     clpix("fft", image, "-o", tmp_path / "s.npz")
     arrays, attributes = files.read_data(tmp_path / "s.npz")
@@ -337,9 +295,7 @@ def test_spectra_that_are_not_finite(clpix: Clpix, tmp_path: Path, by_rows: None
     assert run.code == 1 and "NaN" in run.err and not (tmp_path / "b.png").exists()
 
 
-def test_large_spectra_are_read_by_rows(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_spectra_are_read_by_rows(clpix, tmp_path, monkeypatch) -> None:
     """Where memory has no room for the spectrum, the file is never read as a whole."""
     pixels = noise((*SIZE, 3))
     image = write(tmp_path / "a.png", pixels)
@@ -352,7 +308,8 @@ def test_large_spectra_are_read_by_rows(
         np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
 
 
-def test_streams(tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+def test_streams(tmp_path) -> None:
     """A spectrum through a pipe, each side with little memory on the device."""
     pixels = noise((*SIZE, 3))
     image, back = write(tmp_path / "a.png", pixels), tmp_path / "b.png"
@@ -364,10 +321,7 @@ def test_streams(tmp_path: Path) -> None:
     np.testing.assert_array_equal(files.read(back).pixels, pixels)
 
 
-# -- what cannot be --------------------------------------------------------------------------------
-
-
-def test_what_memory_would_do(clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_memory_would_do(clpix, tmp_path, monkeypatch) -> None:
     """One line says it: what it says is enough, and so is a scratch folder."""
     monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
     image = write(tmp_path / "a.png", noise((*SIZE, 3)))
@@ -380,7 +334,7 @@ def test_what_memory_would_do(clpix: Clpix, tmp_path: Path, monkeypatch: pytest.
     assert few.code == 1 and "raise --memory" in few.err and len(few.err.splitlines()) == 1
 
 
-def test_a_scratch_folder_that_is_none(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_scratch_folder_that_is_none(clpix, tmp_path) -> None:
     image = write(tmp_path / "a.png", noise((9, 9, 3)))
     for place, said in ((tmp_path / "none", "no such folder"), (image, "is a file")):
         run = clpix("fft", image, "-o", tmp_path / "s.npz", "--scratch", place)
@@ -389,9 +343,7 @@ def test_a_scratch_folder_that_is_none(clpix: Clpix, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("trouble", ["not writable", "free", "disk is full", "failed there"])
-def test_a_scratch_folder_that_fails(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
-) -> None:
+def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble) -> None:
     monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
     image = write(tmp_path / "a.png", noise((*SIZE, 3)))
     folder = tmp_path / "scratch"
@@ -416,7 +368,8 @@ def test_a_scratch_folder_that_fails(
     assert not os.listdir(folder) and sorted(os.listdir(tmp_path)) == ["a.png", "scratch"]
 
 
-def test_nothing_stays_after_an_interruption(tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+def test_nothing_stays_after_an_interruption(tmp_path) -> None:
     """A command that is ended in its first sweep leaves neither its scratch file nor its output."""
     image = write(tmp_path / "a.png", noise((*SIZE, 3)))
     folder = tmp_path / "scratch"
@@ -442,8 +395,9 @@ def test_nothing_stays_after_an_interruption(tmp_path: Path) -> None:
     assert not os.listdir(folder) and sorted(os.listdir(tmp_path)) == ["a.png", "scratch"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
-def test_memory_stays_within_what_was_promised(tmp_path: Path) -> None:
+def test_memory_stays_within_what_was_promised(tmp_path) -> None:
     """A spectrum of 450 MB under 256 MB for the host and 64 MB for the device, which may be the host."""
     from .test_streaming import PROGRAM
 
@@ -464,7 +418,3 @@ def test_memory_stays_within_what_was_promised(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert int(done.stdout) <= 320 << 20
     np.testing.assert_array_equal(files.read(tmp_path / "b1.tif").pixels, pixels)
-
-
-def test_halves_have_a_type() -> None:
-    assert axes.stored(SpectrumParams(precision="half")) == COMPLEX_HALF

@@ -32,6 +32,7 @@ from gpuops.fourier.engine.problem import Problem
 from gpuops.gpu import Limits
 from gpuops.params.fft import METHODS, RADICES, FftParams
 
+from . import choices
 from .tolerance import FFT_EVERYWHERE as LIMITS
 
 Array = npt.NDArray[Any]
@@ -205,8 +206,8 @@ def error(case: Case) -> float:
     return float(np.linalg.norm(got - exact) / np.linalg.norm(exact))
 
 
-@pytest.mark.parametrize("case", few(), ids=str)
-def test_a_few_combinations(case: Case) -> None:
+@choices.few(9, case=few())
+def test_a_few_combinations(case) -> None:
     if case.precision == "double" and not device().real.double:
         pytest.skip("no double precision")
     assert error(case) < LIMITS[case.precision]
@@ -216,7 +217,7 @@ def test_a_few_combinations(case: Case) -> None:
 @pytest.mark.parametrize(
     ("size", "kind", "precision"), dict.fromkeys((case.size, case.kind, case.precision) for case in ALL)
 )
-def test_every_combination(size: tuple[int, int], kind: str, precision: str) -> None:
+def test_every_combination(size, kind, precision) -> None:
     if precision == "double" and not device().real.double:
         pytest.skip("no double precision")
     computations: dict[Hashable, list[Case]] = {}

@@ -7,7 +7,6 @@ import os
 import struct
 import subprocess
 import sys
-import threading
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -27,11 +26,13 @@ from gpuops.files import png as png_writer
 from gpuops.files.formats import FORMATS, format_named, output_dtype
 from gpuops.files.output import atomic
 
+from .choices import each, of_formats
+
 ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 
 
 @pytest.fixture
-def photo(rng: np.random.Generator) -> Picture:
+def photo(rng) -> Picture:
     """A smooth picture with a little noise, as photographs are."""
     y, x = np.mgrid[:97, :131] / 97
     smooth = np.stack((x / 2, y, (np.sin(9 * x * y) + 1) / 2), axis=2)
@@ -51,12 +52,8 @@ def png_file(width: int, height: int, depth: int, colour: int, rows: bytes, *chu
 # PNG ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", range(5))
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_png_filters_are_inverted_by_the_specification(
-    kind: int, dtype: type, channels: int, rng: np.random.Generator
-) -> None:
+@each(kind=range(5), dtype=[np.uint8, np.uint16], channels=[1, 2, 3, 4])
+def test_png_filters_are_inverted_by_the_specification(kind, dtype, channels, rng) -> None:
     """Against the reconstruction of the PNG specification, 9.2, byte by byte."""
     pixels = rng.integers(0, np.iinfo(dtype).max, (6, 5, channels), dtype, endpoint=True)
     step = channels * pixels.itemsize
@@ -78,32 +75,8 @@ def test_png_filters_are_inverted_by_the_specification(
     assert rebuilt == expected
 
 
-def test_paeth_of_any_three_bytes() -> None:
-    """Against the definition in the PNG specification, 9.4: of those that are as near, left, then above."""
-    left, above = np.mgrid[0:256, 0:256]
-    for corner in range(256):
-        distances = np.abs([above - corner, left - corner, left + above - 2 * corner])
-        nearest = np.choose(np.argmin(distances, axis=0), [left, above, corner])
-        pixels = np.zeros((2, 65536, 2), np.uint8)  # pairs of pixels: what is above is there, and to the left
-        pixels[0, :, 0], pixels[0, :, 1], pixels[1, :, 0] = corner, above.ravel(), left.ravel()
-        row = png_writer.filter_rows(pixels.reshape(2, -1, 1), 1, 2, 4)[0, 1:].reshape(-1, 2)
-        assert np.array_equal(row[:, 1], -nearest.ravel() % 256)
-
-
-def test_each_strip_of_a_png_has_its_filter(rng: np.random.Generator) -> None:
-    """Small numbers; rows like the pixel to the left, and like the row above, which the last block must know of."""
-    small = rng.integers(0, 3, (40, 50, 3))
-    to_left = np.cumsum(rng.integers(0, 3, (40, 50, 3)), axis=1) + rng.integers(0, 256, (40, 1, 3))
-    above = np.repeat(rng.integers(0, 256, (1, 50, 3)), 30, axis=0)
-    pixels = np.concatenate((small, to_left, above)).astype(np.uint8)
-    assert list(png_writer.best_filters(pixels, 20)) == [0, 0, 1, 1, 2, 2]
-    assert list(png_writer.best_filters(pixels[-1:], 20, pixels[-2:-1])) == [2]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(png_writer, "_SAMPLE_BYTES", 1)
-        assert list(png_writer.best_filters(pixels, 20)) == [0, 0, 1, 1, 2, 2]
-
-
-@settings(max_examples=40, deadline=None)
+@pytest.mark.exhaustive
+@settings(max_examples=20, deadline=None)
 @given(
     height=st.integers(1, 40),
     width=st.integers(1, 40),
@@ -113,9 +86,7 @@ def test_each_strip_of_a_png_has_its_filter(rng: np.random.Generator) -> None:
     few=st.sampled_from([0, 1 << 12]),
     seed=st.integers(0, 99),
 )
-def test_png_of_any_shape_and_strip_size_comes_back(
-    height: int, width: int, channels: int, dtype: str, strip: int, few: int, seed: int
-) -> None:
+def test_png_of_any_shape_and_strip_size_comes_back(height, width, channels, dtype, strip, few, seed) -> None:
     rng = np.random.default_rng(seed)
     pixels = rng.integers(0, np.iinfo(dtype).max, (height, width, channels), dtype) // np.array(
         rng.integers(1, 1000), dtype if dtype == "uint16" else "uint8"
@@ -138,7 +109,7 @@ def test_png_of_any_shape_and_strip_size_comes_back(
         assert rows[:, 1:].tobytes() == pixels.astype(pixels.dtype.newbyteorder(">")).tobytes()
 
 
-def test_png_is_read_alike_by_pillow(photo: Picture, tmp_path: Path) -> None:
+def test_png_is_read_alike_by_pillow(photo, tmp_path) -> None:
     path = tmp_path / "photo.png"
     write(path, replace(photo, metadata=Metadata(icc=ICC, resolution=(300.0, 300.0, "in"))))
     with PIL.open(path) as image:
@@ -147,28 +118,10 @@ def test_png_is_read_alike_by_pillow(photo: Picture, tmp_path: Path) -> None:
         assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
 
 
-def test_png_size_is_sane(photo: Picture, tmp_path: Path) -> None:
+def test_png_size_is_sane(photo, tmp_path) -> None:
     write(tmp_path / "ours.png", photo)
     PIL.fromarray(photo.pixels).save(tmp_path / "pillow.png")
     assert (tmp_path / "ours.png").stat().st_size < 1.15 * (tmp_path / "pillow.png").stat().st_size
-
-
-def test_png_palettes_small_depths_and_transparent_colours(tmp_path: Path) -> None:
-    path = tmp_path / "p.png"
-    path.write_bytes(png_file(8, 1, 1, 0, b"\0\xa5"))
-    assert read(path).pixels.ravel().tolist() == [255, 0, 255, 0, 0, 255, 0, 255]
-    path.write_bytes(png_file(4, 1, 2, 0, b"\0\x1b"))
-    assert read(path).pixels.ravel().tolist() == [0, 85, 170, 255]
-    palette = chunk(b"PLTE", bytes((1, 2, 3, 40, 50, 60)))
-    path.write_bytes(png_file(2, 1, 4, 3, b"\0\x01", palette))
-    assert read(path).pixels.tolist() == [[[1, 2, 3], [40, 50, 60]]]
-    path.write_bytes(png_file(2, 1, 4, 3, b"\0\x01", palette, chunk(b"tRNS", b"\x07")))
-    picture = read(path)
-    assert picture.alpha
-    assert picture.pixels.tolist() == [[[1, 2, 3, 7], [40, 50, 60, 255]]]
-    rows = b"\0" + struct.pack(">6H", 1, 2, 3, 1, 2, 4)
-    path.write_bytes(png_file(2, 1, 16, 2, rows, chunk(b"tRNS", struct.pack(">3H", 1, 2, 3))))
-    assert read(path).pixels.tolist() == [[[1, 2, 3, 0], [1, 2, 4, 65535]]]
 
 
 # Metadata -------------------------------------------------------------------------------------------
@@ -182,9 +135,8 @@ def camera_exif() -> bytes:
     return exif.tobytes().removeprefix(b"Exif\0\0")
 
 
-@pytest.mark.parametrize("source", ["png", "jpg", "webp", "tif"])
-@pytest.mark.parametrize("target", ["png", "jpg", "webp", "tif"])
-def test_exif_goes_from_any_format_to_any(source: str, target: str, photo: Picture, tmp_path: Path) -> None:
+@each(source=["png", "jpg", "webp", "tif"], target=["png", "jpg", "webp", "tif"])
+def test_exif_goes_from_any_format_to_any(source, target, photo, tmp_path) -> None:
     first, second = tmp_path / f"a.{source}", tmp_path / f"b.{target}"
     PIL.fromarray(photo.pixels).save(first, exif=b"Exif\0\0" + camera_exif(), icc_profile=ICC)
     picture = read(first)
@@ -227,9 +179,8 @@ def rich_exif(order: str) -> bytes:
     return block.ljust(300, b"\0") + "clpx".encode("utf-16-le") + bytes(12) + lens
 
 
-@pytest.mark.parametrize("order", ["<", ">"])
-@pytest.mark.parametrize("target", ["png", "jpg", "webp", "tif"])
-def test_all_directories_of_exif_survive(order: str, target: str, photo: Picture, tmp_path: Path) -> None:
+@each(order=["<", ">"], target=["png", "jpg", "webp", "tif"])
+def test_all_directories_of_exif_survive(order, target, photo, tmp_path) -> None:
     """They survive by way of TIFF and directly; only positions in the maker's note do not, which a line says."""
     block = rich_exif(order)
     with pytest.warns(
@@ -255,7 +206,7 @@ def test_all_directories_of_exif_survive(order: str, target: str, photo: Picture
         assert exif.get_ifd(0xA005)[1].rstrip("\0") == "R98"
 
 
-def test_exif_that_is_damaged_in_part_is_kept_in_part(photo: Picture, tmp_path: Path) -> None:
+def test_exif_that_is_damaged_in_part_is_kept_in_part(photo, tmp_path) -> None:
     block = bytearray(rich_exif("<"))
     block[30:34] = struct.pack("<I", 99999)  # the offset of the Exif directory
     with pytest.warns(GpuopsWarning, match=r"kept but for: tag 0x8769"):
@@ -265,7 +216,7 @@ def test_exif_that_is_damaged_in_part_is_kept_in_part(photo: Picture, tmp_path: 
     assert b"RF24" in kept
 
 
-def test_tiff_says_which_blocks_it_leaves_out(photo: Picture, tmp_path: Path) -> None:
+def test_tiff_says_which_blocks_it_leaves_out(photo, tmp_path) -> None:
     import tifffile
 
     extra = [(0x83BB, 7, 4, b"iptc", True), (0x8649, 7, 4, b"8BIM", True), (0x0110, 2, 0, "EOS R5", True)]
@@ -292,7 +243,7 @@ def test_tiff_says_which_blocks_it_leaves_out(photo: Picture, tmp_path: Path) ->
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_png_says_what_is_not_kept(inserted: bytes, name: str, tmp_path: Path) -> None:
+def test_png_says_what_is_not_kept(inserted, name, tmp_path) -> None:
     path = tmp_path / "p.png"
     path.write_bytes(png_file(1, 1, 8, 0, b"\0\x05", inserted))
     with pytest.warns(GpuopsWarning) as caught:
@@ -300,7 +251,7 @@ def test_png_says_what_is_not_kept(inserted: bytes, name: str, tmp_path: Path) -
     assert [str(w.message) for w in caught] == [f"{path}: is read without its {name}"]
 
 
-def test_png_of_usual_colours_says_nothing(tmp_path: Path) -> None:
+def test_png_of_usual_colours_says_nothing(tmp_path) -> None:
     srgb = struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)
     usual = (chunk(b"gAMA", struct.pack(">I", 45455)), chunk(b"cHRM", srgb), chunk(b"tEXt", b"Software\0x"))
     (tmp_path / "p.png").write_bytes(png_file(1, 1, 8, 0, b"\0\x05", *usual, chunk(b"tIME", bytes(7))))
@@ -321,7 +272,7 @@ def test_png_of_usual_colours_says_nothing(tmp_path: Path) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_jpeg_says_what_is_not_kept(segment: bytes, name: str, photo: Picture, tmp_path: Path) -> None:
+def test_jpeg_says_what_is_not_kept(segment, name, photo, tmp_path) -> None:
     path = tmp_path / "p.jpg"
     write(path, replace(photo, metadata=Metadata(exif=camera_exif())))
     data = path.read_bytes()
@@ -331,7 +282,7 @@ def test_jpeg_says_what_is_not_kept(segment: bytes, name: str, photo: Picture, t
     assert [str(w.message) for w in caught] == [f"{path}: is read without its {name}"]
 
 
-def test_animated_webp_and_png_are_read_as_their_first_picture(tmp_path: Path) -> None:
+def test_animated_webp_and_png_are_read_as_their_first_picture(tmp_path) -> None:
     first, second = (PIL.new("RGB", (32, 32), colour) for colour in ("red", "blue"))
     for name in ("a.webp", "a.png"):
         first.save(tmp_path / name, save_all=True, append_images=[second], lossless=True)
@@ -340,7 +291,7 @@ def test_animated_webp_and_png_are_read_as_their_first_picture(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["c.jpg", "c.tif"])
-def test_cmyk_is_converted_and_says_so(name: str, tmp_path: Path) -> None:
+def test_cmyk_is_converted_and_says_so(name, tmp_path) -> None:
     inks = np.zeros((16, 32, 4), np.uint8)
     inks[:, 8:16, 0] = inks[:, 16:24, 3] = 255
     inks[:, 24:] = 128, 64, 32, 16
@@ -355,7 +306,7 @@ def test_cmyk_is_converted_and_says_so(name: str, tmp_path: Path) -> None:
     assert picture.pixels[8, 4::8].tolist() == [[255, 255, 255], [0, 255, 255], [0, 0, 0], [119, 179, 209]]
 
 
-def test_exif_preview_is_dropped(photo: Picture, tmp_path: Path) -> None:
+def test_exif_preview_is_dropped(photo, tmp_path) -> None:
     preview = b"\xff\xd8 the face that was blurred \xff\xd9"
     at = 8 + 2 + 12 + 4  # directory 0 with one entry, then directory 1
     block = b"II*\0\x08\0\0\0" + struct.pack("<HHHII", 1, 0x0112, 3, 1, 3) + struct.pack("<I", at)
@@ -373,15 +324,15 @@ def suited(pixels: np.ndarray, fmt: files.Format, at: int = 0) -> np.ndarray:
     return (pixels & 0xC0 if fmt.name == "GIF" else pixels).astype(fmt.dtypes[at])
 
 
-@pytest.mark.parametrize("fmt", FORMATS, ids=str)
-def test_a_picture_without_metadata_gets_none(fmt: files.Format, photo: Picture, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
+def test_a_picture_without_metadata_gets_none(fmt, photo, tmp_path) -> None:
     path = tmp_path / f"p{fmt.extension}"
     linear = fmt.dtypes[0].startswith("float")
     write(path, Picture(suited(photo.pixels, fmt), linear=linear))
     assert read(path).metadata == Metadata()
 
 
-def test_losses_are_named(photo: Picture, tmp_path: Path) -> None:
+def test_losses_are_named(photo, tmp_path) -> None:
     metadata = Metadata(icc=ICC, exif=camera_exif(), resolution=(72.0, 72.0, "in"))
     with pytest.warns(
         GpuopsWarning, match=r"p\.dpx: DPX cannot hold the ICC profile, EXIF .*turned.*, resolution"
@@ -400,29 +351,20 @@ def test_losses_are_named(photo: Picture, tmp_path: Path) -> None:
     assert not (read(tmp_path / "n.hdr").pixels).any()
 
 
-@pytest.mark.parametrize("name", ["r.png", "r.jpg", "r.tif", "r.exr"])
-@pytest.mark.parametrize("value", [np.inf, np.nan, -3.0, 1e12, 1e-9], ids=str)
-def test_resolutions_that_make_no_sense(name: str, value: float, tmp_path: Path) -> None:
+@each(name=["r.png", "r.jpg", "r.tif", "r.exr"], value=[np.inf, np.nan, -3.0, 1e12, 1e-9])
+def test_resolutions_that_make_no_sense(name, value, tmp_path) -> None:
     pixels = np.zeros((8, 8, 3), format_named(name[2:]).dtypes[0])
     with pytest.warns(GpuopsWarning, match="makes no sense"):
         write(tmp_path / name, Picture(pixels, metadata=Metadata(resolution=(300.0, value, "in"))))
     assert read(tmp_path / name).metadata.resolution is None
 
 
-def test_resolutions_that_jpeg_cannot_hold(photo: Picture, tmp_path: Path) -> None:
+def test_resolutions_that_jpeg_cannot_hold(photo, tmp_path) -> None:
     for x, held in ((300.5, 300), (100000.0, 65535)):
         with pytest.warns(GpuopsWarning, match=f"the resolution becomes {held} x 72"):
             write(tmp_path / f"{x}.jpg", replace(photo, metadata=Metadata(resolution=(x, 72.0, "in"))))
         assert read(tmp_path / f"{x}.jpg").metadata.resolution == (held, 72, "in")
     write(tmp_path / "c.jpg", replace(photo, metadata=Metadata(resolution=(118.11, 118.11, "cm"))))
-
-
-def test_png_says_when_its_values_are_linear(photo: Picture, tmp_path: Path) -> None:
-    write(tmp_path / "l.png", replace(photo, linear=True))
-    data = (tmp_path / "l.png").read_bytes()
-    assert b"gAMA" + struct.pack(">I", 100000) in data
-    assert b"sRGB" not in data
-    assert read(tmp_path / "l.png").linear
 
 
 # EXR, PFM, TIFF -------------------------------------------------------------------------------------
@@ -436,7 +378,7 @@ def write_exr(path: Path, *parts: tuple[str, tuple[str, ...], np.ndarray]) -> No
     )
 
 
-def test_exr_layers(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_exr_layers(tmp_path, rng) -> None:
     path = tmp_path / "layers.exr"
     names = ("R", "G", "B", "A", "Z", "diffuse.R", "diffuse.G", "diffuse.B", "id.U")
     values = rng.random((5, 7, 9)).astype(np.float32)
@@ -454,7 +396,7 @@ def test_exr_layers(tmp_path: Path, rng: np.random.Generator) -> None:
         read(path, layer="x")
 
 
-def test_exr_parts_are_layers(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_exr_parts_are_layers(tmp_path, rng) -> None:
     path = tmp_path / "parts.exr"
     depth, colour = rng.random((5, 7, 1)).astype(np.float32), rng.random((5, 7, 3)).astype(np.float16)
     write_exr(path, ("depth", ("Z",), depth), ("beauty", ("R", "G", "B"), colour))
@@ -465,7 +407,7 @@ def test_exr_parts_are_layers(tmp_path: Path, rng: np.random.Generator) -> None:
     assert np.array_equal(read(path, layer="depth").pixels, depth)
 
 
-def test_deep_exr_is_refused(tmp_path: Path) -> None:
+def test_deep_exr_is_refused(tmp_path) -> None:
     import OpenImageIO as oiio
 
     spec = oiio.ImageSpec(2, 2, 4, "float")
@@ -481,7 +423,7 @@ def test_deep_exr_is_refused(tmp_path: Path) -> None:
         read(path)
 
 
-def test_exr_tiles(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_exr_tiles(tmp_path, rng) -> None:
     import OpenImageIO as oiio
 
     values = rng.random((70, 90, 3)).astype(np.float16)
@@ -508,9 +450,7 @@ def test_exr_tiles(tmp_path: Path, rng: np.random.Generator) -> None:
     ],
     ids=str,
 )
-def test_exr_names_the_channels_that_are_not_used(
-    channels: tuple[str, ...], used: str, unused: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_exr_names_the_channels_that_are_not_used(channels, used, unused, tmp_path, rng) -> None:
     path = tmp_path / "c.exr"
     values = rng.random((5, 7, len(channels))).astype(np.float32)
     if "A" in channels:
@@ -522,7 +462,7 @@ def test_exr_names_the_channels_that_are_not_used(
     assert np.array_equal(picture.pixels, values[:, :, [channels.index(name) for name in used]])
 
 
-def test_exr_xyz_is_taken_as_it_is_and_says_so(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_exr_xyz_is_taken_as_it_is_and_says_so(tmp_path, rng) -> None:
     """CIE colour and vectors have the same names: nothing is converted."""
     values = rng.random((5, 7, 3)).astype(np.float16)
     write_exr(tmp_path / "xyz.exr", ("", ("X", "Y", "Z"), values))
@@ -530,7 +470,7 @@ def test_exr_xyz_is_taken_as_it_is_and_says_so(tmp_path: Path, rng: np.random.Ge
         assert np.array_equal(read(tmp_path / "xyz.exr").pixels, values)
 
 
-def test_exr_whole_numbers(tmp_path: Path) -> None:
+def test_exr_whole_numbers(tmp_path) -> None:
     path = tmp_path / "id.exr"
     ids = np.array([[[7], [1 << 24]]], np.uint32)
     write_exr(path, ("", ("id",), ids))
@@ -544,7 +484,7 @@ def test_exr_whole_numbers(tmp_path: Path) -> None:
     assert read(path, layer="A").pixels.ravel().tolist() == [1, 1, 1, 1]
 
 
-def test_exr_with_subsampled_channels_is_refused(tmp_path: Path) -> None:
+def test_exr_with_subsampled_channels_is_refused(tmp_path) -> None:
     path = tmp_path / "s.exr"
     write_exr(path, ("", ("R", "G", "B"), np.zeros((4, 4, 3), np.float16)))
     full, halved = (b"B\0" + struct.pack("<iIii", 1, 0, n, n) for n in (1, 2))
@@ -554,15 +494,7 @@ def test_exr_with_subsampled_channels_is_refused(tmp_path: Path) -> None:
         read(path)
 
 
-def test_exr_single_channels(tmp_path: Path, rng: np.random.Generator) -> None:
-    path = tmp_path / "y.exr"
-    for name in ("Y", "depth.Z", "whatever"):
-        values = rng.random((3, 4, 1)).astype(np.float16)
-        write_exr(path, ("", (name,), values))
-        assert np.array_equal(read(path).pixels, values)
-
-
-def test_exr_alpha_is_straight_in_memory_and_associated_in_the_file(tmp_path: Path) -> None:
+def test_exr_alpha_is_straight_in_memory_and_associated_in_the_file(tmp_path) -> None:
     pixels = np.array([[[0.5, 0.25, 1, 0.5], [1, 2, 3, 1]]], np.float16)
     path = tmp_path / "a.exr"
     write(path, Picture(pixels, alpha=True, linear=True))
@@ -574,9 +506,7 @@ def test_exr_alpha_is_straight_in_memory_and_associated_in_the_file(tmp_path: Pa
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_exr_colour_under_partial_alpha_comes_back_within_a_unit(
-    dtype: type, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_exr_colour_under_partial_alpha_comes_back_within_a_unit(dtype, tmp_path, rng) -> None:
     """The file's own values are the reference: dividing by alpha and multiplying again is off by one unit at most."""
     stored = rng.random((200, 300, 4)).astype(dtype)
     stored[:, :, :3] *= rng.random((200, 300, 3)).astype(dtype) * stored[:, :, 3:]
@@ -591,7 +521,7 @@ def test_exr_colour_under_partial_alpha_comes_back_within_a_unit(
     assert (difference <= np.spacing(stored).astype(np.float64)).all()
 
 
-def test_exr_light_without_alpha_stays(tmp_path: Path) -> None:
+def test_exr_light_without_alpha_stays(tmp_path) -> None:
     """Colour under alpha 0 of an associated file is light, and survives from file to file."""
     light = np.array([[[3, 2, 1, 0], [1, 1, 1, 1]]], np.float32)
     write_exr(tmp_path / "a.exr", ("", ("R", "G", "B", "A"), light))
@@ -604,7 +534,7 @@ def test_exr_light_without_alpha_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_exr_hidden_colour_that_is_not_finite_becomes_0(dtype: type, tmp_path: Path) -> None:
+def test_exr_hidden_colour_that_is_not_finite_becomes_0(dtype, tmp_path) -> None:
     pixels = np.array([[[np.inf, np.nan, -np.inf, 0], [np.inf, np.nan, 1, 1]]], dtype)
     with pytest.warns(GpuopsWarning, match="alpha is 0 becomes 0"):
         write(tmp_path / "a.exr", Picture(pixels, alpha=True, linear=True))
@@ -612,7 +542,7 @@ def test_exr_hidden_colour_that_is_not_finite_becomes_0(dtype: type, tmp_path: P
     assert np.array_equal(read(tmp_path / "a.exr").pixels, expected, equal_nan=True)
 
 
-def test_exr_header_survives(tmp_path: Path) -> None:
+def test_exr_header_survives(tmp_path) -> None:
     primaries = (0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)
     attributes = {
         "chromaticities": ("float[8]", primaries),
@@ -652,7 +582,7 @@ def test_exr_header_survives(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new"), [(b"comments\0", b"comm\xffnts\0"), (b"hello", b"h\xffllo")], ids=str
 )
-def test_exr_text_in_another_encoding(old: bytes, new: bytes, tmp_path: Path) -> None:
+def test_exr_text_in_another_encoding(old, new, tmp_path) -> None:
     path = tmp_path / "a.exr"
     attributes = {"comments": ("string", "hello")}
     write(
@@ -665,14 +595,14 @@ def test_exr_text_in_another_encoding(old: bytes, new: bytes, tmp_path: Path) ->
     write(tmp_path / "b.exr", picture)
 
 
-def test_float_specials_survive(tmp_path: Path) -> None:
+def test_float_specials_survive(tmp_path) -> None:
     values = np.array([[[np.nan], [np.inf], [-np.inf], [-0.0], [1e-7]]], np.float32)
     for name in ("a.exr", "a.pfm", "a.tif", "a.npy", "a.npz"):
         write(tmp_path / name, Picture(values, linear=True))
         assert np.array_equal(read(tmp_path / name).pixels, values, equal_nan=True), name
 
 
-def test_pfm_is_stored_from_bottom_to_top(tmp_path: Path) -> None:
+def test_pfm_is_stored_from_bottom_to_top(tmp_path) -> None:
     path = tmp_path / "p.pfm"
     path.write_bytes(b"Pf\n2 2\n1.0\n" + struct.pack(">4f", 1, 2, 3, 4))  # big-endian
     assert read(path).pixels[:, :, 0].tolist() == [[3, 4], [1, 2]]
@@ -680,7 +610,7 @@ def test_pfm_is_stored_from_bottom_to_top(tmp_path: Path) -> None:
     assert (tmp_path / "q.pfm").read_bytes() == b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, 2, 3, 4)
 
 
-def test_pfm_of_other_programs(tmp_path: Path) -> None:
+def test_pfm_of_other_programs(tmp_path) -> None:
     path = tmp_path / "p.pfm"
     path.write_bytes(b"Pf\r\n2 1\r\n-1.0\r\n" + struct.pack("<2f", 1, 2))
     assert read(path).pixels.ravel().tolist() == [1, 2]
@@ -701,36 +631,12 @@ def tiff_file(bits: int, kind: int, photometric: int, data: bytes, channels: int
     return b"II*\0\x08\0\0\0" + struct.pack("<H", len(tags)) + directory + bytes(4) + data
 
 
-@pytest.mark.parametrize("bits", [1, 2, 4, 8, 10, 12, 16])
-def test_tiff_where_0_is_white(bits: int, tmp_path: Path) -> None:
-    path = tmp_path / "w.tif"
-    for photometric, ends in ((0, (-1, 0)), (1, (0, -1))):
-        path.write_bytes(tiff_file(bits, 1, photometric, bytes(bits) + b"\xff" * bits))
-        pixels = read(path).pixels.ravel()
-        assert [pixels[0], pixels[-1]] == [np.iinfo(pixels.dtype).max if end else 0 for end in ends]
-    path.write_bytes(tiff_file(32, 3, 0, bytes(8)))
-    with pytest.raises(FileError, match="0 is white"):
-        read(path)
-
-
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-def test_tiff_where_0_is_white_keeps_its_alpha(dtype: str, tmp_path: Path) -> None:
-    import tifffile
-
-    most = int(np.iinfo(dtype).max)
-    values = np.array([[[3, 7], [0, most]]], dtype)
-    tifffile.imwrite(
-        tmp_path / "w.tif", values, photometric="miniswhite", extrasamples=["unassalpha"], metadata=None
-    )
-    assert read(tmp_path / "w.tif").pixels.tolist() == [[[most - 3, 7], [most, most]]]
-
-
 @pytest.mark.parametrize(
     "options",
     [{}, {"rowsperstrip": 1}, {"byteorder": ">"}, {"tile": (16, 16)}, {"compression": "zlib"}],
     ids=str,
 )
-def test_tiff_of_double_precision(options: dict, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_tiff_of_double_precision(options, tmp_path, rng) -> None:
     import tifffile
 
     path = tmp_path / "d.tif"
@@ -742,10 +648,11 @@ def test_tiff_of_double_precision(options: dict, tmp_path: Path, rng: np.random.
             assert np.array_equal(read(path).pixels, np.atleast_3d(values).astype(np.float32))
 
 
-def test_tiff_kinds_that_are_refused(tmp_path: Path) -> None:
+def test_tiff_kinds_that_are_refused(tmp_path) -> None:
     path = tmp_path / "k.tif"
     for data, words in (
         (tiff_file(24, 3, 1, bytes(12)), "24-bit float"),
+        (tiff_file(32, 3, 0, bytes(8)), "0 is white"),
         (tiff_file(8, 1, 8, bytes(12), 3), "CIELAB"),
         (tiff_file(8, 1, 5, bytes(10), 5), "inks or channels beyond CMYK"),
         (tiff_file(64, 6, 1, bytes(16)), "kind that cannot be read"),
@@ -755,8 +662,9 @@ def test_tiff_kinds_that_are_refused(tmp_path: Path) -> None:
             read(path)
 
 
-def test_tiff_variants(tmp_path: Path, rng: np.random.Generator) -> None:
-    tifffile = pytest.importorskip("tifffile")
+def test_tiff_variants(tmp_path, rng) -> None:
+    import tifffile
+
     path = tmp_path / "t.tif"
     values = rng.integers(0, 65535, (70, 80, 4), np.uint16)
     variants = ({"bigtiff": True}, {"tile": (32, 32)}, {"byteorder": ">"}, {"compression": "zlib"})
@@ -803,12 +711,12 @@ def hdr_file(axes: str, *lines: str, kind: str = "32-bit_rle_rgbe") -> bytes:
         ("-X {} +Y {}", [[6, 4, 2], [5, 3, 1]]),
     ],
 )
-def test_hdr_of_any_orientation_is_turned_upright(axes: str, rows: list[list[int]], tmp_path: Path) -> None:
+def test_hdr_of_any_orientation_is_turned_upright(axes, rows, tmp_path) -> None:
     (tmp_path / "a.hdr").write_bytes(hdr_file(axes))
     assert read(tmp_path / "a.hdr").pixels[:, :, 0].tolist() == rows
 
 
-def test_hdr_headers(tmp_path: Path) -> None:
+def test_hdr_headers(tmp_path) -> None:
     path = tmp_path / "a.hdr"
     path.write_bytes(
         hdr_file("-Y {} +X {}", "EXPOSURE=2.0", "PRIMARIES=.7 .3 .2 .7 .1 0 .3 .3", "SOFTWARE=x")
@@ -820,7 +728,7 @@ def test_hdr_headers(tmp_path: Path) -> None:
         read(path)
 
 
-def test_dpx_orientation_depth_and_header(tmp_path: Path) -> None:
+def test_dpx_orientation_depth_and_header(tmp_path) -> None:
     from gpuops.files import oiio
 
     path = tmp_path / "a.dpx"
@@ -844,7 +752,7 @@ def test_dpx_orientation_depth_and_header(tmp_path: Path) -> None:
     assert np.array_equal(read(path).pixels, white)
 
 
-def test_jpeg_2000_boxes(tmp_path: Path) -> None:
+def test_jpeg_2000_boxes(tmp_path) -> None:
     path = tmp_path / "a.jp2"
     write(path, Picture(np.full((32, 32, 3), 7, np.uint8)))
     whole = path.read_bytes()
@@ -871,11 +779,9 @@ def cut(path: Path, share: float) -> None:
     path.write_bytes(data[: int(len(data) * share)])
 
 
-@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.97])
-def test_cut_files_are_refused(
-    fmt: files.Format, share: float, photo: Picture, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_cut_files_are_refused(fmt, share, photo, tmp_path, capfd) -> None:
     path = tmp_path / f"p{fmt.extension}"
     write(path, Picture(suited(photo.pixels, fmt), linear=fmt.dtypes[0].startswith("float")))
     cut(path, share)
@@ -887,7 +793,7 @@ def test_cut_files_are_refused(
     assert capfd.readouterr().err == ""  # no codec writes to stderr by itself
 
 
-def test_damage_in_the_middle_of_a_png_is_found(photo: Picture, tmp_path: Path) -> None:
+def test_damage_in_the_middle_of_a_png_is_found(photo, tmp_path) -> None:
     path = tmp_path / "p.png"
     write(path, photo)
     data = bytearray(path.read_bytes())
@@ -915,7 +821,7 @@ def huge_headers() -> Iterator[tuple[str, bytes]]:
 @pytest.mark.parametrize(
     ("name", "data"), list(huge_headers()), ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_a_header_that_claims_too_much_is_refused_at_once(name: str, data: bytes, tmp_path: Path) -> None:
+def test_a_header_that_claims_too_much_is_refused_at_once(name, data, tmp_path) -> None:
     (tmp_path / name).write_bytes(data)
     code = (
         "import sys; from gpuops import FileError; from gpuops.files import read\n"
@@ -933,32 +839,22 @@ def test_a_header_that_claims_too_much_is_refused_at_once(name: str, data: bytes
     assert run.stderr == ""
 
 
-def test_what_is_no_picture(tmp_path: Path) -> None:
-    text, missing = tmp_path / "text.png", tmp_path / "missing.png"
-    text.write_text("hello\n" * 50)
-    for path, words in ((text, "not a picture"), (missing, "no such file"), (tmp_path, "is a folder")):
-        with pytest.raises(FileError, match=words) as error:
-            read(path)
-        assert str(path) in str(error.value)
-
-
-def test_the_content_tells_the_format(photo: Picture, tmp_path: Path) -> None:
+def test_the_content_tells_the_format(photo, tmp_path) -> None:
     write(tmp_path / "a.png", photo)
     for name in ("a.jpg", "a.exr", "a", "a.zip"):
         (tmp_path / name).write_bytes((tmp_path / "a.png").read_bytes())
         assert np.array_equal(read(tmp_path / name).pixels, photo.pixels)
 
 
-@pytest.mark.parametrize("fmt", FORMATS, ids=str)
-def test_random_damage_is_an_error_or_a_picture(
-    fmt: files.Format, photo: Picture, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
+def test_random_damage_is_an_error_or_a_picture(fmt, photo, tmp_path, rng) -> None:
     """Reading a damaged file gives one FileError of one line, or some picture."""
     path = tmp_path / f"p{fmt.extension}"
     pixels = suited(photo.pixels[:40, :50], fmt, -1)
     write(path, Picture(pixels, linear=pixels.dtype.kind == "f", metadata=Metadata()))
     whole = path.read_bytes()
-    for _ in range(60):
+    for _ in range(30):
         data = bytearray(whole)
         for at in rng.integers(0, min(len(data), 500), rng.integers(1, 9)):
             data[at] = rng.choice((0, 1, 128, 255))
@@ -972,7 +868,7 @@ def test_random_damage_is_an_error_or_a_picture(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_unreadable_file(tmp_path: Path) -> None:
+def test_unreadable_file(tmp_path) -> None:
     (tmp_path / "a.png").write_bytes(b"x")
     (tmp_path / "a.png").chmod(0)
     with pytest.raises(FileError, match="could not be read"):
@@ -982,7 +878,7 @@ def test_unreadable_file(tmp_path: Path) -> None:
 # Outputs --------------------------------------------------------------------------------------------
 
 
-def test_check_output(photo: Picture, tmp_path: Path) -> None:
+def test_check_output(photo, tmp_path) -> None:
     there = tmp_path / "there.png"
     write(there, photo)
     (tmp_path / "link.png").symlink_to(there)
@@ -1008,18 +904,8 @@ def test_check_output(photo: Picture, tmp_path: Path) -> None:
             files.check_output(tmp_path / name, **options)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_unwritable_folder(photo: Picture, tmp_path: Path) -> None:
-    folder = tmp_path / "locked"
-    folder.mkdir(mode=0o555)
-    with pytest.raises(FileError, match="not writable"):
-        files.check_output(folder / "a.png")
-    with pytest.raises(FileError, match="not writable"):
-        write(folder / "a.png", photo)
-
-
 @pytest.mark.parametrize(("name", "largest"), [("a.jpg", 65500), ("a.webp", 16383)])
-def test_sides_that_a_format_has_not(name: str, largest: int, tmp_path: Path) -> None:
+def test_sides_that_a_format_has_not(name, largest, tmp_path) -> None:
     with pytest.raises(FileError, match=f"{largest} pixels"):
         files.write(tmp_path / name, Picture(np.zeros((largest + 1, 1, 3), np.uint8)))
     assert not list(tmp_path.iterdir())
@@ -1027,7 +913,7 @@ def test_sides_that_a_format_has_not(name: str, largest: int, tmp_path: Path) ->
     assert files.read(tmp_path / name).height == largest
 
 
-def test_existing_files_are_kept(photo: Picture, tmp_path: Path) -> None:
+def test_existing_files_are_kept(photo, tmp_path) -> None:
     path = tmp_path / "a.png"
     path.write_text("precious")
     with pytest.raises(FileError, match="exists already"):
@@ -1039,25 +925,7 @@ def test_existing_files_are_kept(photo: Picture, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a.png"]
 
 
-def test_new_files_have_usual_permissions(photo: Picture, tmp_path: Path) -> None:
-    write(tmp_path / "a.png", photo)
-    (tmp_path / "b").touch()
-    assert (tmp_path / "a.png").stat().st_mode == (tmp_path / "b").stat().st_mode
-
-
-def test_the_mask_of_permissions_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another thread could make a file while it is 0."""
-    before = os.umask(0o027)
-    try:
-        monkeypatch.setattr(os, "umask", None)
-        write(tmp_path / "a.png", Picture(np.zeros((1, 1, 3), np.uint8)))
-        assert (tmp_path / "a.png").stat().st_mode & 0o777 == 0o640
-    finally:
-        monkeypatch.undo()
-        os.umask(before)
-
-
-def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
+def test_a_file_that_appears_meanwhile_is_kept(tmp_path) -> None:
     path = tmp_path / "a.png"
     with pytest.raises(FileError, match="exists already"), atomic(path) as temporary:
         Path(temporary).write_text("ours")
@@ -1066,9 +934,7 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a.png"]
 
 
-def test_without_hard_links_nothing_is_overwritten_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_hard_links_nothing_is_overwritten_either(tmp_path, monkeypatch) -> None:
     def no_link(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
@@ -1084,27 +950,8 @@ def test_without_hard_links_nothing_is_overwritten_either(
     assert os.listdir(tmp_path) == ["a.png"]
 
 
-def test_many_writers_of_one_name_leave_one_winner(photo: Picture, tmp_path: Path) -> None:
-    outcomes = []
-
-    def attempt() -> None:
-        try:
-            write(tmp_path / "a.png", photo)
-            outcomes.append("written")
-        except FileError as error:
-            outcomes.append("exists" if "exists" in str(error) else str(error))
-
-    threads = [threading.Thread(target=attempt) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(outcomes) == ["exists"] * 7 + ["written"]
-    assert os.listdir(tmp_path) == ["a.png"]
-
-
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, MemoryError, OSError(28, "No space left on device")])
-def test_nothing_is_left_after_a_failure(problem: BaseException, photo: Picture, tmp_path: Path) -> None:
+def test_nothing_is_left_after_a_failure(problem, photo, tmp_path) -> None:
     expected = FileError if not isinstance(problem, type) or problem is MemoryError else problem
     with pytest.raises(expected), atomic(tmp_path / "a.png") as temporary:
         Path(temporary).write_text("half a pic")
@@ -1112,9 +959,10 @@ def test_nothing_is_left_after_a_failure(problem: BaseException, photo: Picture,
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="mounting a small disk needs root")
-@pytest.mark.parametrize("fmt", FORMATS, ids=str)
-def test_full_disk(fmt: files.Format, tmp_path: Path, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("fmt", of_formats(FORMATS), ids=str)
+def test_full_disk(fmt, tmp_path, rng) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(
@@ -1131,9 +979,7 @@ def test_full_disk(fmt: files.Format, tmp_path: Path, rng: np.random.Generator) 
         subprocess.run(["umount", disk], check=True)
 
 
-def test_a_disk_that_fills_up_at_the_last_byte(
-    photo: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_up_at_the_last_byte(photo, tmp_path, monkeypatch) -> None:
     """Codecs may miss the error of their last buffer; the probe behind it must not."""
 
     def full(_: str) -> None:
@@ -1145,7 +991,7 @@ def test_a_disk_that_fills_up_at_the_last_byte(
     assert os.listdir(tmp_path) == []
 
 
-def test_depth_must_fit(photo: Picture, tmp_path: Path) -> None:
+def test_depth_must_fit(photo, tmp_path) -> None:
     with pytest.raises(ParameterError, match="output_dtype"):
         write(tmp_path / "a.jpg", replace(photo, pixels=photo.pixels.astype(np.uint16)))
     wanted = {
@@ -1156,7 +1002,7 @@ def test_depth_must_fit(photo: Picture, tmp_path: Path) -> None:
         assert output_dtype(format_named(name), dtype) == expected
 
 
-def test_streams(photo: Picture) -> None:
+def test_streams(photo) -> None:
     stream = io.BytesIO()
     files.write_stream(stream, photo, format_named(".TIF"))
     stream.seek(0)
@@ -1175,7 +1021,7 @@ def test_importing_is_cheap() -> None:
     assert run.stdout.strip() == "[]"
 
 
-def test_the_imageio_plugin_works_for_anybody(photo: Picture, tmp_path: Path) -> None:
+def test_the_imageio_plugin_works_for_anybody(photo, tmp_path) -> None:
     import imageio.v3 as iio
 
     import gpuops.files.imageio_plugin  # noqa: F401
@@ -1207,7 +1053,7 @@ def arrays(rng: np.random.Generator, suffix: str) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".exr", ".tif", ".tiff"])
-def test_data_come_back_bit_for_bit(suffix: str, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_data_come_back_bit_for_bit(suffix, tmp_path, rng) -> None:
     path = tmp_path / f"data{suffix}"
     assert files.is_data_format(path)
     before = arrays(rng, suffix)
@@ -1232,50 +1078,7 @@ def test_data_come_back_bit_for_bit(suffix: str, tmp_path: Path, rng: np.random.
     assert os.listdir(tmp_path) == [path.name]
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".exr", ".tif"])
-def test_data_files_that_are_not(
-    suffix: str, photo: Picture, tmp_path: Path, rng: np.random.Generator
-) -> None:
-    path = tmp_path / f"data{suffix}"
-    write(path, Picture(photo.pixels.astype(np.float32), linear=True))
-    with pytest.raises(FileError, match=f"data{suffix}: is not a spectrum or coefficient file"):
-        files.read_data(path)
-    files.write_data(path, {"x": rng.normal(size=(90, 90)).astype(np.float32)}, {"a": 1}, overwrite=True)
-    whole = path.read_bytes()
-    for share in (0.1, 0.5, 0.97):
-        path.write_bytes(whole[: int(len(whole) * share)])
-        with pytest.raises(FileError) as error:
-            files.read_data(path)
-        assert "\n" not in str(error.value)
-    path.write_bytes(b"")
-    with pytest.raises(FileError, match="empty"):
-        files.read_data(path)
-    path.write_bytes(b"hello" * 100)
-    with pytest.raises(FileError):
-        files.read_data(path)
-    with pytest.raises(FileError, match="no such file"):
-        files.read_data(tmp_path / f"none{suffix}")
-
-
-@pytest.mark.parametrize("suffix", [".exr", ".tif"])
-def test_data_descriptions_that_lie(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"data{suffix}"
-    files.write_data(path, {"x": np.zeros((20, 30), np.float32)}, {})
-    whole = path.read_bytes()
-    for old, new, words in (
-        (b'{"format": 1', b'{"format" 1,', "makes no sense|not a spectrum"),
-        (b'"format": 1', b'"format": 9', "newer"),
-        (b'"shape": [20', b'"shape": [21', "describes"),
-        (b'"float32"', b'"complex"', "makes no sense|describes"),
-        (b'"shape": [20, 30', b'"shape": [20, 9e', "makes no sense"),
-    ):
-        assert old in whole
-        path.write_bytes(whole.replace(old, new))
-        with pytest.raises(FileError, match=words):
-            files.read_data(path)
-
-
-def test_data_need_a_fitting_format(tmp_path: Path) -> None:
+def test_data_need_a_fitting_format(tmp_path) -> None:
     with pytest.raises(FileError, match=r"double precision; write \.npz"):
         files.write_data(tmp_path / "a.exr", {"x": np.zeros((2, 2))}, {})
     with pytest.raises(FileError, match=r"\.npz \.exr \.tif"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +9,16 @@ import numpy as np
 import pytest
 import scipy.ndimage
 
-from gpuops import Gpu, ParameterError, files
+from gpuops import ParameterError, files
 from gpuops.chain import Chain
 from gpuops.ops.filter import FilterParams, filter_
 from gpuops.params.files import FileOperand
 
-from .conftest import Run
 from .reference.fourier import frequency_filter
 from .reference.images import on
 from .tolerance import FILTER as TOLERANCE
 
 Array = np.ndarray[Any, Any]
-Program = Callable[..., Run]
 IDENTITIES: list[FilterParams] = []
 
 
@@ -55,9 +52,7 @@ def mask_file(path: Path, mask: Array) -> FileOperand:
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 12), (16, 9)])
 @pytest.mark.parametrize("kind", [None, "highpass"])
-def test_masks(
-    gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], kind: str | None, tmp_path: Path
-) -> None:
+def test_masks(gpu, rng, size, kind, tmp_path) -> None:
     """A mask without symmetry: what is filtered is the real part, and alpha stays."""
     x, mask = rng.random((4, *size), np.float32), rng.random(size, np.float32) * 2 - 0.5
     cutoff = () if kind is None else ("0.2",)
@@ -68,7 +63,7 @@ def test_masks(
     np.testing.assert_array_equal(found[3], x[3])
 
 
-def test_a_mask_of_a_mirrored_image(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_a_mask_of_a_mirrored_image(gpu, rng, tmp_path) -> None:
     """Between its places it is interpolated: the mask of a smooth filter is the filter itself, nearly."""
     x = rng.random((1, 60, 81), np.float32)
     fy, fx = (np.fft.fftshift(np.fft.fftfreq(n)) for n in x.shape[1:])
@@ -80,7 +75,7 @@ def test_a_mask_of_a_mirrored_image(gpu: Gpu, rng: np.random.Generator, tmp_path
     np.testing.assert_allclose(found.numpy()[0], expected, rtol=0, atol=2e-3)
 
 
-def test_masks_that_do_not_fit(gpu: Gpu, clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_masks_that_do_not_fit(gpu, clpix, rng, tmp_path) -> None:
     image = on(gpu, rng.random((1, 5, 6), np.float32), alpha=False)
     for name, mask, text in (
         ("a.tif", np.ones((6, 5)), "5 × 6 pixels and the spectrum 6 × 5"),
@@ -99,9 +94,7 @@ def test_masks_that_do_not_fit(gpu: Gpu, clpix: Program, rng: np.random.Generato
 @pytest.mark.parametrize(
     "options", [("--half",), ("--full", "--shift"), ("--precision", "half"), ("--memory", "20M")]
 )
-def test_fft_with_a_mask(
-    clpix: Program, rng: np.random.Generator, options: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_fft_with_a_mask(clpix, rng, options, tmp_path) -> None:
     pixels, mask = rng.random((33, 40, 3), np.float32), rng.integers(0, 256, (33, 40, 1), np.uint8)
     files.write(tmp_path / "a.tif", files.Picture(pixels, linear=True))
     files.write(tmp_path / "m.png", files.Picture(mask))
@@ -116,9 +109,7 @@ def test_fft_with_a_mask(
 
 
 @pytest.mark.parametrize("cutoffs", [("notch", "0.2,-0.1", "-0.3,-0.25,0.1"), ("lowpass", "0.2")])
-def test_it_is_fft_and_ifft(
-    clpix: Program, rng: np.random.Generator, cutoffs: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_it_is_fft_and_ifft(clpix, rng, cutoffs, tmp_path) -> None:
     files.write(tmp_path / "a.png", files.Picture(rng.integers(0, 65536, (24, 30, 3), np.uint16)))
     kind, *places = cutoffs
     words = [word for place in places for word in ("--cutoff", place)]
@@ -131,7 +122,7 @@ def test_it_is_fft_and_ifft(
     assert np.abs(found - expected).max() <= 1
 
 
-def test_offsets(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_offsets(clpix, rng, tmp_path) -> None:
     """Integers have differences around middle gray, whatever the steps around; floats have none but what is asked."""
     flat = np.full((6, 7, 3), 90, np.uint8)
     files.write(tmp_path / "flat.png", files.Picture(flat))
@@ -160,10 +151,10 @@ def test_offsets(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> No
     assert np.abs(files.read(tmp_path / "high.tif").pixels).max() < 1e-6
 
 
-def test_in_a_chain(gpu: Gpu, clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_in_a_chain(gpu, clpix, rng, tmp_path) -> None:
     files.write(tmp_path / "a.exr", files.Picture(rng.random((20, 24, 3), np.float32), linear=True))
     recipe = tmp_path / "r.toml"
-    words = (
+    words = [
         "--kind",
         "notch",
         "--cutoff",
@@ -174,7 +165,7 @@ def test_in_a_chain(gpu: Gpu, clpix: Program, rng: np.random.Generator, tmp_path
         "blur",
         "--sigma",
         "1",
-    )
+    ]
     run = clpix("filter", tmp_path / "a.exr", *words, "-o", tmp_path / "b.exr", "--save-recipe", recipe)
     assert (run.code, run.err) == (0, "")
     chain = Chain.from_toml(recipe.read_text())
@@ -196,6 +187,6 @@ def test_in_a_chain(gpu: Gpu, clpix: Program, rng: np.random.Generator, tmp_path
         (("--kind", "highpass", "--cutoff", "0.1", "--offset", "nan"), "auto, middle, or a number"),
     ],
 )
-def test_bad_options(clpix: Program, words: tuple[str, ...], text: str, tmp_path: Path) -> None:
+def test_bad_options(clpix, words, text, tmp_path) -> None:
     run = clpix("filter", tmp_path / "a.png", *words, "-o", tmp_path / "b.png")
     assert (run.code, run.err.count("\n")) == (2, 1) and text in run.err

@@ -31,6 +31,7 @@ from gpuops.tiles import course
 from gpuops.tiles.legs import legs
 
 from . import test_deconvolve, test_filter
+from .choices import each
 from .conftest import Run
 from .reference.fourier import frequency_filter
 from .test_fft_by_rows import spied
@@ -38,7 +39,6 @@ from .test_turned_by_rows import close, joined, light, saved
 from .tolerance import DECONVOLVE, FILTER
 
 Array = npt.NDArray[Any]
-Clpix = Callable[..., Run]
 
 # Filters as commands and as parameters. Those of prime widths are in the sizes below.
 FILTERS: list[tuple[tuple[str, ...], Params]] = [
@@ -75,7 +75,7 @@ LOW, RESTORED = FILTERS[0][0], FILTERS[4][0]
 
 
 @pytest.fixture
-def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Run]:
+def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
     """Runs a command by rows, in small blocks and panels: ``by_rows("scratch", "filter", …)``.
 
     Spectra are in memory or in a file. It makes sure that it is done so.
@@ -123,9 +123,6 @@ def said(run: Run) -> list[str]:
     """What a command says, without the counts of values that rounding may put on the other side of a limit."""
     return sorted(re.sub(r"\d+ values? w\w+ outside", "outside", line.replace("whole.", "rows."))
                   for line in run.err.splitlines())  # fmt: skip
-
-
-# -- the device's part -----------------------------------------------------------------------------------------------
 
 
 def by_axes(gpu: Gpu, x: Array, params: Params, rows: int, columns: int) -> Array:
@@ -189,29 +186,8 @@ def check_surroundings(gpu: Gpu) -> None:
             np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("params", [params for _, params in FILTERS], ids=str)
-@pytest.mark.parametrize("size", [(1, 1), (19, 24), (24, 211)])
-def test_axes_are_those_of_the_definition(planned: Gpu, params: Params, size: tuple[int, int]) -> None:
-    for rows, columns in ((5, 3), (100, 1000)):
-        check_axes(planned, params, size, rows, columns)
-
-
-def test_surroundings(planned: Gpu) -> None:
-    check_surroundings(planned)
-
-
-# -- results ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("command", "params"), FILTERS, ids=lambda given: str(given)[:70])
-@pytest.mark.parametrize("size", SIZES)
-def test_the_definition(
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    command: tuple[str, ...],
-    params: Params,
-    size: tuple[int, int],
-) -> None:
+@each(command__params=FILTERS, size=SIZES)
+def test_the_definition(by_rows, tmp_path, command, params, size) -> None:
     pixels = light((*size, 3), "float32") / 4
     path, out = saved(tmp_path / "in.tif", pixels), tmp_path / "out.tif"
     expected = np.moveaxis(definition(np.moveaxis(pixels, 2, 0).astype(float), 3, params), 0, 2)
@@ -221,21 +197,8 @@ def test_the_definition(
         np.testing.assert_allclose(files.read(out).pixels, expected, rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize(
-    ("command", "params"), [FILTERS[k] for k in (0, 1, 4)], ids=lambda given: str(given)[:70]
-)
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize(("suffix", "dtype"), FILES)
-def test_files(
-    clpix: Clpix,
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    command: tuple[str, ...],
-    params: Params,
-    channels: int,
-    suffix: str,
-    dtype: str,
-) -> None:
+@each(command__params=[FILTERS[k] for k in (0, 1, 4)], channels=[1, 2, 3, 4], suffix__dtype=FILES)
+def test_files(clpix, by_rows, tmp_path, command, params, channels, suffix, dtype) -> None:
     """Of any depth, with and without alpha: as the whole, and what is said of them."""
     path = saved(tmp_path / f"in.{suffix}", light((37, 29, channels), dtype))
     whole, rows = tmp_path / f"whole.{suffix}", tmp_path / f"rows.{suffix}"
@@ -256,11 +219,8 @@ def test_files(
     np.testing.assert_allclose(found.pixels, expected.pixels, rtol=rtol, atol=5 * allowed(params) * most)
 
 
-@pytest.mark.parametrize("command", [FILTERS[0][0], FILTERS[1][0], FILTERS[4][0]], ids=" ".join)
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_values_that_are_not_finite(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, command: tuple[str, ...], value: float
-) -> None:
+@each(command=[FILTERS[0][0], FILTERS[1][0], FILTERS[4][0]], value=[np.nan, np.inf])
+def test_values_that_are_not_finite(clpix, by_rows, tmp_path, command, value) -> None:
     """They spoil their channel, as in a whole picture, and one line says so; alpha that stays is left alone."""
     pixels = light((37, 29, 4), "float32")
     pixels[5, 7, 1] = value
@@ -272,8 +232,6 @@ def test_values_that_are_not_finite(
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
     assert not np.isfinite(found[..., 1]).any() and np.isfinite(found[..., [0, 2, 3]]).all()
 
-
-# -- chains ----------------------------------------------------------------------------------------------------------
 
 HIGH = ("filter", "--kind", "highpass", "--cutoff", "0.1", "--offset", "0.4")
 MOTION = ("deconvolve", "--kind", "motion", "--length", "5", "--angle", "20", "--balance", "0.1")
@@ -297,17 +255,8 @@ CHAINS: list[tuple[tuple[tuple[str, ...], ...], int]] = [
 SOURCES = [("exr", "float16", 4), ("tif", "uint16", 3), ("png", "uint8", 1), ("exr", "float32", 3)]
 
 
-@pytest.mark.parametrize(("chain", "filters"), CHAINS, ids=lambda given: str(given)[:70])
-@pytest.mark.parametrize("source", SOURCES, ids=str)
-def test_chains(
-    clpix: Clpix,
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    chain: tuple[tuple[str, ...], ...],
-    filters: int,
-    source: tuple[str, str, int],
-) -> None:
+@each(chain__filters=CHAINS, source=SOURCES)
+def test_chains(clpix, by_rows, tmp_path, monkeypatch, chain, filters, source) -> None:
     """Before filters, between them and behind them: what the file says, and what is said."""
     monkeypatch.chdir(tmp_path)
     suffix, dtype, channels = source
@@ -333,15 +282,8 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-@pytest.mark.parametrize("command", [LOW, FILTERS[1][0]], ids=" ".join)
-def test_options(
-    clpix: Clpix,
-    by_rows: Callable[..., Run],
-    tmp_path: Path,
-    options: tuple[str, ...],
-    command: tuple[str, ...],
-) -> None:
+@each(options=OPTIONS, command=[LOW, FILTERS[1][0]])
+def test_options(clpix, by_rows, tmp_path, options, command) -> None:
     path = saved(tmp_path / "in.tif", light((29, 43, 4), "uint16"))
     words = (command[0], path, *command[1:], *options)
     first = clpix(*words, "-o", tmp_path / "whole.tif")
@@ -353,7 +295,7 @@ def test_options(
     assert np.abs(found.pixels.astype(int) - expected.pixels).max() <= 12  # which were divided by alpha
 
 
-def test_files_on_the_way(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path) -> None:
+def test_files_on_the_way(clpix, by_rows, tmp_path) -> None:
     """All of each, though a crop leaves out some."""
     path = saved(tmp_path / "in.exr", light((67, 45, 3), "float16"))
     for way in ("whole", "rows"):
@@ -368,28 +310,8 @@ def test_files_on_the_way(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: P
         close(*(files.read(tmp_path / f"in-{way}" / name).pixels for way in ("rows", "whole")))
 
 
-def test_exposures_of_several_pictures(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is measured first is measured behind the filter."""
-    monkeypatch.chdir(tmp_path)
-    for k in range(2):
-        saved(Path(f"{k}.exr"), (k + 1) * light((37 + k, 45, 3), "float32"))
-    command = (
-        *joined((LOW, ("tonemap", "--exposure", "shared")), Path("0.exr"))[:2],
-        "1.exr",
-        *LOW[1:],
-        "then",
-    )
-    command = (*command, "tonemap", "--exposure", "shared", "-o")
-    assert clpix(*command, "whole/").code == 0
-    by_rows("memory", *command, "rows/", filters=4)  # each picture is measured, and then done
-    for k in range(2):
-        close(files.read(f"rows/{k}.exr").pixels, files.read(f"whole/{k}.exr").pixels)
-
-
 @pytest.mark.parametrize("border", ["wrap", "reflect"])
-def test_masks(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, border: str) -> None:
+def test_masks(clpix, by_rows, tmp_path, border) -> None:
     """A mask without symmetry; one of another size is refused, and nothing is written."""
     rng = np.random.default_rng(9)
     pixels, mask = rng.random((33, 40, 3), np.float32), rng.random((33, 40, 1), np.float32)
@@ -414,10 +336,7 @@ def test_masks(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, border
     assert not (tmp_path / "none.tif").exists()
 
 
-# -- what an operation declares --------------------------------------------------------------------------------------
-
-
-def test_legs(gpu: Gpu) -> None:
+def test_legs(gpu) -> None:
     """A filter ends a leg, as a turn does."""
     shape, low = (3, 40, 50), FilterParams("lowpass", ("0.1",))
     chain = plan(Chain(GradeParams(exposure=0.5), low, FlipParams("vertical"), DeconvolveParams(sigma=1.0)))
@@ -433,7 +352,7 @@ def test_legs(gpu: Gpu) -> None:
     assert operation_of(local).spectral(gpu, shape, local) is None
 
 
-def test_explain(clpix: Clpix, tmp_path: Path) -> None:
+def test_explain(clpix, tmp_path) -> None:
     path = saved(tmp_path / "in.png", light((40, 50, 3), "uint8"))
     run = clpix(*joined((LOW, RESTORED), path), "-o", tmp_path / "out.png", "--explain")
     assert run.code == 0 and run.out.count("of spectra are kept") == 2
@@ -441,13 +360,8 @@ def test_explain(clpix: Clpix, tmp_path: Path) -> None:
     assert "spectra" not in clpix("blur", path, "--sigma", "2", "-o", "o.png", "--explain").out
 
 
-# -- memory ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("command", [LOW, RESTORED, (*RESTORED, "then", *LOW)], ids=" ".join)
-def test_a_promise_that_is_too_small_says_what_would_do(
-    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
+def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch, command) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
     monkeypatch.setattr("gpuops.batch.streaming._is_too_large_for_device", lambda *_: True)
@@ -475,11 +389,8 @@ def test_a_promise_that_is_too_small_says_what_would_do(
     assert few.code == 1 and "needs" in few.err and "raise --memory" in few.err and not out.exists()
 
 
-@pytest.mark.parametrize("command", [LOW, FILTERS[1][0], RESTORED], ids=" ".join)
-@pytest.mark.parametrize("memory", ["3M", "8M", "20M"])
-def test_a_device_of_little_memory(
-    clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, command: tuple[str, ...], memory: str
-) -> None:
+@each(command=[LOW, FILTERS[1][0], RESTORED], memory=["3M", "8M", "20M"])
+def test_a_device_of_little_memory(clpix, by_rows, tmp_path, command, memory) -> None:
     """The limit binds: the pool refuses what is beyond it."""
     path = saved(tmp_path / "in.exr", light((701, 499, 4), "float32"))
     words = (command[0], path, *command[1:], "-o")
@@ -491,7 +402,7 @@ def test_a_device_of_little_memory(
     np.testing.assert_allclose(found, expected, rtol=0, atol=20e-6 * most)
 
 
-def test_too_little_for_a_column(clpix: Clpix, tmp_path: Path, opened: Callable[..., Gpu]) -> None:
+def test_too_little_for_a_column(clpix, tmp_path, opened) -> None:
     path = saved(tmp_path / "in.png", light((9000, 2, 1), "uint8"))
     run = clpix(LOW[0], path, *LOW[1:], "-o", tmp_path / "out.png", "--device-memory", "300K")
     assert run.code == 1 and re.search(r"columns of a transform of 18000×4 need [\d.]+ MB", run.err), run.err
@@ -505,7 +416,7 @@ def test_too_little_for_a_column(clpix: Clpix, tmp_path: Path, opened: Callable[
         products.columns_at_once(gpu, (1, 9000, 2), spectral, 1e9)
 
 
-def test_large_prime_factors(gpu: Gpu) -> None:
+def test_large_prime_factors(gpu) -> None:
     """A whole picture is mirrored before its transform, where this cannot do it as it reads."""
     x = np.random.default_rng(5).random((2, 9, 211), np.float32)
     for params in (FilterParams("lowpass", ("0.1",)), FilterParams("highpass", ("0.1",), border="wrap")):

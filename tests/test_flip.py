@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import PIL.Image
-import pytest
 
 from gpuops import files
 from gpuops.ops.flip import FlipParams
 
 from . import tolerance
-from .conftest import Run
+from .choices import each
 
 TOLERANCE = tolerance.COPIED
 IDENTITIES: list[FlipParams] = []
@@ -24,17 +20,8 @@ def reference(x: np.ndarray, colours: int, p: FlipParams) -> np.ndarray:  # type
     return np.flip(x.transpose(1, 2, 0), AXES[p.axis]).transpose(2, 0, 1)
 
 
-@pytest.mark.parametrize("axis", AXES)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_every_value_stays(
-    clpix: Callable[..., Run],
-    rng: np.random.Generator,
-    axis: str,
-    dtype: str,
-    channels: int,
-    tmp_path: Path,
-) -> None:
+@each(axis=AXES, dtype=["uint8", "uint16", "float16", "float32"], channels=[1, 2, 3, 4])
+def test_every_value_stays(clpix, rng, axis, dtype, channels, tmp_path) -> None:
     """Of NPZ, which holds every depth: colours under alpha 0 as well, and what is not finite."""
     x = rng.integers(0, 256, (13, 21, channels)).astype(dtype)
     x[5, 6, -1] = 0
@@ -48,7 +35,7 @@ def test_every_value_stays(
     np.testing.assert_array_equal(result, np.flip(x, AXES[axis]))
 
 
-def test_exif_keeps_its_orientation(clpix: Callable[..., Run], tmp_path: Path) -> None:
+def test_exif_keeps_its_orientation(clpix, tmp_path) -> None:
     tags = PIL.Image.Exif()
     tags[0x0112] = 6
     PIL.Image.new("RGB", (60, 40)).save(tmp_path / "in.jpg", exif=tags.tobytes())
@@ -58,6 +45,6 @@ def test_exif_keeps_its_orientation(clpix: Callable[..., Run], tmp_path: Path) -
         assert (image.size, image.getexif()[0x0112]) == ((60, 40), 6)
 
 
-def test_an_axis_is_needed(clpix: Callable[..., Run], tmp_path: Path) -> None:
+def test_an_axis_is_needed(clpix, tmp_path) -> None:
     run = clpix("flip", tmp_path / "in.png", "-o", tmp_path / "out.png")
     assert run.code == 2 and len(run.err.splitlines()) == 1 and "--axis" in run.err

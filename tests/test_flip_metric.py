@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import OpenImageIO as oiio
 import pytest
 
-from gpuops import Gpu, ParameterError
+from gpuops import ParameterError
 from gpuops.metrics.flip import PPD, Flip, flip, hdr_flip, pixels_per_degree, weighted_percentiles
 from gpuops.metrics.heat import heat
 
@@ -57,11 +56,8 @@ def interleaved(planes: Array) -> Array:
     return np.ascontiguousarray(planes.transpose(1, 2, 0))
 
 
-# -- against float64 ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_errors_are_those_of_the_formulas(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]) -> None:
+def test_errors_are_those_of_the_formulas(gpu, rng, size) -> None:
     a, b = noisy(rng, (3, *size))
     expected = reference.flip(a, b)
     result, errors = flip(gpu, a, b, full=True)
@@ -72,8 +68,8 @@ def test_errors_are_those_of_the_formulas(gpu: Gpu, rng: np.random.Generator, si
     assert result.place == np.unravel_index(got.argmax(), got.shape)
 
 
-@pytest.mark.parametrize("ppd", [1.0, 5.0, 20.0, 40.0, 100.0, 130.0])
-def test_any_number_of_pixels_per_degree(gpu: Gpu, ppd: float) -> None:
+@pytest.mark.parametrize("ppd", [1.0, 20.0, 130.0])
+def test_any_number_of_pixels_per_degree(gpu, ppd) -> None:
     a, b = (v[:, 20:60, 50:110] for v in pair())
     expected = reference.flip(a, b, ppd)
     result, errors = flip(gpu, a, b, ppd=ppd, full=True)
@@ -82,7 +78,7 @@ def test_any_number_of_pixels_per_degree(gpu: Gpu, ppd: float) -> None:
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-5, 3e-7])
-def test_small_errors_keep_their_digits(gpu: Gpu, rng: np.random.Generator, step: float) -> None:
+def test_small_errors_keep_their_digits(gpu, rng, step) -> None:
     a = rng.uniform(0.2, 0.8, (3, 40, 45)).astype(np.float32)
     b = (a + rng.uniform(-step, step, a.shape)).astype(np.float32)
     expected = reference.flip(a, b)
@@ -92,7 +88,7 @@ def test_small_errors_keep_their_digits(gpu: Gpu, rng: np.random.Generator, step
 
 
 @pytest.mark.parametrize("curve", reference.CURVES)
-def test_hdr_errors_are_those_of_the_formulas(gpu: Gpu, curve: str) -> None:
+def test_hdr_errors_are_those_of_the_formulas(gpu, curve) -> None:
     a, b = (v[:, 15:60, 20:75] for v in bright_pair())
     at = reference.exposures(a, curve)
     expected, which = reference.hdr_flip(a, b, at, curve)
@@ -104,19 +100,7 @@ def test_hdr_errors_are_those_of_the_formulas(gpu: Gpu, curve: str) -> None:
     np.testing.assert_array_equal(shown[expected > 1e-4], which[expected > 1e-4])
 
 
-def test_one_exposure_and_many(gpu: Gpu, rng: np.random.Generator) -> None:
-    a, b = noisy(rng, (3, 12, 20))
-    for at in ((0.5,), np.linspace(-20, 20, 41)):
-        expected, _ = reference.hdr_flip(a, b, np.array(at), ppd=10)
-        result, errors, best = hdr_flip(
-            gpu, a, b, ppd=10, exposures=(at[0], at[-1]), count=len(at), full=True
-        )
-        assert result.exposures == pytest.approx(at)
-        assert np.abs(errors.numpy()[0] - expected).max() <= TOLERANCE["pixel"]
-        assert 0 <= best.numpy().min() <= best.numpy().max() <= 1
-
-
-def test_lower_median_sets_the_last_exposure(gpu: Gpu) -> None:
+def test_lower_median_sets_the_last_exposure(gpu) -> None:
     """Of an even number of pixels the upper of the two in the middle counts, as the authors' code has it."""
     a = np.float32([0.1, 0.2, 0.4, 0.8]).reshape(1, 2, 2)
     result = hdr_flip(gpu, a, a)
@@ -124,11 +108,8 @@ def test_lower_median_sets_the_last_exposure(gpu: Gpu) -> None:
     assert result.exposures[-1] == pytest.approx(math.log2(2.118872324 / 0.4), abs=1e-6)
 
 
-# -- anchors ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("ppd", "mean"), [(PPD, 0.0763302), (30.0, 0.0707007), (100.0, 0.0801313)])
-def test_anchors_of_the_formula_pair(gpu: Gpu, ppd: float, mean: float) -> None:
+def test_anchors_of_the_formula_pair(gpu, ppd, mean) -> None:
     result, errors = flip(gpu, *pair(), ppd=ppd, full=True)
     assert result.mean == pytest.approx(mean, abs=1e-6)
     if ppd == PPD:
@@ -137,7 +118,7 @@ def test_anchors_of_the_formula_pair(gpu: Gpu, ppd: float, mean: float) -> None:
         assert errors.numpy()[0, 42, 10] == pytest.approx(0.901912, abs=1e-6)
 
 
-def test_anchors_of_weighted_percentiles(gpu: Gpu) -> None:
+def test_anchors_of_weighted_percentiles(gpu) -> None:
     _, errors = flip(gpu, *pair(), full=True)
     assert weighted_percentiles(errors) == pytest.approx((0.146946, 0.186444, 0.571550), abs=2e-6)
     assert weighted_percentiles(np.zeros((3, 4))) == (0, 0, 0)
@@ -159,9 +140,7 @@ def test_anchors_of_weighted_percentiles(gpu: Gpu) -> None:
         ("aces", (math.log2(2.118872324 / 2), math.log2(2.118872324 / 0.18)), 4, 0.1326175),
     ],
 )
-def test_anchors_of_the_bright_formula_pair(
-    gpu: Gpu, curve: str, exposures: tuple[float, float] | None, count: int, mean: float
-) -> None:
+def test_anchors_of_the_bright_formula_pair(gpu, curve, exposures, count, mean) -> None:
     given = count if exposures else None
     result = hdr_flip(gpu, *bright_pair(), tone_map=curve, exposures=exposures, count=given)
     assert len(result.exposures) == count
@@ -179,25 +158,16 @@ def test_anchors_of_the_bright_formula_pair(
     ],
     ids=["light gray", "white", "blue", "a little red", "more red"],
 )
-def test_anchors_of_flat_colours(gpu: Gpu, one: Array, other: Array, mean: float) -> None:
+def test_anchors_of_flat_colours(gpu, one, other, mean) -> None:
     result, errors = flip(gpu, one, other, full=True)
     assert result.mean == pytest.approx(mean, abs=1e-6)
     assert np.ptp(errors.numpy()) <= 1e-6
     assert result.maximum <= 1
 
 
-def test_anchor_of_flat_light(gpu: Gpu) -> None:
-    result = hdr_flip(gpu, flat(*[0.099975586] * 3), flat(*[0.89990234] * 3))
-    assert result.exposures == pytest.approx((4.4056, 4.4056), abs=1e-4)
-    assert result.mean == pytest.approx(0.204426, abs=1e-6)
-
-
-# -- other programs -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("hdr", [False, True])
-def test_agrees_with_the_authors_program(gpu: Gpu, hdr: bool) -> None:
-    theirs = pytest.importorskip("flip_evaluator")
+def test_agrees_with_the_authors_program(gpu, hdr) -> None:
+    theirs = pytest.importorskip("flip_evaluator", reason="needs the extra test-all")
     a, b = bright_pair() if hdr else pair()
     expected, mean, _ = theirs.evaluate(
         interleaved(a), interleaved(b), "HDR" if hdr else "LDR", inputsRGB=False, applyMagma=False
@@ -210,7 +180,7 @@ def test_agrees_with_the_authors_program(gpu: Gpu, hdr: bool) -> None:
 
 @pytest.mark.skipif(not hasattr(oiio.ImageBufAlgo, "FLIP_diff"), reason="OpenImageIO has no FLIP before 3.2")
 @pytest.mark.parametrize("hdr", [False, True])
-def test_agrees_with_openimageio(gpu: Gpu, hdr: bool) -> None:
+def test_agrees_with_openimageio(gpu, hdr) -> None:
     a, b = bright_pair() if hdr else pair()
     first, second = (oiio.ImageBuf(interleaved(v)) for v in (a, b))
     expected = oiio.ImageBufAlgo.FLIP_diff(first, second, hdr=int(hdr), maxluminance=0.0)
@@ -218,10 +188,7 @@ def test_agrees_with_openimageio(gpu: Gpu, hdr: bool) -> None:
     assert np.abs(errors.numpy()[0] - expected.get_pixels(oiio.FLOAT)[..., 0]).max() <= TOLERANCE["peers"]
 
 
-# -- properties ---------------------------------------------------------------------------------------------------
-
-
-def test_equal_pictures_have_no_error(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_equal_pictures_have_no_error(gpu, rng) -> None:
     a = rng.random((3, 70, 80), np.float32)
     a[0, 3, 4], a[1, 5, 6], a[2, 7, 8] = np.nan, np.inf, -np.inf
     assert flip(gpu, a, a.copy()) == Flip(0.0, 0.0, (0, 0))
@@ -232,9 +199,7 @@ def test_equal_pictures_have_no_error(gpu: Gpu, rng: np.random.Generator) -> Non
 
 
 @pytest.mark.parametrize("place", [(0, 0), (63, 64), (64, 127), (70, 100), (149, 199)])
-def test_errors_beyond_the_reach_of_a_change_are_exactly_zero(
-    gpu: Gpu, rng: np.random.Generator, place: tuple[int, int]
-) -> None:
+def test_errors_beyond_the_reach_of_a_change_are_exactly_zero(gpu, rng, place) -> None:
     """Tiles without a difference are skipped, but not those that a neighbour's difference reaches."""
     a = rng.random((3, 150, 200), np.float32)
     b = a.copy()
@@ -249,27 +214,15 @@ def test_errors_beyond_the_reach_of_a_change_are_exactly_zero(
     assert np.count_nonzero(errors.numpy()) > 50
 
 
-def test_pictures_may_be_swapped(gpu: Gpu, rng: np.random.Generator) -> None:
-    a, b = noisy(rng, (3, 50, 60))
-    first, second = (flip(gpu, *images, full=True)[1].numpy() for images in ((a, b), (b, a)))
-    assert np.abs(first - second).max() <= TOLERANCE["pixel"]
-
-
-def test_results_are_the_same_in_every_run(gpu: Gpu, rng: np.random.Generator) -> None:
-    a, b = (gpu.array(v) for v in noisy(rng, (3, 140, 150)))
-    assert len({flip(gpu, a, b) for _ in range(4)}) == 1
-    assert len({hdr_flip(gpu, a, b, ppd=20) for _ in range(4)}) == 1
-
-
 @pytest.mark.parametrize("shape", [(40, 50), (1, 40, 50)])
-def test_gray_is_three_equal_planes(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
+def test_gray_is_three_equal_planes(gpu, rng, shape) -> None:
     a, b = noisy(rng, shape)
     three = [np.repeat(v.reshape(1, 40, 50), 3, 0) for v in (a, b)]
     assert flip(gpu, a, b) == flip(gpu, *three)
     assert hdr_flip(gpu, a, b, ppd=20) == hdr_flip(gpu, *three, ppd=20)
 
 
-def test_light_of_any_brightness(gpu: Gpu) -> None:
+def test_light_of_any_brightness(gpu) -> None:
     """Squares of light beyond 2^64 would not be finite; negative light counts as none."""
     a = np.full((3, 6, 6), np.finfo(np.float32).max, np.float32)
     b = a / np.float32(1e30)
@@ -284,14 +237,9 @@ def test_light_of_any_brightness(gpu: Gpu) -> None:
     assert 0.5 < result.mean <= 1
 
 
-# -- values that are not finite -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("one", "other"), NOT_FINITE)
 @pytest.mark.parametrize("hdr", [False, True])
-def test_a_value_that_is_not_finite_meets_no_threshold(
-    gpu: Gpu, rng: np.random.Generator, one: float, other: float, hdr: bool
-) -> None:
+def test_a_value_that_is_not_finite_meets_no_threshold(gpu, rng, one, other, hdr) -> None:
     a = rng.random((3, 40, 70), np.float32)
     b = a.copy()
     a[1, 33, 66], b[1, 33, 66] = one, other
@@ -306,7 +254,7 @@ def test_a_value_that_is_not_finite_meets_no_threshold(
     assert np.isfinite(result.exposures).all()
 
 
-def test_infinite_light_in_both_pictures_hides_no_error(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_infinite_light_in_both_pictures_hides_no_error(gpu, rng) -> None:
     """The authors' program gives 0 for any test picture if the reference has an infinity."""
     a, b = noisy(rng, (3, 30, 30))
     clean = hdr_flip(gpu, a, b, ppd=20)
@@ -314,9 +262,6 @@ def test_infinite_light_in_both_pictures_hides_no_error(gpu: Gpu, rng: np.random
     result = hdr_flip(gpu, a, b, ppd=20)
     assert result.exposures[-1] == pytest.approx(clean.exposures[-1], abs=0.1)
     assert result.mean == pytest.approx(clean.mean, rel=0.1)
-
-
-# -- what cannot be done ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -333,9 +278,7 @@ def test_infinite_light_in_both_pictures_hides_no_error(gpu: Gpu, rng: np.random
     ],
     ids=lambda v: str(v)[:20],
 )
-def test_bad_input_has_one_clear_line(
-    gpu: Gpu, shapes: tuple[tuple[int, ...], ...], options: dict[str, Any], message: str
-) -> None:
+def test_bad_input_has_one_clear_line(gpu, shapes, options, message) -> None:
     a, b = (np.zeros(shape, np.float32) for shape in shapes)
     with pytest.raises(ParameterError, match=message) as caught:
         hdr_flip(gpu, a, b, **options)
@@ -348,11 +291,8 @@ def test_pixels_per_degree() -> None:
         pixels_per_degree(0, 3840, 0.7)
 
 
-# -- colours ------------------------------------------------------------------------------------------------------
-
-
-def test_heat_has_the_colours_of_magma(gpu: Gpu) -> None:
-    matplotlib = pytest.importorskip("matplotlib")
+def test_heat_has_the_colours_of_magma(gpu) -> None:
+    matplotlib = pytest.importorskip("matplotlib", reason="needs the extra plots")
     errors = np.linspace(0, 1, 256, dtype=np.float32).reshape(1, 8, 32)
     expected = np.array(matplotlib.colormaps["magma"].colors).T.reshape(3, 8, 32)
     image = heat(gpu, errors)

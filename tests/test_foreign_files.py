@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import itertools
 import struct
 import threading
 import warnings
-import zlib
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,39 +19,24 @@ from gpuops.errors import FileError, GpuopsWarning
 from gpuops.files import Picture, read, write
 from gpuops.pixels.colour import LINEAR
 
-from .conftest import Run
+from .choices import each
 from .foreign import dpx, exr, hdr, packed, png
 
 #: A gray ramp of light from 0.05 to 4, 16 × 16, as libultrahdr 1.4 writes it: an 8-bit picture with a gain map.
-ULTRA_HDR = (
-    b"c-rliYj6`)6vxl*X7g&DHf_P`FvC&`Rz^BWT55?(AA!VFI+V0%3(Pp1WSfR*ldwrzaMbejHRC|FDDWvDullJ)prA7ytEd%qw4$Zd83(Xv)h{j5"
-    b"TCnYU?j|&GEJb{bUpSd__kYjc+&$;)%`Z}~bO|y-qSxdJ_)LMIOTGpJCZi#Dah_?R0f^z6%F;3ml$OE*oT`Co1yG?<=nZ;(D+LPF6gu5X%W)3f"
-    b"D1Vh91KR|DFm?mFQ{MRkB$rrh7N97y14W)i*VxSFC(G<BEVkv#<QsG)$PWXk^9Dt`wV11{TFu4p$U6gmxVhmTBRz74aCRZwzG+-SfaE)f?h^6g"
-    b"xMc<EG<QVT5bcQQr-^O|`h%!<5-nEP&8QEc&T>cer$jp<`YO>*zliJUS*Rbbs|`70c|)S$T~&@(3;HZr3LXf6A8LVzjo9Zh$idNyvpNVt5Oo8t"
-    b"2tp020NC+PF{%m>afKHn)gYjTSpT+u3-CyXBuVeYVkI2_ZFvCNQ?XdqLjbx&fUeJCu~<+2yvWNTauVq3YJe+;0q&{-Nc{r$S#zV2|Mt3@^oo;v"
-    b"Wd$F8+}JAtBQ~tx3E8NOphq`K-+&otiWnJbVhV<gtU|#kl&n%IyGo-*S1Fb11hqy>3{_%+HjzxoCXuhwEW@x`l~Sd>ZIj*wof?uMnW1z*>nKJ?"
-    b"NvB~p*2K!`QIqGGW)!Sag=r+<g5$}UKEq(rEM|;%pTYZ}(6K3V3`NS+mAooreVTD|(?0dw;<nBi_U^&V9EZ3?qn&wo`aSo~n}1){{R?sz<vp0c"
-    b"*koS1%wm1iR#INE>hUM=1v_0rwY$c%E)WdWH*DDW)Yfg=pL_m=7hihi)#hEVy}o<T-u-VJIC$vrk(M`)zIE*QiT0DH-hS`>(;s~JQP;<3zC8QY"
-    b"*FEQY&-Y!t^j-hu?|&Hh@u#6Hzg!(2`E~T#by61v40Xe%tP7h!(c~SdNL>`&Ko;l}>>PtKrD&y!U!R&`+^kM3Zraz@shOK&ADrP3yR|bjb1%*t"
-    b"BBjZd{k6ij{H@9+3yam&2Z;=YFOShd0bJiPp$SPa|MCS1exp`54jc?8wT~GlTAppDhE!uIKTni?(ka0ReN2Mx#|mfrMxEpK@hnC<FA*TGxfPHL"
-    b"C(nG<a1kCHm|{*v9pbN3@>c&R-papkMdAO(TWyrLW9Vz6yseDmZEYNHH^uR`IgYnSP$x%udy?oVZ@Y+gdYqU))k~NWVK3D`4SSc!Jc;piYThnK"
-    b"<we%;NZ4ta>)Q{IKa78lJ7Y1&9)R}k0O@_PSY{X?X&b<a&!=T>G}~LvBQ>K`1ND!%IRPc*zL4k?Oq|>2bJq%7t;Z3nafw{LAv-r){{Uz9xdhQf"
-    b"!t4Bko2$>qSWz%2dK@Os%6q(}yq~kx@owP`gYPi-KVtA$czjnuf09RnwLP1boEhaO4i$vMNiR1FE3Pqpjpr7Hla6+zH@55;Al&^O?pB<z"
-)
+ULTRA_HDR = (Path(__file__).parent / "data" / "ultrahdr.jpg").read_bytes()
 
-# DPX ------------------------------------------------------------------------------------------------
 
 GRAY, RGB, RGBA, ABGR = 6, 50, 51, 52
 KINDS = [(8, 0), (10, 0), (10, 1), (10, 2), (12, 0), (12, 1), (12, 2), (16, 0)]
 
 
-@pytest.mark.parametrize("order", ["<", ">"])
-@pytest.mark.parametrize(("bits", "packing"), KINDS)
-@pytest.mark.parametrize(("descriptor", "channels"), [(GRAY, 1), (RGB, 3), (RGBA, 4), (ABGR, 4)])
-@pytest.mark.parametrize("aligned", [True, False])
-def test_dpx_of_every_layout(
-    descriptor: int, channels: int, bits: int, packing: int, order: str, aligned: bool, tmp_path: Path
-) -> None:
+@each(
+    order=["<", ">"],
+    bits__packing=KINDS,
+    descriptor__channels=[(GRAY, 1), (RGB, 3), (RGBA, 4), (ABGR, 4)],
+    aligned=[True, False],
+)
+def test_dpx_of_every_layout(descriptor, channels, bits, packing, order, aligned, tmp_path) -> None:
     """Widths of which rows end within a word; rows with and without padding."""
     rng = np.random.default_rng(3)
     most = 2**bits - 1
@@ -72,12 +54,8 @@ def test_dpx_of_every_layout(
         assert np.abs(picture.pixels - expected / most * np.iinfo(picture.pixels.dtype).max).max() <= 0.5
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-@pytest.mark.parametrize("channels", [1, 3, 4])
-@pytest.mark.parametrize("width", [1, 5, 6, 7, 8])
-def test_dpx_is_written_as_the_standard_says(
-    width: int, channels: int, dtype: str, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@each(dtype=["uint8", "uint16"], channels=[1, 3, 4], width=[1, 5, 6, 7, 8])
+def test_dpx_is_written_as_the_standard_says(width, channels, dtype, tmp_path, rng) -> None:
     """Rows of 8 bits end at a word; rows of 16 bits are not padded, as most programs expect them."""
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (3, width, channels)).astype(dtype)
     path = tmp_path / "w.dpx"
@@ -105,14 +83,14 @@ def test_dpx_is_written_as_the_standard_says(
         (776, struct.pack(">I", 1 << 30), "is cut off"),
     ],
 )
-def test_dpx_kinds_that_are_refused(position: int, value: bytes, words: str, tmp_path: Path) -> None:
+def test_dpx_kinds_that_are_refused(position, value, words, tmp_path) -> None:
     data = dpx([1, 2, 3] * 4, 2, RGB, 8, 0, ">")
     (tmp_path / "r.dpx").write_bytes(data[:position] + value + data[position + len(value) :])
     with pytest.raises(FileError, match=words):
         read(tmp_path / "r.dpx")
 
 
-def test_dpx_offsets_padding_and_texts(tmp_path: Path) -> None:
+def test_dpx_offsets_padding_and_texts(tmp_path) -> None:
     data = dpx(range(1, 25), 2, RGB, 8, 0, "<")
     path = tmp_path / "o.dpx"
     lines = data[2048:2060], data[2060:]
@@ -126,27 +104,15 @@ def test_dpx_offsets_padding_and_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("linear", [False, True])
-def test_dpx_says_whether_values_are_linear(linear: bool, tmp_path: Path) -> None:
+def test_dpx_says_whether_values_are_linear(linear, tmp_path) -> None:
     path = tmp_path / "l.dpx"
     write(path, Picture(np.full((2, 4, 3), 7, np.uint16), linear=linear))
     assert path.read_bytes()[801] == (2 if linear else 0)
     assert read(path).linear == linear
 
 
-# Radiance -------------------------------------------------------------------------------------------
-
-
-def test_hdr_exponents_of_any_size(tmp_path: Path) -> None:
-    """A pixel is (r, g, b) 2^(e − 136), and black where e is 0 (Ward, Real Pixels)."""
-    pixels = [(128, 64, 32, e) for e in (129, 136, 120, 60, 10, 2, 1, 255)] + [(200, 0, 255, 0)] * 2
-    path = tmp_path / "e.hdr"
-    path.write_bytes(hdr("-Y 2 +X 5", bytes(itertools.chain(*pixels))))
-    expected = [[c * 2.0 ** (e - 136) if e else 0 for c in rgb] for *rgb, e in pixels]
-    assert np.array_equal(read(path).pixels.reshape(-1, 3), np.array(expected, np.float32))
-
-
 @pytest.mark.parametrize("by_components", [False, True])
-def test_hdr_is_exact_for_every_exponent(by_components: bool, tmp_path: Path) -> None:
+def test_hdr_is_exact_for_every_exponent(by_components, tmp_path) -> None:
     """256 exponents, plainly and by components (each in runs of at most 128 bytes that are not equal)."""
     rng = np.random.default_rng(5)
     pixels = rng.integers(0, 256, (3, 256, 4), np.uint8)
@@ -162,7 +128,7 @@ def test_hdr_is_exact_for_every_exponent(by_components: bool, tmp_path: Path) ->
     assert np.array_equal(read(tmp_path / "e.hdr").pixels, expected.astype(np.float32))
 
 
-def test_hdr_in_runs_of_pixels(tmp_path: Path) -> None:
+def test_hdr_in_runs_of_pixels(tmp_path) -> None:
     """Files from before 1991 have runs: (1, 1, 1, n) repeats the pixel before it, and a second such one 256 n times."""
     first, second = bytes([128, 64, 32, 129]), bytes([10, 20, 30, 136])
     rows = first + bytes([1, 1, 1, 43, 1, 1, 1, 1]) + second  # 1 + 43 + 256 + 1
@@ -198,9 +164,8 @@ def in_runs(row: np.ndarray) -> bytes:
 STORED = {"plain": np.ndarray.tobytes, "by components": by_components, "in runs": in_runs}
 
 
-@pytest.mark.parametrize("kinds", list(itertools.permutations(STORED)), ids=", ".join)
-@pytest.mark.parametrize("axes", ["-Y 3 +X 11", "+Y 3 -X 11", "+X 3 -Y 11"])
-def test_hdr_rows_are_each_of_their_own_kind(kinds: tuple[str, ...], axes: str, tmp_path: Path) -> None:
+@each(kinds=list(itertools.permutations(STORED)), axes=["-Y 3 +X 11", "+Y 3 -X 11", "+X 3 -Y 11"])
+def test_hdr_rows_are_each_of_their_own_kind(kinds, axes, tmp_path) -> None:
     pixels = np.random.default_rng(3).integers(3, 256, (3, 11, 4), np.uint8)
     pixels[:, 4:9] = pixels[:, 4:5]
     rows = b"".join(STORED[kind](row) for kind, row in zip(kinds, pixels, strict=True))
@@ -211,7 +176,7 @@ def test_hdr_rows_are_each_of_their_own_kind(kinds: tuple[str, ...], axes: str, 
 
 
 @pytest.mark.parametrize("length", [1, 7, 32768])
-def test_hdr_rows_that_are_never_stored_by_components(length: int, tmp_path: Path) -> None:
+def test_hdr_rows_that_are_never_stored_by_components(length, tmp_path) -> None:
     """Rows of fewer than 8 or more than 32767 pixels are always plain, even if they begin like stored components."""
     pixels = np.full((2, length, 4), (2, 2, 0, 136), np.uint8)
     pixels[:, :, 2] = np.arange(length) % 100
@@ -242,7 +207,7 @@ def test_hdr_rows_that_are_never_stored_by_components(length: int, tmp_path: Pat
         "cut pixel",
     ],
 )
-def test_hdr_rows_that_are_damaged(axes: str, data: bytes, tmp_path: Path) -> None:
+def test_hdr_rows_that_are_damaged(axes, data, tmp_path) -> None:
     (tmp_path / "d.hdr").write_bytes(hdr(axes, data))
     with pytest.raises(
         FileError, match=r"d\.hdr: could not be read: the file is cut off or damaged \(row 2 of 2\)$"
@@ -251,16 +216,15 @@ def test_hdr_rows_that_are_damaged(axes: str, data: bytes, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("axes", ["-Y 2 +X 3.5", "-Y 2 +X 3 4"])
-def test_hdr_sizes_that_are_none(axes: str, tmp_path: Path) -> None:
+def test_hdr_sizes_that_are_none(axes, tmp_path) -> None:
     (tmp_path / "d.hdr").write_bytes(hdr(axes, bytes(100)))
     with pytest.raises(FileError, match=r"is damaged: the line with its size makes no sense$"):
         read(tmp_path / "d.hdr")
 
 
-@pytest.mark.parametrize("width", [1, 9])  # rows of 1 pixel are plain, rows of 9 are stored by components
-@pytest.mark.parametrize(
-    ("pixel", "kept", "lost"),
-    [
+@each(
+    width=[1, 9],
+    pixel__kept__lost=[
         ((-1, 0.5, 2), (0, 0.5, 2), ["negative values; they become 0"]),
         ((-np.inf, 0.5, 2), (0, 0.5, 2), ["negative values; they become 0"]),
         ((-3, -2, -1), (0, 0, 0), ["negative values; they become 0"]),
@@ -280,11 +244,8 @@ def test_hdr_sizes_that_are_none(axes: str, tmp_path: Path) -> None:
             ],
         ),
     ],
-    ids=str,
 )
-def test_hdr_of_values_that_it_cannot_hold(
-    pixel: tuple[float, ...], kept: tuple[float, ...], lost: list[str], width: int, tmp_path: Path
-) -> None:
+def test_hdr_of_values_that_it_cannot_hold(pixel, kept, lost, width, tmp_path) -> None:
     path = tmp_path / "a.hdr"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -308,9 +269,7 @@ def test_hdr_of_values_that_it_cannot_hold(
     ],
     ids=str,
 )
-def test_hdr_says_what_of_its_header_is_not_applied(
-    lines: tuple[str, ...], names: str, tmp_path: Path
-) -> None:
+def test_hdr_says_what_of_its_header_is_not_applied(lines, names, tmp_path) -> None:
     path = tmp_path / "h.hdr"
     path.write_bytes(hdr("-Y 1 +X 2", bytes([128, 64, 32, 129, 1, 2, 3, 128]), *lines))
     with warnings.catch_warnings(record=True) as caught:
@@ -321,8 +280,6 @@ def test_hdr_says_what_of_its_header_is_not_applied(
         [f"{path}: is read without its {names}"] if names else []
     )
 
-
-# EXR ------------------------------------------------------------------------------------------------
 
 P3 = struct.pack("<8f", 0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)
 
@@ -349,7 +306,7 @@ def read_with_lines(path: Path) -> tuple[Picture, list[str]]:
     ],
     ids=["text", "digits", "texts", "float", "int", "v2f", "m33f", "NaN"],
 )
-def test_exr_chromaticities_of_any_type(kind: str, data: bytes, tmp_path: Path) -> None:
+def test_exr_chromaticities_of_any_type(kind, data, tmp_path) -> None:
     """Attributes that are not chromaticities give one line, and no other file gets them."""
     path = tmp_path / "a.exr"
     path.write_bytes(exr("RGB", ("chromaticities", kind, data)))
@@ -361,7 +318,7 @@ def test_exr_chromaticities_of_any_type(kind: str, data: bytes, tmp_path: Path) 
     assert b"chromaticities" not in (tmp_path / "b.exr").read_bytes()
 
 
-def test_exr_chromaticities_of_xyz_are_left_out(tmp_path: Path) -> None:
+def test_exr_chromaticities_of_xyz_are_left_out(tmp_path) -> None:
     """The values go on as red, green and blue, which are not in any space that the file tells of."""
     path = tmp_path / "a.exr"
     path.write_bytes(exr("XYZ", ("chromaticities", "chromaticities", P3)))
@@ -376,7 +333,7 @@ def test_exr_chromaticities_of_xyz_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["owner", "comments", "timeCode", "keyCode", "PixelAspectRatio"])
-def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name: str, tmp_path: Path) -> None:
+def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name, tmp_path) -> None:
     path = tmp_path / "a.exr"
     path.write_bytes(exr("RGB", (name, "v2f", P3[:8])))
     shown = {"owner": "Copyright", "comments": "ImageDescription"}.get(name, name)
@@ -385,12 +342,9 @@ def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name: str, tm
     assert not picture.metadata.attributes
 
 
-# PNG ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bits", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("transparent", [False, True])
-def test_png_of_gray_with_a_transparent_shade(bits: int, transparent: bool, tmp_path: Path) -> None:
+def test_png_of_gray_with_a_transparent_shade(bits, transparent, tmp_path) -> None:
     most = 2**bits - 1
     shades = np.unique(np.linspace(0, most, 7).astype(int))
     path = tmp_path / "g.png"
@@ -408,7 +362,7 @@ def test_png_of_gray_with_a_transparent_shade(bits: int, transparent: bool, tmp_
 
 
 @pytest.mark.parametrize("bits", [8, 16])
-def test_png_of_colours_with_a_transparent_one(bits: int, tmp_path: Path) -> None:
+def test_png_of_colours_with_a_transparent_one(bits, tmp_path) -> None:
     most = 2**bits - 1
     values = [0, most, 7, 0, most, 8, 7, 7, 7]
     colour = struct.pack(">HHH", *values[:3])
@@ -419,9 +373,8 @@ def test_png_of_colours_with_a_transparent_one(bits: int, tmp_path: Path) -> Non
     assert picture.pixels[0, :, 3].tolist() == [0, most, most]
 
 
-@pytest.mark.parametrize("bits", [1, 2, 4, 8])
-@pytest.mark.parametrize("alphas", [(), (0,), (255, 128)], ids=str)
-def test_png_of_palettes_of_any_depth(bits: int, alphas: tuple[int, ...], tmp_path: Path) -> None:
+@each(bits=[1, 2, 4, 8], alphas=[(), (0,), (255, 128)])
+def test_png_of_palettes_of_any_depth(bits, alphas, tmp_path) -> None:
     """tRNS may have fewer entries than the palette; the others are opaque."""
     count = min(2**bits, 6)
     palette = np.arange(3 * count, dtype=np.uint8).reshape(-1, 3) * 13
@@ -439,9 +392,6 @@ def test_png_of_palettes_of_any_depth(bits: int, alphas: tuple[int, ...], tmp_pa
         assert np.array_equal(np.asarray(image.convert("RGBA"))[..., : picture.channels], picture.pixels)
 
 
-# JPEG that breaks the standard --------------------------------------------------------------------------
-
-
 def jpeg(**options: Any) -> bytes:
     stream = io.BytesIO()
     pixels = np.random.default_rng(4).integers(0, 256, (41, 59, 3), np.uint8)
@@ -450,7 +400,7 @@ def jpeg(**options: Any) -> bytes:
 
 
 @pytest.mark.parametrize("progressive", [False, True])
-def test_jpegs_without_an_end_marker(progressive: bool, tmp_path: Path) -> None:
+def test_jpegs_without_an_end_marker(progressive, tmp_path) -> None:
     """All of the picture is there until the last byte of its last scan is missing."""
     path, data = tmp_path / "e.jpg", jpeg(progressive=progressive)
     path.write_bytes(data)
@@ -466,7 +416,7 @@ def test_jpegs_without_an_end_marker(progressive: bool, tmp_path: Path) -> None:
             read(path)
 
 
-def test_jpegs_that_other_readers_take(tmp_path: Path) -> None:
+def test_jpegs_that_other_readers_take(tmp_path) -> None:
     path, data = tmp_path / "e.jpg", jpeg()
     path.write_bytes(data)
     expected, scan, jfif = read(path).pixels, data.index(b"\xff\xda") + 11, data.index(b"JFIF") + 5
@@ -483,10 +433,7 @@ def test_jpegs_that_other_readers_take(tmp_path: Path) -> None:
             read(path)
 
 
-# JPEG with more than one picture ------------------------------------------------------------------------
-
-
-def test_gain_maps_are_not_applied_and_said(tmp_path: Path) -> None:
+def test_gain_maps_are_not_applied_and_said(tmp_path) -> None:
     """An Ultra HDR file: a picture, its gain map behind it, and what tells so (CIPA DC-007, ISO 21496-1)."""
     stream = io.BytesIO()
     PIL.Image.new("RGB", (16, 16), (165, 110, 53)).save(stream, "JPEG", quality=100, subsampling=0)
@@ -505,7 +452,7 @@ def test_gain_maps_are_not_applied_and_said(tmp_path: Path) -> None:
     path.write_bytes(picture[:2] + b"\xff\xe1" + struct.pack(">H", 2 + len(xmp)) + xmp + picture[2:])
     with pytest.warns(GpuopsWarning, match=r"is read without its gain map \(--layer hdr applies it\)$"):
         read(path)
-    path.write_bytes(zlib.decompress(base64.b85decode(ULTRA_HDR)))
+    path.write_bytes(ULTRA_HDR)
     with pytest.warns(GpuopsWarning, match="is read without its .*gain map"):
         got = read(path)
     with PIL.Image.open(path) as image:
@@ -514,9 +461,8 @@ def test_gain_maps_are_not_applied_and_said(tmp_path: Path) -> None:
     assert not got.linear
 
 
-def test_libraries_print_nothing_beside_our_lines(clpix: Callable[..., Run], tmp_path: Path) -> None:
-    data = zlib.decompress(base64.b85decode(ULTRA_HDR))
-    (tmp_path / "g.jpg").write_bytes(data[:2] + bytes(9) + data[2:-700])
+def test_libraries_print_nothing_beside_our_lines(clpix, tmp_path) -> None:
+    (tmp_path / "g.jpg").write_bytes(ULTRA_HDR[:2] + bytes(9) + ULTRA_HDR[2:-700])
     np.savez(tmp_path / "n.npz", **{f"array{i}": np.zeros(1) for i in range(999)})
     for name, layer in (("g.jpg", "hdr"), ("n.npz", "none")):
         run = clpix("info", tmp_path / name, "--layer", layer)
@@ -524,12 +470,10 @@ def test_libraries_print_nothing_beside_our_lines(clpix: Callable[..., Run], tmp
         assert all(line.startswith("clpix: ") and len(line) <= 500 for line in run.err.splitlines())
 
 
-def test_reading_leaves_the_warnings_of_other_threads_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reading_leaves_the_warnings_of_other_threads_alone(tmp_path, monkeypatch) -> None:
     """All threads share the filters of warnings, and the first input is read while a device is opened."""
     path = tmp_path / "gain.jpg"
-    path.write_bytes(zlib.decompress(base64.b85decode(ULTRA_HDR)))
+    path.write_bytes(ULTRA_HDR)
     decoding, warned = threading.Event(), threading.Event()
     opened = PIL.Image.open
 

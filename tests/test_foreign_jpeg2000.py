@@ -1,15 +1,13 @@
 """JPEG 2000 files as other programs write them: what channels are, high throughput, colours of less resolution.
 
-The streams in base 85 are of synthetic pictures: HT… by OpenJPH 0.26 (quantisation 0.05, 0.001 and none), YCC by
+The streams in tests/data are of synthetic pictures: ht-… by OpenJPH 0.26 (quantisation 0.05, 0.001 and none), ycc by
 OpenJPEG 2.5 (opj_compress -F 16,16,3,8,u@1x1:2x2:2x2 of the constants 120, 90, 160; and of 17 pixels).
 """
 
 from __future__ import annotations
 
-import base64
 import io
 import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -19,40 +17,11 @@ import pytest
 from gpuops.errors import FileError, GpuopsWarning
 from gpuops.files import Picture, oiio, read, write
 
-HT_LOSSY = (
-    b"c-s5#|38pH-+=)L1fUoOQ2EU4jEoTUKY)RQfe9$2@IQ!w2gqV%WMyG-VE7-ypsW-k9Q+OlPx&zTFnGUku?4~an@cvAY;8<d0HNRi6b5kyM*"
-    b"o7;Jg)!`g|O5j1p_@JGd*Ly{}ULvK=v>hGBEz1d_bt-H^cD~1|a<pOba%M7lWh^s5W>rO!&j#Ucvw-Ko~4G<s(QPnD_$Lq0->V(DRQWnE`}>"
-    b"=zu??4a<Y9f`1GQR~S}tgDK}}stnF1P^q0Oz+#o6U`mWb3oPZysKT<~lVUN$C*@*>yPuSe84j##jAhz$@}%Ta?e2Z+jd+C^wlb_NDL%Gn@>A"
-    b"F6O4B5#GUyu}f6;bBHt-L#SXJ0Ih67s?q71YTd@)IIFq7PH>Z$iXp2(j}(-^iS9$Ij%QPX%y+&^YfE6r&PM(GXp9p~NcR6j6#X-{Q1u(C0fX"
-    b"#u;K;&1kBwW$p3I>MJ2H?0Vr#<26Rv%by0Z43uX3Swo%CNRhv@+inAGCWZ_#^85Eq9KOG%At<s7lX0t2}wPNCzB@6VYnb5Rv^&P%>F>-5Szl"
-    b"og{p_x9;h%KW?<+na#KAiWAe&+E`z%IjuWmQ9Q^k$KEHqQVJY)FK;tjOnuzT%Oj0T~PEx2g%z|NtXhScBXqM?JDLa*c+9zGvw2wjYaKclk;|"
-    b"U8>o&d?GPVH{T!2G5E7}zz7`cK6yzND(Qmw}Vfn<c`jK@~_a`0sC=U(Ynj+9HPGV5VcHV~BBYvay5Ar-*ZBDuAfHEsh~|!^dOK9C)^Txjk*("
-    b"?3&}pV;Mpj*miZUTO{bo@c$+N&cpV7"
-)
-HT_LOSSY_16 = (
-    b"c-s5#|38pH(}4j91fUoOQ2C7fjEw&S7&sW1fE<<oK@2=V79#^I3yTB8{}={krS_6`S0EIxj{!p4@>M{1D8Up6D<Y&Kq|*2QPhk*eVDv9Y&G"
-    b"QQIPzXycQZUdnGSf5G`#*t!3v5LO1LOb62N--#zh+@CVPH7GFyr4p=JpbX1B@XI`W1|lCq6JXZDBaTx{4twP+-%hJ9k|n6k9>Tk;v%`2e?b_t@"
-    b"oaGH-5U#?)`d^W%aR}{=}-*17V%OdhQyA|2F}Gl1Hi"
-)
-HT_EXACT_16 = (
-    b"c-s5#|38pH(}4j91fUoOQ2C7fjEw&S7&sW1fE=#>K@2=V79#^I3yTBe{}={gg^meGprfPXe+q**1EYUIYMxhsheB9tk%EDqk(r*c-v0><Two"
-    b")^85sXhKER;%KbfVygn{7zgD}HCb5<bp0D~yQF6p~xS((7>hEqL8i_d5nuPSLO1@d(R6qsBZI0P7#99TLS1fQR(sw!csVEBI%00_r4jQ"
-)
-YCC = (
-    b"c-muNVBpCLP*C9IYUg5LU=T?wsVvAUFj4@r8KAT-kj?<oVwo8!ML=2rjG5WlL24NIlk;<m7{N>-AYKbpoc!Pae;|WCSWEzlVE~oS%+AQj&cp"
-    b";n|AQEKfC4~+SXdYs|Hm+}I5_-IVNhjYbS_FwEJ;mKNUBuuFG$Vv3UGB-C`&CW&dkqKFw!&CGx$G&feUP!DNy6&gP+(1147n+IZ=Q7iVBdmI5l"
-    b"<y12ZRQ1=9rvHX*^|SGYtNVixEBzX<^DnltA"
-)
-YCC_17 = (
-    b"c-muNVBpCLP*C9IYUg5LU=T?wsVvAUFj4@r8KAT-kj?<oVwo8!ML=2*jG5WlL24NIlk;<m7{N>-AU*+9oc!Pae;|WCSWFO#VE~oS%+AQj&cp"
-    b";n|AQEKfC4~+SXdYs|Hm+}I5_-IVNhjYbS_FwEJ;mKNUBuuFG$Vv3UGB-C`&CW&dkqKFw!&CGx$G&feUO}08r!PgP+(1147onWw*cIaHB9zKzo"
-    b";D$mQ=TYk=|+9v%lvSo!}{9Wa<M{eHua!Z`kexo>%+#OF*g2+PQN&LlTSx#Da5|C<13b3#i"
-)
 COLOUR, OPACITY, PREMULTIPLIED, UNSPECIFIED = 0, 1, 2, 65535
 
 
-def stream(text: bytes) -> bytes:
-    return zlib.decompress(base64.b85decode(text))
+def stream(name: str) -> bytes:
+    return (Path(__file__).parent / "data" / name).read_bytes()
 
 
 def box(kind: bytes, data: bytes) -> bytes:
@@ -85,7 +54,7 @@ def codestream(pixels: np.ndarray, folder: Path) -> bytes:
 
 
 @pytest.fixture
-def pixels(rng: np.random.Generator) -> np.ndarray:
+def pixels(rng) -> np.ndarray:
     values = rng.integers(0, 100, (32, 32, 4), np.uint8)
     values[:, :, 3] = rng.integers(100, 255, (32, 32))
     return values
@@ -104,9 +73,7 @@ R, G, B, A = (COLOUR, 1), (COLOUR, 2), (COLOUR, 3), (OPACITY, 0)
     ],
     ids=["RGBA", "BGRA", "ARGB", "GABR"],
 )
-def test_channels_of_any_order(
-    channels: tuple[tuple[int, int], ...], order: tuple[int, ...], pixels: np.ndarray, tmp_path: Path
-) -> None:
+def test_channels_of_any_order(channels, order, pixels, tmp_path) -> None:
     path = tmp_path / "c.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), definitions(*channels)))
     picture = read(path)
@@ -115,7 +82,7 @@ def test_channels_of_any_order(
     assert np.array_equal(picture.pixels, pixels[:, :, order])
 
 
-def test_alpha_is_what_the_file_says(pixels: np.ndarray, tmp_path: Path) -> None:
+def test_alpha_is_what_the_file_says(pixels, tmp_path) -> None:
     path = tmp_path / "a.jp2"
     data = codestream(pixels, tmp_path)
     path.write_bytes(jp2(data, definitions(R, G, B, (PREMULTIPLIED, 0))))
@@ -131,7 +98,7 @@ def test_alpha_is_what_the_file_says(pixels: np.ndarray, tmp_path: Path) -> None
         assert np.array_equal(read(path).pixels, pixels)
 
 
-def test_alpha_is_named_when_it_is_written(pixels: np.ndarray, tmp_path: Path) -> None:
+def test_alpha_is_named_when_it_is_written(pixels, tmp_path) -> None:
     """Pillow takes four channels for RGBA anyway; the box tells all others."""
     path = tmp_path / "w.jp2"
     write(path, Picture(pixels, alpha=True))
@@ -142,7 +109,7 @@ def test_alpha_is_named_when_it_is_written(pixels: np.ndarray, tmp_path: Path) -
     assert np.array_equal(read(path).pixels, pixels)
 
 
-def test_gray_with_alpha(pixels: np.ndarray, tmp_path: Path) -> None:
+def test_gray_with_alpha(pixels, tmp_path) -> None:
     path = tmp_path / "la.jp2"
     PIL.Image.fromarray(np.ascontiguousarray(pixels[:, :, 2:]), "LA").save(path, irreversible=False)
     picture = read(path)
@@ -153,19 +120,19 @@ def test_gray_with_alpha(pixels: np.ndarray, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("colours", "words"), [(12, "colours of CMYK"), (14, "colours of CIELab"), (99, "colours of kind 99")]
 )
-def test_other_colours_are_refused(colours: int, words: str, pixels: np.ndarray, tmp_path: Path) -> None:
+def test_other_colours_are_refused(colours, words, pixels, tmp_path) -> None:
     path = tmp_path / "o.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), colours=colours))
     with pytest.raises(FileError, match=f"holds {words}; convert it to gray or RGB first"):
         read(path)
 
 
-def test_lossy_high_throughput_does_not_wrap_around(tmp_path: Path) -> None:
+def test_lossy_high_throughput_does_not_wrap_around(tmp_path) -> None:
     """Values that the loss carries beyond white or black stay there: yellow and blue squares of 4 pixels."""
     path = tmp_path / "h.j2c"
     y, x = np.mgrid[:16, :16]
     squares = np.where(((x // 4 + y // 4) % 2)[..., None], (255, 255, 0), (0, 0, 255))
-    for data in (stream(HT_LOSSY), jp2(stream(HT_LOSSY))):
+    for data in (stream("ht-lossy.j2c"), jp2(stream("ht-lossy.j2c"))):
         path.write_bytes(data)
         got = read(path).pixels.astype(int)
         assert np.abs(got - squares).max() < 35
@@ -173,7 +140,7 @@ def test_lossy_high_throughput_does_not_wrap_around(tmp_path: Path) -> None:
             assert np.abs(got - np.asarray(image)).max() <= 1
 
 
-def test_palettes(rng: np.random.Generator, tmp_path: Path) -> None:
+def test_palettes(rng, tmp_path) -> None:
     """The colours are those that the indices stand for; where a decoder would give indices, it is refused."""
     colours = rng.integers(0, 256, (8, 4), np.uint8)
     colours[5] = colours[2]
@@ -184,7 +151,7 @@ def test_palettes(rng: np.random.Generator, tmp_path: Path) -> None:
         mapping = box(b"cmap", b"".join(struct.pack(">HBB", 0, 1, i) for i in range(count)))
         path.write_bytes(jp2(codestream(indices, tmp_path), table, mapping, *more))
         assert np.array_equal(read(path).pixels, colours[indices[..., 0], :count])
-        path.write_bytes(jp2(stream(HT_LOSSY), table, mapping, *more))
+        path.write_bytes(jp2(stream("ht-lossy.j2c"), table, mapping, *more))
         with pytest.raises(
             FileError, match=r"\(HTJ2K\) of a kind that is not decoded rightly; convert it first"
         ):
@@ -204,25 +171,25 @@ def test_palettes(rng: np.random.Generator, tmp_path: Path) -> None:
         read(path)
 
 
-def test_high_throughput_of_16_bits(tmp_path: Path) -> None:
+def test_high_throughput_of_16_bits(tmp_path) -> None:
     path = tmp_path / "h.j2c"
-    path.write_bytes(stream(HT_EXACT_16))
+    path.write_bytes(stream("ht-exact-16.j2c"))
     assert np.array_equal(read(path).pixels[:, :, 0], np.broadcast_to(np.arange(16) * 4369, (16, 16)))
-    path.write_bytes(stream(HT_LOSSY_16))
+    path.write_bytes(stream("ht-lossy-16.j2c"))
     with pytest.raises(FileError, match=r"\(HTJ2K\) of a kind that is not decoded rightly; convert it first"):
         read(path)
 
 
-def test_colours_of_less_resolution(tmp_path: Path) -> None:
+def test_colours_of_less_resolution(tmp_path) -> None:
     """Y 120, Cb 90, Cr 160, by BT.601: R = Y + 1.402 (Cr − 128), B = Y + 1.772 (Cb − 128), G between."""
     path = tmp_path / "y.jp2"
-    data = stream(YCC)
+    data = stream("ycc.jp2")
     path.write_bytes(data)
     pixels = read(path).pixels
     red, blue = 120 + 1.402 * 32, 120 + 1.772 * -38
     green = (120 - 0.299 * red - 0.114 * blue) / 0.587
     assert np.abs(pixels - np.array([red, green, blue])).max() <= 2
-    (tmp_path / "odd.jp2").write_bytes(stream(YCC_17))
+    (tmp_path / "odd.jp2").write_bytes(stream("ycc-17.jp2"))
     assert read(tmp_path / "odd.jp2").pixels.shape == (17, 17, 3)
     bare = data[data.index(b"\xff\x4f\xff\x51") :]
     path.write_bytes(bare)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import warnings
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +17,10 @@ import pytest
 from PIL import Image, ImageCms
 
 from gpuops import GpuopsWarning
-from gpuops.files import (
-    FORMATS,
-    ONLY_READ,
-    Format,
-    Metadata,
-    Picture,
-    format_of,
-    output_dtype,
-    read,
-    write,
-)
+from gpuops.files import FORMATS, ONLY_READ, Format, Metadata, Picture, format_of, output_dtype, read, write
 from gpuops.params.storage import GAIN_MAP, Storage
+
+from .choices import needs, of_formats, some
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "formats.md"
 BEGIN, END = "<!-- tables: written by tests/test_formats.py -->", "<!-- end of tables -->"
@@ -162,15 +155,17 @@ def tables(folder: Path) -> str:
     return "\n".join(lines)
 
 
-def test_documented_tables_are_true(tmp_path: Path) -> None:
+@needs("pillow_heif", "formats")
+def test_documented_tables_are_true(tmp_path) -> None:
     document = DOCUMENT.read_text(encoding="utf-8")
     documented = document.partition(BEGIN)[2].partition(END)[0].strip()
-    assert documented == tables(tmp_path), "run: python tests/test_formats.py --write"
+    lines = zip_longest(documented.splitlines(), tables(tmp_path).splitlines())
+    wrong = [line for line, true in lines if line != true]
+    assert not wrong[:3], "run: python tests/test_formats.py --write"
 
 
-@pytest.mark.parametrize("fmt", WRITTEN, ids=str)
-@pytest.mark.parametrize("size", [(1, 1), (1, 7), (7, 1), (3, 2000)], ids=str)
-def test_extreme_sizes(fmt: Format, size: tuple[int, int], tmp_path: Path, rng: np.random.Generator) -> None:
+@some(fmt=of_formats(WRITTEN), size=[(1, 1), (1, 7), (7, 1), (3, 2000)])
+def test_extreme_sizes(fmt, size, tmp_path, rng) -> None:
     if fmt.name in ("JPEG 2000", GAIN_MAP):
         pytest.skip("its encoder needs 32 or 8 pixels each way")
     dtype = fmt.dtypes[-1]

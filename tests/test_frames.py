@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import imagecodecs
@@ -14,9 +13,8 @@ from PIL import Image
 from gpuops import FileError, GpuopsWarning
 from gpuops.files import read
 
-from .conftest import Run
+from .choices import each
 
-Clpix = Callable[..., Run]
 RED, GREEN, BLUE = (192, 0, 0, 255), (0, 192, 0, 255), (0, 0, 192, 255)
 
 
@@ -38,7 +36,7 @@ def animation(path: Path) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", ["a.gif", "a.webp", "a.png", "a.apng"])
-def test_every_frame_is_composed(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_every_frame_is_composed(name, clpix, tmp_path) -> None:
     expected = animation(tmp_path / name)
     run = clpix("convert", tmp_path / name, "--frames", "all", "-o", tmp_path / "out.png")
     assert (run.code, run.err) == (0, "")
@@ -53,7 +51,7 @@ def test_every_frame_is_composed(name: str, clpix: Clpix, tmp_path: Path) -> Non
         assert np.all(found[:, :, 3:] == 255)
 
 
-def test_layers_are_frames(tmp_path: Path) -> None:
+def test_layers_are_frames(tmp_path) -> None:
     expected = animation(tmp_path / "a.gif")
     picture = read(tmp_path / "a.gif", layer=2)
     assert np.array_equal(picture.pixels[:, :, :3], expected[2][:, :, :3])
@@ -65,27 +63,20 @@ def test_layers_are_frames(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "numbers"), [("1", [1]), ("1:3", [1, 2]), (":2", [0, 1]), ("2:", [2]), ("1:99", [1, 2])]
 )
-def test_some_frames(wanted: str, numbers: list[int], clpix: Clpix, tmp_path: Path) -> None:
+def test_some_frames(wanted, numbers, clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     out = tmp_path / "out" / "{stem}_{frame}.png"
     assert clpix("convert", tmp_path / "a.gif", "--frames", wanted, "-o", out).code == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"a_{i:04d}.png" for i in numbers]
 
 
-def test_pages(clpix: Clpix, tmp_path: Path) -> None:
+def test_pages(clpix, tmp_path) -> None:
     pages = np.random.default_rng(3).integers(0, 65536, (3, 11, 13), dtype=np.uint16)
     tifffile.imwrite(tmp_path / "a.tif", pages, photometric="minisblack")
     (tmp_path / "out").mkdir()
     assert (
         clpix(
-            "flip",
-            tmp_path / "a.tif",
-            "--frames",
-            "all",
-            "--axis",
-            "horizontal",
-            "-o",
-            f"{tmp_path}/out/",
+            "flip", tmp_path / "a.tif", "--frames", "all", "--axis", "horizontal", "-o", f"{tmp_path}/out/"
         ).code
         == 0
     )
@@ -93,13 +84,13 @@ def test_pages(clpix: Clpix, tmp_path: Path) -> None:
         assert np.array_equal(read(tmp_path / "out" / f"a-{i:04d}.tif").pixels[:, :, 0], page[:, ::-1])
 
 
-def test_one_picture_is_one_frame(clpix: Clpix, tmp_path: Path) -> None:
+def test_one_picture_is_one_frame(clpix, tmp_path) -> None:
     Image.fromarray(frames()[0][:, :, :3]).save(tmp_path / "a.bmp")
     assert clpix("convert", tmp_path / "a.bmp", "--frames", "all", "-o", tmp_path / "b.png").code == 0
     assert (tmp_path / "b-0000.png").exists()
 
 
-def test_frames_of_avif(clpix: Clpix, tmp_path: Path) -> None:
+def test_frames_of_avif(clpix, tmp_path) -> None:
     first, *others = [Image.fromarray(frame[:, :, :3]) for frame in frames()]
     first.save(tmp_path / "a.avif", save_all=True, append_images=others, quality=100, subsampling="4:4:4")
     assert clpix("convert", tmp_path / "a.avif", "--frames", "1:", "-o", tmp_path / "b.png").code == 0
@@ -109,7 +100,7 @@ def test_frames_of_avif(clpix: Clpix, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bits", [10, 12])
-def test_frames_of_deep_avif(bits: int, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_frames_of_deep_avif(bits, tmp_path, rng) -> None:
     values = rng.integers(0, 2**bits, (3, 16, 20, 3), np.uint16)
     (tmp_path / "a.avif").write_bytes(imagecodecs.avif_encode(values, level=100, bitspersample=bits))
     for i, frame in enumerate(values):
@@ -126,9 +117,7 @@ def test_frames_of_deep_avif(bits: int, tmp_path: Path, rng: np.random.Generator
         (("--frames", "all", "--layer", "1"), 2, "leave out one"),
     ],
 )
-def test_what_is_refused(
-    options: tuple[str, ...], code: int, words: str, clpix: Clpix, tmp_path: Path
-) -> None:
+def test_what_is_refused(options, code, words, clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     run = clpix("convert", tmp_path / "a.gif", *options, "-o", tmp_path / "out.png")
     assert run.code == code
@@ -136,7 +125,21 @@ def test_what_is_refused(
     assert not list(tmp_path.glob("out*"))
 
 
-def test_a_damaged_animation_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
+def test_each_input_is_tried(clpix, tmp_path) -> None:
+    for name in "ac":
+        animation(tmp_path / f"{name}.gif")
+    (tmp_path / "b.gif").write_bytes(b"GIF89a")
+    Image.fromarray(frames()[0][:, :, :3]).save(tmp_path / "d.bmp")
+    inputs = [tmp_path / name for name in ("a.gif", "b.gif", "missing.gif", "c.gif", "d.bmp")]
+    run = clpix("convert", *inputs, "--frames", "2", "-o", tmp_path / "out/{stem}.png")
+    assert run.code == 1
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a-0002.png", "c-0002.png"]
+    lines = run.err.splitlines()
+    assert [any(name in line for line in lines) for name in ("b.gif", "missing.gif", "d.bmp")] == [True] * 3
+    assert lines[-1] == "clpix: error: 3 of 5 inputs failed"
+
+
+def test_a_damaged_animation_is_one_line(clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     (tmp_path / "b.gif").write_bytes((tmp_path / "a.gif").read_bytes()[:-40])
     run = clpix("convert", tmp_path / "b.gif", "--frames", "2", "-o", tmp_path / "out.png")
@@ -144,16 +147,15 @@ def test_a_damaged_animation_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
     assert run.err.count("\n") == 1
 
 
-def test_the_field_needs_frames(clpix: Clpix, tmp_path: Path) -> None:
+def test_the_field_needs_frames(clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     run = clpix("convert", tmp_path / "a.gif", "-o", tmp_path / "{frame}.png")
     assert run.code == 2
     assert "add --frames all" in run.err
 
 
-@pytest.mark.parametrize("source", ["a.gif", "a.webp", "a.png"])
-@pytest.mark.parametrize("name", ["out.gif", "out.webp", "out.apng"])
-def test_animations_keep_their_times(source: str, name: str, clpix: Clpix, tmp_path: Path) -> None:
+@each(source=["a.gif", "a.webp", "a.png"], name=["out.gif", "out.webp", "out.apng"])
+def test_animations_keep_their_times(source, name, clpix, tmp_path) -> None:
     expected = animation(tmp_path / source)
     run = clpix("convert", tmp_path / source, "--frames", "all", "-o", tmp_path / name)
     assert (run.code, run.err) == (0, "")
@@ -170,7 +172,7 @@ def test_animations_keep_their_times(source: str, name: str, clpix: Clpix, tmp_p
 
 
 @pytest.mark.parametrize("name", ["out.gif", "out.apng", "out.webp"])
-def test_frames_of_unequal_size_are_no_animation(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_frames_of_unequal_size_are_no_animation(name, clpix, tmp_path) -> None:
     for page in frames()[0], frames()[1][:9, :7]:
         tifffile.imwrite(tmp_path / "a.tif", page[:, :, :3], append=True, photometric="rgb")
     run = clpix("convert", tmp_path / "a.tif", "--frames", "all", "-o", tmp_path / name)
@@ -180,7 +182,7 @@ def test_frames_of_unequal_size_are_no_animation(name: str, clpix: Clpix, tmp_pa
     assert clpix("resize", tmp_path / "a.tif", *options, "-o", tmp_path / name).code == 0
 
 
-def test_a_gif_is_shown_on_its_screen(tmp_path: Path) -> None:
+def test_a_gif_is_shown_on_its_screen(tmp_path) -> None:
     """GIF89a, section 20: an image has to fit within the logical screen, whose size is in the header."""
     animation(tmp_path / "a.gif")
     data = (tmp_path / "a.gif").read_bytes()
@@ -192,7 +194,7 @@ def test_a_gif_is_shown_on_its_screen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.gif", "out.apng"])
-def test_animations_with_transparency(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_animations_with_transparency(name, clpix, tmp_path) -> None:
     first, *others = frames()
     for frame in (first, *others):
         frame[:, :, 3] = np.where((frame[:, :, :3] == RED[:3]).all(axis=2), 0, 255)
@@ -209,7 +211,7 @@ def test_animations_with_transparency(name: str, clpix: Clpix, tmp_path: Path) -
             assert np.array_equal(found[shown], frame[shown])
 
 
-def test_an_animation_that_is_there_stays(clpix: Clpix, tmp_path: Path) -> None:
+def test_an_animation_that_is_there_stays(clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     (tmp_path / "b.gif").write_bytes(b"precious")
     run = clpix("convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "b.gif")
@@ -226,7 +228,7 @@ def test_an_animation_that_is_there_stays(clpix: Clpix, tmp_path: Path) -> None:
     assert (run.code, run.err.count("\n")) == (2, 1)
 
 
-def test_an_animated_png_has_8_bits_and_a_compression(clpix: Clpix, tmp_path: Path) -> None:
+def test_an_animated_png_has_8_bits_and_a_compression(clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     run = clpix(
         "convert", tmp_path / "a.gif", "--frames", "all", "-o", tmp_path / "b.apng", "--dtype", "uint16"

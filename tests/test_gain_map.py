@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import struct
 import xml.etree.ElementTree as ElementTree
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -205,7 +203,7 @@ def display_p3() -> bytes:
 
 
 FILES = {
-    "libultrahdr": lambda: zlib.decompress(base64.b85decode(ULTRA_HDR)),
+    "libultrahdr": lambda: ULTRA_HDR,
     "each channel": lambda: made(xmp=False, gray=False),
     "xmp, gray map": lambda: made(xmp=True, gray=True),
     "xmp, Display P3": lambda: made(xmp=True, gray=False, profile=display_p3()),

@@ -517,13 +517,17 @@ def test_info(clpix: Clpix, tmp_path: Path) -> None:
     assert run.out == (
         f"{path}: TIFF, 31 × 29, CMYK with alpha, 16 bits, as its profile says\n"
         f"  ICC profile “press”, {len(PRESS)} bytes\n"
+        "  EXIF, 38 bytes\n"
     )
     (found,) = json.loads(clpix("info", path, "--json", "--stats").out)
     assert (found["inks"], found["dtype"], found["channels"]) == ("CMYK", "uint16", ["R", "G", "B", "A"])
     assert (found["metadata"]["icc"], found["metadata"]["icc_description"]) == (len(PRESS), "press")
     save(path, drawn(), None)
     run = clpix("info", path)
-    assert run.out == f"{path}: TIFF, 31 × 29, CMYK, 8 bits, without a profile\n" and WITHOUT in run.err
+    assert (
+        run.out == f"{path}: TIFF, 31 × 29, CMYK, 8 bits, without a profile\n  EXIF, 38 bytes\n"
+        and WITHOUT in run.err
+    )
     Image.fromarray(drawn("uint8", 3)).save(tmp_path / "b.png")
     assert json.loads(clpix("info", tmp_path / "b.png", "--json").out)[0]["inks"] is None
 

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,11 +15,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuops import FileError, Gpu, ParameterError, Report
+from gpuops import FileError, Gpu, ParameterError, Report, files
 from gpuops.bench import report_formats
 from gpuops.filters.blur import blur
 from gpuops.ops.blur import BlurParams
 from gpuops.profile import _Launch
+
+from .conftest import Run
 
 RUNS = 3
 
@@ -133,7 +135,7 @@ def test_csv_has_a_row_for_each_phase_kernel_and_total(report: Report) -> None:
     assert total["wall"] == pytest.approx(phases + total["unaccounted"])
 
 
-def test_trace_is_chrome_trace_events_on_two_aligned_tracks(report: Report) -> None:
+def test_trace_is_chrome_trace_events_on_aligned_tracks(report: Report) -> None:
     trace = json.loads(json.dumps(report_formats.to_trace(report), allow_nan=False))
     names = {
         event["tid"]: event["args"]["name"]
@@ -143,7 +145,9 @@ def test_trace_is_chrome_trace_events_on_two_aligned_tracks(report: Report) -> N
     complete = [event for event in trace["traceEvents"] if event["ph"] == "X"]
     phases = [event for event in complete if event["cat"] == "phase"]
     kernels = [event for event in complete if event["cat"] == "kernel"]
-    assert set(names) == {1, 2} == {event["tid"] for event in complete}
+    assert [*names.values()][2:] == ["transfers"]
+    assert set(names) == {event["tid"] for event in complete}
+    assert {event["name"] for event in complete if event["tid"] == 3} <= {"upload", "download"}
     assert len(kernels) == RUNS
     wall_us = report.wall * 1e6
     for event in complete:
@@ -158,6 +162,21 @@ def test_trace_is_chrome_trace_events_on_two_aligned_tracks(report: Report) -> N
     assert min(event["ts"] for event in kernels) >= first - 1000
     last = max(event["ts"] + event["dur"] for event in downloads)
     assert max(event["ts"] + event["dur"] for event in kernels) <= last + 1000
+
+
+def test_a_batch_has_a_track_for_each_reader_and_writer(
+    clpix: Callable[..., Run], tmp_path: Path, rng: np.random.Generator
+) -> None:
+    for i in range(4):
+        files.write(tmp_path / f"{i}.png", files.Picture(rng.integers(0, 256, (40, 30, 3), np.uint8)))
+    trace = tmp_path / "t.trace.json"
+    inputs = [tmp_path / f"{i}.png" for i in range(4)]
+    run = clpix("blur", *inputs, "--sigma", 1, "--jobs", 2, "-o", f"{tmp_path}/out/", "--timing-file", trace)
+    assert run.code == 0
+    events = json.loads(trace.read_text())["traceEvents"]
+    names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    work = [(names[event["tid"]][:6], event["name"]) for event in events if event.get("cat") == "file"]
+    assert sorted(work) == [("reader", "decode")] * 4 + [("writer", "encode")] * 4
 
 
 def test_a_trace_of_launches_noted_late_still_ends_before_the_host_saw_the_end() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -25,6 +26,7 @@ from hypothesis import strategies as st
 from gpuops import FileError, Gpu, files, notes
 from gpuops.chain import Chain
 from gpuops.files import Picture, png, tiff
+from gpuops.files.sizes import nbytes_in
 from gpuops.files.strips import COPIES
 from gpuops.glow import gaussians, mip_rows
 from gpuops.image import Image, Part
@@ -43,6 +45,7 @@ from gpuops.plan import plan, run
 from gpuops.space import Space, Stored, converted
 from gpuops.tiles import course, flow
 
+from .conftest import Run
 from .tolerance import BLUR, ROUNDINGS
 
 Array = npt.NDArray[np.float32]
@@ -411,6 +414,37 @@ def test_small_pictures_are_read_as_a_whole(tmp_path: Path) -> None:
     nbytes = 67 * 45 * 3 * COPIES
     assert files.open_rows(str(path), None, nbytes) is None
     assert files.open_rows(str(path), None, nbytes - 1) is not None
+
+
+@pytest.mark.parametrize("fmt", files.FORMATS, ids=str)
+def test_the_header_tells_what_a_picture_takes(fmt: files.Format, tmp_path: Path) -> None:
+    for dtype in fmt.dtypes:
+        path = tmp_path / f"{dtype}{fmt.extension}"
+        try:
+            files.write(path, files.Picture(np.zeros((670, 450, 3), dtype)))
+        except files.FileError as missing:
+            pytest.skip(str(missing))
+        takes = files.read(path).pixels.nbytes
+        with (
+            pytest.raises(files.NeedsWholeFile)
+            if fmt.name not in ("PNG", "JPEG", "TIFF", "EXR")
+            else nullcontext()
+        ):
+            assert files.open_rows(str(path), None, takes, strict=True) is not None
+        found = nbytes_in(str(path), fmt)
+        assert found is None or takes / 2 <= found <= takes * 4 / 3 + 8192
+        assert files.open_rows(str(path), None, 4 * takes + 3 * 8192, strict=True) is None
+
+
+def test_a_picture_that_takes_more_than_allowed_is_refused_by_its_header(
+    clpix: Callable[..., Run], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, np.zeros((6000, 6000, 3), np.uint8))
+    run = clpix("flip", "--axis", "both", path, "--memory", "200M", "-o", tmp_path / "b.png")
+    assert run.code == 1
+    assert "a.npz: NPZ is read as a whole, which takes 324.0 MB of memory" in run.err
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("kind", ["interlaced", "progressive", "planar"])

@@ -69,6 +69,13 @@ __kernel void create(__global uint *data, int height, int width, int length, int
     }
 }
 
+// The pieces lie in constant memory, as the source has it, or in global memory.
+#ifdef CONSTANT
+#define TABLE __constant
+#else
+#define TABLE __global
+#endif
+
 #define BATCH 4  // loads that a work-item has on their way at a time
 
 // The chunk that comes to i: 2i, modulo n − 1 of an even and n of an odd number n of chunks.
@@ -93,7 +100,7 @@ static inline bool leads(int i, int bits) {
 // Chunk c of a line is `lanes` values from c · stride on; a work-item moves WIDTH of them, from `first` on. Lines are
 // `rows` of each plane, `width` apart.
 // Global: (lanes, pieces, lines). saved: one V for each work-item.
-__kernel void permute(__global uint *data, __global const int2 *pieces, int count, int bits, int modulus, int inverse,
+__kernel void permute(__global uint *data, TABLE const int2 *pieces, int count, int bits, int modulus, int inverse,
                       int lines, int rows, int height, int width, int stride, int first, int lanes, __local V *saved) {
     const int lane = first + get_global_id(0) * WIDTH, slot = get_global_id(1), line = get_global_id(2);
     const int columns = get_local_size(0), column = get_local_id(0), here = get_local_id(1);

@@ -307,6 +307,9 @@ def bench(name: str) -> list[str]:
         "min ms": lambda row: f"{min(row['ms']):.4f}",
         "median": lambda row: f"{row['median_ms']:.4f}",
         "formula ms": lambda row: f"{row['predicted_ms']:.4f}" if row.get("predicted_ms") else None,
+        "model ms": lambda row: (
+            f"{row['model_bytes'] / row['copy_gbps'] / 1e6:.4f}" if row.get("copy_gbps") else None
+        ),
         "µs/channel": lambda row: f"{1000 * row['channel_ms']:.1f}" if "channel_ms" in row else None,
         "× copy": lambda row: f"{row['copies']:.2f}" if "copies" in row else None,
         "× read-write": lambda row: f"{row['floors']:.2f}" if row.get("floors") is not None else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,12 +19,15 @@ from ..files.streams import called
 from ..files.strips import COPIES
 from ..params.files import STREAM
 from ..process.memory import of_machine
+from ..profile import Span
 from .reader import check_source, open_numbers, read_numbers, read_picture
 
 if TYPE_CHECKING:
     from .job import Options
 
 T = TypeVar("T")
+# The kinds of threads, as traces name them.
+READER, WRITER = "reader", "writer"
 # Rows of an array that are read at a time.
 _ROWS = 256
 
@@ -30,17 +35,22 @@ _ROWS = 256
 class Pending(Generic[T]):
     """Work that a thread does. Its notes are passed on when its result is asked for.
 
-    ``size``: bytes of memory that it holds.
+    ``size``: bytes of memory that it holds. ``span``: which thread has done it from when to when.
     """
 
     def __init__(self, threads: Executor, work: Callable[[], T], size: int = 0) -> None:
         self.size = size
+        self.span: tuple[str, float, float] | None = None
         self._said: list[str] = []
         self._future = threads.submit(self._noting, work)
 
     def _noting(self, work: Callable[[], T]) -> T:
-        with notes.to(self._said.append):
-            return work()
+        start = time.perf_counter()
+        try:
+            with notes.to(self._said.append):
+                return work()
+        finally:
+            self.span = threading.current_thread().name, start, time.perf_counter()
 
     @property
     def done(self) -> bool:
@@ -84,10 +94,11 @@ class Access:
         if self.path == STREAM:
             return None
         check_source(self.path)
+        strict = self._memory is not None
         most = (self._memory or of_machine() // 2) // self.among
         with self._here() as path:
             try:
-                found = files.open_rows(path, self._layer, most)
+                found = files.open_rows(path, self._layer, most, strict=strict)
             except files.NeedsWholeFile as reason:
                 self._check_room(reason.nbytes, str(reason))
                 return None
@@ -216,6 +227,7 @@ class Threaded(Access):
         self._threads = threads
         self._undo = undo
         self._written: list[Pending[None]] = []
+        self._reading: Pending[Any] | None = None
         self._picture: Pending[files.Picture | files.Strips] | None = None
         self._numbers: Pending[tuple[dict[str, Any], dict[str, Any]]] | None = None
         #: Bytes of the pixels or arrays that were read, once they are known.
@@ -227,6 +239,7 @@ class Threaded(Access):
                 self._numbers = Pending(threads, self._read_numbers)
             else:
                 self._picture = Pending(threads, self._open)
+            self._reading = self._numbers or self._picture
 
     def _open(self) -> files.Picture | files.Strips:
         found = super().opened(self._undo)
@@ -261,6 +274,11 @@ class Threaded(Access):
     def done(self) -> bool:
         """Whether everything is written."""
         return all(pending.done for pending in self._written)
+
+    def spans(self) -> list[Span]:
+        """Returns what threads have done so far."""
+        known = ((READER, self._reading), *((WRITER, pending) for pending in self._written))
+        return [Span(kind, *pending.span) for kind, pending in known if pending is not None and pending.span]
 
     def finish(self) -> None:
         """Waits until everything is written. Raises the first error, if there is one."""

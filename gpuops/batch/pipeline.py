@@ -114,6 +114,8 @@ class _Flight:
         """Waits for the results to be written."""
         with gpu.phase("encode"), self._guarded():
             self.access.finish()
+        if gpu.report is not None:
+            gpu.report.spans += self.access.spans()
         self.done.seconds = time.perf_counter() - self._begun
         return self.done
 

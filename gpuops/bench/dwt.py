@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 CPU_SIZES = (512, 1024, 2048)
 # Widths of the square images on other devices.
 GPU_SIZES = (1024, 2048, 4096, 8192, 16384)
-# The variant whose chunks are a power of two, so that it needs no table.
-NO_TABLE = "in-place, no table"
-# The method of DwtParams for each variant.
-VARIANTS = {
-    "filterbank": "filterbank",
-    "lifting": "lifting",
-    "laan": "laan",
-    "in-place": "in-place",
-    NO_TABLE: "in-place",
-    "strip": "strip",
+# The method of DwtParams for each variant, and options of the method in-place.
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "filterbank": ("filterbank", {}),
+    "lifting": ("lifting", {}),
+    "laan": ("laan", {}),
+    "in-place": ("in-place", {}),
+    "in-place, constant table": ("in-place", {"table": in_place.CONSTANT}),
+    "in-place, no table": ("in-place", {"table": in_place.NONE}),
+    "in-place, 128 bytes": ("in-place", {"chunk": 32}),
+    "strip": ("strip", {}),
 }
 # The step that each kernel belongs to, by the last word of its label.
 STEPS = {
@@ -196,7 +196,7 @@ def measure(
         )
     if wavelet_name(wavelet).startswith("vc2-"):
         raise ParameterError(f"only lifting knows {wavelet}, so there is nothing to compare: use dd13/7")
-    variants = {name: DwtParams(wavelet, "mirror", levels, method) for name, method in VARIANTS.items()}
+    variants = {name: DwtParams(wavelet, "mirror", levels, method) for name, (method, _) in VARIANTS.items()}
     sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
     for size in sizes:  # all sizes are checked before the first is measured
         if min(size) < 1:
@@ -216,7 +216,8 @@ def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
 def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], room: int) -> Iterator[DwtRow]:
     host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
     ways = {
-        name: partial(_transform, params=params, table=name != NO_TABLE) for name, params in variants.items()
+        name: partial(_transform, params=params, options=VARIANTS[name][1])
+        for name, params in variants.items()
     }
     memory = {name: _memory(gpu, host.shape, way) for name, way in ways.items()}
     _check(gpu, host, ways, variants)
@@ -224,7 +225,7 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], ro
     copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source), {})[-1].ms)
     copy_gbps = 2 * source.nbytes / copy_ms / 1e6 if copy_ms > 0 else 0.0
     for name, way in ways.items():
-        work, params = source.like(), variants[name]
+        work, params, options = source.like(), variants[name], VARIANTS[name][1]
 
         def call(way: Way = way, work: Image = work) -> None:
             work.put(slice(0, 1), source)  # this copy is no kernel, so it is not timed
@@ -232,14 +233,14 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], ro
 
         levels, table = params.levels or 0, 0
         if params.method == "in-place":
-            table = in_place.table_bytes(gpu, size[::-1], levels, table=name != NO_TABLE)
+            table = in_place.table_bytes(gpu, size[::-1], levels, **options)
         split_it = memory[name] + table > room
         if split_it:
             walls = _walls(gpu, host, work, partial(_in_slabs, gpu, params=params, memory=room))
         else:
             walls = _walls(gpu, host, work, partial(_whole, gpu, way))
         slabs: dict[str, tuple[float, ...]] = {}
-        if name != NO_TABLE and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS:
+        if not options and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS:
             slabs = _slabs(gpu, host, params)
         parts = _times(gpu, call, predicted(gpu, host.shape, params, levels))
         yield DwtRow(
@@ -248,14 +249,14 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], ro
         )  # fmt: skip
 
 
-def _transform(image: Image, params: DwtParams, table: bool) -> list[Image]:
+def _transform(image: Image, params: DwtParams, options: dict[str, Any]) -> list[Image]:
     """Returns all bands, in one Image or each in its own. laan, in-place and strip overwrite the input."""
     levels = params.levels or 0
     if params.method == "laan":
         laan.decompose(image, params, levels)
         return [image]
     if params.method == "in-place":
-        in_place.decompose(image, params, levels, table=table)
+        in_place.decompose(image, params, levels, **options)
         return [image]
     if params.method == "strip":
         strips.decompose(image, params, levels)

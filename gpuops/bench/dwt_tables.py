@@ -38,7 +38,10 @@ def to_json(gpu: Gpu, rows: Sequence[DwtRow]) -> dict[str, Any]:
 
 
 def table(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
-    """Returns the rows as text for a person: memory, efficiency, times."""
+    """Returns the rows as text for a person: memory, efficiency, times. A last size that lacks variants is left out."""
+    *before, last = _by_size(rows).values()
+    if before and len(last) < len(before[0]):
+        rows = [row for of in before for row in of]
     first = rows[0]
     split = any(row.split for row in rows)
     levels = f"{first.levels} level{'s' if first.levels > 1 else ''}"
@@ -50,7 +53,7 @@ def table(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
         "",
         *_efficiency_table(rows),
         "P: a copy's GB/s at that size, by a kernel; E = M / T / P with the model's M; useful: with 8 bytes a pixel;",
-        "table 3: the bytes that the source's formulas give.",
+        "model ms: M at the speed P; table 3: the bytes that the source's formulas give.",
         "",
         *_wall_table(rows),
         "Upload, transform and download one after the other, on the host's clock; host memory is pageable.",
@@ -112,6 +115,7 @@ def _efficiency_table(rows: Sequence[DwtRow]) -> list[str]:
                     str(part.launches),
                     f"{min(part.ms):.4f}",
                     f"{part.median_ms:.4f}",
+                    bench.cell(part.model_bytes / row.copy_gbps / 1e6 if row.copy_gbps else None, 4),
                     f"{part.model_bytes / 1e6:.2f}",
                     bench.cell(part.predicted_bytes, 2, per=1e6),
                     bench.cell(part.gbps),
@@ -121,8 +125,8 @@ def _efficiency_table(rows: Sequence[DwtRow]) -> list[str]:
                 )
             )
     header = (
-        "efficiency", "size", "launches", "min ms", "T ms", "M MB", "table 3 MB", "M/T GB/s", "P GB/s", "E %",
-        "useful %",
+        "efficiency", "size", "launches", "min ms", "T ms", "model ms", "M MB", "table 3 MB", "M/T GB/s", "P GB/s",
+        "E %", "useful %",
     )  # fmt: skip
     return columns(header, cells)
 

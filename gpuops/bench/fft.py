@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Widths and heights: of StellarWarp's tables, of Intel's figure 13, and of its figures 6 to 10.
 SIZES = ((1024, 1024), (512, 512), (512, 256))
+# On CPUs, where a transform through global memory takes seconds at the others.
+CPU_SIZES = ((512, 256),)
 # The variant whose kernel does nothing.
 EMPTY = "empty"
 # The variant whose kernel only reads and writes.
@@ -167,8 +169,26 @@ def check_size(gpu: Gpu, width: int, height: int, channels: int) -> None:
     bench.check_memory(gpu, (width, height), channels, ITEM, images=7)
 
 
-def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 4) -> Iterator[FftRow]:
+def measure(
+    gpu: Gpu,
+    sizes: Sequence[tuple[int, int]] = (),
+    channels: int = 4,
+    *,
+    form: str = bench_fft_ways.PLANES,
+    half: bool = False,
+) -> Iterator[FftRow]:
     """Measures "empty", "read-write only" and all variants at ``sizes`` (width, height), with ``channels`` channels.
+
+    Each row comes when it is measured.
+
+    Parameters
+    ----------
+    sizes
+        The default is :data:`SIZES`, on CPUs :data:`CPU_SIZES`.
+    form, half
+        The form of the data, a plane of complex numbers for each channel or ``"pairs"`` of channels, and whether they
+        are stored in half floats. With others than the usual ones, only the documents' transforms are measured, on such
+        data. Four channels in pairs and halves are the texture of the second document.
 
     Raises
     ------
@@ -179,37 +199,39 @@ def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 
         The device has too little memory.
     """
     bench.need_events(gpu)
+    sizes = tuple(dict.fromkeys(sizes)) or (CPU_SIZES if gpu.limits.is_cpu else SIZES)
     for size in sizes:  # all sizes are checked before the first is measured
         check_size(gpu, *size, channels)
-    for size in dict.fromkeys(sizes):
-        yield from _measure(gpu, *size, channels)
+    data = Variant(FftParams(), form, half)
+    for size in sizes:
+        yield from _measure(gpu, *size, channels, data)
 
 
-def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[FftRow]:
+def _measure(gpu: Gpu, width: int, height: int, channels: int, data: Variant) -> Iterator[FftRow]:
     noise = np.random.default_rng(1).standard_normal((channels, height, 2 * width), np.float32)
-    values = noise.view(np.complex64)
-    floors = _floors(gpu, gpu.array(values))
-    rows = [
-        _row(gpu, name, None, (width, height, channels), call, copies)
-        for name, (copies, call) in floors.items()
-    ]
-    for name, variant in bench_fft_ways.variants(channels).items():
+    values, size = noise.view(np.complex64), (width, height, channels)
+    empty, copy = _floors(gpu, gpu.array(bench_fft_ways.data_of(data, values)))
+    floor = _row(gpu, READ_WRITE, data, size, copy, copied=1)
+
+    def beside(row: FftRow) -> FftRow:
+        return replace(row, floor_ms=floor.median_ms, floor_bytes=floor.predicted_bytes)
+
+    yield beside(_row(gpu, EMPTY, data, size, empty, copied=0))
+    yield beside(floor)
+    for name, variant in bench_fft_ways.variants(channels, data.form, half=data.half).items():
         way = bench_fft_ways.way(gpu, variant, values)
 
         def call(way: bench_fft_ways.Way = way) -> Image:
             return way.back(way.there(way.source))
 
-        rows.append(_row(gpu, name, variant, (width, height, channels), call))
-    floor = rows[1]
-    for row in rows:
-        yield replace(row, floor_ms=floor.median_ms, floor_bytes=floor.predicted_bytes)
+        yield beside(_row(gpu, name, variant, size, call))
 
 
-def _floors(gpu: Gpu, image: Image) -> dict[str, tuple[bool, Callable[[], object]]]:
-    """Returns by name whether the image is copied, and a call of the launches for each axis, forward and inverse.
+def _floors(gpu: Gpu, image: Image) -> tuple[Callable[[], object], Callable[[], object]]:
+    """Returns calls of the launches for each axis, forward and inverse: of "empty", and of "read-write only".
 
     The launches of "empty" have as many groups, but their work-items do nothing."""
-    kernel, other, items = gpu.kernel("copy", "copy"), image.like(), image.nbytes // 16
+    kernel, other, items = gpu.kernel("copy", "copy"), image.like(), -(-image.nbytes // 16)
 
     def copies(moved: int) -> Callable[[], object]:
         there, back = (
@@ -225,32 +247,32 @@ def _floors(gpu: Gpu, image: Image) -> dict[str, tuple[bool, Callable[[], object
 
         return run
 
-    return {EMPTY: (False, copies(0)), READ_WRITE: (True, copies(items))}
+    return copies(0), copies(image.nbytes // 16)
 
 
 def _row(
     gpu: Gpu,
     name: str,
-    variant: Variant | None,
+    variant: Variant,
     size: tuple[int, int, int],
     call: Callable[[], object],
-    copies: bool = True,
+    *,
+    copied: int | None = None,
 ) -> FftRow:
-    """Measures ``call``. Without a variant nothing is transformed: all data is copied, or nothing at all."""
+    """Measures ``call``. ``copied``: nothing is transformed, and the data is moved so often for each axis."""
     width, height, channels = size
     kernels, ms = bench.times(gpu, call)
-    params = variant.params if variant else None
-    radices = _radices(gpu) if variant else ()
-    planes = variant.planes(channels) if variant else channels
+    params = variant.params if copied is None else None
+    radices = _radices(gpu) if copied is None else ()
+    planes = variant.planes(channels)
 
     def predicted(item: int) -> int:
-        share = bench_fft_ways.predicted_share(variant, item) if variant else float(copies)
+        share = bench_fft_ways.predicted_share(variant, item) if copied is None else copied
         return predicted_bytes(params, width, height, radices, planes * item, share)
 
-    half = variant is not None and variant.half
     return FftRow(
-        name, params, width, height, channels, radices, half, variant.form if variant else "",
-        variant.dtype if variant else "", sum(len(k.ms) for k in kernels), predicted(2 if half else 4), predicted(2),
+        name, params, width, height, channels, radices, variant.half, variant.form, variant.dtype,
+        sum(len(k.ms) for k in kernels), predicted(2 if variant.half else 4), predicted(2),
         sum(k.traffic * len(k.ms) for k in kernels), ms,
     )  # fmt: skip
 

@@ -62,17 +62,22 @@ def chart(gpu: Gpu, rows: Sequence[FftRow], path: str | os.PathLike[str], *, ove
     from matplotlib.figure import Figure
 
     sizes = list(dict.fromkeys((row.width, row.height) for row in rows))
-    figure = Figure(figsize=(8, 0.6 + 3 * len(sizes)), layout="constrained")
+    figure = Figure(figsize=(8, 0.6 + len(sizes) + 0.24 * len(rows)), layout="constrained")
     figure.suptitle(bench.heading(gpu), fontsize="small", wrap=True)
     panels = figure.subplots(len(sizes), squeeze=False)[:, 0]
     for panel, size in zip(panels, sizes, strict=True):
         shown = [row for row in rows if (row.width, row.height) == size]
         names = [f"{row.variant}   {row.plan}".strip() for row in shown]
         bars = panel.barh(names, [row.median_ms for row in shown])
-        panel.bar_label(bars, [f"{row.median_ms:.4g}" for row in shown], padding=3)
+        panel.bar_label(bars, [f"{row.median_ms:.3g}" for row in shown], padding=3)
+        foretold = [
+            (row.predicted_ms, name) for row, name in zip(shown, names, strict=True) if row.predicted_ms
+        ]
+        panel.plot(*zip(*foretold, strict=True), "k|", markersize=10, markeredgewidth=2)
         panel.axvline(shown[0].floor_ms, linestyle="--", color="gray")
+        panel.set_xscale("log")
         panel.invert_yaxis()
         panel.margins(x=0.15)
         panel.set_title(f"{size[0]}×{size[1]}, {shown[0].channels} channels")
-        panel.set_xlabel("ms, forward and inverse; dashed: read-write only")
+        panel.set_xlabel("ms, forward and inverse; mark: by the documents' bytes; dashed: read-write only")
     charts.save(figure, path, overwrite=overwrite)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -97,9 +97,27 @@ VARIANTS = {
 }
 
 
-def variants(channels: int) -> dict[str, Variant]:
-    """Returns the variants for images of ``channels`` channels: with 2 or 4 channels the last one can be alpha."""
-    return {name: variant for name, variant in VARIANTS.items() if variant.form != LESS or channels in (2, 4)}
+def variants(channels: int, form: str = PLANES, *, half: bool = False) -> dict[str, Variant]:
+    """Returns the variants for images of ``channels`` channels: with 2 or 4 channels the last one can be alpha.
+
+    With another ``form`` of data or storage, these are the documents' own variants on such data.
+    """
+    if form == PLANES and not half:
+        return {n: variant for n, variant in VARIANTS.items() if variant.form != LESS or channels in (2, 4)}
+    return {
+        name: replace(variant, form=form, half=half)
+        for name, variant in VARIANTS.items()
+        if variant.form == PLANES and not variant.half
+    }
+
+
+def data_of(variant: Variant, values: npt.NDArray[np.complex64]) -> npt.NDArray[np.generic]:
+    """Returns a variant's complex numbers as they are stored, in planes or in pixels."""
+    if variant.form in (INTERLEAVED, PAIRS):
+        values = _pixels(values, variant.form)
+    else:
+        values = values[: variant.planes(len(values))]
+    return _stored(values, variant.half)
 
 
 @dataclass(frozen=True)
@@ -119,7 +137,7 @@ def way(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
     params, form = variant.params, variant.form
     there, back = (partial(f, norm="ortho", params=params) for f in (fft.fft2, fft.ifft2))
     if form in (INTERLEAVED, PAIRS):
-        source = gpu.array(_stored(_pixels(values, form), variant.half))
+        source = gpu.array(data_of(variant, values))
         return Way(source, *(_interleaved(gpu, source, inverse, variant) for inverse in (False, True)))
     if form in (CONVERTED, PIXELS):
         return _of_pixels(gpu, variant, values)
@@ -130,7 +148,7 @@ def way(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
     if form == ZEROS:
         source = gpu.array(values.real)
         return Way(source, plan(gpu, _problem(source.shape, False, variant)), partial(back, gpu))
-    source = gpu.array(_stored(values[: variant.planes(len(values))], variant.half))
+    source = gpu.array(data_of(variant, values))
     return Way(source, partial(there, gpu), partial(back, gpu))
 
 

@@ -127,6 +127,11 @@ class FilterRow(bench.Timed):
         return self.median_ms / self.copy_ms if self.copy_ms > 0 else None
 
     @property
+    def predicted_ms(self) -> float | None:
+        """The time that the model's bytes take at the copy's speed; None where that is not known."""
+        return self.model_bytes / self.copy_gbps / 1e6 if self.copy_gbps > 0 else None
+
+    @property
     def copy_share(self) -> float | None:
         """The share of the copy's bandwidth; None where the device's clock cannot tell."""
         return self.gbps / self.copy_gbps if self.gbps and self.copy_gbps > 0 else None
@@ -183,7 +188,7 @@ def _measure(gpu: Gpu, operation: str, width: int, height: int, channels: int) -
 
 def to_json(gpu: Gpu, rows: Sequence[FilterRow]) -> dict[str, Any]:
     """Returns the rows, with the device and versions of the measurement, as plain values."""
-    more = ("median_ms", "copies", "gbps", "copy_share")
+    more = ("median_ms", "predicted_ms", "copies", "gbps", "copy_share")
     return bench.document(
         gpu, [{**asdict(row), **{name: getattr(row, name) for name in more}} for row in rows]
     )
@@ -192,7 +197,7 @@ def to_json(gpu: Gpu, rows: Sequence[FilterRow]) -> dict[str, Any]:
 def table(gpu: Gpu, rows: Sequence[FilterRow], operation: str) -> str:
     """Returns the rows as text for a person."""
     header = (
-        operation, "size", "launches", "min ms", "median", "× copy", "model MB", "GB/s", "% of copy",
+        operation, "size", "launches", "min ms", "median", "model ms", "× copy", "model MB", "GB/s", "% of copy",
     )  # fmt: skip
     cells = [
         (
@@ -201,6 +206,7 @@ def table(gpu: Gpu, rows: Sequence[FilterRow], operation: str) -> str:
             str(len(row.kernels)),
             f"{min(row.ms):.4f}",
             f"{row.median_ms:.4f}",
+            bench.cell(row.predicted_ms, 4),
             bench.cell(row.copies, 2),
             bench.cell(row.model_bytes, 2, per=1e6),
             bench.cell(row.gbps),
@@ -212,6 +218,7 @@ def table(gpu: Gpu, rows: Sequence[FilterRow], operation: str) -> str:
         bench.heading(gpu),
         *columns(header, cells),
         "float32 planes to float32 planes; all kernels of a call; × copy: the median over that of a read and a write;",
-        "model MB: what the launches read and write; GB/s: of that at the median; % of copy: of the copy's GB/s.",
+        "model MB: what the launches read and write; model ms: that at the copy's speed; GB/s: that at the median;",
+        "% of copy: of the copy's GB/s.",
     ]
     return "\n".join(lines)

@@ -19,6 +19,10 @@ from ..profile import KernelTime, Report
 if TYPE_CHECKING:
     from ..device import DeviceInfo
 
+# The phases that move pixels to the device and back.
+_TRANSFERS = ("upload", "download")
+# What readers and writers do.
+_WORK = {"reader": "decode", "writer": "encode"}
 # The version of the JSON report's layout.
 SCHEMA_VERSION = 1
 
@@ -128,23 +132,31 @@ def to_csv(report: Report) -> str:
 
 
 def to_trace(report: Report) -> dict[str, Any]:
-    """Chrome trace events (opens in Perfetto): the host's phases on one track, the kernels on another.
+    """Chrome trace events (opens in Perfetto): tracks of phases, kernels, transfers, and of each reader and writer.
 
     Times are microseconds from the report's start; :meth:`Report.trace_events` tells how clocks are aligned.
     """
+    tracks: dict[str, tuple[str, list[tuple[str, float, float]]]] = {
+        "host": ("phase", [part for part in report.intervals if part[0] not in _TRANSFERS]),
+        f"device: {report.context.get('device', 'OpenCL')}": ("kernel", report.trace_events()),
+        "transfers": ("phase", [part for part in report.intervals if part[0] in _TRANSFERS]),
+    }
+    numbers: dict[tuple[str, str], int] = {}
+    for kind, thread, start, end in report.spans:
+        count = sum(known == kind for known, _ in numbers)
+        track = f"{kind} {numbers.setdefault((kind, thread), count + 1)}"
+        tracks.setdefault(track, ("file", []))[1].append((_WORK[kind], start, end))
     process = 1
-    host, device = 1, 2
     events: list[dict[str, Any]] = [
-        {"ph": "M", "name": "process_name", "pid": process, "tid": host, "args": {"name": "clpix"}},
-        {"ph": "M", "name": "thread_name", "pid": process, "tid": host, "args": {"name": "host"}},
-        {"ph": "M", "name": "thread_name", "pid": process, "tid": device,
-         "args": {"name": f"device: {report.context.get('device', 'OpenCL')}"}},
-    ]  # fmt: skip
-    tracks = ((host, "phase", report.intervals), (device, "kernel", report.trace_events()))
-    for track, category, stretches in tracks:
+        {"ph": "M", "name": "process_name", "pid": process, "tid": 1, "args": {"name": "clpix"}}
+    ]
+    for number, (track, (category, stretches)) in enumerate(tracks.items(), 1):
+        events.append(
+            {"ph": "M", "name": "thread_name", "pid": process, "tid": number, "args": {"name": track}}
+        )
         for name, start, end in stretches:
             events.append(
-                {"ph": "X", "cat": category, "name": name, "pid": process, "tid": track,
+                {"ph": "X", "cat": category, "name": name, "pid": process, "tid": number,
                  "ts": (start - report.started) * 1e6, "dur": (end - start) * 1e6}
             )  # fmt: skip
     return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {**versions(), **report.context}}

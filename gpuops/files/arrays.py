@@ -19,7 +19,7 @@ from .picture import DTYPES, Metadata, Picture, Pixels
 from .reading import parsing
 
 # The name of a member that holds pixels.
-_PIXELS = "pixels"
+PIXELS = "pixels"
 # The names of members that hold metadata as bytes.
 _BYTES = ("icc", "exif", "xmp")
 
@@ -51,7 +51,7 @@ def is_several(path: str) -> bool:
     """Whether an .npz has several arrays, and none is named as the pixels of a picture."""
     try:
         with loaded(path) as file:
-            return len(file.files) > 1 and _PIXELS not in file.files
+            return len(file.files) > 1 and PIXELS not in file.files
     except Exception:  # the reader of the file will report it
         return False
 
@@ -76,8 +76,8 @@ def _read_npz(path: str, layer: str | int | None) -> Picture:
             raise FileError(f"{path}: is a spectrum or coefficient file; ifft or idwt makes it a picture")
         if not names or (layer is not None and layer not in names):
             raise FileError(f"{path}: has no layer {layer!r}; it has {', '.join(names)}")
-        name = str(layer or (_PIXELS if _PIXELS in names else names[0]))
-        if _PIXELS not in names:
+        name = str(layer or (PIXELS if PIXELS in names else names[0]))
+        if PIXELS not in names:
             if layer is None and len(names) > 1:
                 note(f"{path}: holds arrays {', '.join(names)}; {name} is used")
             layers = tuple(names) if len(names) > 1 else ()
@@ -113,7 +113,7 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
             np.save(file, picture.pixels)
         return
     metadata = picture.metadata
-    parts: dict[str, Any] = {_PIXELS: picture.pixels, "linear": np.array(picture.linear)}
+    parts: dict[str, Any] = {PIXELS: picture.pixels, "linear": np.array(picture.linear)}
     for key in _BYTES:
         if value := getattr(metadata, key):
             parts[key] = np.frombuffer(value, np.uint8)

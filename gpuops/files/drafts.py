@@ -34,8 +34,8 @@ _PATIENCE = 1.0
 # Seconds to wait for files that are being opened.
 _OPENING = 0.01
 
-# Held by a thread while it begins a draft, and for good by a process that is ending.
-_beginning = RLock()
+# Held by a thread while it begins a draft or takes a file's name, and for good by a process that is ending.
+beginning = RLock()
 # Drafts of this process that are not finished.
 _unfinished: set[str] = set()
 # Folders that this process has swept.
@@ -48,7 +48,7 @@ def discard_unfinished() -> None:
     Other threads begin no draft and open no file any more: a codec that opens its draft by name would make it anew.
     From here on the process prints nothing to standard error, not even their complaints.
     """
-    _beginning.acquire(timeout=_PATIENCE)
+    beginning.acquire(timeout=_PATIENCE)
     _remove_unfinished()
     with suppress(OSError):
         standard_error.close()
@@ -101,7 +101,7 @@ def _draft(
         while lock is None:
             # The name is noted before there is a file, lest a signal in between leave one.
             path = os.path.join(parent, f".clpix-{_boot()}-{os.urandom(8).hex()}{extension}")
-            with _beginning:
+            with beginning:
                 _unfinished.add(path)
                 made = make(path)
             lock = _locked(path, made)

@@ -60,9 +60,10 @@ _LEFT = {
     0x935C: "Photoshop layers",
 }  # fmt: skip
 #: Tags of directory 0 that programs write by themselves, and that alone are no reason to keep it.
-_ROUTINE = frozenset({0x010D, ORIENTATION, 0x0129, 0x0131, 0x0132, 0x013C})
-#: How descriptions begin that programs read as the layout of the file; another file's would mislead them.
-_LAYOUTS = (b"ImageJ=", b'{"', b"<?xml")
+_ROUTINE = frozenset({0x010D, ORIENTATION, 0x0129, 0x013C})
+#: How descriptions begin that programs read as the file's layout; another file's would mislead them. With the names
+#: of those that say more than the layout.
+_LAYOUTS = {b"ImageJ=": "ImageJ description", b"<?xml": "XML description", b'{"': None}
 #: Types of offsets, and types that only BigTIFF has.
 _PLACES = (13, 16, 17, 18)
 
@@ -80,8 +81,9 @@ def _description(file: BinaryIO) -> tuple[Directory, list[str]]:
     ]
     kept = {tag: value for tag, value in described.items() if tag not in _LEFT and tag not in foreign}
     text = kept.get(DESCRIPTION)
-    if isinstance(text, Entry) and text.data.startswith(_LAYOUTS):
+    if isinstance(text, Entry) and text.data.startswith(tuple(_LAYOUTS)):
         del kept[DESCRIPTION]
+        left += [name for start, name in _LAYOUTS.items() if name and text.data.startswith(start)]
     part = kept.get(EXIF_IFD)
     note = part.get(MAKER_NOTE) if isinstance(part, dict) else None
     if isinstance(note, Entry) and _points_into_itself(note, structure.order):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError
-from ..notes import note
+from ..notes import note, some_of
 from ..params.storage import Storage
 from ..pixels.colour import unusual
 from . import alpha, oiio
@@ -194,7 +194,7 @@ def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attribut
             f"{path}: its X, Y, Z are taken as they are in place of red, green, blue; no colour is converted"
         )
     if attributes:
-        note(f"{path}: is read without its header attributes {', '.join(attributes)}")
+        note(f"{path}: is read without its header attributes {some_of(attributes)}")
 
 
 @contextmanager

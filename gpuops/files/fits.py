@@ -6,10 +6,13 @@ first row of a file is the lowest. Three planes are taken as red, green and blue
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 
 from ..errors import FileError
-from ..notes import note
+from ..notes import note, some_of
 from ..params.storage import Storage
 from . import frames, oiio
 from .formats import Format
@@ -20,24 +23,32 @@ _EXACT = 1 << 24
 
 # The bytes of a header's block, and of a card in it.
 _BLOCK, _CARD = 2880, 80
+# Attributes that say how an image is stored.
+_STRUCTURE = re.compile("oiio:.*|Bzero|Bscale|Blank|Pcount|Gcount|Extend|Groups|Date(Time)?", re.IGNORECASE)
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     """The values of an image as floats; layer is the number of an image in the file."""
     with oiio.Reader(path) as file:
         count = file.count()
-        index = 0 if layer is None else frames.chosen(path, layer, count, "images", "image")
+        filled = [i for i in range(count) if _has_pixels(file.spec(i))]
+        first = next(iter(filled), 0)
+        index = first if layer is None else frames.chosen(path, layer, count, "images", "image")
         spec = file.spec(index)
-        if min(spec.width, spec.height, spec.nchannels) < 1:
-            raise FileError(f"{path}: has no pixels; name another image of the file by --layer")
+        if index not in filled:
+            others = f"; --layer names one that has: {', '.join(map(str, filled))}" if filled else ""
+            raise FileError(f"{path}: {f'image {index}' if others else 'it'} has no pixels{others}")
         planes = spec.nchannels * spec.depth
         if planes not in (1, 3) or spec.depth > 1:
             raise FileError(f"{path}: holds a cube of {planes} planes; take one of them out first")
         stored = file.read(index=index)
         zero, scale = (spec.get_float_attribute(name, usual) for name, usual in (("Bzero", 0), ("Bscale", 1)))
         blank = spec.getattribute("Blank")
-    if count > 1 and layer is None:
-        note(f"{path}: holds {count} images; the first is used")
+        cards = [a.name.upper() for a in spec.extra_attribs if not _STRUCTURE.fullmatch(a.name)]
+    if len(filled) > 1 and layer is None:
+        note(f"{path}: holds {len(filled)} images; number {index} is used")
+    if cards:
+        note(f"{path}: is read without its header cards {some_of(cards)}")
     values = stored.astype(np.float64)
     if stored.dtype.kind in "iu" and blank is not None:
         values[stored == int(blank)] = np.nan
@@ -53,6 +64,10 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         layer=str(index) if several else "",
         layers=tuple(map(str, range(count))) if several else (),
     )
+
+
+def _has_pixels(spec: Any) -> bool:
+    return bool(min(spec.width, spec.height, spec.nchannels) > 0)
 
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:

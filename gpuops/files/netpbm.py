@@ -30,7 +30,7 @@ _BITS = re.compile(rb"P([14])" + _SIZES + _END)
 #: The header of PGM and PPM: the same, and the largest value.
 _VALUES = re.compile(rb"P([2356])" + _SIZES + _GAP + rb"(\d+)" + _END)
 #: The bytes in which a header has to end.
-_LONGEST = 1 << 16
+LONGEST = 1 << 16
 #: The channels of PAM's kinds of tuples that are pictures.
 _TUPLES = {"BLACKANDWHITE": 1, "GRAYSCALE": 1, "RGB": 3}
 _TUPLES |= {f"{name}_ALPHA": channels + 1 for name, channels in _TUPLES.items()}
@@ -40,11 +40,11 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     if layer is not None:
         raise FileError(f"{path}: has no layer {layer!r}; it has no layers")
     with open(path, "rb") as file:
-        head = file.read(_LONGEST)
+        head = file.read(LONGEST)
         if head.startswith(b"P7"):
             width, height, channels, most, start = _pam_header(path, head)
         else:
-            width, height, channels, most, start = _header(path, head)
+            width, height, channels, most, start = header(path, head)
         if min(width, height) < 1:
             raise FileError(f"{path}: has no pixels ({width} x {height})")
         if not 1 <= most <= 65535:
@@ -89,7 +89,7 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         np.ascontiguousarray(pixels, pixels.dtype.newbyteorder(">")).tofile(file)
 
 
-def _header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
+def header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
     """Width, height, channels, the largest value and where the pixels begin."""
     found = (_BITS if head[1:2] in b"14" else _VALUES).match(head)
     if found is None:

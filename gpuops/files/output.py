@@ -11,9 +11,20 @@ from typing import NamedTuple
 
 from ..errors import FileError
 from . import extras, places
-from .drafts import PRIVATE, USUAL, draft_file
+from .drafts import PRIVATE, USUAL, beginning, draft_file
 from .formats import Format, format_of
 from .places import Path_
+
+# What systems answer on disks that know no hard links.
+_NO_LINKS = (
+    errno.EPERM,
+    errno.EACCES,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+    errno.ENOSYS,
+    errno.EINVAL,
+    errno.EMLINK,
+)
 
 
 class Identities:
@@ -162,11 +173,17 @@ def _move(temporary: str, target: str, *, overwrite: bool) -> None:
         return
     try:
         os.link(temporary, target)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links: take the name first, then fill it
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL))
-        os.replace(temporary, target)
+    except OSError as error:
+        # Interruptions remove drafts: one that is gone must not leave an empty file.
+        if error.errno not in _NO_LINKS:
+            raise
+        with beginning:
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL))  # takes the name, which is then filled
+            try:
+                os.replace(temporary, target)
+            except OSError:
+                os.unlink(target)
+                raise
 
 
 def _check_space(path: str) -> None:

@@ -109,6 +109,8 @@ class Page:
         aspect = spec.get_float_attribute("PixelAspectRatio", 1)
         if not size and abs(aspect - 1) > _ASPECT_TOLERANCE:
             unused.append(f"pixel aspect ratio ({aspect:.4g})")
+        elif not size and fmt.name == "TIFF" and (density := spec.get_float_attribute("XResolution", 1)) != 1:
+            unused.append(f"resolution ({density:.6g} pixels to a unit that it does not name)")
         several = len(self.names) > 1
         if several and self.first and extras.layers:
             unused.append(f"gain map (--layer {self.names[1]} applies it)")

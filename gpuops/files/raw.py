@@ -12,7 +12,9 @@ from pathlib import PurePath
 import numpy as np
 
 from ..errors import FileError
+from ..notes import note
 from ..pixels.targets import named
+from .containers import read_extras
 from .extras import needed
 from .formats import Format, by_name
 from .picture import Metadata, Picture
@@ -50,6 +52,10 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
             output_bps=16,
             output_color=rawpy.ColorSpace.Rec2020,
         )
+    extras = read_extras(path, "TIFF")  # those of a file of another structure are none
+    lost = [name for name, data in (("EXIF", extras.exif), ("XMP", extras.xmp)) if data]
+    if lost:
+        note(f"{path}: is read without its {' and '.join(lost)}")
     pixels = np.multiply(codes, np.float32(1 / _MOST), dtype=np.float32)
     colour = named("linear-rec2020")
     return Picture(np.ascontiguousarray(pixels), linear=True, metadata=Metadata(colour=colour))

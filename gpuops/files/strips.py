@@ -11,6 +11,7 @@ from .. import notes
 from .picture import Picture, Pixels
 from .pictures import format_in
 from .reading import reading
+from .sizes import nbytes_in
 from .streams import with_text_name
 
 # The modules of formats that can be read by rows.
@@ -72,15 +73,20 @@ class Strips:
         return cls(picture, rows, in_memory=True)
 
 
-def open_rows(path: str, layer: str | int | None, most: int) -> Strips | None:
-    """Opens a picture by rows if it takes more than ``most`` bytes of memory as a whole, as far as formats can tell.
+def open_rows(path: str, layer: str | int | None, most: int, *, strict: bool = False) -> Strips | None:
+    """Opens a picture by rows if it takes more than ``most`` bytes of memory as a whole.
 
-    Raises NeedsWholeFile if it does, but cannot be read by rows.
+    Raises NeedsWholeFile if it does, but cannot be read by rows. Unless ``strict``, files that are so small that their
+    pixels are hardly more are not asked.
     """
-    if os.path.getsize(path) * _DENSEST <= most:
+    if os.path.getsize(path) * _DENSEST <= most and not strict:
         return None
     fmt = format_in(path)
     if fmt.name not in _READERS:
+        with with_text_name(path) as text:
+            nbytes = nbytes_in(text, fmt, layer)
+        if nbytes is not None and nbytes * COPIES > most:
+            raise NeedsWholeFile(f"{fmt} is read as a whole", nbytes)
         return None
     module = import_module(f".{_READERS[fmt.name]}", __package__)
     said: list[str] = []

@@ -77,7 +77,10 @@ class Structure:
         raise MalformedError("not a TIFF structure")
 
     def entries(self, offset: int) -> tuple[dict[int, Entry], list[int], int]:
-        """A directory's entries, the tags that could not be read, and the offset of the next directory."""
+        """A directory's entries, the tags that could not be read, and the offset of the next directory.
+
+        Of several entries of a tag the first counts.
+        """
         head, word, room = ("Q", "Q", 8) if self.big else ("H", "I", 4)
         (count,) = struct.unpack(self.order + head, self._exactly(offset, struct.calcsize("=" + head)))
         if count > _LONGEST:
@@ -100,7 +103,8 @@ class Structure:
                 unread.append(tag)
                 continue
             data = data[: number * length]
-            entries[tag] = Entry(kind, number, data if self.order == "<" else _swapped(data, unit), position)
+            data = data if self.order == "<" else _swapped(data, unit)
+            entries.setdefault(tag, Entry(kind, number, data, position))
         return entries, unread, struct.unpack(self.order + word, following.ljust(room, b"\0"))[0]
 
     def tree(self, offset: int, pointers: Pointers) -> tuple[Directory, list[int]]:

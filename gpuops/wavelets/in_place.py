@@ -27,6 +27,10 @@ from .wavelets import WAVELETS
 
 Shape = tuple[int, ...]
 
+TABLES = GLOBAL, CONSTANT, NONE = "global", "constant", "none"  # where the table of cycles lies
+_CONSTANT_BYTES = (
+    1 << 16
+)  # the least constant memory of a device: OpenCL 1.2, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE
 CHUNK = 128  # samples of a chunk: four of a GPU's transactions of 128 bytes
 _LANES = 32  # samples of a chunk that a group moves side by side, in each of its pieces
 # Pieces that a group moves at the same time: if cycles have up to _LONG chunks, and if they are longer.
@@ -36,7 +40,7 @@ _LEAST = 16  # the fewest chunks of a piece
 
 
 def decompose(
-    image: Image, params: DwtParams, levels: int, *, chunk: int = CHUNK, table: bool = True
+    image: Image, params: DwtParams, levels: int, *, chunk: int = CHUNK, table: str = GLOBAL
 ) -> None:
     """All levels of an Image (planes, height, width) float32 or int32, which the :mod:`.blocked` layout overwrites.
 
@@ -46,9 +50,10 @@ def decompose(
         Parameters of the method ``in-place``; ``integer`` for int32.
     chunk : int
         Samples of a chunk; 32 of them are 128 bytes.
-    table : bool
-        Cycles come from a table, which takes memory: :func:`table_bytes`. Otherwise, if the number of chunks is a power
-        of two, each chunk's number tells by its bits whether it is a cycle's first.
+    table : str
+        Where the table of cycles lies, which takes memory (:func:`table_bytes`): ``global``, or ``constant`` as in the
+        source, if it has 64 KiB at most, which every device has. ``none``: if the number of chunks is a power of two,
+        each chunk's number tells by its bits whether it is a cycle's first.
 
     Raises
     ------
@@ -62,7 +67,7 @@ def decompose(
 
 
 def recompose(
-    image: Image, params: DwtParams, levels: int, *, chunk: int = CHUNK, table: bool = True
+    image: Image, params: DwtParams, levels: int, *, chunk: int = CHUNK, table: str = GLOBAL
 ) -> None:
     """The inverse of :func:`decompose`, over the same memory."""
     _check(image, params, chunk)
@@ -93,7 +98,7 @@ def _check(image: Image, params: DwtParams, chunk: int) -> None:
         raise ParameterError(f"a chunk has a sample at least, not {chunk}")
 
 
-def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK, table: bool = True) -> int:
+def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK, table: str = GLOBAL) -> int:
     """The bytes that the tables of cycles take on the device for an image of (height, width) ``shape``, one way."""
     counts = set()
     for _ in range(levels):
@@ -103,7 +108,7 @@ def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK, tabl
     return sum(pieces.nbytes for pieces in found if pieces is not None)
 
 
-def _columns(image: Image, height: int, width: int, params: DwtParams, table: bool, *, inverse: bool) -> None:
+def _columns(image: Image, height: int, width: int, params: DwtParams, table: str, *, inverse: bool) -> None:
     line = Line(WAVELETS[params.wavelet], params.mode, 1, height, width, inverse)
     if inverse:
         run(line, image)
@@ -113,7 +118,7 @@ def _columns(image: Image, height: int, width: int, params: DwtParams, table: bo
 
 
 def _rows(
-    image: Image, height: int, width: int, params: DwtParams, chunk: int, table: bool, *, inverse: bool
+    image: Image, height: int, width: int, params: DwtParams, chunk: int, table: str, *, inverse: bool
 ) -> None:
     line = Line(WAVELETS[params.wavelet], params.mode, 2, width, height, inverse)
     chunks = 2 * (width // (2 * chunk))
@@ -152,7 +157,7 @@ def _create(image: Image, label: str, height: int, width: int, chunk: int, inver
 
 
 def _permute(
-    image: Image, label: str, count: int, lanes: int, rows: int, stride: int, inverse: bool, table: bool
+    image: Image, label: str, count: int, lanes: int, rows: int, stride: int, inverse: bool, table: str
 ) -> None:
     """Algorithm 2: permutes ``count`` chunks of ``lanes`` samples, ``stride`` apart, in the first ``rows`` of each
     plane."""
@@ -249,14 +254,18 @@ def _wide(gpu: Gpu) -> int:
 
 
 def _permuting(
-    gpu: Gpu, count: int, wide: int, inverse: bool, table: bool
+    gpu: Gpu, count: int, wide: int, inverse: bool, table: str
 ) -> tuple[Kernel, tuple[int, ...], Image | None]:
     """The kernel, its groups (work-items side by side, pieces, 1), and the table; None if bits replace the table."""
-    kernel = gpu.kernel("dwt_chunks", "permute", WIDTH=wide, EACH=1)
-    if not table and count & (count - 1) == 0:
+    constant = {"CONSTANT": True} if table == CONSTANT else {}
+    kernel = gpu.kernel("dwt_chunks", "permute", WIDTH=wide, EACH=1, **constant)
+    if table == NONE and count & (count - 1) == 0:
         # Most chunks lead no cycle: their work-items must not wait in a group for one that does.
         return kernel, kernel.fit(4 * _LANES // wide, 1, 1), None
     longest = max(length for _, length in cycles(count))
     local = kernel.fit(_LANES // wide, _PIECES[longest > _LONG], 1)
     key = "dwt chunks", count, local[1], inverse
-    return kernel, local, gpu.kept(key, lambda: gpu.array(pieces(count, local[1], inverse=inverse)))
+    found = gpu.kept(key, lambda: gpu.array(pieces(count, local[1], inverse=inverse)))
+    if constant and found.nbytes > _CONSTANT_BYTES:
+        return _permuting(gpu, count, wide, inverse, GLOBAL)
+    return kernel, local, found
