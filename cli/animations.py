@@ -13,7 +13,7 @@ from .options import refuse
 from .shared import Shared
 
 if TYPE_CHECKING:
-    from gpuops.files import Format
+    from gpuops.files import Format, Identities
 
 # The extensions of outputs that hold an animation; a .png is one of many numbered pictures.
 _EXTENSIONS = (".gif", ".webp", ".apng")
@@ -26,8 +26,11 @@ def is_wanted(shared: Shared) -> bool:
     return bool(shared.frame_of) and one and os.path.splitext(output)[1].lower() in _EXTENSIONS
 
 
-def make(shared: Shared, each: Callable[[Shared], None], *, writes: bool) -> None:
-    """Makes an animation; ``each`` does the work on frames, and ``writes`` says that it writes pictures on the way."""
+def make(shared: Shared, each: Callable[[Shared], None], inputs: Identities, *, writes: bool) -> None:
+    """Makes an animation; ``each`` does the work on frames, and ``writes`` says that it writes pictures on the way.
+
+    ``inputs``: files that it may not overwrite.
+    """
     from gpuops import files
     from gpuops.files import animations
     from gpuops.files.drafts import draft_folder
@@ -45,9 +48,7 @@ def make(shared: Shared, each: Callable[[Shared], None], *, writes: bool) -> Non
     if len(set(shared.inputs)) > 1:
         raise click.UsageError("an animation is made of the frames of one file: give -o a folder for several")
     assert shared.output is not None
-    fmt: Format = files.check_output(
-        shared.output, overwrite=shared.overwrite, inputs=files.Identities(shared.inputs)
-    )
+    fmt: Format = files.check_output(shared.output, overwrite=shared.overwrite, inputs=inputs)
     check_depth(shared, replace(fmt, name=f"animated {fmt}", dtypes=("uint8",)))
     check_storage(shared, shared.output)
     output, storage = shared.output, shared.of_job().storage

@@ -9,6 +9,7 @@ import click
 
 from gpuops.batch.job import Job
 from gpuops.batch.journal import Journal
+from gpuops.errors import FileError
 from gpuops.files import places
 
 from .shared import Shared
@@ -58,7 +59,11 @@ def look_at(jobs: Sequence[Job]) -> None:
 def remaining(shared: Shared, jobs: Sequence[Job], journal: Journal | None) -> Iterator[Job]:
     """Yields the jobs that are not done, by what the options say. Outputs that are out of date may be replaced."""
     for job in jobs:
-        if not all(map(places.exists, job.outputs)):
+        try:
+            there = all(map(places.exists, job.outputs))
+        except FileError:  # an address does not answer, which the check of the output says
+            there = False
+        if not there:
             ours = shared.resume is not None and journal is not None and journal.is_ours(job.target)
             yield job.replacing() if ours or shared.update else job
         elif shared.resume is not None and journal is not None:

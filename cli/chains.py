@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from functools import partial
@@ -25,9 +24,13 @@ if TYPE_CHECKING:
     from gpuops.notes import Finding
 
 
-def process_chain(shared: Shared, how: ChainOptions, chain: Chain, name: str) -> None:
-    """Does the chain on every input; ``name``: what {op} stands for in an output's name."""
-    from gpuops.files import Identities
+def process_chain(
+    shared: Shared, how: ChainOptions, chain: Chain, name: str, *, also_read: Sequence[str] = ()
+) -> None:
+    """Does the chain on every input; ``name``: what {op} stands for in an output's name.
+
+    ``also_read``: files that no output may overwrite, beside those that the chain and the options name.
+    """
     from gpuops.files.output import atomic, check_place
 
     from .pipeline import process
@@ -37,9 +40,10 @@ def process_chain(shared: Shared, how: ChainOptions, chain: Chain, name: str) ->
     if how.explain:
         _explain(shared, chain, fuse=how.fuse)
         return
-    asides = _asides(shared, chain, name)
+    also_read = (*also_read, *files_of(chain))
+    asides = _asides(shared, chain, name, also_read)
     if how.save_recipe is not None:
-        check_place(how.save_recipe, overwrite=shared.overwrite, inputs=Identities(shared.inputs))
+        check_place(how.save_recipe, overwrite=shared.overwrite)
         text = chain.to_toml()
 
     process(
@@ -48,7 +52,7 @@ def process_chain(shared: Shared, how: ChainOptions, chain: Chain, name: str) ->
         chain,
         fuse=how.fuse,
         asides=asides,
-        also_read=files_of(chain),
+        also_read=also_read,
         tell=partial(_tell, shared),
     )
     if how.save_recipe is not None:
@@ -64,12 +68,12 @@ def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say
+    from .main import say, show
 
     for finding in findings or ():
         text = visible(f"{printable(job.source)}: {finding.text}")
         if not finding.detail:
-            (say if job.target == STREAM else click.echo)(text)
+            (say if job.target == STREAM else show)(text)
         elif shared.verbose:
             say(f"clpix: {text}")
 
@@ -93,7 +97,7 @@ def _explain(shared: Shared, chain: Chain, *, fuse: bool) -> None:
             raise click.UsageError(str(error), click.get_current_context()) from None
 
 
-def _asides(shared: Shared, chain: Chain, name: str) -> dict[str, tuple[str, ...]]:
+def _asides(shared: Shared, chain: Chain, name: str, also_read: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Returns the files that ``write`` steps make, by the output. Refuses files that cannot be written."""
     from gpuops.files import Identities
 
@@ -106,20 +110,19 @@ def _asides(shared: Shared, chain: Chain, name: str) -> dict[str, tuple[str, ...
         raise click.UsageError("what is written on the way is written once: leave out --repeat")
     outputs = naming.outputs_of(shared, name)
     found: dict[str, tuple[str, ...]] = dict.fromkeys(outputs, ())
-    taken = set(map(os.path.realpath, outputs))
-    inputs = Identities((*shared.inputs, *files_of(chain)))
+    taken = Identities(outputs)
+    inputs = Identities((*shared.inputs, *shared.lists, *also_read))
     # Whether existing files stay or are replaced is decided later, with each job.
     later = shared.skip_existing or shared.update or shared.resume is not None
     for params in writes:
         paths = naming.outputs_of(shared, name, params.output)
         for path, folder in zip(paths, shared.below, strict=True):
-            if os.path.realpath(path) in taken:
+            if taken.add(path) is not None:
                 raise click.UsageError(f"{path} would be written twice: name another file")
             if path == STREAM:
                 raise click.UsageError("'write' needs a file's name; -o - is for the result")
             how = replace(shared, output=params.output, overwrite=shared.overwrite or later)
             check_output(how, path, inputs, naming.levels(folder))
-        taken.update(map(os.path.realpath, paths))
         found = {output: (*found[output], path) for output, path in zip(outputs, paths, strict=True)}
     return found
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import partial
+
+import click
 
 from gpuops import files
 from gpuops.errors import FileError, ParameterError
@@ -12,6 +15,7 @@ from gpuops.files.formats import DEPTHS
 from gpuops.params.files import STREAM
 
 from . import naming
+from .options import OutputOption
 from .shared import DTYPES, Shared
 
 
@@ -73,6 +77,21 @@ def check_output(shared: Shared, output: str, inputs: files.Identities, levels: 
     if (len(shared.inputs) > 1 or output != shared.output) and not places.is_address(output):
         naming.make_folder(output, levels)
     place()
+
+
+def check_apart(inputs: files.Identities, outputs: Iterable[str]) -> None:
+    """Refuses a file that an option writes, such as a journal, if it is an input, an output, or another option's."""
+    context = click.get_current_context()
+    written = files.Identities(outputs)
+    for option in context.command.params:
+        path = context.params.get(option.name or "") if isinstance(option, OutputOption) else None
+        if path is None:
+            continue
+        name = f"{option.opts[-1]} {path}"
+        if path in inputs:
+            raise FileError(f"{name}: is also an input, which is never overwritten; name another file")
+        if written.add(path) is not None:
+            raise FileError(f"{name}: is also written as another output; name another file")
 
 
 def check_format(shared: Shared, output: str) -> None:

@@ -36,7 +36,9 @@ def check(shared: Shared) -> None:
             )
 
 
-def results(shared: Shared, jobs: Sequence[Job], begin: Callable[[Job], None]) -> Iterator[Done]:
+def results(
+    shared: Shared, jobs: Sequence[Job], begin: Callable[[Job], None], end: Callable[[Done], None]
+) -> Iterator[Done]:
     """Does jobs on the cluster that the options name."""
     from gpuops.batch.connection import connected
 
@@ -55,4 +57,5 @@ def results(shared: Shared, jobs: Sequence[Job], begin: Callable[[Job], None]) -
             memory=shared.memory,
             retries=shared.retries,
             begin=begin,
+            end=end,
         )

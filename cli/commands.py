@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
+
+from gpuops import notes
 
 # The least similarity (difflib's ratio, at most 1) of a name that is suggested for another one.
 _NEAR = 0.7
@@ -96,6 +99,10 @@ def begun(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
     """Invokes a command that is going to need a device, whose libraries are loaded from now on."""
     from gpuops.process import ahead
 
+    from .main import say
+
+    if sys.stderr.isatty() and not ctx.params.get("quiet"):
+        notes.on_wait = lambda text: say(f"clpix: {text}")
     ahead.begin()
     return invoke(ctx)
 

@@ -67,14 +67,14 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     from gpuops.batch.access import Access, Threaded
     from gpuops.batch.item import Item
     from gpuops.batch.reader import check_input
-    from gpuops.errors import DeviceError, FileError, ParameterError
+    from gpuops.errors import DeviceError, FileError, ParameterError, visible
     from gpuops.files import Identities
     from gpuops.files.streams import printable
     from gpuops.metrics.compare import converted_to
     from gpuops.params.files import STREAM
     from gpuops.process import signals
 
-    from .checks import check_output, check_stdin, check_storage
+    from .checks import check_apart, check_output, check_stdin, check_storage
     from .pipeline import open_gpu, reporting
 
     options.refuse("figures are of Rec. 709's light", "working")
@@ -94,12 +94,14 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     check_stdin(first, second)
     gpu: Gpu | None = None
     try:
-        with reporting(shared, (first, second)) as report:
+        with reporting(shared) as report:
             paths = [path for path in (first, second) if path != STREAM]
             for path in paths:
                 check_input(path, alone=True)
+            taken = Identities((*paths, *filter(None, [given.how.mask])))
+            check_apart(taken, filter(None, [shared.output]))
             if shared.output is not None:
-                check_output(shared, shared.output, Identities(paths))
+                check_output(shared, shared.output, taken)
                 check_storage(shared, shared.output)
             with ThreadPoolExecutor(2, initializer=signals.leave_to_others) as pool:
                 job = shared.of_job()
@@ -134,11 +136,11 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
         click.echo(json.dumps(result_, indent=1, ensure_ascii=False))
     else:
         if (converted := converted_to(both.pair.compared[0], both.reference, both.result)) is not None:
-            click.echo(f"compared as {converted}")
+            click.echo(visible(f"compared as {converted}"))
         for line in _as_text(measured, given):
-            click.echo(line)
+            click.echo(visible(line))
         if shared.output is not None:
-            click.echo(f"{printable(shared.output)}: differences × {shown:.4g}")
+            click.echo(visible(f"{shared.output}: differences × {shown:.4g}"))
     click.get_current_context().exit(DIFFER if measured.missed else ALIKE)
 
 

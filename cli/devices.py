@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuops.errors import byte_count
+
 from . import options
 
 if TYPE_CHECKING:
@@ -104,24 +106,15 @@ def row(info: DeviceInfo, chosen: Sequence[int]) -> list[str]:
         info.version.removeprefix("OpenCL ").partition(" ")[0],
         str(info.compute_units),
         str(info.clock_mhz or "-"),
-        size(info.global_bytes),
-        size(info.max_alloc_bytes),
-        size(info.local_bytes),
+        byte_count(info.global_bytes),
+        byte_count(info.max_alloc_bytes),
+        byte_count(info.local_bytes),
         str(info.work_group),
         "yes" if info.double else "no",
         "yes" if info.half else "no",
         figure(info.copy_gbps),
         figure(info.gflops),
     ]
-
-
-def size(count: int) -> str:
-    """Returns bytes in the largest binary unit of which there is at least one."""
-    value, unit = float(count), "B"
-    for larger in ("KiB", "MiB", "GiB"):
-        if value >= 1024:
-            value, unit = value / 1024, larger
-    return f"{value:.4g} {unit}"
 
 
 def figure(value: float | None) -> str:

@@ -159,7 +159,8 @@ def command(
     if keep is not None:
         keeping = KeepParams(keep)
 
-    def check(writes_data: bool) -> None:
+    def check(job: Job) -> None:
+        writes_data = job.options.writes_data(job.target)
         if writes_data and not reconstruct:
             options.refuse("coefficients are of stored values", "colour")
             options.refuse("coefficients are stored as they are", *options.STORAGE)
@@ -185,7 +186,7 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say
+    from .main import say, show
 
     if told is None:
         return
@@ -199,12 +200,12 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
             "threshold": kept.threshold,
             "psnr": psnr if math.isfinite(psnr) else str(psnr),
         }
-        click.echo(json.dumps(figures, ensure_ascii=False))
+        show(json.dumps(figures, ensure_ascii=False))
         return
     streams = job.target == STREAM
     name, share = "stdout" if streams else printable(job.target), 100 * kept.kept / kept.coefficients
     line = f"{name}: {kept.kept} of {kept.coefficients} coefficients kept ({share:.3g} %), PSNR {psnr:.2f} dB"
-    (say if streams else click.echo)(visible(line))
+    (say if streams else show)(visible(line))
 
 
 def _check(

@@ -14,6 +14,7 @@ from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
+    from gpuops.batch.spectra import Findings
     from gpuops.fourier.peaks import Peak
 
 
@@ -42,7 +43,7 @@ def ways(command: options.Command) -> options.Command:
         "clpix fft texture.png -o low.exr --filter lowpass --cutoff 0.1",
     ),
     groups={
-        "Spectrum": ("view", "half", "shift", "norm", "window", "pad", "precision"),
+        "Spectrum": ("view", "profile", "half", "shift", "norm", "window", "pad", "precision"),
         "Filter": ("kind", "cutoffs", "filter_shape", "order", "mask"),
         "Peaks": ("peaks", "axes"),
         "Kernels": ("method", "radix", "twiddle"),
@@ -77,7 +78,12 @@ def ways(command: options.Command) -> options.Command:
 @click.option(
     "--view",
     type=types.ChoiceType(choices.VIEWS),
-    help="Make this picture of the spectrum [default: log-magnitude].",
+    help="Make this picture of the spectrum, or write these numbers as floats [default: log-magnitude].",
+)
+@click.option(
+    "--profile",
+    metavar="FILE.csv",
+    help="Write the mean of the view (default: power) over all directions, for each radius.",
 )
 @click.option(
     "--peaks",
@@ -125,6 +131,7 @@ def command(
     window: str,
     pad: str,
     view: str | None,
+    profile: str | None,
     peaks: int | None,
     axes: bool,
     kind: str | None,
@@ -157,18 +164,22 @@ def command(
             pad=pad,
             filter=chosen,
             mask=None if mask is None else FileOperand.of(mask),
-            precision=precision,
+            precision="single" if picture and precision == "half" else precision,
             how=how,
         )
 
-    def check(writes_data: bool) -> None:
-        if writes_data and view is None:
+    def check(job: Job) -> None:
+        if job.options.writes_data(job.target) and view is None:
             options.refuse("a spectrum is of stored values", "colour")
             options.refuse("a spectrum is stored as it is", *options.STORAGE)
             options.refuse("a spectrum is stored as --precision says", "dtype")
             options.refuse("numbers have no axes: give a picture's name, or --view", "axes")
             return
-        options.refuse("a picture is scaled to its own range", "norm")
+        if job.options.depth_of(job.target, "uint8").startswith("float"):
+            options.refuse("numbers have no colour space", "colour")
+            options.refuse("numbers have no axes: give a picture's name, or leave out --dtype", "axes")
+        elif profile is None:
+            options.refuse("a picture is scaled to its own range", "norm")
         options.refuse("a picture shows the spectra of the colours", "alpha")
         if half:
             options.refuse("a picture shows the full spectrum", "half")
@@ -180,24 +191,34 @@ def command(
 
     from gpuops.batch.spectra import ToSpectrum
 
+    from . import profiles
     from .pipeline import process
 
     also_read = () if mask is None else (mask,)
-    work = ToSpectrum(numbers, params(True), view, peaks or 0, axes)
-    process(shared, "fft", work, check=check, also_read=also_read, tell=_tell)
+    work = ToSpectrum(numbers, params(True), view, peaks or 0, axes, profile is not None)
+    with profiles.written(profile, shared, also_read) as keep:
+
+        def tell(job: Job, found: Findings) -> None:
+            _tell(job, found.peaks, "encoded" if shared.space == "auto" else shared.space)
+            if found.profile is not None:
+                keep(job.source, found.profile)
+
+        process(shared, "fft", work, check=check, also_read=also_read, tell=tell)
 
 
-def _tell(job: Job, told: list[Peak] | None) -> None:
-    """Prints the periodic components that were found, if any were asked for."""
+def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
+    """Prints the periodic components that were found in the values of a space, if any were asked for."""
+    from shlex import join
+
     from gpuops.bench.report_formats import columns
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say
+    from .main import say, show
 
     if told is None:
         return
-    tell = say if job.target == STREAM else click.echo
+    tell = say if job.target == STREAM else show
     count = f"{len(told)} periodic component{'' if len(told) == 1 else 's'}"
     tell(visible(f"{printable(job.source)}: {count}"))
     rows = [
@@ -212,5 +233,12 @@ def _tell(job: Job, told: list[Peak] | None) -> None:
         for number, peak in enumerate(told, 1)
     ]
     header = ("", "cycles/picture", "period px", "angle °", "amplitude", "--cutoff")
-    for line in columns(header, rows) if rows else ():
+    if not told:
+        return
+    for line in columns(header, rows):
         tell(line)
+    cutoffs = [word for peak in told[: choices.MOST_NOTCHES] for word in ("--cutoff", peak.cutoff)]
+    command = join(
+        ["clpix", "filter", job.source, "-o", "OUTPUT", "--kind", "notch", *cutoffs, "--space", space]
+    )
+    tell(visible(f"without them: {command}"))

@@ -53,10 +53,10 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
 
     from gpuops.batch import contents, describe
     from gpuops.errors import DeviceError, GpuopsError, visible
-    from gpuops.files import Strips
+    from gpuops.files import Identities, Strips
     from gpuops.files.streams import printable
 
-    from .checks import check_stdin
+    from .checks import check_apart, check_stdin
     from .main import FAILURE, complain
     from .pipeline import failure, open_gpu, reporting
 
@@ -66,6 +66,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     listed: list[Any] = []
     failed = 0
     with reporting(shared) as report:
+        check_apart(Identities(shared.inputs), ())
         for path in shared.inputs:
             try:
                 with report.phase("decode") if report else nullcontext():

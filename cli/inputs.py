@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
@@ -39,7 +40,14 @@ def listed(shared: Shared) -> Shared:
     if shared.from0 == STREAM and STREAM in named:
         raise ParameterError("'-' is standard input, which can be read once: name it once")
     pairs = [pair for path in named for pair in _within(path, shared)]
-    found = replace(shared, inputs=tuple(path for path, _ in pairs), below=tuple(below for _, below in pairs))
+    lists = [path[1:] for path in shared.inputs if path.startswith(_LIST)]
+    lists += [] if shared.from0 in (None, STREAM) else [str(shared.from0)]
+    found = replace(
+        shared,
+        inputs=tuple(path for path, _ in pairs),
+        lists=tuple(lists),
+        below=tuple(below for _, below in pairs),
+    )
     return found if shared.frames is None else _by_frames(found, shared.frames)
 
 
@@ -109,7 +117,7 @@ def _lines(path: str) -> Iterator[str]:
 
 
 def _text(path: str) -> str:
-    """Returns the text of a list. Bytes that are no text are kept as they are."""
+    """Returns the text of a list, without a byte order mark. Bytes that are no text are kept as they are."""
     try:
         if path == STREAM:
             content = sys.stdin.buffer.read()
@@ -118,7 +126,7 @@ def _text(path: str) -> str:
                 content = file.read()
     except OSError as error:
         raise FileError(f"{path}: the list of inputs cannot be read ({error.strerror})") from None
-    return os.fsdecode(content)
+    return os.fsdecode(content.removeprefix(codecs.BOM_UTF8))
 
 
 def _within(path: str, shared: Shared) -> Iterable[tuple[str, str]]:

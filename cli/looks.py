@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
@@ -20,7 +19,7 @@ from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
 from .chains import files_of
-from .options import Command, collected, refuse
+from .options import Command, OutputOption, collected, refuse
 from .shared import Shared
 from .types import Word
 
@@ -127,9 +126,6 @@ class Looks:
         if len(shared.inputs) > 1:
             refuse("a plot shows the curves for one input", "plot_curve")
         charts.check(path, overwrite=shared.overwrite, inputs=shared.inputs)
-        for output in naming.outputs_of(shared, "tonemap"):
-            if output != STREAM and os.path.realpath(output) == os.path.realpath(path):
-                raise ParameterError(f"{path} is the output of both -o and --plot-curve: name another one")
 
     def _sheet(self, operators: tuple[str | LutParams, ...]) -> ContactSheetParams:
         sheet = ContactSheetParams(operators, tile_width=self.tile_width or TILE_WIDTH)
@@ -194,6 +190,7 @@ def options(command: Command) -> Command:
         tile_width(),
         click.option(
             "--plot-curve",
+            cls=OutputOption,
             metavar="FILE",
             help="Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib).",
         ),

@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -128,6 +127,21 @@ def say(text: str) -> None:
         click.echo(text, err=True)
 
 
+def show(text: str) -> None:
+    """Writes text to stdout, where no progress stands in the way."""
+    if (status := sys.modules.get(f"{__package__}.status")) is not None:
+        status.hide()
+    click.echo(text)
+
+
+def warn(text: str, *, details: bool = False) -> None:
+    """Writes a note to stderr as a warning; one that is a detail only if those are wanted, and without that word."""
+    if not isinstance(text, notes.Detail):
+        complain("warning", text)
+    elif details:
+        say(f"clpix: {visible(text)}")
+
+
 def complain(kind: str, message: object) -> None:
     """Writes one line to stderr, whatever characters names have."""
     say(shortened(f"clpix: {kind}: {visible(' '.join(str(message).split()))}"))
@@ -149,9 +163,10 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
     Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
     """
-    line = getattr(sys.modules.get(f"{__package__}.status"), "left_behind", bytes)()
+    modules = (sys.modules.get(f"{__package__}.{name}") for name in ("status", "remarks"))
+    left = b"".join(getattr(module, "left_behind", bytes)() for module in modules)
     standard_error.write(
-        line + b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
+        left + b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
     )
     # Before these modules are loaded to their end, no process is started, and no file begun.
     for module, name in (
@@ -226,7 +241,7 @@ def main(args: list[str] | None = None) -> None:
 def _run(args: list[str] | None) -> int:
     """Runs a command. Returns the exit code, after one line for an error."""
     try:
-        with notes.to(partial(complain, "warning")):
+        with notes.to(warn):
             code = cli.main(args, prog_name="clpix", standalone_mode=False)
         code = code if isinstance(code, int) else SUCCESS
     except click.ClickException as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gpuops.errors import FileError, ParameterError
 from gpuops.files import places
+from gpuops.files.identities import Identities
 from gpuops.params.files import STREAM
 
 from .shared import Shared
@@ -88,17 +89,14 @@ def _suffix(path: Path) -> str:
 
 def _apart(paths: list[str], inputs: tuple[str, ...], below: tuple[str, ...]) -> list[str]:
     """Returns the paths. Raises ParameterError if two are the same."""
-    seen: dict[str, str] = {}
-    folders: dict[str, str] = {}
+    known, sources = Identities(), dict[str, str]()
     for path, source in zip(paths, inputs, strict=True):
-        folder, name = os.path.split(path)
-        if folder not in folders:
-            folders[folder] = os.path.realpath(folder)
-        key = os.path.realpath(path) if os.path.islink(path) else os.path.join(folders[folder], name)
-        if key in seen:
+        if (before := known.add(path)) is not None:
             fields = "{dir} or {index}" if any(below) else "{index}"
-            raise ParameterError(f"{seen[key]} and {source} would both become {path}: use {fields} in -o")
-        seen[key] = source
+            raise ParameterError(
+                f"{sources[before]} and {source} would both become {path}: use {fields} in -o"
+            )
+        sources[path] = source
     return paths
 
 

@@ -34,6 +34,11 @@ GROUPS = {
     "Messages": ("progress", "timing", "timing_file", "repeat", "verbose", "quiet", "help"),
 }  # fmt: skip
 
+
+class OutputOption(click.Option):
+    """An option that names a further file to write, which is neither an input nor another output."""
+
+
 # The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
 
@@ -111,7 +116,10 @@ def chain(command: Command) -> Command:
     options = (
         click.option("--explain", is_flag=True, help="Print what would be done, and do nothing."),
         click.option(
-            "--save-recipe", metavar="FILE", help="Also write the operations as a recipe for `clpix run`."
+            "--save-recipe",
+            cls=OutputOption,
+            metavar="FILE",
+            help="Also write the operations as a recipe for `clpix run`.",
         ),
         click.option(
             "--fuse/--no-fuse",
@@ -239,9 +247,10 @@ def batch(command: Command) -> Command:
             is_flag=True,
             help="Leave out inputs whose outputs are up to date, and replace others.",
         ),
-        click.option("--journal", metavar="FILE", help="Note in this file what is done."),
+        click.option("--journal", cls=OutputOption, metavar="FILE", help="Note in this file what is done."),
         click.option(
             "--resume",
+            cls=OutputOption,
             metavar="FILE",
             help="Leave out what is done according to this journal, and continue it.",
         ),
@@ -304,7 +313,10 @@ def shared(command: Command) -> Command:
         click.option("--layer", metavar="NAME", help="The layer to read from a file of several."),
         click.option("--timing", is_flag=True, help="Show where the time went, on stderr."),
         click.option(
-            "--timing-file", metavar="FILE", help="Write the timing report as .json, .csv or .trace.json."
+            "--timing-file",
+            cls=OutputOption,
+            metavar="FILE",
+            help="Write the timing report as .json, .csv or .trace.json.",
         ),
         click.option(
             "--repeat",

@@ -16,13 +16,14 @@ from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
 from gpuops.batch.shards import shard
-from gpuops.errors import DeviceError, FileError, ParameterError
+from gpuops.errors import DeviceError, FileError, ParameterError, masked
+from gpuops.files.places import is_address
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from . import animations, batches, clusters, naming, sequences, status, videos
-from .checks import check_dump, check_output, check_scratch, check_stdin, check_stream
-from .main import FAILURE, complain, say
+from . import animations, batches, clusters, naming, remarks, sequences, status, videos
+from .checks import check_apart, check_dump, check_output, check_scratch, check_stdin, check_stream
+from .main import FAILURE, complain, say, warn
 from .options import refuse
 from .shared import Shared
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.profile import Report
 
+# What is given each job that begins, and what is given the outcome of each.
+Noting = tuple[Callable[[Job], None], Callable[[Done], None]]
+
 
 def process(
     shared: Shared,
@@ -43,34 +47,39 @@ def process(
     fuse: bool = True,
     asides: Mapping[str, tuple[str, ...]] | None = None,
     also_read: Sequence[str] = (),
-    check: Callable[[bool], None] = lambda _writes_data: None,
+    check: Callable[[Job], None] = lambda _job: None,
     tell: Callable[[Job, Any], None] = lambda _job, _told: None,
 ) -> None:
     """Does the job of every input; each failure is one line, and the exit code says that some failed.
 
     ``asides``: by output, the files that a chain writes on the way. ``also_read`` are further files that no output may
-    overwrite, such as a kernel image. ``check`` refuses options that have no meaning for an output of numbers, or of a
-    picture. ``tell`` is given what the work has to tell.
+    overwrite, such as a kernel image. ``check`` refuses options that have no meaning for a job's kind of output.
+    ``tell`` is given what the work has to tell.
     What can be known to fail is refused before the device is even opened.
     """
+    taken = files.Identities((*shared.inputs, *shared.lists, *also_read))
     if animations.is_wanted(shared):
 
         def each(frames: Shared) -> None:
             process(frames, op, work, fuse=fuse, also_read=also_read, check=check, tell=tell)
 
-        animations.make(shared, each, writes=bool(asides))
+        check_apart(taken, [shared.output or ""])
+        animations.make(shared, each, taken, writes=bool(asides))
         return
     if videos.is_wanted(shared):
-        with reporting(shared, also_read) as report:
+        with reporting(shared) as report:
             opening = cache(partial(open_gpu, shared, report))
-            videos.make(shared, work, opening, report, tell, writes=bool(asides), fuse=fuse)
+            check_apart(taken, [shared.output or ""])
+            videos.make(shared, work, opening, report, tell, taken, writes=bool(asides), fuse=fuse)
         return
-    with reporting(shared, also_read) as report:
+    with reporting(shared) as report:
         batches.check(shared)
         clusters.check(shared)
         check_stdin(*shared.inputs, *also_read)
         check_scratch(shared)
         outputs = naming.outputs_of(shared, op)
+        written = [*outputs, *(path for paths in (asides or {}).values() for path in paths)]
+        check_apart(taken, (path for path in written if path != STREAM))
         if STREAM in outputs:
             check_stream(shared)
         elif shared.format is not None:
@@ -101,9 +110,8 @@ def process(
             # Inputs are checked first: an output may be named after a wrong one.
             todo = list(_passing(wanted, lambda job: check_source(job.source)))
             for job in todo:
-                check(how.writes_data(job.target))
+                check(job)
             with naming.without_empty_folders([job.target for job in todo]):
-                taken = files.Identities((*shared.inputs, *also_read))
 
                 def check_target(job: Job) -> None:
                     same = job.options.overwrite == shared.overwrite
@@ -128,7 +136,7 @@ def _passing(jobs: Iterable[Job], check: Callable[[Job], None]) -> Iterator[Job]
         try:
             check(job)
         except FileError as error:
-            complain("error", error)
+            complain("error", _told(job, error))
         else:
             yield job
 
@@ -142,40 +150,44 @@ def _run(
 ) -> int:
     """Does the jobs. Returns how many failed."""
     failed = 0
-    with status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress:
-        begin = (lambda _job: None) if journal is None else journal.begin
-        for done in _results(shared, opening, jobs, begin):
-            for text in done.notes:
-                notes.note(text)
+    with (
+        remarks.told_at_end(),
+        status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress,
+    ):
+        noting: Noting = (lambda _job: None), (lambda _done: None)
+        if journal is not None:
+            noting = journal.begin, journal.end
+        for done in _results(shared, opening, jobs, noting):
+            if not shared.quiet:
+                remarks.take(done, at_once=len(jobs) == 1 or shared.verbose > 0)
             if done.error is None:
                 tell(done.job, done.told)
             else:
                 _complain(shared, done.job, done.error)
                 failed += 1
-            if journal is not None:
-                journal.end(done)
             if progress is not None:
                 progress.tell(done)
     return failed
 
 
 def _results(
-    shared: Shared, opening: Callable[[], Gpu], jobs: Sequence[Job], begin: Callable[[Job], None]
+    shared: Shared, opening: Callable[[], Gpu], jobs: Sequence[Job], noting: Noting
 ) -> Iterator[Done]:
     """Does the jobs on the device that the options name; if there are several of both, on all of these devices.
 
     Many small pictures are done by several processes on one device. A cluster has its own devices.
     """
     if shared.cluster is not None:
-        return clusters.results(shared, jobs, begin)
+        return clusters.results(shared, jobs, *noting)
     if len(jobs) > 1:
         from gpuops.device import names_several
 
         devices = _several(shared) if names_several(shared.device) else []
         devices = devices or _for_processes(shared, jobs)
         if devices:
-            return _on(shared, devices, jobs, begin)
-    return run_jobs(opening, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin)
+            return _on(shared, devices, jobs, noting)
+    begin, end = noting
+    return run_jobs(opening, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin, end=end)
 
 
 def _several(shared: Shared) -> list[DeviceInfo]:
@@ -207,9 +219,7 @@ def _for_processes(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
     return [info] * count
 
 
-def _on(
-    shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], begin: Callable[[Job], None]
-) -> Iterator[Done]:
+def _on(shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], noting: Noting) -> Iterator[Done]:
     """Does jobs in a process for each device."""
     check_dump(shared)
     from gpuops.batch.devices import run_jobs_on
@@ -218,7 +228,10 @@ def _on(
     for info in dict.fromkeys(devices):
         _name(shared, info)
     open_one = partial(Gpu, dump=shared.dump_kernels, memory=shared.device_memory)
-    return run_jobs_on(devices, open_one, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin)
+    begin, end = noting
+    return run_jobs_on(
+        devices, open_one, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin, end=end
+    )
 
 
 def _complain(shared: Shared, job: Job, error: Exception) -> None:
@@ -227,7 +240,14 @@ def _complain(shared: Shared, job: Job, error: Exception) -> None:
         raise error
     if isinstance(error, ParameterError) and len(shared.inputs) == 1:
         raise click.UsageError(str(error), click.get_current_context()) from None
-    complain("error", failure(job.source, error))
+    complain("error", _told(job, error))
+
+
+def _told(job: Job, error: Exception) -> str:
+    """Returns the message of an error with a job; that of an output's address names the input, too."""
+    text = failure(job.source, error)
+    named = text.startswith(f"{masked(job.source)}: ") or not is_address(job.target)
+    return text if named else f"{job.source}: {text}"
 
 
 def failure(path: str, error: Exception) -> str:
@@ -253,7 +273,7 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
         from gpuops.bench import report_formats
 
         report.context |= report_formats.device_context(gpu.info) | {
-            "command": printable(shlex.join(["clpix", *sys.argv[1:]]))
+            "command": masked(printable(shlex.join(["clpix", *sys.argv[1:]])))
         }
     _name(shared, gpu.info)
     return gpu
@@ -266,13 +286,14 @@ def _name(shared: Shared, info: DeviceInfo) -> None:
 
 
 @contextmanager
-def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report | None]:
-    """Runs what is within it without notes if --quiet is given, and writes the timing report if all went well."""
-    with notes.to(lambda _text: None) if shared.quiet else nullcontext():
+def reporting(shared: Shared) -> Iterator[Report | None]:
+    """Runs what is within it, with the notes that are wanted, and writes the timing report if all went well."""
+    sink = partial(warn, details=shared.verbose > 0)
+    with notes.to((lambda _text: None) if shared.quiet else sink):
         if not shared.timing and not shared.timing_file:
             yield None
             return
-        report = _begun(shared, (*shared.inputs, *also_read))
+        report = _begun(shared)
         yield report
         from gpuops.bench import report_formats
 
@@ -283,8 +304,8 @@ def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report 
             say(report_formats.table(report))
 
 
-def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
-    """Returns a report that begins with the process. Refuses a timing file that would overwrite an input."""
+def _begun(shared: Shared) -> Report:
+    """Returns a report that begins with the process. Refuses a timing file that cannot be written."""
     from gpuops.profile import Report, process_age
 
     report = Report()
@@ -296,5 +317,5 @@ def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
         from gpuops.bench import report_formats
     if shared.timing_file:
         report_formats.check_path(shared.timing_file)
-        files.check_place(shared.timing_file, overwrite=shared.overwrite, inputs=files.Identities(inputs))
+        files.check_place(shared.timing_file, overwrite=shared.overwrite)
     return report

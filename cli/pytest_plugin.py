@@ -205,10 +205,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if sent is not None:  # this is a worker
         sent[_SENT] = to_json(run)
         return
+    from gpuops.errors import byte_count
     from gpuops.regress.html import write_folder, write_page
 
     write = write_page if str(target).lower().endswith((".html", ".htm")) else write_folder
     written = write(str(target), run, overwrite=True)
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
-        reporter.write_line(f"clpix: {written[0].path}, {sum(one.size for one in written) / 1e6:.1f} MB")
+        reporter.write_line(f"clpix: {written[0].path}, {byte_count(sum(one.size for one in written))}")

@@ -8,14 +8,27 @@ from typing import Any
 
 import click
 
-from gpuops.errors import FileError, ParameterError
+from gpuops.errors import FileError, ParameterError, visible
 
 from . import commands
 from .across import across
 from .audit import audit
 from .calibrate import calibrate
 from .comparing import GivenOptions, comparing
-from .suites import GROUPS, LAST, STATE, Device, Telling, finish, how_of, is_ci, last, with_telling
+from .suites import (
+    GROUPS,
+    LAST,
+    STATE,
+    Device,
+    Telling,
+    check_outputs,
+    finish,
+    folder_and_pictures,
+    how_of,
+    is_ci,
+    last,
+    with_telling,
+)
 
 # Threads that read files, if nobody says how many.
 _READERS = 4
@@ -102,6 +115,7 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
 
     with Device(telling.device) as device:
         known = open_references(references)
+        check_outputs((*folder_and_pictures(results), *folder_and_pictures(references), given.how.mask or ""))
         found = pairs(results, known, device.places(known))
         jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
         seen = judge(found, how_of(telling, given), lambda _name: given.thresholds, device.open, jobs=jobs)
@@ -162,6 +176,11 @@ def run(
         failed = {outcome.name for outcome in last().outcomes if not outcome.good}
         cases.sort(key=lambda case: failed.isdisjoint(case.outputs))
     out = Path(results or f"{STATE}/results")
+    words = (word for case in cases for word in (*case.inputs, *case.arguments))
+    check_outputs(
+        (suite, *(str(found.folder / word) for word in words), *folder_and_pictures(found.references)),
+        (str(out / output) for case in cases for output in case.outputs),
+    )
     if across_devices:
         across(telling, given, found, cases, out)
         return
@@ -189,20 +208,22 @@ def run(
         "clpix regress accept",
         "clpix regress accept 'so*' --for linux",
     ),
-    groups={"Acceptance": ("source", "references", "place", "recompress", "dry_run", "in_ci")},
+    groups={
+        "Acceptance": ("source", "references", "place", "remove_missing", "recompress", "dry_run", "in_ci")
+    },
 )
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @click.option(
     "--from",
     "source",
-    default=LAST,
     metavar="REPORT.json",
-    help="The report of the run whose results to take.  [default: the last]",
+    help="The report of the run whose results to take; needs --references.  [default: the last run's]",
 )
 @click.option("--references", metavar="DIR", help="The references to change.  [default: those of the run]")
 @click.option(
     "--for", "place", metavar="NAME", help="Accept them only for this device or platform, such as linux."
 )
+@click.option("--remove-missing", is_flag=True, help="Remove references that have no result.")
 @click.option(
     "--recompress", is_flag=True, help="Store PNG files smaller, with the same pixels and other bytes."
 )
@@ -210,9 +231,10 @@ def run(
 @click.option("--in-ci", is_flag=True, help="Work in a CI job too, which should not approve its own results.")
 def accept(
     names: tuple[str, ...],
-    source: str,
+    source: str | None,
     references: str | None,
     place: str | None,
+    remove_missing: bool,
     recompress: bool,
     dry_run: bool,
     in_ci: bool,
@@ -220,7 +242,7 @@ def accept(
     """Make results of a run the new references, byte for byte.
 
     NAMES are names of pictures, or patterns. Without them, all results are taken that are new, renamed or differ. A
-    result that has changed since the run is refused.
+    result that has changed since the run is refused, and so is one that is no picture.
     """
     from gpuops.regress import accepting
     from gpuops.regress.references import references as open_references
@@ -230,21 +252,27 @@ def accept(
         raise click.UsageError(
             "this is a CI job (CI is set), and would approve its own results: use --in-ci if it may"
         )
-    seen = last(source)
-    target = references or seen.context.get("references")
+    seen = last(source or LAST)
+    target = references or (seen.context.get("references") if source is None else None)
     if not target:
-        raise ParameterError(f"{source}: says no folder of references: name it by --references")
-    chosen = accepting.choose(seen, names)
+        raise ParameterError(
+            f"{source or LAST}: a report does not choose which folder changes: name it by --references"
+        )
+    chosen = accepting.choose(seen, names, remove_missing=remove_missing)
+    into = open_references(str(target))
     if dry_run:
+        accepting.check(seen, chosen, into)
         for name, path in chosen.items():
-            click.echo(f"would accept {name} from {path}")
+            click.echo(
+                visible(f"would remove {name}" if path is None else f"would accept {name} from {path}")
+            )
         return
-    changed = accepting.accept(
-        seen, chosen, open_references(target), slug(place) if place else None, recompress=recompress
-    )
+    changed = accepting.accept(seen, chosen, into, slug(place) if place else None, recompress=recompress)
     for name in changed:
-        click.echo(f"accepted {name}")
-    click.echo(f"{len(changed)} of {len(chosen)} references changed in {target}")
+        click.echo(visible(f"{'removed' if chosen[name] is None else 'accepted'} {name}"))
+    click.echo(visible(f"{len(changed)} of {len(chosen)} references changed in {target}"))
+    if not remove_missing and (left := len(accepting.missing(seen))):
+        click.echo(f"{left} references have no result; --remove-missing removes them")
 
 
 command.add_command(audit)

@@ -41,15 +41,15 @@ def command(shared: Shared, recipe: str, changes: tuple[str, ...], chain: ChainO
     """
     from gpuops.chain import Chain
     from gpuops.errors import ParameterError
-    from gpuops.params.files import read_bytes
+    from gpuops.params.files import read_text
 
     from .chains import process_chain
 
     try:
-        text = read_bytes(recipe).decode()
+        text = read_text(recipe)
     except UnicodeDecodeError:
         raise ParameterError(f"{recipe}: is no recipe, which is a text of TOML") from None
     steps = Chain.from_toml(text, name=recipe, folder=str(Path(recipe).parent), changes=changes)
     for step, operation in zip(steps, steps.operations, strict=True):
         operation.check(step)
-    process_chain(shared, chain, steps, Path(recipe).stem)
+    process_chain(shared, chain, steps, Path(recipe).stem, also_read=(recipe,))

@@ -20,12 +20,14 @@ DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16",
 class Shared:
     """The values of all shared options.
 
-    ``below``: for each input the folder that it is in, below one that was named. ``frame_of``: the frame of each, if
-    frames were asked for; ``layer_of``: the layer that holds this frame, None for files with one picture.
-    ``failed``: how many inputs, of which each has been told, could not be asked for their frames.
+    ``lists``: the files that name inputs. ``below``: for each input the folder that it is in, below one that was named.
+    ``frame_of``: the frame of each, if frames were asked for; ``layer_of``: the layer that holds this frame, None for
+    files with one picture. ``failed``: how many inputs, of which each has been told, could not be asked for their
+    frames.
     """
 
     inputs: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
     below: tuple[str, ...] = ()
     output: str | None = None
     format: str | None = None

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.errors import FileError, ParameterError, visible
+from gpuops.errors import FileError, ParameterError, byte_count, masked, visible
 
-from . import comparing, options, types
+from . import checks, comparing, options, types
 from .comparing import GivenOptions
 
 if TYPE_CHECKING:
@@ -63,10 +63,14 @@ def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
         "telling",
         Telling,
         click.option(
-            "--report", metavar="FILE.html|DIR", help="Write a page with all pictures, or a folder without scripts."
+            "--report", cls=options.OutputOption, metavar="FILE.html|DIR",
+            help="Write a page with all pictures, or a folder without scripts.",
         ),
-        click.option("--junit", metavar="FILE", help="Write JUnit's XML, for GitLab, Jenkins and others."),
-        click.option("--json", metavar="FILE", help="Write all figures as JSON."),
+        click.option(
+            "--junit", cls=options.OutputOption, metavar="FILE",
+            help="Write JUnit's XML, for GitLab, Jenkins and others.",
+        ),
+        click.option("--json", cls=options.OutputOption, metavar="FILE", help="Write all figures as JSON."),
         click.option("--github", is_flag=True, help="Print annotations and write the step summary of GitHub."),
         click.option("--strict", is_flag=True, help="Count warnings as differences."),
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many to do at the same time."),
@@ -133,9 +137,34 @@ def last(source: str = LAST) -> Run:
     from gpuops.regress.report import from_json
 
     try:
-        return from_json(Path(source).read_text(encoding="utf-8"))
+        return from_json(Path(source).read_text(encoding="utf-8-sig"))
     except OSError:
         raise ParameterError(f"{source}: there is no report of a run; run the suite first") from None
+
+
+def check_outputs(read: Iterable[str], results: Iterable[str] = ()) -> None:
+    """Refuses results and reports that would take the place of what is ``read``, or of each other.
+
+    Folders that are read are no places for a report's files either.
+    """
+    from gpuops.files import Identities
+
+    taken, written = Identities(read), [LAST, *results]
+    for path in written:
+        if path in taken:
+            raise ParameterError(
+                f"{path}: is also an input, which is never overwritten; name another --results"
+            )
+    checks.check_apart(taken, written)
+
+
+def folder_and_pictures(path: str) -> Iterator[str]:
+    """Gives a folder and the pictures in it; what is none, such as an index, is given alone."""
+    from gpuops.regress.references import pictures_in
+
+    yield path
+    if os.path.isdir(path):
+        yield from (os.path.join(path, name) for name in pictures_in(path))
 
 
 def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about: dict[str, str]) -> None:
@@ -154,7 +183,7 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
     context = {
         "clpix": version("clpix"),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "command": shlex.join(["clpix", *sys.argv[1:]]),
+        "command": masked(shlex.join(["clpix", *sys.argv[1:]])),
         **about,
         **device.context(),
     }
@@ -163,12 +192,20 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
         raise ParameterError(f"{about.get('results')}: there are no pictures to compare")
     totals = ", ".join(f"{count} {status}" for status, count in seen.totals.items())
     click.echo(f"{len(found)} pictures: {totals}")
+    if not telling.quiet and set(seen.totals) == {"new"}:
+        click.echo(visible(_about_first_run(about["references"])))
     text = report.to_json(seen)
     _write(LAST, text)
     if telling.json:
         _write(telling.json, text)
     _write_reports(telling, seen, device)
     click.get_current_context().exit(seen.exit_code(strict=telling.strict))
+
+
+def _about_first_run(references: str) -> str:
+    """Returns what to do where no picture has a reference."""
+    where = f"in {references}" if os.path.exists(references) else f"as there is no folder {references}"
+    return f"none has a reference, {where}: look at them, and let 'clpix regress accept' make them references"
 
 
 def _write_reports(telling: Telling, seen: Run, device: Device) -> None:
@@ -181,7 +218,7 @@ def _write_reports(telling: Telling, seen: Run, device: Device) -> None:
         written = (write_page if in_one else write_folder)(telling.report, seen, settings, overwrite=True)
         size = sum(one.size for one in written)
         more = f" and {len(written) - 1} more files" if len(written) > 1 else ""
-        click.echo(f"{written[0].path}{more}: {size / 1e6:.1f} MB")
+        click.echo(f"{written[0].path}{more}: {byte_count(size)}")
         if not in_one:
             attached = attachments(telling.report, seen)
     if telling.junit:

@@ -49,13 +49,14 @@ def make(
     open_gpu: Callable[[], Gpu],
     report: Report | None,
     tell: Callable[[Job, Any], None],
+    inputs: files.Identities,
     *,
     writes: bool,
     fuse: bool,
 ) -> None:
     """Does the work on every frame of a video, and writes these as another; ``writes``: it writes on the way.
 
-    ``tell`` is given what the work has to tell of each frame.
+    ``tell`` is given what the work has to tell of each frame. ``inputs``: files that it may not overwrite.
     """
     from gpuops.batch.reader import check_input
     from gpuops.files import video
@@ -80,7 +81,7 @@ def make(
             "a video has the curve of its space: in place of --transfer name --colour rec2100-pq"
         )
     check_input(source)
-    files.check_place(target, overwrite=shared.overwrite, inputs=files.Identities(shared.inputs))
+    files.check_place(target, overwrite=shared.overwrite, inputs=inputs)
     with video.opened(source) as frames:
         coding, count = _coding(shared, target, frames.space), frames.count
     _warn_of_devices(shared, target)
@@ -159,19 +160,18 @@ class _VideoRun:
         if isinstance(work, Chain):
             works = together.decided(work, self._measured, self._settled, self._source)
         copying = copied(self._source, self._target, self._coding, overwrite=self._shared.overwrite)
-        said, number = False, -1
+        number = -1
+        said: list[tuple[list[str], tuple[str, ...]]] = []
         with draft_folder() as folder, copying as copy:
             for number, done in enumerate(self._worked(folder, copy.pictures(), works, "done")):
-                if done.notes and not said:  # the next frames have much the same to say
-                    said = True
-                    for text in done.notes:
-                        notes.note(text)
-                self._tell(
-                    replace(done.job, source=f"{self._source}: frame {number}", target=self._target),
-                    done.told,
-                )
+                name = f"{self._source}: frame {number}"
+                if done.notes:
+                    said.append((done.notes, (name,)))
+                self._tell(replace(done.job, source=name, target=self._target), done.told)
                 with self._phase("encode"):
                     copy.add(files.read(done.job.target).pixels)
+        for text in notes.once(said, "frame"):
+            notes.note(text)
         if self._report is not None:
             self._report.results.append({"input": self._source, "frames": number + 1})
 
@@ -245,4 +245,4 @@ def _said(error: Exception) -> str:
 def _named(folder: str, name: str, text: str) -> str:
     """Returns a message that names a frame instead of its file."""
     head, colon, rest = text.partition(": ")
-    return f"{name}: {rest}" if colon and head.startswith(folder) else f"{name}: {text}"
+    return type(text)(f"{name}: {rest}" if colon and head.startswith(folder) else f"{name}: {text}")

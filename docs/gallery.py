@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 PAGE = HERE / "gallery.md"
 PICTURES = HERE / "images" / "gallery"
 SAMPLES = HERE.parent / "samples"

@@ -12,6 +12,7 @@ skimage.metrics. The Gpu is always given explicitly; :class:`gpuops.chain.Chain`
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,10 @@ __all__ = [
     "ParameterError",
     "Report",
 ]
+
+# pyopencl keeps what it makes in folders of its own, and fails where they cannot be written, are full or are damaged.
+# Kernels are kept by `programs`.
+os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
 
 # The module of each name, imported on first use: a program that only asks for help must not load OpenCL.
 _LAZY = {"Gpu": "gpu", "Image": "image", "Report": "profile"}

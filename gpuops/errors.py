@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable
+
+# The units of byte_count, each a thousand times the one before.
+_UNITS = ("kB", "MB", "GB", "TB")
+# Addresses within a text, a password in them, and values of a query whose names say that they are secret.
+_ADDRESS = re.compile(r"[\w+.-]+://\S+")
+_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]*@")
+_SECRET = re.compile(
+    r"([?&;][^=&;]*(?:sig|token|secret|key|credential|passw|auth|pwd)[^=&;]*=)[^&;#'\"\s)]*", re.IGNORECASE
+)
+
+
+def masked(text: str) -> str:
+    """Returns a text with ``***`` for passwords in addresses, and for keys and signatures in their query strings."""
+    if "://" not in text:
+        return text
+    return _ADDRESS.sub(lambda found: _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1:***@", found[0])), text)
 
 
 class GpuopsError(Exception):
-    """Base of every error that a person can do something about; its text is one line that says what to do."""
+    """Base of every error that a person can do something about; its text is one line that says what to do.
+
+    The text has no secrets of addresses.
+    """
+
+    def __str__(self) -> str:
+        return masked(super().__str__())
 
 
 class ParameterError(GpuopsError, ValueError):
@@ -64,20 +87,23 @@ def shortened(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Returns text without characters that would change a terminal's colours or break a line."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    """Returns text without addresses' secrets, or characters that would change a terminal's colours or break a line."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in masked(text))
 
 
 def are_allowed(nbytes: float) -> str:
     """Returns the words that memory is limited to so many bytes."""
-    return f"{nbytes / 1e6:.4g} MB are allowed"
+    return f"{byte_count(nbytes)} are allowed"
 
 
-def megabytes(nbytes: float) -> str:
-    """Returns bytes as MB in four digits, rounded up, so that a limit of so many MB is enough."""
-    size = nbytes / 1e6
-    digits = 3 - math.floor(math.log10(size)) if size > 0 else 0
-    return f"{math.ceil(size * 10**digits) / 10**digits:.{max(0, digits)}f}"
+def byte_count(nbytes: float, *, up: bool = False) -> str:
+    """Returns bytes in words, such as "2.097 MB": up to four digits; ``up``: rounded up, so that as much is enough."""
+    power = min(max(1, math.floor(math.log10(max(nbytes, 1)) / 3)), len(_UNITS))
+    value = nbytes / 1000**power
+    if up and value > 0:
+        digits = 3 - math.floor(math.log10(value))
+        value = math.ceil(value * 10.0**digits) / 10.0**digits
+    return f"{value:.4g} {_UNITS[power - 1]}"
 
 
 def meant(name: object, known: Iterable[object]) -> str:

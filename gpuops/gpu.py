@@ -18,7 +18,7 @@ import pyopencl.tools
 
 from .device.limits import Limits
 from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument
-from .errors import DeviceError, DeviceMemoryError, ParameterError, are_allowed, megabytes
+from .errors import DeviceError, DeviceMemoryError, ParameterError, are_allowed, byte_count
 from .image import Image
 from .kept import Plans
 from .process import signals
@@ -150,7 +150,7 @@ class Gpu:
         self._check_open()
         nbytes = prod(shape) * dtype.itemsize or 1
         if nbytes > self.limits.max_alloc_bytes:
-            raise self._no_room(f"one buffer of {megabytes(nbytes)} MB is needed", nbytes, one=True)
+            raise self._no_room(f"one buffer of {byte_count(nbytes, up=True)} is needed", nbytes, one=True)
         try:
             with self.lock:
                 if self.memory is not None:
@@ -159,8 +159,8 @@ class Gpu:
                 if nbytes > _SMALL:
                     self._bound_pool()
         except (cl.MemoryError, MemoryError) as error:
-            used = f"{self._pool.active_bytes / 1e6:.4g} MB in use"
-            need = f"{self.info.name} is out of memory: {megabytes(nbytes)} MB more are needed beside {used}"
+            used = f"{byte_count(self._pool.active_bytes)} in use"
+            need = f"{self.info.name} is out of memory: {byte_count(nbytes, up=True)} more are needed beside {used}"
             raise self._no_room(need, int(self._pool.managed_bytes) + self._rounded(nbytes)) from error
         if self.report is not None:
             self.report.peak_device_bytes = max(self.report.peak_device_bytes, int(self._pool.active_bytes))
@@ -172,7 +172,7 @@ class Gpu:
         if most == self.memory:
             room, hint = are_allowed(most), "raise the limit"
         else:
-            room = f"{self.info.name} has {most / 1e6:.4g} MB{' for one buffer' if one else ''}"
+            room = f"{self.info.name} has {byte_count(most)}{' for one buffer' if one else ''}"
             hint = "use a smaller image or another device"
         return DeviceMemoryError(f"{need}, and {room}: {hint}", nbytes, room)
 

@@ -6,11 +6,14 @@ functions that somebody calls, become a :class:`~gpuops.errors.GpuopsWarning`.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import reduce
 from typing import Any, NamedTuple
 
 from .errors import GpuopsWarning
@@ -22,6 +25,16 @@ _sums: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("sums", default
 
 # The function that takes findings in the current context; without one they are dropped.
 _findings: ContextVar[Callable[[Finding], object] | None] = ContextVar("findings", default=None)
+
+
+#: A program's function that tells a person, in any thread, why the first run takes long; None: nobody is told.
+on_wait: Callable[[str], object] | None = None
+
+
+class Detail(str):
+    """A note that is only for those who ask for details."""
+
+    __slots__ = ()
 
 
 class Finding(NamedTuple):
@@ -55,9 +68,9 @@ def findings_to(sink: Callable[[Finding], object]) -> Iterator[None]:
 def note(text: str) -> None:
     """Gives the text to the sink of this thread's work; without one, warns with the library's caller as the place."""
     sink = _sink.get()
-    if sink is None:
+    if sink is None and not isinstance(text, Detail):
         warnings.warn(text, GpuopsWarning, stacklevel=_outside())
-    else:
+    elif sink is not None:
         sink(text)
 
 
@@ -94,6 +107,27 @@ def tally(text: str, counts: Mapping[str, int]) -> None:
             before[name] = before.get(name, 0) + count
     elif found := [f"{count} {name}" for name, count in counts.items() if count]:
         note(text.format(", ".join(found)))
+
+
+def once(groups: Iterable[tuple[Iterable[str], Iterable[str]]], what: str) -> Iterator[str]:
+    """Gives texts of several groups once if they differ by numbers alone, or by the names that each group has.
+
+    ``what`` is the word for a group, such as "file". Details are left out.
+    """
+    first: dict[str, str] = {}
+    found: Counter[str] = Counter()
+    for texts, names in groups:
+        kinds: dict[str, str] = {}
+        for text in texts:
+            kind = reduce(lambda rest, name: rest.replace(name, ""), names, text)
+            if not isinstance(text, Detail):
+                kinds.setdefault(re.sub(r"\d+", "", kind), text)
+        for kind, text in kinds.items():
+            first.setdefault(kind, text)
+        found.update(kinds.keys())
+    for kind, text in first.items():
+        more = found[kind] - 1
+        yield f"{text}; so it is in {more} more {what}{'s' * (more > 1)}" if more else text
 
 
 @contextmanager

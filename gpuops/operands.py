@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
@@ -47,9 +47,16 @@ def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = n
     return gpu.array(planes_of(operand, dtype))
 
 
-def is_double(dtype: np.dtype[np.generic]) -> bool:
-    """Says whether a type is double precision, real or complex, in any byte order."""
-    return dtype.newbyteorder("=") in (np.float64, np.complex128)
+def computed(gpu: Gpu, dtypes: Iterable[np.dtype[np.generic]]) -> type[np.float32 | np.float64]:
+    """The real type that transforms of arrays are computed in, as scipy.fft and PyWavelets have it: double if one is
+    float64 or complex128, or of whole numbers, which are in single where the device has no double precision."""
+    kinds = "fciub" if gpu.limits.double else "fc"
+    double = any(
+        dtype.kind in kinds
+        and (dtype.kind in "iub" or dtype.newbyteorder("=") in (np.float64, np.complex128))
+        for dtype in dtypes
+    )
+    return np.float64 if double else np.float32
 
 
 def planes_of(operand: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:

@@ -62,6 +62,8 @@ class Traits(NamedTuple):
         ``pointwise``: a pixel's result depends on that pixel. ``local``: on those around it. ``measured``: on that
         pixel and on figures of the image, the ``statistics``. ``grid``: on a small image of all. ``transform``: on all
         pixels. ``geometry``: pixels move. ``opaque``: nothing is known.
+    keeps_range : bool
+        Whether values of 0 … 1 stay there, but for the overshoot of weights that are negative.
     statistics : tuple of str
         The figures of the image that are needed first.
     bytes_per_value : float
@@ -76,6 +78,7 @@ class Traits(NamedTuple):
     display: bool = False
     asked: bool = False
     kind: str = "opaque"
+    keeps_range: bool = False
     statistics: tuple[str, ...] = ()
     bytes_per_value: float = 4.0
     fixed_bytes: float = 0.0

@@ -82,6 +82,11 @@ class Plan(NamedTuple):
         return self._replace(steps=tuple(steps))
 
     @property
+    def keeps_range(self) -> bool:
+        """Whether values of 0 … 1 stay there, but for overshoot."""
+        return all(step.traits.keeps_range for step in self.steps)
+
+    @property
     def spreads(self) -> bool:
         """Whether a step may take a pixel's value to other pixels."""
         return any(step.operation.reach is not None for step in self.steps)

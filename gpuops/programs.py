@@ -21,6 +21,7 @@ import pyopencl as cl
 
 import clkernels
 
+from .device import drivers, pocl
 from .device import store as cache
 from .errors import DeviceError, FileError
 from .process import standard_error
@@ -208,10 +209,11 @@ class Programs:
         try:
             program = cl.Program(gpu.context, text).build(options)
         except cl.RuntimeError as error:
-            raise DeviceError(_build_failure(gpu.info.name, label, str(error))) from error
+            lack = pocl.lack(gpu.info.platform)
+            raise DeviceError(lack or _build_failure(gpu.info.name, label, str(error))) from error
         # PoCL keeps its builds itself. To give a binary it builds twice more, for groups of any size: that is only for
         # short programs, which serve images of any size.
-        if not ((wanted.once or wanted.long) and gpu.device.platform.name == "Portable Computing Language"):
+        if not ((wanted.once or wanted.long) and gpu.info.platform == pocl.NAME):
             with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
                 cache.save_binary(entry, program.get_info(cl.program_info.BINARIES)[0])
         return program, False
@@ -219,8 +221,6 @@ class Programs:
     @cached_property
     def _identity(self) -> str:
         """Everything that a built binary depends on besides its source."""
-        from .device.drivers import cpu_identity
-
         device = self.gpu.device
         parts = (
             device.platform.name,
@@ -229,7 +229,7 @@ class Programs:
             device.driver_version,
             device.version,
         )
-        return "\0".join((*parts, cl.VERSION_TEXT, cpu_identity() if self.gpu.limits.is_cpu else ""))
+        return "\0".join((*parts, cl.VERSION_TEXT, drivers.cpu_identity() if self.gpu.limits.is_cpu else ""))
 
 
 class _WarningFilters:

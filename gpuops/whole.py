@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .errors import DeviceMemoryError, megabytes
+from .errors import DeviceMemoryError, byte_count
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -31,7 +31,7 @@ def needing(gpu: Gpu, what: Callable[[], str | None], nbytes: Callable[[], float
         needed = max(nbytes(), error.needed)
         hint = "use a smaller picture or another device" if gpu.memory is None else "raise --device-memory"
         raise DeviceMemoryError(
-            f"{words}, which takes {megabytes(needed)} MB of the device's memory, and {error.room}: {hint}",
+            f"{words}, which takes {byte_count(needed, up=True)} of the device's memory, and {error.room}: {hint}",
             needed,
             error.room,
         ) from error

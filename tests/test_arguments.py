@@ -76,7 +76,6 @@ OF_PLANES: dict[str, Callable[[Gpu, Image], object]] = {
     "ssim": lambda gpu, x: structural_similarity(gpu, x, x, data_range=1.0),
     "ssimulacra2": lambda gpu, x: ssimulacra2(gpu, x, x),
     "statistics": statistics,
-    "threshold": lambda gpu, x: wavelets.threshold(gpu, x, 0.1),
     "tonemap": lambda gpu, x: tonemap(gpu, x, TonemapParams(exposure=0.0)),
     "turn": lambda gpu, x: rotate(gpu, x, RotateParams(90.0)),
     "uniform_filter": lambda gpu, x: uniform_filter(gpu, x, 3),
@@ -119,21 +118,37 @@ def test_images_have_the_machine_s_byte_order(gpu, rng, dtype) -> None:
     assert np.array_equal(image.numpy(), values)
 
 
-def test_double_precision_in_the_other_byte_order(gpu, rng) -> None:
-    if not gpu.limits.double:
+@pytest.mark.parametrize("dtype", ["?", "u1", "i4", "i8", "f2", "f4", "f8", ">f8"])
+def test_precision_is_that_of_scipy_and_pywavelets(gpu, rng, dtype) -> None:
+    if dtype.endswith("f8") and not gpu.limits.double:
         pytest.skip("the device has no double precision")
-    values = rng.random((16, 24)).astype(">f8")
-    native = values.astype(np.float64)
-    for found, wanted in [
+    values = (rng.random((16, 24)) * 1023).astype(dtype)
+    native = values.astype(values.dtype.newbyteorder("="))
+    found = [
         (real.dct(gpu, values), scipy.fft.dct(native)),
         (real.idstn(gpu, values), scipy.fft.idstn(native)),
         (fourier.fft2(gpu, values), scipy.fft.fft2(native)),
+        (fourier.irfft2(gpu, values), scipy.fft.irfft2(native)),
         (wavelets.dwt2(gpu, values, "db2")[0], pywt.dwt2(native, "db2")[0]),
+        (wavelets.waverec2(gpu, [values, (values, None, values)], "haar"),
+         pywt.waverec2([native, (native, None, native)], "haar")),
         (wavelets.wpdec2(gpu, values, "haar")["d"], pywt.dwt2(native, "haar")[1][2]),
-        (wavelets.dwt2(gpu, values * 1j, "db2")[1][2], pywt.dwt2(native * 1j, "db2")[1][2]),
-    ]:
-        assert found.dtype == wanted.dtype
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+        (wavelets.iswt2(gpu, wavelets.swt2(gpu, values, "db3", 2), "db3"),
+         pywt.iswt2(pywt.swt2(native, "db3", 2), "db3")),
+    ]  # fmt: skip
+    if dtype != "f2":  # of which pywt.threshold makes halves
+        for mode in ("soft", "hard", "garrote", "greater", "less"):
+            theirs = native if native.dtype.kind == "f" else native.astype(np.float64)
+            found.append(
+                (wavelets.threshold(gpu, values, 300.25, mode, 7), pywt.threshold(theirs, 300.25, mode, 7))
+            )
+    if values.dtype.kind == "f":
+        found.append((wavelets.dwt2(gpu, values * 1j, "db2")[1][2], pywt.dwt2(native * 1j, "db2")[1][2]))
+    for number, (ours, theirs) in enumerate(found):
+        double = theirs.real.dtype == np.float64 and gpu.limits.double
+        assert not gpu.limits.double or ours.dtype == theirs.dtype, number
+        limit = (1e-14 if double else 2e-6) * np.abs(theirs).max()
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=limit, err_msg=str(number))
 
 
 @pytest.mark.parametrize("dtype", ["f4", ">f4", ">f8", "u1"])

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +122,9 @@ def test_messages_come_in_the_order_of_the_inputs(clpix, here) -> None:
     inputs[4].write_bytes(inputs[4].read_bytes()[:400])
     for k in (0, 3, 8):  # values that are clipped
         files.write(inputs[k], Picture(np.full((3, 5, 3), 7, np.float32), linear=True), overwrite=True)
-    run = clpix("flip", "--axis", "vertical", *inputs, "-o", "out/{stem}.png", "--jobs", "4")
+    run = clpix("flip", "--axis", "vertical", *inputs, "-o", "out/{stem}.png", "--jobs", "4", "-v")
     assert run.code == 1
-    said = run.err.splitlines()
+    said = run.err.splitlines()[1:]  # behind the device
     where = [next(str(k) for k in range(9) if f"{k}.png" in line or f"{k}.exr" in line) for line in said[:-1]]
     assert where == sorted(where) and set(where) == set("012345678")
     assert next(line for line in said if "error" in line).startswith(f"clpix: error: {inputs[4]}: ")
@@ -253,7 +254,7 @@ def test_lists_of_names(clpix, here, monkeypatch) -> None:
         ("1.png -o out/ --skip-existing --overwrite", 2, "leave out one"),
         ("1.png -o out/ --journal j --resume j", 2, "leave out --journal"),
         ("1.png -o out/ --journal no/j", 1, "no/j: the journal cannot be opened"),
-        ("1.png -o out/ --journal 1.png", 1, "1.png: line 1 is not one of a journal"),
+        ("1.png -o out/ --journal 1.png", 1, "--journal 1.png: is also an input"),
         ("1.png -o out/ --resume text", 1, "text: line 1 is not one of a journal"),
     ],
 )  # fmt: skip
@@ -404,8 +405,10 @@ def test_a_journal_that_was_cut_off_goes_on(here) -> None:
         journal.end(Done(job))
     whole = (here / "j").read_bytes()
     first = whole.index(b"\n") + 1
-    for length in (len(whole) - 1, len(whole) - 9, first + 20, first, first - 1, 20):
-        (here / "j").write_bytes(whole[:length])
+    for length, lost in product(
+        (len(whole) - 1, len(whole) - 9, first + 20, first + 1, first, first - 1, 20, 1), (0, 99)
+    ):
+        (here / "j").write_bytes(whole[:length] + bytes(lost))
         with Journal("j") as journal:
             known = journal.knows(job.target)
             assert (here / "j").read_bytes() == (whole[:first] if length >= first else b"")
@@ -414,9 +417,12 @@ def test_a_journal_that_was_cut_off_goes_on(here) -> None:
     with Journal("j") as journal:
         assert journal.is_done(job)
         assert not journal.is_done(replace(job, work=Chain(FlipParams("vertical"))))
-    (here / "j").write_bytes(b"\n" + whole)
-    with pytest.raises(FileError, match="line 1 is not one of a journal"):
-        Journal("j")
+    others = b'{"event": "done", "output": "o", "input": "i", "recipe": "r", "mtime_ns": 1, "size": '
+    for other in (b"\n" + whole, bytes(99), b"0", others + b"1e400}\n", others + b"[" * 100_000 + b"\n"):
+        (here / "j").write_bytes(other)
+        with pytest.raises(FileError, match="line 1 is not one of a journal"):
+            Journal("j")
+        assert (here / "j").read_bytes() == other
 
 
 # -- shards --------------------------------------------------------------------------------------------------------

@@ -98,6 +98,12 @@ def step(body: str, head: str = "schema = 1\n") -> str:
         (step("op = 'crop'"), "look, line 3: "),
         (step("op = 'fft'"), "look, line 3: unknown step 'fft'"),
         ("schema = 1\n[[step]\n", "look: is no TOML"),
+        ("a = " + "[" * 9999, "look: is no TOML"),
+        ("schema = 1\na = " + "9" * 9999, "look: is no TOML"),
+        (
+            step("op = 'blur'\nsigma = 1" + "0" * 400),
+            "look: an integer of 401 digits has more than the 64 bits",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_recipe_is_named(text, message) -> None:

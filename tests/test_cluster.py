@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from gpuops import DeviceError, FileError, files, notes
@@ -107,6 +110,34 @@ def test_processes_of_this_machine(clpix, here) -> None:
         assert run.code == 0, run.err
     assert run.err.splitlines()[0].endswith("has 2 workers") and run.err.count("\n") == 1
     assert contents(here / "one") == contents(here / "two") and len(names(here / "two")) == 20
+
+
+def test_other_users_cannot_reach_processes_of_this_machine(local: connection.Cluster) -> None:
+    """Each port wants a certificate, or is that of a web server without pages."""
+    me = psutil.Process()
+    ports = [
+        at.laddr.port
+        for process in (me, *me.children(recursive=True))
+        for at in process.net_connections()
+        if at.status == psutil.CONN_LISTEN and at.laddr.ip == "127.0.0.1"
+    ]
+    anybody = ssl.create_default_context()
+    anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
+    secured = 0
+    for port in ports:
+        with socket.create_connection(("127.0.0.1", port), 5) as plain:
+            plain.sendall(b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
+            try:
+                assert plain.recv(99).startswith(b"HTTP/1.1 404 ")
+                continue
+            except ConnectionResetError:
+                pass
+        with pytest.raises(ssl.SSLError), socket.create_connection(("127.0.0.1", port), 5) as plain:
+            stream = anybody.wrap_socket(plain)
+            stream.sendall(b"anything")
+            stream.recv(1)
+        secured += 1
+    assert secured >= 3 and local.client.scheduler.address.startswith("tls://")
 
 
 @pytest.mark.exhaustive
@@ -292,7 +323,7 @@ def one_line(run: Run, code: int, words: str) -> None:
 @pytest.mark.usefixtures("impatient")
 def test_options_that_are_refused(clpix, here, options, code, words) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
-    (here / "damaged.json").write_text('{"addr')
+    (here / "damaged.json").write_text("[" * 99_999)
     (here / "list.json").write_text("[1]")
     before = contents(here)
     one_line(clpix(*FLIP, *inputs, "-o", "out/", *options), code, words)

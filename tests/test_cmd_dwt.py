@@ -201,21 +201,26 @@ def test_a_column_is_the_same_in_slabs(clpix, rng, tmp_path, options) -> None:
     np.testing.assert_array_equal(first, second)
 
 
-@each(method=["in-place", "strip"], channels=[1, 3])
-def test_methods_in_place_save_memory(clpix, rng, tmp_path, method, channels) -> None:
-    """They overwrite the image: one more quarter of it is needed for a band on its way, and a little by strips."""
-    source = save(tmp_path / "in.png", random_pixels(rng, 1024, 1500, channels, "uint8"))
+@each(method=["in-place", "strip"], channels__dtype=[(3, "float32"), (1, "uint8")])
+def test_methods_in_place_save_memory(clpix, rng, tmp_path, method, channels, dtype) -> None:
+    """They overwrite the image: parts of it that come and go take a little more, and strips a few percent."""
+    pixels = random_pixels(rng, 1024, 1500, channels, "uint8")
+    source = save(tmp_path / "in.tif", pixels if dtype == "uint8" else pixels.astype(dtype) / 255)
     image = 4 * 1024 * 1500 * channels
     arguments = ["--method", method, "--levels", 3, "--timing-file", tmp_path / "t.json", "--overwrite"]
-    for out, more in (("a", ["--device-memory", int(2.6 * image)]), ("b", ["--repeat", 2])):
+    for out, more in (
+        ("a", ["--device-memory", int((1.12 if method == "in-place" else 1.8) * image)]),
+        ("b", ["--repeat", 2]),
+    ):
         assert clpix("dwt", source, "-o", tmp_path / f"{out}.npz", *arguments, *more) == Run(0, "", "")
         peak = json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"]
-        assert (peak <= 1.33 * image) == (out == "a")
+        assert (peak <= 1.11 * image) == (out == "a")
     (first, _), (second, _) = (files.read_data(tmp_path / f"{out}.npz") for out in "ab")
     for name, band in first.items():
         np.testing.assert_array_equal(band, second[name], name)
-    assert clpix("idwt", tmp_path / "a.npz", "-o", tmp_path / "back.png") == Run(0, "", "")
-    np.testing.assert_array_equal(files.read(tmp_path / "back.png").pixels, files.read(source).pixels)
+    assert clpix("idwt", tmp_path / "a.npz", "-o", tmp_path / "back.tif") == Run(0, "", "")
+    back, wanted = (files.read(path).pixels for path in (tmp_path / "back.tif", source))
+    np.testing.assert_allclose(back, wanted, rtol=0, atol=0 if dtype == "uint8" else 2e-6)
 
 
 def test_losses_of_slabs_are_told(clpix, rng, tmp_path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -132,6 +133,62 @@ def test_metadata_survives(clpix, tmp_path, rng) -> None:
     clpix("fft", image, "-o", tmp_path / "s.exr")
     clpix("ifft", tmp_path / "s.exr", "-o", tmp_path / "b.tif")
     assert files.read(tmp_path / "b.tif").metadata == kept
+
+
+def test_a_view_of_floats_is_numbers(clpix, tmp_path, rng) -> None:
+    """ln |F|, |F|, the angle, |F|², both parts: of scipy's definition in double precision, unscaled and unclipped."""
+    pixels = noise(rng, (33, 20, 4), "uint8")
+    image = write(tmp_path / "a.png", pixels)
+    exact = np.fft.fftshift(np.fft.fft2(pixels[..., :3] / 255.0, axes=(0, 1)), axes=(0, 1))
+    numbers = {
+        "log-magnitude": np.log(np.abs(exact)), "magnitude": np.abs(exact), "power": np.abs(exact) ** 2,
+        "real": exact.real, "imag": exact.imag,
+    }  # fmt: skip
+    for view, expected in numbers.items():
+        out = tmp_path / f"{view}.exr"
+        run = clpix("fft", image, "-o", out, "--view", view, "--norm", "backward")
+        got = files.read(out).pixels
+        assert (run.code, run.err, got.dtype) == (0, "", np.float32)
+        assert np.abs(got - expected).max() < 2e-5 * np.abs(expected).max()
+    half = tmp_path / "half.tif"
+    assert clpix("fft", image, "-o", half, "--view", "magnitude", "--dtype", "float", "--no-shift").code == 0
+    wanted = np.fft.ifftshift(np.abs(exact), axes=(0, 1)) / np.sqrt(33 * 20)
+    np.testing.assert_allclose(files.read(half).pixels, wanted, rtol=1e-4)
+    assert clpix("fft", image, "-o", tmp_path / "a.tif", "--view", "power").code == 0
+    assert files.read(tmp_path / "a.tif").pixels.dtype == np.uint8  # a picture, as before
+    run = clpix("fft", image, "-o", tmp_path / "b.exr", "--view", "power", "--axes")
+    assert run.code == 2 and "--axes" in run.err and not (tmp_path / "b.exr").exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "view", "pad"), [((32, 32), None, 0), ((17, 40), "imag", 3), ((1, 5), "real", 0)]
+)
+def test_a_radial_profile(clpix, tmp_path, rng, size, view, pad) -> None:
+    pixels = noise(rng, (*size, 3), "uint16")
+    images = [
+        write(tmp_path / name, channels) for name, channels in (("a.png", pixels), ("b.png", pixels[..., :1]))
+    ]
+    options = (*(("--view", view) if view else ()), "--norm", "backward", "--pad", pad)
+    out = tmp_path / "profile.csv"
+    run = clpix("fft", *images, "-o", tmp_path / "{stem}.npz", "--profile", out, *options)
+    assert (run.code, run.err) == (0, "")
+    n = [length + pad for length in size]
+    f = np.fft.fft2(pixels / 65535.0, n, axes=(0, 1))
+    values = np.abs(f) ** 2 if view is None else getattr(f, view)
+    radius = np.rint(np.hypot(np.fft.fftfreq(n[0])[:, None], np.fft.fftfreq(n[1])) * max(n))
+    expected = [
+        (str(image), colour, r, r / max(n), (radius == r).sum(), values[radius == r, c].mean())
+        for image, colours in zip(images, (("red", "green", "blue"), ("gray",)), strict=True)
+        for c, colour in enumerate(colours)
+        for r in np.unique(radius)
+    ]
+    header, *rows = list(csv.reader(out.open()))
+    assert header == ["input", "colour", "radius", "frequency", "samples", "mean"]
+    assert [row[:2] for row in rows] == [list(row[:2]) for row in expected]
+    got = np.array([row[2:] for row in rows], float)
+    np.testing.assert_allclose(got, [row[2:] for row in expected], rtol=1e-5, atol=1e-4)
+    again = clpix("fft", images[0], "-o", tmp_path / "c.npz", "--profile", out)
+    assert again.code == 1 and "--overwrite" in again.err and not (tmp_path / "c.npz").exists()
 
 
 def test_a_window_that_loses_pixels_is_named(clpix, tmp_path, rng) -> None:

@@ -161,6 +161,56 @@ def test_accept(clpix, folders, monkeypatch) -> None:
     run = clpix("regress", "accept")
     assert run.code == 2
     assert "has changed since the run" in run.err
+    (folders / "refs" / "old.png").write_bytes((folders / "refs" / "same.png").read_bytes())
+    report = ["accept", "--remove-missing", "--from", ".clpix-regress/last.json"]
+    assert clpix("regress", "out", "refs").code == 2
+    run = clpix("regress", *report)
+    assert run.code == 2
+    assert "name it by --references" in run.err
+    assert clpix("regress", *report, "--references", "refs", "old*").out.splitlines()[0] == "removed old.png"
+    assert not (folders / "refs" / "old.png").exists()
+
+
+def test_a_first_run_says_what_to_do(clpix, folders) -> None:
+    run = clpix("regress", "out", "nosuchfolder")
+    assert run.code == 2
+    assert run.out.splitlines()[-1] == (
+        "none has a reference, as there is no folder nosuchfolder: look at them, and let 'clpix regress accept' make "
+        "them references"
+    )
+    assert "accept" not in clpix("regress", "out", "refs").out
+
+
+def test_only_pictures_are_accepted(clpix, here) -> None:
+    (here / "out").mkdir()
+    (here / "out" / "a\x1b.png").write_text("echo 'not a picture'")
+    assert clpix("regress", "out", "refs").code == 2
+    run = clpix("regress", "accept")
+    assert (run.code, run.out) == (2, "")
+    assert "is not a picture" in run.err
+    assert "\x1b" not in run.err
+    assert not (here / "refs").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("out refs --json out/same.png", "--json out/same.png: is also an input"),
+        ("out refs --junit refs/same.png", "--junit refs/same.png: is also an input"),
+        ("out refs --report out", "--report out: is also an input"),
+        ("out refs --report r.html --json ./r.html", "is also written as another output"),
+        ("run suite.toml --results refs", "refs/same.png: is also an input"),
+        ("run suite.toml --junit suite.toml", "--junit suite.toml: is also an input"),
+    ],
+)
+def test_nothing_that_is_compared_is_overwritten(clpix, folders, args, message) -> None:
+    case = '[[case]]\nname = "same"\nchain = "blur --sigma 0"\ninputs = ["out/new.png"]\n'
+    (folders / "suite.toml").write_text(f'schema = 1\nreferences = "refs"\n{case}')
+    before = {path: path.read_bytes() for path in folders.rglob("*.*") if path.is_file()}
+    run = clpix("regress", *args.split())
+    assert run.code == 2
+    assert message in run.err
+    assert {path: path.read_bytes() for path in folders.rglob("*.*") if path.is_file()} == before
 
 
 @needs("oxipng", "regress")
@@ -250,9 +300,11 @@ def test_usage(clpix, folders, args, message) -> None:
 
 def test_a_file_that_is_no_picture(clpix, folders) -> None:
     (folders / "out" / "same.png").write_text("not a picture")
+    (folders / "refs" / "small.png").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
     run = clpix("regress", "out", "refs", "--json", "r.json")
     assert run.code == 2
     assert statuses(folders / "r.json")["same.png"] == "error"
+    assert "refs/small.png: is a pointer of Git LFS" in run.out
 
 
 def test_names_cannot_change_the_terminal(clpix, here, pixels) -> None:

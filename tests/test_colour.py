@@ -71,14 +71,30 @@ def test_pq_is_smptes() -> None:
 
 
 def test_hlg_is_bt_2100s() -> None:
-    """The inverse of its opto-electronic transfer function; 75 % are 1."""
+    """The inverse of its opto-electronic transfer function, as shares of the scene's largest light."""
     light = Hlg().light(V)
-    a, b, c = 0.17883277, 1 - 4 * 0.17883277, 0.5 - 0.17883277 * np.log(4 * 0.17883277)
-    scene = light * (np.exp((0.75 - c) / a) + b) / 12
-    with np.errstate(invalid="ignore"):
-        signal = np.where(scene <= 1 / 12, np.sqrt(3 * scene), a * np.log(12 * scene - b) + c)
-    assert np.abs(signal - V).max() < TOLERANCE["signal"]
-    assert Hlg().light(np.array([0.75])) == pytest.approx(1)
+    assert np.abs(reference.hlg_signal(light / light[-1]) - V).max() < TOLERANCE["signal"]
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "float16", "float32"])
+@pytest.mark.parametrize(
+    ("channels", "primaries"), [(1, "ACES AP1"), (2, "Rec. 709"), (3, "ACES AP1"), (4, "Rec. 709")]
+)
+def test_hlg_becomes_a_displays_light(gpu: Gpu, dtype: str, channels: int, primaries: str) -> None:
+    """Of any signal, also relative to other light, and of a signal of 75 %, which is BT.2408's 203 cd/m²."""
+    colours, whole = channels - (channels in (2, 4)), dtype == "uint16"
+    pixels = np.random.default_rng(1).random((9, 31, channels)).astype(np.float32)
+    pixels[0], pixels[1] = 0, 0.75
+    pixels = np.rint(pixels * 65535).astype(dtype) if whole else pixels.astype(dtype)
+    signal = pixels.astype(np.float64) / (65535 if whole else 1)
+    space = of_primaries(NAMED["Rec. 2020"], Hlg()).relative_to(of_primaries(NAMED[primaries], LINEAR_CURVE))
+    found = light.of_pixels(gpu.array(pixels), space, alpha=channels != colours).numpy()
+    expected = reference.hlg_light(signal[..., :colours])
+    assert np.abs(expected[1] - 1).max() < 1e-3
+    if colours == 3:
+        expected = expected @ np.reshape(space.matrix, (3, 3)).T
+    assert np.abs(found[..., :colours] - expected).max() < TOLERANCE["five digits"] * 5
+    assert np.allclose(found[..., colours:], signal[..., colours:], rtol=0, atol=TOLERANCE["alpha"])
 
 
 @pytest.mark.parametrize(

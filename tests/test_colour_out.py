@@ -141,6 +141,27 @@ def test_light_beyond_the_primaries_comes_back(clpix, name, dtype, tmp_path, rng
     assert error.max() < (2e-3 if dtype == "float" else 0.03)  # half floats have 11 bits
 
 
+@each(channels=[1, 3])
+def test_pq_and_hlg_show_the_same(clpix, channels, tmp_path, rng) -> None:
+    """Up to 1000 cd/m², by the formulas of BT.2100's table 5 in double, as BT.2408 has it; then the way back."""
+    display = rng.uniform(0, 1000 / 203, (8, 9, channels))
+    display[0] = 100 / 203  # which is a signal of 0.630
+    pq = np.rint(reference.pq_signal(display) * 65535)
+    metadata = files.Metadata(colour=targets.named("rec2100-pq"))
+    files.write(tmp_path / "pq.png", files.Picture(pq.astype(np.uint16), metadata=metadata))
+    assert (
+        clpix("convert", tmp_path / "pq.png", "-o", tmp_path / "hlg.png", "--colour", "rec2100-hlg").code == 0
+    )
+    hlg = files.read(tmp_path / "hlg.png").pixels / 65535
+    assert np.abs(hlg - reference.hlg_signal(reference.hlg_scene(display)).clip(0, 1)).max() < 6e-5
+    assert np.abs(hlg[0] - 0.630).max() < 5e-4
+    assert (
+        clpix("convert", tmp_path / "hlg.png", "-o", tmp_path / "o.png", "--colour", "rec2100-pq").code == 0
+    )
+    back = files.read(tmp_path / "o.png").pixels / 65535
+    assert np.abs(back - pq / 65535)[hlg.max(-1) < 1].max() < 3e-4
+
+
 @each(
     name=["display-p3", "adobe-rgb", "prophoto-rgb", "rec2020", "linear-p3"],
     suffix=["png", "jpg", "tif", "webp"],

@@ -14,7 +14,8 @@ from clpix.commands import Strict, leaves, near, option_names
 from clpix.main import cli
 
 from gpuops import DeviceError, files
-from gpuops.files import Picture
+from gpuops.files import Picture, identities
+from gpuops.files.identities import Identities
 
 from .test_cli import one_line, picture
 
@@ -196,6 +197,12 @@ def there(tmp_path, monkeypatch) -> Path:
     Path("folder").mkdir()
     files.write("folder/x.exr", Picture(np.ones((4, 4, 3), np.float32), linear=True))
     Path("void").mkdir()
+    Path("lfs.png").write_text(
+        f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 12\n"
+    )
+    Path("hard.png").hardlink_to("a.png")
+    Path("soft.png").symlink_to("a.png")
+    Path("list.txt").write_text("a.png\n")
     return tmp_path
 
 
@@ -211,6 +218,11 @@ def there(tmp_path, monkeypatch) -> Path:
         ("void/[ab].png -o o.png", 1, "no file matches this pattern"),
         ("none -o out/", 1, "none: there is no such file"),
         ("EMPTY -o o.png", 1, "an input's name is empty"),
+        (
+            "lfs.png -o o.png",
+            1,
+            "lfs.png: is a pointer of Git LFS and not the file itself: fetch it by 'git lfs pull'",
+        ),
         # Outputs that cannot be written.
         ("a.png -o EMPTY", 2, "--output is empty"),
         ("a.png -o=o.png", 2, "write -o o.png"),
@@ -235,6 +247,26 @@ def there(tmp_path, monkeypatch) -> Path:
         ("a.png b.png -o out/ --dtype half", 2, "PNG holds no half floats"),
         ("a.png -o o.png --dump-kernels b.png", 1, "--dump-kernels: b.png is a file"),
         ("a.png -o o.png --timing-file t.txt", 2, "t.txt: a timing file is named"),
+        # Nothing that is read is written, and no file twice, by whatever name and option.
+        ("a.png -o file://HERE/a.png --overwrite", 1, "a.png: is also an input"),
+        ("a.png -o local://HERE/hard.png --overwrite", 1, "hard.png: is also an input"),
+        ("file://HERE/a.png -o soft.png --overwrite", 1, "soft.png: is also an input"),
+        (
+            "@list.txt -o out/ --save-recipe list.txt --overwrite",
+            1,
+            "--save-recipe list.txt: is also an input",
+        ),
+        ("a.png -o o.png --journal hard.png", 1, "--journal hard.png: is also an input"),
+        ("a.png -o o.png --save-recipe file://HERE/a.png --overwrite", 1, "is also an input"),
+        (
+            "a.png -o t.json --save-recipe t.json",
+            1,
+            "--save-recipe t.json: is also written as another output",
+        ),
+        ("a.png -o o.npz --timing-file ./t.json --journal t.json", 1, "is also written as another output"),
+        ("a.png -o o.png --journal file://HERE/o.png", 1, "--journal file://"),
+        ("a.png b.png -o new-{stem}.png then write new-{op}.png", 2, "would both become new-"),
+        ("a.png -o o.png then write file://HERE/o.png", 2, "/o.png would be written twice"),
     ],
 )
 def test_inputs_and_outputs(clpix, there, args, code, words) -> None:
@@ -242,9 +274,19 @@ def test_inputs_and_outputs(clpix, there, args, code, words) -> None:
         return {path: path.read_bytes() if path.is_file() else None for path in there.rglob("*")}
 
     before = found()
-    words_given = [text.replace("EMPTY", "") for text in args.split()]
-    one_line(clpix("blur", "--sigma", 0, *words_given), code, words)
+    words_given = [text.replace("EMPTY", "").replace("HERE", str(there)) for text in args.split()]
+    one_line(clpix("blur", *words_given[:1], "--sigma", 0, *words_given[1:]), code, words)
     assert found() == before
+
+
+def test_names_that_differ_in_case_are_one_file_where_the_disk_says_so(
+    there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not identities._ignores_case(str(there))
+    names = ("new/A.png", "new/a.png", "new/a.PNG", "b.png")
+    assert [Identities(names[:1]).known(name) for name in names] == ["new/A.png", None, None, None]
+    monkeypatch.setattr(identities, "_ignores_case", lambda _folder: True)
+    assert [Identities(names[:1]).known(name) for name in names] == ["new/A.png"] * 3 + [None]
 
 
 @pytest.mark.parametrize(
@@ -262,6 +304,12 @@ def test_inputs_and_outputs(clpix, there, args, code, words) -> None:
         ("convolve a.png -o o.png --kernel folder", 1, "folder: is a folder"),
         ("convolve - -o o.png --kernel -", 2, "'-' is standard input"),
         ("bloom - -o o.png --kernel -", 2, "'-' is standard input"),
+        ("run lfs.png a.png -o o.png", 1, "git lfs pull"),
+        ("regress run lfs.png", 2, "git lfs pull"),
+        ("tonemap a.png -o o.png --lut lfs.png", 1, "git lfs pull"),
+        ("convolve a.png -o o.png --kernel lfs.png", 1, "git lfs pull"),
+        ("ifft lfs.png -o o.png", 1, "git lfs pull"),
+        ("compare a.png lfs.png", 2, "git lfs pull"),
         ("tonemap a.png -o o.png --lut folder", 1, "folder: is a folder"),
         ("tonemap folder -o out/", 1, "folder: is a folder"),
         ("bench fft --chart none/c.png", 1, "the folder none does not exist"),
@@ -269,6 +317,23 @@ def test_inputs_and_outputs(clpix, there, args, code, words) -> None:
 )
 def test_other_commands_files(clpix, there, args, code, words) -> None:
     one_line(clpix(*args.split()), code, words)
+
+
+def test_texts_may_begin_with_a_byte_order_mark(clpix, there) -> None:
+    case = '[[case]]\nname = "a"\nchain = "blur --sigma 0"\ninputs = ["a.png"]\n'
+    index = '{"schema": 1, "store": "store", "pictures": {}}'
+    texts = {
+        "r.toml": 'schema = 1\n[[step]]\nop = "flip"\naxis = "vertical"\n',
+        "s.toml": f'schema = 1\nreferences = "i.json"\n{case}',
+    }
+    for name, text in (texts | {"l.txt": "a.png\nb.png\n", "i.json": index}).items():
+        Path(name).write_text(text, encoding="utf-8-sig")
+    assert clpix("run", "r.toml", "@l.txt", "-o", "out/").code == 0
+    Path("l0.txt").write_bytes(b"\xef\xbb\xbfa.png\0b.png")
+    assert clpix("run", "r.toml", "--from0", "l0.txt", "-o", "out0/").code == 0
+    assert sorted(path.name for path in Path("out0").iterdir()) == ["a.png", "b.png"]
+    run = clpix("regress", "run", "s.toml")
+    assert run.code == 2 and "1 pictures: 1 new" in run.out
 
 
 def test_a_file_called_as_standard_output_is(clpix, there) -> None:
@@ -290,7 +355,7 @@ def test_a_report_never_overwrites_what_is_compared(clpix, there) -> None:
 
 def test_a_device_that_is_too_small_is_there(clpix, there, monkeypatch) -> None:
     """Exit code 3 says that there is no device, and a lack of memory is another failure."""
-    one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed, and ", "MB for one buffer")
+    one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed, and ", "B for one buffer")
     one_line(clpix("bench", "dwt", "--size", 64, "--device-memory", 1), 1, "raise the limit")
 
     def compare_nothing(*_args: object) -> None:

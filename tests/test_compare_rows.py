@@ -30,6 +30,7 @@ from gpuops.params.thresholds import Thresholds
 
 from .choices import each, few, some
 from .reference import metrics_ssim as reference
+from .test_ssim import bright
 from .tolerance import COMPARE, DOUBLE
 
 FLIPS = ("flip", "hdr-flip")
@@ -120,6 +121,15 @@ def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows, channels) -> Non
     )
     check_same(found, whole)
     assert whole.figures["pixelmatch"] > 0 and whole.figures["within-radius"] > 0 and whole.bad > 0
+
+
+@each(rows=[16, 48])
+def test_bright_pixels_do_not_count_where_they_are_not(gpu, rows) -> None:
+    """Structural similarity has no base of its own for each band, whose first rows would be others by rows."""
+    a, b = (Picture(plane[0][..., None], linear=True) for plane in bright("half", 180))
+    how = Comparing(metrics=("ssim", "ssim-skimage", "ms-ssim", "pu-ssim"))
+    whole = as_whole(gpu, a, b, how).figures
+    assert by_rows(gpu, a, b, how, rows).figures == pytest.approx(whole, rel=DOUBLE)
 
 
 @each(dtypes=["uint8 uint16", "uint16 uint16", "float16 float32", "uint8 float32"], space=["auto", "linear"])
@@ -286,6 +296,17 @@ def test_what_cannot_be_compared(gpu, rng) -> None:
         by_rows(gpu, a, b, Comparing(ignore=((0, 0, 61, 150),)), 9)
     with pytest.raises(ParameterError, match="the mask has"):
         by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
+
+
+def test_a_figure_that_nobody_computes_is_an_error(gpu, rng, monkeypatch) -> None:
+    """Not 0, as a whole or by rows, nor left out."""
+    a, b = two(rng)
+    with pytest.raises(ParameterError, match="unknown metric 'dense'"):
+        Thresholds(limits={"dense": 1})
+    monkeypatch.setitem(METRICS, "dense", METRICS["flip"])
+    for figures in (as_whole, lambda *given: by_rows(*given, rows=17)):
+        with pytest.raises(KeyError, match="dense"):
+            figures(gpu, a, b, Comparing(metrics=("dense",)))
 
 
 @each(kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], height=[61, 210])

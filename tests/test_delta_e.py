@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from skimage import color
 
-from gpuops import Gpu, ParameterError
+from gpuops import Gpu, GpuopsWarning, ParameterError, notes
 from gpuops.metrics.delta_e import METHODS, delta_e
 
 from .choices import each
@@ -33,6 +33,7 @@ def light(rng: np.random.Generator, shape: tuple[int, ...], noise: float = 0.05)
     return a.astype(np.float32), b.astype(np.float32)
 
 
+@notes.silence()
 def check(gpu: Gpu, a: Array, b: Array, method: str, **options: Any) -> None:
     """Asserts that all figures and the map are those of the reference."""
     expected = reference.of_light(method, a, b, **options)
@@ -96,6 +97,20 @@ def test_grays_of_itp(gpu, one, other, expected) -> None:
     assert got.above == (6 if expected > 1 else 0)
 
 
+def test_itp_is_of_displayed_light(gpu, rng) -> None:
+    """PQ is steep at 0: a signed curve would make differences of hundreds out of values that no display shows."""
+    negative = rng.uniform(-0.1, -1e-6, (2, 1, 9, 11)).astype(np.float32)
+    with pytest.warns(GpuopsWarning, match="^198 negative values of light count as 0 for ΔE ITP"):
+        assert delta_e(gpu, *negative, method="itp").max == 0
+    with pytest.warns(GpuopsWarning, match="^1 negative"):
+        wide = np.reshape([1.6, -0.08, -0.5], (3, 1, 1)).astype(
+            np.float32
+        )  # green is within Rec. 2020, not blue
+        black = np.zeros_like(wide)
+        expected = reference.of_light("itp", black, wide)[0, 0]
+        assert delta_e(gpu, black, wide, method="itp").max == pytest.approx(expected, rel=1e-4)
+
+
 @pytest.mark.parametrize("noise", [60, 2, 0.01])
 def test_ciede2000_is_that_of_skimage(gpu, rng, noise) -> None:
     a = np.stack([rng.uniform(0, 100, (53, 61)), *rng.normal(0, 40, (2, 53, 61))]).astype(np.float32)
@@ -107,6 +122,7 @@ def test_ciede2000_is_that_of_skimage(gpu, rng, noise) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
+@notes.silence()
 def test_what_is_not_finite_counts(gpu, rng, method) -> None:
     a, _ = light(rng, (3, 13, 17))
     a[0, 3, 4], a[1, 5, 6], a[2, 7, 8] = np.nan, np.inf, -np.inf

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gpuops.device import DeviceInfo, canary, choose, drivers, list_devices, probe, rank, select
+from gpuops.device import DeviceInfo, canary, choose, drivers, list_devices, pocl, probe, rank, select
 from gpuops.device import store as cache
 from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
 
@@ -376,6 +376,19 @@ def test_unwritable_cache_still_gives_a_verdict(fresh, child, monkeypatch) -> No
     assert child.runs == 1
 
 
+def test_a_full_disk_gives_no_verdict(fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PoCL builds programs into files. That they fail where there is no room is not kept."""
+    child.become("""print('{"usable": false, "reason": "cannot build kernels"}')""")
+    info = replace(INFO, platform=pocl.NAME)
+    with monkeypatch.context() as full:
+        full.setattr(cache, "can_hold", lambda folder: False)
+        found = probe.verdict(info, "1", 0)
+    assert not found.usable and found.reason is not None and "MB of room" in found.reason
+    child.become(f"print('''{json.dumps(PASS)}''')")
+    forget(monkeypatch)
+    assert probe.verdict(info, "1", 0).usable
+
+
 # ---------------------------------------------------------------- the canary
 
 
@@ -496,9 +509,14 @@ def test_the_driver_of_a_single_file_is_known(monkeypatch, tmp_path) -> None:
 def test_vendor_folder_is_repaired(fresh) -> None:
     wanted = [drivers.Driver("a.icd", "liba.so"), drivers.Driver("b.icd", "libb.so")]
     folder = drivers.materialise(wanted)
-    (folder / "a.icd").unlink()
-    assert drivers.materialise(wanted) == folder
-    assert drivers.read_folder(str(folder)) == wanted
+    for damage in (
+        Path.unlink,
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"\xff\0noise"),
+    ):
+        damage(folder / "a.icd")
+        assert drivers.materialise(wanted) == folder
+        assert drivers.read_folder(str(folder)) == wanted
     assert [path.name for path in fresh.iterdir()] == [folder.name]
 
 
@@ -577,6 +595,33 @@ def test_devices_without_opencl_exits_with_3_and_one_line() -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no process's addresses")
+@pytest.mark.parametrize("megabytes", [400, 600, 1400])
+def test_few_addresses_are_one_line(megabytes: int) -> None:
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2)"
+    done = python(f"{limit}; from clpix.main import main; main(['devices'])")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert re.fullmatch(r"clpix: error: `ulimit -v` allows [\d.]+ MB .*: allow more\n", done.stderr), (
+        done.stderr
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_the_first_run_says_on_a_terminal_what_it_waits_for(tmp_path: Path) -> None:
+    run = [sys.executable, "-c", "from clpix.main import main; main(['devices'])"]
+    for cold in (True, False):
+        terminal, theirs = os.openpty()
+        environment = os.environ | {"CLPIX_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+        subprocess.run(run, env=environment, stdout=subprocess.PIPE, stderr=theirs, timeout=300, check=True)
+        os.write(theirs, b"end")
+        said = b""
+        while not said.endswith(b"end"):
+            said += os.read(terminal, 10_000)
+        os.close(theirs)
+        os.close(terminal)
+        assert said == b"clpix: testing devices and building kernels, once\r\n" * cold + b"end"
+
+
 def test_table_shows_why_a_device_is_skipped() -> None:
     from clpix.devices import table
 
@@ -585,8 +630,8 @@ def test_table_shows_why_a_device_is_skipped() -> None:
     assert "Broken GPU" in first
     assert reason.strip() == "skipped: crashed (SIGSEGV) while building kernels"
     assert second.startswith("*1  cpu   Device")
-    assert "1 GiB" in second
-    assert "256 MiB" in second
+    assert "1.074 GB" in second
+    assert "268.4 MB" in second
 
 
 def test_a_narrow_terminal_has_a_paragraph_for_each_device() -> None:

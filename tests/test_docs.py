@@ -20,6 +20,7 @@ from clpix.derived import Derived
 from clpix.main import cli
 from clpix.naming import outputs_for
 
+from gpuops import files
 from gpuops.files.formats import VIDEOS, format_of, is_display_format
 from gpuops.ops import OPERATIONS
 
@@ -302,6 +303,12 @@ def courtyard(tmp_path_factory) -> Path:
     noise = str(ROOT / "docs" / "images" / "noise.py")
     subprocess.run([sys.executable, noise, "a.png", "noisy.png", "20"], cwd=folder, check=True)
     return folder
+
+
+@pytest.mark.parametrize("name", ["courtyard", "interior", "night", "sunset"])
+def test_samples_are_light(name: str) -> None:
+    pixels = files.read(ROOT / "samples" / f"{name}.exr").pixels
+    assert (pixels.dtype, pixels.shape) == (np.float16, (512, 1024, 3)) and pixels.min() > 0
 
 
 # dB: devices round a few of the picture's 8-bit codes differently.

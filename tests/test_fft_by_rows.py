@@ -228,6 +228,15 @@ def test_pictures_are_those_of_the_whole(clpix, tmp_path, view, size, shift, req
         assert difference.max() <= 1
 
 
+def test_numbers_of_a_view_are_those_of_the_whole(clpix, tmp_path, request) -> None:
+    image, options = write(tmp_path / "a.png", noise((48, 31, 4))), ("--view", "real", "--norm", "backward")
+    assert clpix("fft", image, "-o", tmp_path / "whole.exr", *options).code == 0
+    request.getfixturevalue("by_rows")
+    assert clpix("fft", image, "-o", tmp_path / "parts.exr", *options).code == 0
+    a, b = (files.read(tmp_path / f"{name}.exr").pixels for name in ("whole", "parts"))
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-3)
+
+
 def test_a_picture_s_shades_are_chosen_by_the_same_sample(clpix, tmp_path, monkeypatch, request) -> None:
     monkeypatch.setattr("gpuops.fourier.spectrum._SAMPLE", 101)
     image = write(tmp_path / "a.png", noise((48, 31, 3)))

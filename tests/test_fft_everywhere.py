@@ -30,6 +30,7 @@ from gpuops.fourier.engine.passes import passes
 from gpuops.fourier.engine.planner import Planner
 from gpuops.fourier.engine.problem import Problem
 from gpuops.gpu import Limits
+from gpuops.image import PIXEL_TYPE_NAMES
 from gpuops.params.fft import METHODS, RADICES, FftParams
 
 from . import choices
@@ -59,6 +60,8 @@ SIZES = [
 ]
 TWIDDLES = ("table", "compute")
 KINDS = ("fft2", "ifft2", "rfft2", "irfft2", "rfft", "irfft")
+# Of pixels: rows whose pairs are whole words for any number of channels, or for few; and those of odd width.
+PIXEL_SIZES = [(96, 60), (60, 42), (44, 35)]
 
 
 @dataclass(frozen=True)
@@ -70,15 +73,26 @@ class Case:
     precision: str
     kind: str
     device: str
+    depth: str = (
+        ""  # of pixels that the transform reads or writes itself; "": planes of real or complex numbers
+    )
+    channels: int = 2
 
     def __str__(self) -> str:
         rows, columns = self.size
         rest = (self.twiddle, f"radix {self.radix}", self.precision, self.kind, self.device)
+        if self.depth:
+            rest += (f"{self.channels} of {self.depth}",)
         return ", ".join((self.method, f"{rows}x{columns}", *rest))
 
     @property
     def params(self) -> FftParams:
         return FftParams(self.method, self.radix, self.twiddle)
+
+    @property
+    def data(self) -> tuple[Any, ...]:
+        """What decides the input and the exact result."""
+        return self.size, self.kind, self.precision, self.depth, self.channels
 
 
 # Along rows alone, only pairs of real numbers are tested; the rest is covered by two axes.
@@ -87,11 +101,21 @@ ALL = [
     for case in itertools.starmap(Case, product(METHODS, SIZES, TWIDDLES, RADICES, LIMITS, KINDS, DEVICES))
     if case.kind.endswith("2") or case.size[1] % 2 == 0
 ]
+PIXELS = list(
+    itertools.starmap(
+        Case,
+        product(
+            METHODS, PIXEL_SIZES, TWIDDLES, RADICES, ("single",), ("rfft2", "irfft2"), DEVICES,
+            PIXEL_TYPE_NAMES, (1, 2, 3, 4),
+        ),
+    )
+)  # fmt: skip
 
 
-# Former errors: one axis got the other's filter; compilers kept computed twiddles across barriers, wrongly; the
-# values of a group of large radices were more than a CPU's stack holds.
+# Former errors: compilers kept computed twiddles across barriers, wrongly, also while channels were taken in turn; one
+# axis got the other's filter; the values of a group of large radices were more than a CPU's stack holds.
 ONCE_WRONG = [
+    Case("local", (96, 60), "compute", "8", "single", "rfft2", "48 KB", "uint8", 3),
     Case("global", (227, 239), "table", "auto", "single", "fft2", "48 KB"),
     Case("local", (422, 40), "compute", "4", "single", "fft2", "64 KB"),
     Case("local", (64, 211), "compute", "2", "single", "rfft2", "48 KB"),
@@ -101,20 +125,26 @@ ONCE_WRONG = [
 
 
 def few() -> list[Case]:
-    """One case of each method and size, or in local memory one with a table and one without.
+    """One case of each method and size, or in local memory one with a table and one without, and some of pixels.
 
-    As far as these suffice, each pair of any other two choices occurs.
+    As far as these suffice, each pair of any other two choices occurs; of pixels each pair of any two.
     """
     dice = random.Random(23)
     found = ONCE_WRONG.copy()
     todo = set().union(*map(pairs, ALL)).difference(*map(pairs, found))
     there = {(c.method, c.size, c.twiddle) for c in found}
+
+    def add(fitting: list[Case]) -> None:
+        found.append(max(dice.sample(fitting, 100), key=lambda case: len(todo & pairs(case))))
+        todo.difference_update(pairs(found[-1]))
+
     for method, size in product(METHODS, SIZES):
         for twiddles in (("table",), ("compute",)) if method == "local" else (TWIDDLES,):
             if there.isdisjoint((method, size, twiddle) for twiddle in twiddles):
-                fitting = [c for c in ALL if (c.method, c.size) == (method, size) and c.twiddle in twiddles]
-                found.append(max(dice.sample(fitting, 100), key=lambda case: len(todo & pairs(case))))
-                todo -= pairs(found[-1])
+                add([c for c in ALL if (c.method, c.size) == (method, size) and c.twiddle in twiddles])
+    todo = set().union(*map(pairs, PIXELS)).difference(*map(pairs, found))
+    while todo:
+        add(PIXELS)
     return found
 
 
@@ -173,11 +203,18 @@ def computation(case: Case) -> Hashable:
 
 
 @cache
-def transformed(size: tuple[int, int], kind: str, precision: str) -> tuple[Array, Array]:
-    """Input and exact result of two planes."""
+def transformed(
+    size: tuple[int, int], kind: str, precision: str, depth: str, channels: int
+) -> tuple[Array, Array]:
+    """Input and exact result of planes, or of pixels."""
     rng = np.random.default_rng(17)
     real = np.float32 if precision == "single" else np.float64
-    x: Array = rng.standard_normal((2, *size)).astype(real)
+    x: Array = rng.standard_normal((channels, *size)).astype(real)
+    if depth:
+        most = np.iinfo(depth).max if depth.startswith("u") else 1
+        pixels = (rng.random((*size, channels)) * most).astype(depth)
+        spectra = np.fft.rfft2(np.moveaxis(pixels.astype(float), 2, 0) / most)
+        return (pixels, spectra) if kind == "rfft2" else (spectra.astype(np.complex64), pixels)
     if kind in ("fft2", "ifft2"):
         x = x + 1j * rng.standard_normal(x.shape).astype(real)
     if kind == "irfft2":
@@ -191,7 +228,11 @@ def transformed(size: tuple[int, int], kind: str, precision: str) -> tuple[Array
 
 def transform(gpu: Gpu, case: Case) -> Array:
     """The transform by the device under test."""
-    x, _ = transformed(case.size, case.kind, case.precision)
+    x, _ = transformed(*case.data)
+    if case.depth:
+        if case.kind == "rfft2":
+            return fft.rfft2_of_pixels(gpu, x, params=case.params)
+        return fft.irfft2_to_pixels(gpu, x, case.size, case.depth, params=case.params)[0]
     length: dict[str, Any] = {"irfft2": {"s": case.size}, "irfft": {"n": case.size[1]}}.get(case.kind, {})
     result: Array = getattr(fft, case.kind)(gpu, x, **length, params=case.params)
     return result
@@ -199,11 +240,13 @@ def transform(gpu: Gpu, case: Case) -> Array:
 
 def error(case: Case) -> float:
     """Relative L2."""
-    x, exact = transformed(case.size, case.kind, case.precision)
+    _, exact = transformed(*case.data)
     got = transform(claiming(case.device), case)
-    assert got.shape == exact.shape
-    assert (got.real.dtype, got.dtype.kind) == (x.real.dtype, exact.dtype.kind)
-    return float(np.linalg.norm(got - exact) / np.linalg.norm(exact))
+    number = np.float32 if case.precision == "single" else np.float64
+    if exact.dtype.kind == "c":
+        number = np.result_type(number, np.complex64)
+    assert (got.shape, got.dtype) == (exact.shape, exact.dtype if exact.dtype == case.depth else number)
+    return float(np.linalg.norm(got.astype(complex) - exact) / np.linalg.norm(exact.astype(complex)))
 
 
 @choices.few(9, case=few())
@@ -214,20 +257,18 @@ def test_a_few_combinations(case) -> None:
 
 
 @pytest.mark.skipif("CLPIX_EVERY_FFT" not in os.environ, reason="takes hours: CLPIX_EVERY_FFT=1 runs it")
-@pytest.mark.parametrize(
-    ("size", "kind", "precision"), dict.fromkeys((case.size, case.kind, case.precision) for case in ALL)
-)
-def test_every_combination(size, kind, precision) -> None:
-    if precision == "double" and not device().real.double:
-        pytest.skip("no double precision")
+@pytest.mark.parametrize("data", dict.fromkeys(case.data for case in ALL + PIXELS), ids=str)
+def test_every_combination(data) -> None:
     computations: dict[Hashable, list[Case]] = {}
-    for case in ALL:
-        if (case.size, case.kind, case.precision) == (size, kind, precision):
+    for case in ALL + PIXELS:
+        if case.data == data:
             computations.setdefault(computation(case), []).append(case)
     errors = {}
     for case, *_ in computations.values():
+        if case.precision == "double" and not device().real.double:
+            pytest.skip("no double precision")
         errors[case] = error(case)
         print(f"{case}: {errors[case]:.2g}", flush=True)
     print(f"{len(errors)} computations, largest error {np.max([*errors.values()]):.2g}")
-    wrong = [f"{case}: {value:.2g}" for case, value in errors.items() if not value < LIMITS[precision]]
+    wrong = [f"{case}: {value:.2g}" for case, value in errors.items() if not value < LIMITS[case.precision]]
     assert not wrong, "\n".join(wrong)

@@ -356,7 +356,7 @@ def test_explain(clpix, tmp_path) -> None:
     path = saved(tmp_path / "in.png", light((40, 50, 3), "uint8"))
     run = clpix(*joined((LOW, RESTORED), path), "-o", tmp_path / "out.png", "--explain")
     assert run.code == 0 and run.out.count("of spectra are kept") == 2
-    assert "by rows 0.04896 MB of spectra are kept" in run.out
+    assert "by rows 48.96 kB of spectra are kept" in run.out
     assert "spectra" not in clpix("blur", path, "--sigma", "2", "-o", "o.png", "--explain").out
 
 

@@ -76,7 +76,7 @@ from gpuops.pixels.coding import (
     upload,
 )
 from gpuops.pixels.colour import LINEAR, SRGB, of_primaries
-from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Cube, Curve, Parametric, Sampled
+from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Cube, Curve, Hlg, Parametric, Sampled
 from gpuops.pixels.primaries import IDENTITY, NAMED
 from gpuops.pixels.targets import working
 from gpuops.pixels.unfilter import unfiltered
@@ -335,6 +335,7 @@ FORMS: dict[str, tuple[Curve, ...]] = {
     "powers": (SRGB_CURVE, Parametric(1.8), Parametric(2.0, 1.25, -0.25, 0.0, 0.2)),
     "samples": (Sampled((0.0, 0.1, 0.3, 1.0)),),
     "both": (SRGB_CURVE, Parametric(1.8), Sampled((0.0, 0.1, 0.3, 1.0))),
+    "scene": (Hlg(),),
 }
 
 
@@ -345,20 +346,25 @@ def test_light(gpu: Recorder, rng: np.random.Generator, dtype: str, channels: in
     alpha, colour_count = LAYOUTS[channels], channels - LAYOUTS[channels]
     most = np.iinfo(dtype).max if dtype.startswith("u") else 1
     curves = FORMS[form] if colour_count == 3 else FORMS[form][:1]
-    space = of_primaries(NAMED["ACES AP0"], *curves)
+    space = of_primaries(NAMED["Rec. 2020" if form == "scene" else "ACES AP0"], *curves)
     for found in (space, replace(space, matrix=IDENTITY)):
         pixels = pixels_of(rng, dtype, (*SHAPE, channels))
+        if form == "scene":
+            pixels = np.abs(pixels)  # luminance of mixed signs is a difference of large numbers
         expected = pixels.astype(np.float64) / most
         for c in range(colour_count):
             v = expected[..., c]
             if form == "samples" or (form == "both" and c == 2):
                 expected[..., c] = np.interp(v, [0, 1 / 3, 2 / 3, 1], [0, 0.1, 0.3, 1])
-            elif form != "light":
+            elif form not in ("light", "scene"):
                 powers = srgb_light, lambda v: v**1.8, lambda v: np.maximum(1.25 * v - 0.25, 0) ** 2
                 expected[..., c] = np.copysign(powers[c](np.abs(v)), v)
+        if form == "scene":
+            expected[..., :colour_count] = colour_reference.hlg_light(expected[..., :colour_count].clip(0, 1))
         if colour_count == 3:
             expected[..., :3] = expected[..., :3] @ np.reshape(found.matrix, (3, 3)).T
-        close(light.of_pixels(gpu.array(pixels), found, alpha=alpha).numpy(), expected, TOLERANCE["curve"])
+        allowed = tolerance.COLOUR["five digits" if form == "scene" else "curve"]  # of luminance
+        close(light.of_pixels(gpu.array(pixels), found, alpha=alpha).numpy(), expected, allowed)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -1204,6 +1210,20 @@ def test_ssim(gpu: Recorder, rng: np.random.Generator, convention: str) -> None:
     )
     for factor in (2, 3):
         of_ssim.test_shrunk(gpu, rng, SHAPE, factor)
+
+
+def test_ssim_of_bright_pixels(gpu: Recorder) -> None:
+    for kind in ("pixel", "half", "all"):
+        a, b = of_ssim.bright(kind, 30)
+        for convention in of_ssim.CONVENTIONS:
+            luminance, contrast = metrics_ssim.terms(a[0], b[0], 1.0, convention)
+            options: dict[str, Any] = {"data_range": 1.0, "convention": convention, "luma": True}
+            colours = (np.repeat(plane, 3, 0) for plane in (a, b))
+            for found in (
+                structural_similarity(gpu, a, b, **options),
+                structural_similarity(gpu, *colours, **options, full=True)[0],
+            ):
+                assert found == pytest.approx((luminance * contrast).mean(), abs=tolerance.COMPARE["ssim"])
 
 
 @pytest.mark.parametrize("planes", [1, 3])

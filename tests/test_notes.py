@@ -84,9 +84,56 @@ def test_an_operations_notes(gpu: Gpu) -> None:
 def test_the_first_input_is_read_beside_others_and_heard_of_once(clpix, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """The first input is read by another thread while the device is opened, and its remark comes once."""
     paths = [with_a_remark(tmp_path / name) for name in ("a.png", "b.png")]
-    run = clpix("blur", *paths, "--sigma", 1, "-o", f"{tmp_path}/out/")
+    run = clpix("blur", *paths, "--sigma", 1, "-o", f"{tmp_path}/out/", "-v")
     assert run.code == 0
     for path in paths:
         assert run.err.count(f"clpix: warning: {path}: its ICC profile is damaged") == 1
     silent = clpix("blur", paths[0], "--sigma", 1, "-q", "-o", tmp_path / "c.png")
     assert (silent.code, silent.err) == (0, "")
+
+
+def test_a_batch_says_each_kind_once(clpix, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    for k in range(4):
+        values = np.full((8, 9, 3), 1.5 if k else 0.5, np.float32)
+        files.write(tmp_path / f"{k}.exr", files.Picture(values, linear=True))
+    options = (
+        "convert",
+        *sorted(tmp_path.glob("*.exr")),
+        "-o",
+        f"{tmp_path}/out/{{stem}}.png",
+        "--overwrite",
+    )
+    run = clpix(*options, "--dtype", "uint8")
+    lost = "216 values were outside the range of 8-bit integers and clipped"
+    assert run.err == f"clpix: warning: {tmp_path}/out/1.png: {lost}; so it is in 2 more files\n"
+    every = clpix(*options, "--dtype", "uint8", "-v").err
+    assert [line for line in every.splitlines() if "values" in line] == [
+        f"clpix: warning: {tmp_path}/out/{k}.png: {lost}" for k in (1, 2, 3)
+    ]
+
+
+OVERSHOOTS = [
+    ("resize", "--scale", "0.5"),
+    ("sharpen",),
+    ("dwt", "--shrink", "soft", "--threshold", "0.2", "--reconstruct"),
+    ("deconvolve", "--sigma", "1", "then", "resize", "--scale", "2"),
+]
+
+
+@pytest.mark.parametrize("args", OVERSHOOTS, ids=lambda args: args[0])
+def test_overshoot_of_integers_is_a_detail(clpix, args: tuple[str, ...], tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Integers have no light beyond white that could be lost; floats have, and so has what is made brighter."""
+    black_and_white = np.random.default_rng(3).integers(0, 2, (40, 50, 3))
+    files.write(tmp_path / "in.png", files.Picture((black_and_white * 255).astype(np.uint8)))
+    files.write(tmp_path / "in.exr", files.Picture(black_and_white.astype(np.float32), linear=True))
+    command, *rest = args
+    out, clipped = tmp_path / "out.png", "values were outside the range of 8-bit integers and clipped"
+    more = ("-o", out, "--overwrite", "--dtype", "uint8")
+    run = clpix(command, tmp_path / "in.png", *rest, *more)
+    assert (run.code, run.err) == (0, "")
+    told = clpix(command, tmp_path / "in.png", *rest, *more, "-v").err
+    assert f"clpix: {out}: " in told and clipped in told and "warning" not in told
+    assert clipped in clpix(command, tmp_path / "in.exr", *rest, *more).err
+    if command != "dwt":
+        bright = clpix(command, tmp_path / "in.png", *rest, "then", "grade", "--exposure", "1", *more)
+        assert bright.err.startswith("clpix: warning: ") and clipped in bright.err

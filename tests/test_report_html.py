@@ -44,7 +44,7 @@ class Page:
     def __init__(self, driver: Any, path: Path) -> None:
         self.driver, self.path = driver, path
 
-    def open(self, address: str = "") -> Page:
+    def open(self, address: str = "open=") -> Page:
         """Loads the page anew, with what follows its #."""
         self.driver.get("about:blank")
         self.driver.get(f"{self.path.as_uri()}{'#' if address else ''}{address}")
@@ -187,6 +187,14 @@ def test_the_address_gives_all_back(page: Page) -> None:
     assert page.find('[data-view="heat"]').get_attribute("aria-pressed") == "true"
     page.open("status=nonsense&tag=none&view=hologram&open=nothing&from=-7")
     assert len(page.all("#rows li")) == 100 and page.find("#overview").is_displayed()
+
+
+def test_the_page_opens_at_the_first_failure(page: Page) -> None:
+    page.open("")
+    first = page("return CASES.find((item) => item.status === 'failed').name")
+    assert page.find("#name bdi").text == first and page.find("#case").is_displayed()
+    page.press("\ue00c")  # Escape
+    assert page.find("#overview").is_displayed() and page("return location.hash") == "#open="
 
 
 def test_names_with_markup_are_text(page: Page) -> None:

@@ -89,11 +89,40 @@ def test_a_negative_mean_of_a_scale_counts_as_0(gpu: Gpu, rng: np.random.Generat
 @pytest.mark.parametrize("factor", [2, 3, 4, 5])
 @pytest.mark.parametrize("size", [(1, 1), (1, 7), (5, 2), (12, 13), (30, 35)], ids=str)
 def test_shrunk(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], factor: int) -> None:
-    x = rng.random((2, *size), np.float32)
+    x = 1e4 + rng.random((2, *size), np.float32)
     if factor > 2 * min(size):
         return  # farther beyond the edge than images are mirrored
-    expected = [reference.averaged(plane, factor) for plane in x]
-    np.testing.assert_allclose(shrunk(gpu, gpu.array(x), factor).numpy(), expected, rtol=1e-6)
+    expected = np.array([reference.averaged(plane, factor) for plane in x])
+    found = shrunk(gpu, gpu.array(x), factor)
+    np.testing.assert_allclose(found.numpy().sum(0, np.float64), expected, rtol=TOLERANCE["shrunk"])
+    expected = np.array([reference.averaged(plane, 2) for plane in expected])
+    found = shrunk(gpu, found, 2)
+    np.testing.assert_allclose(found.numpy().sum(0, np.float64), expected, rtol=TOLERANCE["shrunk"])
+
+
+def bright(kind: str, size: int = 64) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Dark stripes with noise, and what is up to 10,000 times as bright beside them: one gray plane of two pictures."""
+    noise, (y, x) = np.random.default_rng(5), np.mgrid[:size, :size]
+    lit = {"pixel": x + y == 0, "half": x > size // 2, "lines": x % 8 == 3, "all": x >= 0, "none": x < 0}[
+        kind
+    ]
+    a = 0.05 + 0.02 * (y % 2 == 0) + 1e4 * lit
+    b = a + 0.02 * (x % 2 == 0) + 0.01 * noise.random((size, size))
+    return a.astype(np.float32)[None], b.astype(np.float32)[None]
+
+
+@pytest.mark.parametrize("kind", ["pixel", "half", "lines", "all", "none"])
+def test_bright_pixels_beside_dark_ones(gpu, kind) -> None:
+    """No pixel takes digits from windows that it is not in, and flat areas keep theirs at any brightness."""
+    a, b = bright(kind)
+    for convention in CONVENTIONS:
+        luminance, contrast = reference.terms(a[0], b[0], 1.0, convention)
+        for first, second in ((a, b), (b, a)):
+            found = structural_similarity(gpu, first, second, data_range=1.0, convention=convention)
+            assert found == pytest.approx((luminance * contrast).mean(), abs=TOLERANCE["ssim"])
+    a, b = bright(kind, 176)
+    found = multiscale_structural_similarity(gpu, a, b, data_range=1.0)
+    assert found == pytest.approx(reference.multiscale(a, b, 1.0), abs=TOLERANCE["ssim"])
 
 
 @pytest.mark.parametrize("size", [(383, 400), (384, 400), (641, 643)], ids=str)

@@ -15,6 +15,7 @@ from gpuops.metrics.ssimulacra2 import ssimulacra2
 from .reference import metrics_ssim
 from .reference import metrics_ssimulacra2 as reference
 from .reference.colour import srgb_light
+from .test_ssim import bright
 from .tolerance import SSIMULACRA2 as TOLERANCE
 
 # Two scales, of which the second is 4 × 4; odd and prime; ends of vectors of 8; two strips and two bands.
@@ -44,6 +45,12 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int, int]) -> No
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_formulas(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], planes: int) -> None:
     check(gpu, rng, (planes, *size))
+
+
+@pytest.mark.parametrize("kind", ["pixel", "half"])
+def test_light_far_above_white(gpu, kind) -> None:
+    a, b = bright(kind)
+    assert ssimulacra2(gpu, a, b) == pytest.approx(reference.score(a, b), abs=TOLERANCE["bright"])
 
 
 @pytest.mark.parametrize("size", [(256, 300), (509, 263)], ids=str)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,7 @@ def test_cases_are_selected() -> None:
         ("schema = 1", "schema = 2", "newer clpix"),
         ("schema = 1\n", "", "has no line 'schema = 1'"),
         ("schema = 1", "schema = [", "is no TOML"),
+        ("timeout = 2.5", "timeout = inf", "line 17: case 'b': timeout must be"),
         ("references", "referenzes", "line 2: unknown key 'referenzes': did you mean 'references'"),
         ("max-flip = 0.1", "max-flp = 0.1", "line 5: unknown threshold 'max-flp'; did you mean 'max-flip'"),
         ("min-ssim = 0.5", "min-ssim = 2", "line 8: min-ssim 2: no picture has more than 1"),
@@ -240,10 +242,14 @@ def test_an_index_at_an_address(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "is no JSON"),
+        ("[" * 99_999, "is no JSON"),
         ("[]", "is no index"),
         ('{"store": "s"}', "is no index"),
         ('{"store": "s", "pictures": {}}', "another version"),
         ('{"schema": 2, "store": "s", "pictures": {}}', "another version"),
+        ('{"schema": 1, "store": "s", "pictures": {"../x.png": {}}}', "no name within a folder"),
+        ('{"schema": 1, "store": "s", "pictures": {"x.png": {"base": "../../x"}}}', "64 hex digits"),
+        ('{"schema": 1, "store": "s", "pictures": {"x.png": []}}', "64 hex digits"),
     ],
 )
 def test_indexes_that_are_none(tmp_path: Path, text: str, message: str) -> None:
@@ -253,11 +259,19 @@ def test_indexes_that_are_none(tmp_path: Path, text: str, message: str) -> None:
         references(str(path))
 
 
-def test_a_store_that_lost_a_file(tmp_path: Path) -> None:
+def test_a_store_that_lost_a_file_or_has_another(tmp_path: Path) -> None:
     there = index(tmp_path)
-    there.accept({"x.png": str(picture(tmp_path / "a.png", 1))})
-    for path in (tmp_path / "store").rglob("*.png"):
-        path.unlink()
+    there.accept({"x.png": (source := str(picture(tmp_path / "a.png", 1)))})
+    (path,) = (tmp_path / "store").rglob("*.png")
+    picture(path, 2)
+    with pytest.raises(FileError, match="not those that the index names"):
+        there.nearest("x.png", ())
+    (verdict,) = pairs(tmp_path, there, (), {"x.png"})  # the run goes on
+    assert isinstance(verdict, Outcome)
+    assert verdict.status == "error"
+    there.accept({"x.png": source, "y.png": source})  # mends it
+    assert there.nearest("x.png", ()) == (str(path), "base")
+    path.unlink()
     with pytest.raises(FileError, match="lacks this reference"):
         there.nearest("x.png", ())
 
@@ -285,6 +299,42 @@ def test_accepting_takes_what_was_seen(tmp_path: Path) -> None:
     assert accepting.accept(run, accepting.choose(run, ["a.png"]), there) == ["a.png"]
     with pytest.raises(ParameterError, match="nothing to accept"):
         accepting.choose(Run([Outcome("b.png", "equal")]))
+
+
+@pytest.mark.parametrize(
+    "name", ["../x.png", "/tmp/x.png", "a/../../x.png", ".git/x.png", "a.sh", "a\0.png", "link/x.png"]
+)
+def test_a_report_of_others_writes_nothing_elsewhere(tmp_path: Path, name: str) -> None:
+    there, path = Folder(str(tmp_path / "refs")), picture(tmp_path / "out" / "a.png", 1)
+    (tmp_path / "refs").mkdir()
+    (tmp_path / "refs" / "link").symlink_to(tmp_path)
+    run = Run([Outcome(name, "new", PairedPicture(str(path), name, sha256_of(path)))], {})
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FileError, match=r"name within|no picture's extension|a link leads out"):
+        accepting.accept(run, accepting.choose(run), there)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("kind", [lambda p: Folder(str(p / "refs")), index], ids=["folder", "index"])
+def test_references_without_a_result_go_if_wanted(
+    tmp_path: Path, kind: Callable[[Path], Folder | Index]
+) -> None:
+    there = kind(tmp_path)
+    for number, (name, place) in enumerate([("a.png", "base"), ("a.png", "linux"), ("b.png", "base")]):
+        there.accept({name: str(picture(tmp_path / f"{number}.png", number))}, place)
+    lost = [PairedPicture("", name, sha256_of(there.nearest(name, ())[0])) for name in ("a.png", "b.png")]  # type: ignore[index]
+    path = picture(tmp_path / "out" / "c.png", 2)  # b.png, renamed
+    result = PairedPicture(str(path), "c.png", sha256_of(path))
+    run = Run([Outcome("a.png", "missing", None, lost[0]), Outcome("c.png", "renamed", result, lost[1])])
+    assert list(accepting.choose(run)) == ["c.png"]
+    chosen = accepting.choose(run, remove_missing=True)
+    other = replace(run.outcomes[0], reference=lost[0]._replace(sha256="0" * 64))
+    with pytest.raises(FileError, match="has changed since"):
+        accepting.accept(Run([other, run.outcomes[1]]), chosen, there)
+    assert accepting.accept(run, chosen, there, "linux") == ["c.png", "a.png"]
+    assert there.names() == ["a.png", "b.png", "c.png"]
+    assert accepting.accept(run, chosen, there) == ["c.png", "a.png", "b.png"]
+    assert there.names() == ["c.png"]
 
 
 _ACCEPT = """

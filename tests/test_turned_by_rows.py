@@ -527,7 +527,7 @@ def test_a_promise_that_is_too_small_says_what_would_do(
         out = tmp_path / "out.png"
         run = clpix(*command, "-o", out, "--memory", "1M")
         assert run.code == 1 and len(run.err.splitlines()) == 1
-        found = re.search(r"in.png: its turned rows take 4.950 MB, and 1.049 MB are allowed: raise --memory to (\d+)M, "
+        found = re.search(r"in.png: its turned rows take 4.95 MB, and 1.049 MB are allowed: raise --memory to (\d+)M, "
                           r"or give --scratch DIR", run.err)  # fmt: skip
         assert found is not None, run.err
         assert not out.exists()

@@ -230,6 +230,39 @@ def test_what_is_missing(clpix: Program, here: Path, bucket: Bucket) -> None:
     assert not (here / "a.png").exists() and not (here / "o").exists()
 
 
+def test_an_address_that_does_not_answer_fails_alone_and_tells_no_secrets(
+    clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading, listing and writing, by a library that connects at once."""
+
+    def refuse(*_args: Any, **_options: Any) -> Any:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    monkeypatch.setattr(fsspec.core, "url_to_fs", refuse)
+    there = "ftp://u:geheim@h/x.png?X-Amz-Signature=abc&w=3"
+    save(here / "a.png", (3, 5, 3))
+    shown = "ftp://u:***@h/x.png?X-Amz-Signature=***&w=3"
+    monkeypatch.setattr(sys, "argv", ["clpix", there])
+    for given in (there, there.replace("x.png", "*.png")):
+        run = clpix(
+            *FLIP, given, "a.png", "-o", "out/", "--overwrite", "--journal", "j", "--timing-file", "t.json"
+        )
+        name = shown if given == there else shown.replace("x.png", "*.png")
+        assert run.code == 1 and run.err.splitlines() == [
+            f"clpix: error: {name}: could not be reached ([Errno 111] Connection refused)",
+            "clpix: error: 1 of 2 inputs failed",
+        ]
+        assert contents(here / "out").keys() == {"a.png"}
+        for written in ("j", "t.json"):
+            assert not any(secret in (here / written).read_text() for secret in ("geheim", "abc"))
+        assert "ftp://u:***@h/" in (here / "t.json").read_text()
+    run = clpix(*FLIP, "a.png", "-o", "ftp://u:geheim@h/")
+    assert run.code == 1 and run.err.startswith(
+        "clpix: error: a.png: ftp://u:***@h/a.png: could not be reached"
+    )
+
+
 def test_a_damaged_picture_is_called_by_its_address(clpix: Program, here: Path, bucket: Bucket) -> None:
     whole = save(here / "a.exr", (300, 200, 3), "float32").read_bytes()
     bucket.put("in/a.exr", whole[: len(whole) // 2])

@@ -211,7 +211,7 @@ def test_hdr_becomes_what_its_curve_and_primaries_say(
         context.color_primaries, context.color_trc, context.colorspace = 9, curve, 9
         context.color_range = 2 if full else 1
         for level in LEVELS:
-            signal = pq_signal(level) if curve == 16 else hlg_signal(level / 203)
+            signal = pq_signal(level) if curve == 16 else hlg_signal(level)
             # Gray has no difference of colours; half of the frame is red alone: BT.2100, table 6.
             y, cb, cr = np.full((16, 32), signal), np.zeros((16, 32)), np.zeros((16, 32))
             y[:, 16:] = 0.2627 * signal
@@ -234,7 +234,8 @@ def test_hdr_becomes_what_its_curve_and_primaries_say(
     assert tags == (1, 1, 1, 1)
     to_srgb = reference.matrix("Rec. 2020")
     for level, pixels in zip(LEVELS, found, strict=True):
-        for at, colour in ((8, (1, 1, 1)), (24, (1, 0, 0))):
+        red = 0.2627**0.2 if curve == 18 else 1  # the OOTF multiplies by Y^0.2
+        for at, colour in ((8, (1, 1, 1)), (24, (red, 0, 0))):
             light = (to_srgb @ np.multiply(colour, level / 203)).clip(0, 1)
             expected = reference.srgb_signal(light) * 255
             assert np.abs(pixels[8, at] - expected).max() < 5
@@ -246,10 +247,10 @@ def pq_signal(level: float) -> float:
     return float(((3424 / 4096 + 2413 / 128 * y) / (1 + 2392 / 128 * y)) ** (2523 / 32))
 
 
-def hlg_signal(light: float) -> float:
-    """BT.2100 of scene light of which 1 is a signal of 75 %."""
+def hlg_signal(level: float) -> float:
+    """BT.2100 of gray of so many cd/m², on a display of 1000 cd/m²."""
     a, b, c = 0.17883277, 0.28466892, 0.55991073
-    scene = light * (np.exp((0.75 - c) / a) + b) / 12
+    scene = (level / 1000) ** (1 / 1.2)
     return float(np.sqrt(3 * scene) if scene <= 1 / 12 else a * np.log(12 * scene - b) + c)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gpuops import Gpu, files
-from gpuops.errors import DeviceMemoryError, megabytes
+from gpuops.errors import DeviceMemoryError, byte_count
 from gpuops.files import Picture
 from gpuops.gpu import Limits
 from gpuops.ops.bloom import BloomParams, _bloom
@@ -120,7 +120,7 @@ def test_a_promise_that_is_too_small_for_rows(clpix: Program, folder: Path, rng:
         run = clpix(*command, memory)
         assert run.code == code and os.path.exists("out.png") == (not code)
         if code:
-            assert run.err.startswith("clpix: error: a.png: needs 13.50 MB of memory, and ")
+            assert run.err.startswith("clpix: error: a.png: needs 13.5 MB of memory, and ")
             assert run.err.endswith(" MB are allowed: raise --memory to 13M\n")
 
 
@@ -201,7 +201,7 @@ def test_the_command_regress(clpix: Program, folder: Path, monkeypatch: pytest.M
     run = clpix("regress", "results", "references", "--min-ssimulacra2", "0")
     assert run.code == 2
     needed(run.out.splitlines()[0] + "\n", "^error +a.exr: this comparison needs both pictures as a whole")
-    assert "has 0.5243 MB for one buffer: use a smaller picture or another device\n" in run.out
+    assert "has 524.3 kB for one buffer: use a smaller picture or another device\n" in run.out
     assert run.out.endswith("2 pictures: 1 error, 1 passed\n")
 
 
@@ -211,11 +211,20 @@ def test_errors_go_to_other_processes() -> None:
     assert str(found) == str(error) and (found.needed, found.room) == (12e6, "9 MB are allowed")
 
 
-def test_megabytes_are_enough() -> None:
-    """They are rounded up, and never written as a power of ten."""
-    for nbytes, text in ((0, "0"), (1, "0.000001000"), (1_000_001, "1.001"), (123_456_789, "123.5")):
-        assert megabytes(nbytes) == text
-    assert megabytes(12_345_600_000) == "12350"
+@pytest.mark.parametrize(
+    ("nbytes", "near", "enough"),
+    [
+        (0, "0 kB", "0 kB"),
+        (1, "0.001 kB", "0.001 kB"),
+        (1_000_001, "1 MB", "1.001 MB"),
+        (123_412_789, "123.4 MB", "123.5 MB"),
+        (252_000_000_001, "252 GB", "252.1 GB"),
+        (9e15, "9000 TB", "9000 TB"),
+    ],
+)
+def test_sizes_in_words(nbytes: float, near: str, enough: str) -> None:
+    """They are never a power of ten; what is said to be needed is rounded up, so that as much is enough."""
+    assert (byte_count(nbytes), byte_count(nbytes, up=True)) == (near, enough)
 
 
 @pytest.mark.parametrize("shape", [(3, 300, 300), (4, 400, 150), (1, 200, 500)])

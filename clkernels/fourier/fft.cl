@@ -20,6 +20,8 @@
 // REAL=float|double       the type of real numbers
 // LANES=n, REALS=2n       the sequences in one complex value, and its real numbers
 // UNALIASED=restrict|     qualifies tables: a GPU reads them 3 % faster then, but a CPU's compiler (Intel's) errs
+// UNFUSED                 a·b − c·d is two products and a difference, not one product and fma(): Intel's compiler for CPUs
+//                         errs in that where a barrier is between two uses of a factor
 // HALF_IN, HALF_OUT       the complex numbers of the input, or of the output, are two half floats each
 // SWAP_IN, SWAP_OUT       real and imaginary parts change places
 // IN_ALL, OUT_ALL         every element exists in the input, or is wanted of the output
@@ -132,6 +134,10 @@
 #define HORNER(a, b, c, d, e, f, g, h, i, j) \
     (a + y * (b + y * (c + y * (d + y * (e + y * (f + y * (g + y * (h + y * (i + y * j)))))))))
 
+#ifdef UNFUSED
+#pragma OPENCL FP_CONTRACT OFF
+#endif
+
 typedef REAL real;
 typedef GLUE(REAL, 2) real2;
 typedef GLUE(REAL, REALS) cplx;  // LANES complex numbers: real parts in .lo, imaginary parts in .hi
@@ -201,14 +207,6 @@ static inline real2 root(int j, int n) {
                                NUMBER(-1.0669271789494348e-06), NUMBER(3.4283071559158883e-08),
                                NUMBER(-8.05331395730229e-10));
     return (real2)((2 * x - 1) * (2 * x + 1) * cosine, x * (1 - x) * (1 + x) * sine);
-}
-
-// The same, as the conjugate of the (n − j)-th. The way back of a convolution takes it, which needs the roots of the way
-// there once more. Compilers would keep those, or what they are made of, across barriers, and Intel's errs where a kept
-// number is subtracted as well.
-static inline real2 root_again(int j, int n) {
-    real2 w = root(n - j, n);
-    return (real2)(w.x, -w.y);
 }
 
 // The layout and the sizes of all sequences.

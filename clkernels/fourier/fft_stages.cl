@@ -123,16 +123,16 @@ static inline uint padded(uint place) {
     }
 
 #ifdef COMPUTED
-#define TWIDDLE_OF(i, k, q, root) root((k) * (q), STRIDE_##i * RADIX_##i)
+#define TWIDDLE_OF(i, k, q) root((k) * (q), STRIDE_##i * RADIX_##i)
 #else
-#define TWIDDLE_OF(i, k, q, root) tables[(q) + (k) * STRIDE_##i - 1]
+#define TWIDDLE_OF(i, k, q) tables[(q) + (k) * STRIDE_##i - 1]
 #endif
-// Times exp(−2πi·k·q / (stride·radix)); `root` is root or, on the way back of a convolution, root_again.
-#define TWIDDLE(i, root)                                                              \
+// Times exp(−2πi·k·q / (stride·radix)).
+#define TWIDDLE(i)                                                                    \
     EACH_SIDE(i) {                                                                    \
         const uint q = i == LAST ? BUTTERFLY(i) : BUTTERFLY(i) % STRIDE_##i;          \
         EACH_VALUE(i, 1) {                                                            \
-            const real2 w = TWIDDLE_OF(i, k, q, root);                                \
+            const real2 w = TWIDDLE_OF(i, k, q);                                      \
             EACH_SLOT(i) KEPT(i, slot, k) = times(KEPT(i, slot, k), w);               \
         }                                                                             \
     }

@@ -133,10 +133,10 @@ __kernel void spectrum_view(__global const real2 *in, __global float *out, int c
     store(v, out + i, here);
 }
 
-// Half a view → the picture of all of it, rows × columns: (v − low) · gain within 0 … 1, frequency 0 at (dy, dx).
+// Half a view → all of it, rows × columns, with frequency 0 at (dy, dx): v, or its shade (v − low) · gain within 0 … 1.
 // The other half is X[−k] = conj X[k]: the same, or its negative (odd). Global: (columns, rows, planes).
 __kernel void spectrum_levels(__global const float *half_view, __global float *out, int rows, int columns, int dy,
-                              int dx, int odd, float low, float gain) {
+                              int dx, int odd, int shaded, float low, float gain) {
     int column = get_global_id(0), row = get_global_id(1), kept = columns / 2 + 1;
     if (column >= columns || row >= rows) return;
     size_t above = (size_t)get_global_id(2) * rows;
@@ -144,5 +144,6 @@ __kernel void spectrum_levels(__global const float *half_view, __global float *o
     bool other = x >= kept;
     if (other) y = y ? rows - y : 0, x = columns - x;
     float v = half_view[(above + y) * kept + x];
-    out[(above + row) * columns + column] = clamp(((other && odd ? -v : v) - low) * gain, 0.0f, 1.0f);
+    if (other && odd) v = -v;
+    out[(above + row) * columns + column] = shaded ? clamp((v - low) * gain, 0.0f, 1.0f) : v;
 }

@@ -31,52 +31,62 @@ static inline float unit_range(float c) {
     return fmin(fmax(c, 0.0f), 1.0f);
 }
 
-// Gives the light above the threshold, at an eighth of the size by point sampling, tone-mapped and stored with 8 bits.
-// Global: (small_width, small_height).
-__kernel void bright_pass(__global const float *in, __global float *out, int width, int height, int small_width,
-                          int small_height, float luminance) {
-    int x = get_global_id(0), y = get_global_id(1);
-    if (x >= small_width || y >= small_height) return;
-    size_t from = (size_t)(8 * y + 3) * width + 8 * x + 4, to = (size_t)y * small_width + x;
-    for (int c = 0; c < COLOURS; c++) {
-        float v = mapped(fmax(in[(size_t)c * width * height + from] - BRIGHT_THRESHOLD, 0.0f), luminance);
-        out[(size_t)c * small_width * small_height + to] = rint(unit_range(v) * 255.0f) / 255.0f;
-    }
-}
-
 // Blurs with 15 taps along one axis, edges repeated. A stack of planes is seen as `lines` lines of n samples that lie
 // `inner` apart in memory; inner is 1 for rows, the width for columns. Lines from `of_colour` on belong to alpha: their
 // results are multiplied by `normal`, 1 over the weights' sum. Global: dimension 0 along the lines, dimension 1 over
 // them.
+//
+// -D BRIGHT    takes the samples of rows from the bright pass, as the sample does in the same dispatch: of every eighth
+//              pixel of every eighth row of an image (height, width) the light above the threshold, tone-mapped, which is
+//              not rounded. Beyond the ends there are further pixels of that image, as far as it goes.
+// -D TO_BYTES  stores results with 8 bits, 0 … 1
 
 static inline size_t line_start(int line, int n, int inner) {
     return (size_t)(line / inner) * n * inner + line % inner;
 }
 
+static inline float sample(__global const float *in, int line, int i, int n, int inner, int width, int height,
+                           float luminance) {
+#ifdef BRIGHT
+    int rows = height / 8;
+    size_t row = (size_t)(line / rows) * height + 8 * (line % rows) + 3;
+    return mapped(fmax(in[row * width + clamp(8 * i + 4, 0, width - 1)] - BRIGHT_THRESHOLD, 0.0f), luminance);
+#else
+    return in[line_start(line, n, inner) + (size_t)clamp(i, 0, n - 1) * inner];
+#endif
+}
+
+static inline void put(__global float *out, float sum, int line, int i, int n, int inner, int of_colour, float normal) {
+    if (line >= of_colour) sum *= normal;
+#ifdef TO_BYTES
+    sum = rint(unit_range(sum) * 255.0f) / 255.0f;
+#endif
+    out[line_start(line, n, inner) + (size_t)i * inner] = sum;
+}
+
 __kernel void blur_direct(__global const float *in, __constant float *weights, __global float *out, int lines, int n,
-                          int inner, int of_colour, float normal) {
+                          int inner, int of_colour, float normal, int width, int height, float luminance) {
     int i = get_global_id(0), line = get_global_id(1);
     if (i >= n || line >= lines) return;
-    size_t start = line_start(line, n, inner);
     float sum = 0.0f;
     for (int k = 0; k < TAPS; k++)
-        sum = fma(weights[k], in[start + (size_t)clamp(i + k - HALF_TAPS, 0, n - 1) * inner], sum);
-    out[start + (size_t)i * inner] = line < of_colour ? sum : sum * normal;
+        sum = fma(weights[k], sample(in, line, i + k - HALF_TAPS, n, inner, width, height, luminance), sum);
+    put(out, sum, line, i, n, inner, of_colour, normal);
 }
 
 // Does the same through local memory, as in the sample: a group of (128) work-items fetches one sample each, and all
 // but the outer 7 at either end give a result (114). Local: (items, 1), items > 14; tile: that many floats.
 __kernel void blur_local(__global const float *in, __constant float *weights, __global float *out, int lines, int n,
-                         int inner, int of_colour, float normal, __local float *tile) {
+                         int inner, int of_colour, float normal, int width, int height, float luminance,
+                         __local float *tile) {
     int item = get_local_id(0), results = (int)get_local_size(0) - 2 * HALF_TAPS;
     int i = (int)get_group_id(0) * results + item - HALF_TAPS, line = get_global_id(1);
-    size_t start = line_start(line, n, inner);
-    tile[item] = in[start + (size_t)clamp(i, 0, n - 1) * inner];
+    tile[item] = sample(in, line, i, n, inner, width, height, luminance);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item >= HALF_TAPS && item < HALF_TAPS + results && i < n) {
         float sum = 0.0f;
         for (int k = 0; k < TAPS; k++) sum = fma(weights[k], tile[item + k - HALF_TAPS], sum);
-        out[start + (size_t)i * inner] = line < of_colour ? sum : sum * normal;
+        put(out, sum, line, i, n, inner, of_colour, normal);
     }
 }
 

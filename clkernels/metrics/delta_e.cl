@@ -7,7 +7,8 @@
 //   ΔE ITP    720 √(ΔI² + ΔT² + ΔP²) with T = Ct/2 and P = Cp (ITU-R BT.2124; ICtCp with PQ as in BT.2100, table 6).
 //
 // Planes hold linear RGB light, or with -D COORDINATES already L, a, b or I, Ct, Cp. `numbers` has the matrix, row by
-// row, from RGB to XYZ over the white's XYZ; for ITP to LMS in units of 10,000 cd/m².
+// row, from RGB to XYZ over the white's XYZ; for ITP to linear Rec. 2020 in units of 10,000 cd/m². ITP is of light as a display
+// shows it: negative values of that count as 0.
 //
 // Pixels that are equal differ by 0, whatever they hold: NaN equals NaN, and an infinity itself. A value that is not
 // finite is an infinite difference from any other, and so is what overflows.
@@ -43,22 +44,31 @@ static inline Colour product(__constant const float *m, Colour v) {
 #if METHOD == 1
 // PQ of light y in units of 10,000 cd/m² (SMPTE ST 2084): ((c1 + c2 z) / (1 + c3 z))^m2 with z = y^m1. As c1 + c2 is
 // 1 + c3, the fraction is 1 − u with u = (1 − c1)(1 − z) / (1 + c3 z), and its logarithm −2 artanh(u / (2 − u)). So no
-// digits are lost; the power m2 would multiply their loss by 79. PQ of −y is that of y, negated.
+// digits are lost; the power m2 would multiply their loss by 79.
 static inline FLOAT pq(FLOAT y) {
-    FLOAT z = power(fmin(fabs(y), FLT_MAX), 0.1593017578125f);
+    FLOAT z = power(fmin(y, FLT_MAX), 0.1593017578125f);
     FLOAT u = 0.1640625f * (1.0f - z) / (1.0f + 18.6875f * z);
     FLOAT s = u / (2.0f - u), ss = s * s;
     FLOAT artanh = s * (1.0f + ss * (1.0f / 3.0f + ss * (0.2f + ss * (1.0f / 7.0f))));
-    return copysign(EXP2(artanh * (-2.0f * M_LOG2E_F * 78.84375f)), y);
+    return EXP2(artanh * (-2.0f * M_LOG2E_F * 78.84375f));
 }
 #endif
 
-static inline Colour coordinates(Colour v, __constant const float *numbers) {
+// clipped: how many of the CHANNELS values were negative is added to it.
+static inline Colour coordinates(Colour v, __constant const float *numbers, INT *clipped) {
 #ifdef COORDINATES
     return v;
 #elif METHOD == 1
     v = product(numbers, v);
-    Colour signal = {pq(v.x), pq(v.y), pq(v.z)};
+    FLOAT f[3] = {v.x, v.y, v.z};
+    for (int k = 0; k < 3; k++) {
+        INT negative = f[k] < 0.0f;
+        if (k < CHANNELS) *clipped += one_if(negative);
+        f[k] = select(f[k], (FLOAT)0.0f, negative) * (1.0f / 4096.0f);
+    }
+    Colour signal = {pq(1688.0f * f[0] + 2146.0f * f[1] + 262.0f * f[2]),
+                     pq(683.0f * f[0] + 2951.0f * f[1] + 462.0f * f[2]),
+                     pq(99.0f * f[0] + 309.0f * f[1] + 3688.0f * f[2])};
     return signal;
 #else
     v = product(numbers, v);
@@ -153,14 +163,14 @@ static inline FLOAT difference(Colour v, Colour w) {
 #endif
 
 // Local: a power of two. A group takes `span` neighbouring pixels. partial: for each group the sum as two floats, the
-// largest difference, its place and the number above the threshold, in five of eight numbers.
+// largest difference, its place, the number above the threshold and how many values were clipped, in six of eight numbers.
 __kernel void delta_e(__global const float *a, __global const float *b, __global uint *partial, __global float *map,
                       uint size, uint span, float threshold, __constant const float *numbers, __local float2 *sums,
                       __local float *most, __local uint *places, __local uint *counts) {
     int item = get_local_id(0), items = get_local_size(0);
     uint first = get_group_id(0) * span, end = first + min(span, size - first);
     FLOAT sum = 0.0f, lost = 0.0f, worst = -1.0f;
-    INT above = 0;
+    INT above = 0, clipped = 0;
     UINT place = 0;
     for (uint i = first + item * WIDTH; i < end; i += items * WIDTH) {
         int count = (int)min(end - i, (uint)WIDTH);
@@ -177,16 +187,18 @@ __kernel void delta_e(__global const float *a, __global const float *b, __global
             w[c] = select(w[c], (FLOAT)0.0f, infinite);
         }
         FLOAT d = 0.0f;
+        INT there = LANE_INDEX < (INT)count;
         if (any_lane(other)) {
             Colour p = {v[0], v[CHANNELS / 2], v[CHANNELS - 1]}, q = {w[0], w[CHANNELS / 2], w[CHANNELS - 1]};
-            d = difference(coordinates(p, numbers), coordinates(q, numbers));
+            INT negative = 0;
+            d = difference(coordinates(p, numbers, &negative), coordinates(q, numbers, &negative));
+            clipped += select((INT)0, negative, other & there);
             d = select(d, (FLOAT)INFINITY, isnan(d) | bad);
             d = select((FLOAT)0.0f, d, other);
         }
 #ifdef MAP
         store(d, map + i, count);
 #endif
-        INT there = LANE_INDEX < (INT)count;
         FLOAT x = select((FLOAT)0.0f, d, there), s = sum + x, t = s - sum;  // `add` of sums.cl, in each lane
         lost += (sum - (s - t)) + (x - t);
         sum = s;
@@ -213,9 +225,14 @@ __kernel void delta_e(__global const float *a, __global const float *b, __global
     fold_sums(sums);
     fold_worst(most, places);
     fold_counts(counts);
+    uint are_above = item == 0 ? counts[0] : 0;  // the others would read it while item 0 writes
+    barrier(CLK_LOCAL_MEM_FENCE);
+    counts[item] = lanes_sum(clipped);
+    fold_counts(counts);
     if (item == 0) {
         vstore4((uint4)(as_uint(sums[0].x), as_uint(sums[0].y), as_uint(most[0]), places[0]), 0,
                 partial + 8 * get_group_id(0));
-        partial[8 * get_group_id(0) + 4] = counts[0];
+        partial[8 * get_group_id(0) + 4] = are_above;
+        partial[8 * get_group_id(0) + 5] = counts[0];
     }
 }

@@ -4,7 +4,7 @@
 // -- XYB ----------------------------------------------------------------------------------------------------------
 // L, M, S = ∛(mix of R, G, B + bias), as in libjxl's opsin_params.h. From them come
 //   X = 14 (L − M) / 2 + 0.42        Y = (L + M) / 2 − ∛bias + 0.01        B = S − (L + M) / 2 + 0.55
-// Planes hold them less 0.42, Y_OFFSET and 0.55: near 0 the squares of moments.cl keep more digits.
+// Planes hold them less 0.42, Y_OFFSET and 0.55.
 
 #define BIAS 0.0037930732552754493f
 #define Y_OFFSET 0.354046f  // 0.51 − ∛bias
@@ -118,29 +118,28 @@ __kernel void errors(__global const float *pictures, __global const float *weigh
     UNROLLED
     for (int k = 0; k < ERRORS; k++) totals[k].sum = totals[k].lost = 0.0f;
     for (int r = 0, slot = 0; r < y1 - y0 + TAPS - 1; r++, slot = slot == TAPS - 1 ? 0 : slot + 1) {
-        // Two sets of lines take turns, so that nobody overwrites what others read.
-        __local float *line = lines + (r & 1) * QUANTITIES * length;
+        __local float *of_line = lines + (r & 1) * LINES * length, *newest = ring + ROWS * slot * length;
         int y = y0 - TAPS / 2 + r, exists = y >= 0 && y < height;
+        int whole = r < TAPS - 1 ? -TAPS : wide;  // no window is in the ring before
         size_t from = exists ? (size_t)y * width : 0;
         for (int i = item; i < wide + TAPS - 1; i += step) {
             int x = x0 - TAPS / 2 + i;
-            put(row_or(a + from, x, width, exists, outside), row_or(b + from, x, width, exists, outside), line + i,
-                length);
+            PUT(row_or(a + from, x, width, exists, outside), newest + i);
+            PUT(row_or(b + from, x, width, exists, outside), newest + length + i);
+            if (r >= TAPS - 1) down(ring, i, length, slot, weights, of_line);
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int i = item; i < whole + TAPS - 2; i += step) step_along(ring, i, length, slot, of_line);
         barrier(CLK_LOCAL_MEM_FENCE);
         FLOAT of_row[ERRORS];
         UNROLLED
         for (int k = 0; k < ERRORS; k++) of_row[k] = 0.0f;
-        for (int i = item; i < wide; i += step) {
-            along(line + i, length, weights, ring + slot * QUANTITIES * strip + i, strip);
-            if (r < TAPS - 1) continue;
-            Moments m = down(ring + i, strip, weights, slot);
-            size_t at = (size_t)(y0 + r - TAPS + 1) * width + x0 + i;
-            FLOAT difference = m.a - m.b, apart = difference * difference;
-            FLOAT variances = not_negative(m.squares - m.a * m.a - m.b * m.b);
-            FLOAT v = not_negative(m.error - apart) / (variances + C2);
+        for (int i = item; i < whole; i += step) {
+            Moments m = along(ring, i, length, slot, weights, of_line);
+            __local const float *pixel = row_before(ring, length, slot, MIDDLE) + MIDDLE + i;
+            FLOAT difference = m.a - m.b, apart = difference * difference, v = m.apart / (m.variances + C2);
             FLOAT structure = not_negative(fma(apart, 1.0f - v, v));
-            FLOAT edge_a = fabs(load(a + at, wide - i) - m.a), edge_b = fabs(load(b + at, wide - i) - m.b);
+            FLOAT edge_a = fabs(FETCH(pixel) - m.a), edge_b = fabs(FETCH(pixel + length) - m.b);
             FLOAT t = (edge_b - edge_a) / (1.0f + edge_a);
             INT counts = LANE_INDEX < (INT)(wide - i);
             structure = select((FLOAT)0.0f, structure, counts);

@@ -14,6 +14,8 @@
 // -D ODD=bits      of sampled curves whose bit is set the light of −v is minus that of v, too
 // -D CUBE=n        values then go through a table of n steps of red, of green and of blue, red's following each other: it
 //                  holds CIELAB's f of X, Y and Z relative to white, and 0. The matrix takes these.
+// -D SCENE         then multiplies light by Y^(γ − 1), the OOTF of ITU-R BT.2100, table 5, with m.sc = γ and the luminance
+//                  Y = m.s9 R + m.sa G + m.sb B, or gray itself. Light of −v is minus that of v.
 // -D MATRIX        multiplies light by the matrix m, whose rows follow one another
 
 #ifdef HALF
@@ -92,9 +94,15 @@ __kernel void light(__global const PIXEL *pixels, __global const float *curves, 
     float4 of_cube = xyz_of_colour(v[0], v[1], v[2], cube);
     v[0] = of_cube.x, v[1] = of_cube.y, v[2] = of_cube.z;
 #endif
+    int infinite = 0;  // pixels with an infinity stay: ∞ − ∞ and 0 · ∞ would be NaN
+    for (int c = 0; c < COLOURS; c++) infinite |= isinf(v[c]);
+#ifdef SCENE
+    float luminance = COLOURS == 3 ? fma(m.s9, v[0], fma(m.sa, v[1 % CHANNELS], m.sb * v[2 % CHANNELS])) : v[0];
+    float gain = infinite ? 1.0f : power(fabs(luminance), m.sc - 1.0f);
+    for (int c = 0; c < COLOURS; c++) v[c] *= gain;
+#endif
 #ifdef MATRIX
     float r = v[0], g = v[1], b = v[2];
-    int infinite = isinf(r) | isinf(g) | isinf(b);  // pixels with an infinity stay: ∞ − ∞ would be NaN
     v[0] = infinite ? r : fma(m.s0, r, fma(m.s1, g, m.s2 * b));
     v[1] = infinite ? g : fma(m.s3, r, fma(m.s4, g, m.s5 * b));
     v[2] = infinite ? b : fma(m.s6, r, fma(m.s7, g, m.s8 * b));

@@ -3,12 +3,14 @@
 // -D CHANNELS=n -D COLOURS=n   Channels from COLOURS on are alpha, which stays. Gray has no primaries.
 //
 // `numbers` are the matrix to the other primaries, row by row, and eight for each curve: its kind and its constants. The
-// curves are odd, so that negative values survive, and infinities stay.
+// curves are odd, so that negative values survive, and infinities stay. For HLG four follow, for the inverse of BT.2100's
+// OOTF, which makes the scene's light E = Y^((1 − γ) / γ) F of the display's, F, whose luminance is Y: the shares of red,
+// green and blue in it, and the exponent.
 //   0: V = (L − e)^(1/g) / a − b / a from L = l on, (L − f) / c below; constants 1/g, 1/a, b/a, e, l, 1/c, f
 //   1: SMPTE ST 2084 (PQ); constant: the light of 10000 cd/m² is 1 / k
 //   2: ITU-R BT.2100 (HLG), table 5; constant: the largest light is 1 / k
 
-enum { TO_PRIMARIES = 1, TO_SIGNAL = 2, THREE_CURVES = 4 };  // what is done
+enum { TO_PRIMARIES = 1, TO_SIGNAL = 2, THREE_CURVES = 4, TO_SCENE = 8 };  // what is done
 
 static inline INT is_infinite(FLOAT v) { return (AS_INT(v) & 0x7fffffff) == 0x7f800000; }
 
@@ -37,13 +39,21 @@ static inline FLOAT signal_of(FLOAT light, NUMBERS const float *curve) {
 }
 
 static inline void signalled(FLOAT v[CHANNELS], NUMBERS const float *numbers, int parts) {
+    INT stays = 0;  // of an infinity, ∞ − ∞ and 0 · ∞ would be NaN
+    if (parts & (TO_PRIMARIES | TO_SCENE))
+        for (int c = 0; c < COLOURS; c++) stays |= is_infinite(v[c]);
     if (COLOURS == 3 && (parts & TO_PRIMARIES)) {
         FLOAT r = v[0], g = v[1 % CHANNELS], b = v[2 % CHANNELS];
-        INT stays = is_infinite(r) | is_infinite(g) | is_infinite(b);  // ∞ − ∞ would be NaN
         for (int c = 0; c < COLOURS; c++) {
             NUMBERS const float *row = numbers + 3 * c;
             v[c] = select(fma(row[0], r, fma(row[1], g, row[2] * b)), v[c], stays);
         }
+    }
+    if (parts & TO_SCENE) {
+        NUMBERS const float *k = numbers + 17;
+        FLOAT y = COLOURS == 3 ? fma(k[0], v[0], fma(k[1], v[1 % CHANNELS], k[2] * v[2 % CHANNELS])) : v[0];
+        FLOAT gain = power(fmax(fabs(y), 1e-30f), k[3]);  // where Y is 0, colours are, and their product with it
+        for (int c = 0; c < COLOURS; c++) v[c] = select(v[c] * gain, v[c], stays);
     }
     if (parts & TO_SIGNAL)
         for (int c = 0; c < COLOURS; c++) v[c] = signal_of(v[c], numbers + 9 + (parts & THREE_CURVES ? 8 * (c % 3) : 0));

@@ -2,49 +2,21 @@
 // becomes `substitute`.
 //   soft     towards zero by t                             garrote  x − t²/x (H.-Y. Gao, J. Comput. Graph. Stat. 7, 1998)
 //   hard     as it is                                      greater, less: as it is, unless it is less (more) than t
-// After lanes.cl: a work-item takes WIDTH neighbours. Global: (size / WIDTH, planes), any group size.
+// S, V, WIDTH: dwt_extension.cl, which stands before this. A work-item takes WIDTH neighbours. Global: (size / WIDTH,
+// planes), any group size.
 
-static inline FLOAT soft(FLOAT v, float t, INT *goes) {
-    *goes = fabs(v) < t;
-    return copysign(fabs(v) - t, v);
-}
-
-static inline FLOAT hard(FLOAT v, float t, INT *goes) {
-    *goes = fabs(v) < t;
-    return v;
-}
-
-static inline FLOAT garrote(FLOAT v, float t, INT *goes) {
-    const FLOAT ratio = t / fabs(v);
-    *goes = fabs(v) < t;
-    return select(v * (1.0f - ratio) * (1.0f + ratio), (FLOAT)0.0f, fabs(v) == t);  // 0/0 is no number
-}
-
-static inline FLOAT greater(FLOAT v, float t, INT *goes) {
-    *goes = v < t;
-    return v;
-}
-
-static inline FLOAT less(FLOAT v, float t, INT *goes) {
-    *goes = v > t;
-    return v;
-}
-
-__kernel void shrink(__global const float *in, __global const float *thresholds, __global float *out, int planes,
-                     int size, int how, float substitute) {
+__kernel void shrink(__global const S *in, __global const S *thresholds, __global S *out, int planes, int size, int how,
+                     S substitute) {
     const size_t plane = get_global_id(1), i = get_global_id(0) * WIDTH;
     if (i >= (size_t)size || plane >= (size_t)planes) return;
     const int count = (int)min((size_t)size - i, (size_t)WIDTH);
-    const float t = thresholds[plane];
-    const FLOAT v = load(in + plane * size + i, count);
-    FLOAT shrunk = v;
-    INT goes = 0;
-    switch (how) {
-        case 0: shrunk = soft(v, t, &goes); break;
-        case 1: shrunk = hard(v, t, &goes); break;
-        case 2: shrunk = garrote(v, t, &goes); break;
-        case 3: shrunk = greater(v, t, &goes); break;
-        case 4: shrunk = less(v, t, &goes); break;
-    }
-    store(select(shrunk, (FLOAT)substitute, goes), out + plane * size + i, count);
+    const V t = thresholds[plane], other = substitute, v = load_some(in + plane * size + i, count);
+    const V magnitude = fabs(v), ratio = t / magnitude;
+    V shrunk = v;
+    if (how == 0) shrunk = copysign(magnitude - t, v);
+    if (how == 2) shrunk = magnitude == t ? (V)0 : v * (1 - ratio) * (1 + ratio);  // 0/0 is no number
+    if (how == 3) shrunk = v < t ? other : v;
+    else if (how == 4) shrunk = v > t ? other : v;
+    else shrunk = magnitude < t ? other : shrunk;
+    store_some(shrunk, out + plane * size + i, count);
 }

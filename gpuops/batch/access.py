@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import files, notes
-from ..errors import FileError, are_allowed, megabytes
+from ..errors import FileError, are_allowed, byte_count
 from ..files import png_rows
 from ..files.places import is_address
 from ..files.png_rows import Undo
@@ -135,7 +135,7 @@ class Access:
         if self._memory is not None:
             each = f" for each of {self.among} files" if self.among > 1 else ""
             raise FileError(
-                f"{self.path}: {reason}, which takes {megabytes(COPIES * nbytes)} MB of memory, and "
+                f"{self.path}: {reason}, which takes {byte_count(COPIES * nbytes, up=True)} of memory, and "
                 f"{are_allowed(self._memory / self.among)}{each}: raise --memory"
             )
 

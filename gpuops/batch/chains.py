@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from .. import notes, plan
 from ..chain import Chain
+from ..files import operands
 from ..files.strips import Strips
 from ..image import Image, Part
 from ..operation import operation_of
@@ -93,8 +94,10 @@ def _in_room(
     item.how(
         picture, linear=todo.linear, premultiply=todo.premultiplied
     )  # the output knows the input from now on
+    item.output = replace(item.output, keeps_range=todo.keeps_range)
     todo = todo.settled(item.output)
     with item.naming():
+        operands.check_places(picture, ((step.params, step.traits.kind) for step in todo.steps))
         large = rows is not None or streaming.is_too_large(item, todo, picture)
         obstacle = streaming.obstacle(item, todo, picture) if large else None
     if large and obstacle is None:

@@ -62,6 +62,7 @@ def run_jobs_at(
     memory: int | None = None,
     retries: int = 0,
     begin: Callable[[Job], None] = lambda _job: None,
+    end: Callable[[Done], None] = lambda _done: None,
 ) -> Iterator[Done]:
     """Does jobs on a cluster, and gives what became of each, in their order.
 
@@ -75,11 +76,18 @@ def run_jobs_at(
         How often a job that has failed is tried again, by itself, on whatever worker.
     begin : callable, optional
         It is given each job before that is sent.
+    end : callable, optional
+        It is given what became of each job as soon as that is known.
     """
     if cluster.local:
         memory = max(1, (memory or usual_memory()) // cluster.local)
     run = _ClusterRun(
-        cluster, jobs, tasks.Task((), (), device, device_memory, memory, version("clpix")), retries, begin
+        cluster,
+        jobs,
+        tasks.Task((), (), device, device_memory, memory, version("clpix")),
+        retries,
+        begin,
+        end,
     )
     _runs.add(run)
     try:
@@ -108,9 +116,10 @@ class _ClusterRun:
         how: tasks.Task,
         retries: int,
         begin: Callable[[Job], None],
+        end: Callable[[Done], None],
     ) -> None:
         self._cluster, self._client, self._name = cluster, cluster.client, cluster.name
-        self._jobs, self._how, self._retries, self._begin = jobs, how, retries, begin
+        self._jobs, self._how, self._retries, self._begin, self._end = jobs, how, retries, begin, end
         self._begun = 0
         self._again: deque[list[Begun]] = deque()
         self._suspects: deque[Begun] = deque()  # jobs of tasks whose workers have died
@@ -284,11 +293,15 @@ class _ClusterRun:
         self._seconds = each if self._seconds is None else self._seconds + _WEIGHT * (each - self._seconds)
         for one, told in zip(todo, answer.told, strict=True):
             if told.error is None or isinstance(told.error, ParameterError) or one.tries == self._retries:
-                self._done[one.number] = one.done(told)
+                self._settle(one, one.done(told))
             else:
                 one.tries += 1
                 one.again = one.again or bool(one.job.asides)  # some may be written already
                 self._again.append([one])
+
+    def _settle(self, one: Begun, done: Done) -> None:
+        self._done[one.number] = done
+        self._end(done)
 
     def _broken(self, todo: list[Begun], error: BaseException) -> None:
         """Does the jobs of a task that killed its workers again, one by one, so that only the one to blame fails."""
@@ -301,7 +314,7 @@ class _ClusterRun:
         for one in todo:
             if one.died:
                 why = DeviceError("every worker that worked on it died: look at this file, or leave it out")
-                self._done[one.number] = Done(one.job, error=why)
+                self._settle(one, Done(one.job, error=why))
             else:
                 one.again = one.died = True
                 self._suspects.append(one)

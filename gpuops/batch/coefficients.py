@@ -57,8 +57,9 @@ class ToCoefficients:
         assert origin.dtype is not None
         about = StoredBands(params, (planes, height, width), origin.dtype.name, decoding.alpha, origin.linear)
         plain = item.output.writes_data and not (self.reconstruct or self.shrinking or self.keeping)
-        copies = stored.copies(params, overwrite=plain and item.once, more=not plain)
-        source = stored.source_of(item.gpu, pixels, decoding, about)
+        overwrite = plain and item.once and params.method in IN_PLACE
+        copies = stored.copies(about, overwrite=overwrite, more=not plain)
+        source = stored.source_of(item.gpu, pixels, decoding, about, turns=stored.TURNS if overwrite else 1)
         work = _Work(item, multilevel.resident(source, params, copies=copies), about)
         if self.keeping is not None:
             is_light = origin.linear and not decoding.linearise
@@ -181,8 +182,11 @@ class _Work:
 
     def save(self, sink: PixelSink) -> None:
         """Writes an image's pixels."""
-        about = self.about
-        self.item.output.save_host(*sink.result, about.dtype, linear=about.linear, alpha=about.alpha)
+        about, item = self.about, self.item
+        output = replace(
+            item.output, keeps_range=True
+        )  # but for the overshoot of what coefficients have lost
+        output.save_host(*sink.result, about.dtype, linear=about.linear, alpha=about.alpha)
 
     def _save_picture(self, sink: PixelSink) -> None:
         self.item.output.save_host(*sink.result, self._depth, linear=False, alpha=False, display=True)

@@ -104,14 +104,14 @@ def _understood(where: str) -> tuple[int, Any]:
     if "://" in where:
         return 0, where
     try:
-        with open(where, encoding="utf-8") as file:
+        with open(where, encoding="utf-8-sig") as file:
             return 0, str(json.load(file)["address"])
     except OSError as error:
         raise ParameterError(
             f"--cluster {where}: the scheduler's file cannot be read ({error.strerror}): name the one that "
             "'dask scheduler --scheduler-file' writes, an address such as tcp://HOST:8786, or local:N"
         ) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ParameterError(
             f"--cluster {where}: is no scheduler's file, which is JSON with an address: let "
             "'dask scheduler --scheduler-file' write it anew"
@@ -120,25 +120,40 @@ def _understood(where: str) -> tuple[int, Any]:
 
 @contextmanager
 def _started(count: int) -> Iterator[Any]:
-    """Gives a cluster of processes of this machine, which share its processors."""
+    """Gives a cluster of processes of this machine, which share its processors.
+
+    A scheduler runs whatever it is sent. So these processes talk by TLS, with a key that only they have, and their web
+    servers serve nothing.
+    """
     global _others
     import dask
     import distributed
     import psutil
 
+    try:
+        security = distributed.Security.temporary()
+    except ImportError:
+        raise ParameterError("--cluster local:N needs cryptography: pip install 'clpix[dask]'") from None
     _begin_tracker()
     _others = psutil.Process().children()
     with (
         draft_folder() as folder,
-        dask.config.set({"temporary-directory": folder}),
+        dask.config.set(
+            {
+                "temporary-directory": folder,
+                "distributed.scheduler.http.routes": [],
+                "distributed.worker.http.routes": [],
+            }
+        ),
         distributed.LocalCluster(
             n_workers=count,
             threads_per_worker=max(1, threads.count() // count),
             processes=True,
             memory_limit=0,  # the pictures on their way are bounded
+            security=security,
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
-            scheduler_kwargs={"allowed_failures": _DEATHS},
+            scheduler_kwargs={"allowed_failures": _DEATHS, "dashboard": False},
         ) as cluster,
     ):
         _clusters.append(cluster)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import files, notes
-from ..errors import FileError, are_allowed, megabytes
+from ..errors import FileError, are_allowed, byte_count
 from ..files.strips import CODEC
 from ..metrics import contents as measure
 from ..params.files import STREAM
@@ -84,6 +84,7 @@ def _in_memory(path: str, content: files.Strips, memory: int) -> int:
     rows = (memory - fixed) // (_AT_ONCE * row)
     if rows < 1:
         raise FileError(
-            f"{path}: needs {megabytes(fixed + _AT_ONCE * row)} MB of memory, and {are_allowed(memory)}: raise --memory"
+            f"{path}: needs {byte_count(fixed + _AT_ONCE * row, up=True)} of memory, and "
+            f"{are_allowed(memory)}: raise --memory"
         )
     return int(rows)

@@ -43,6 +43,7 @@ def run_jobs_on(
     at_once: int | None = None,
     memory: int | None = None,
     begin: Callable[[Job], None] = lambda _job: None,
+    end: Callable[[Done], None] = lambda _done: None,
 ) -> Iterator[Done]:
     """Does jobs on several devices, and gives what became of each, in their order.
 
@@ -67,7 +68,7 @@ def run_jobs_on(
         shares = (_share(total, count, place) for total in (processors, at_once, memory))
         return WorkerSettings(open_gpu, number, *shares)
 
-    crew = _Crew(devices, jobs, begin, how)
+    crew = _Crew(devices, jobs, begin, end, how)
     _crews.add(crew)
     try:
         yield from crew.run()
@@ -146,11 +147,12 @@ class _Crew:
         devices: Sequence[DeviceInfo],
         jobs: Sequence[Job],
         begin: Callable[[Job], None],
+        end: Callable[[Done], None],
         how: Callable[[int], WorkerSettings],
     ) -> None:
         self._count = len(jobs)
         self._rest = deque(enumerate(jobs))
-        self._begin = begin
+        self._begin, self._end = begin, end
         self._again: list[_Task] = []
         self._done: dict[int, Done] = {}
         self._worked = False
@@ -245,11 +247,15 @@ class _Crew:
 
     def _told(self, device: _Device, said: JobNews) -> None:
         task = device.tasks.popleft()
-        self._done[task.number] = Done(task.job, *said)
+        self._settle(task, Done(task.job, *said))
         device.works = device.worked = self._worked = True
 
     def _fail(self, task: _Task, why: str) -> None:
-        self._done[task.number] = Done(task.job, error=DeviceError(why))
+        self._settle(task, Done(task.job, error=DeviceError(why)))
+
+    def _settle(self, task: _Task, done: Done) -> None:
+        self._done[task.number] = done
+        self._end(done)
 
     def _died(self, device: _Device) -> None:
         """Starts a device's process again, or leaves the device out, and settles its tasks."""

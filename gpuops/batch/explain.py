@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .. import plan
-from ..errors import megabytes
+from ..errors import byte_count
 from ..params.files import STREAM
 from ..tiles.course import beside_whole, shapes
 from . import streaming
@@ -50,8 +50,8 @@ def explain(gpu: Gpu, job: Job) -> str:
     steps = zip(todo.steps, of_steps, strict=False)
     beside = (beside_whole(gpu, step, shape, values) for step, shape in steps)
     memory = pixels + 4 * values + max(beside, default=4.0 * values)
-    there = f"{gpu.limits.global_bytes / 1e6:.4g} MB on {gpu.info.name}"
-    lines.append(f"memory  {memory / 1e6:.3g} MB of {there}")
+    there = f"{byte_count(gpu.limits.global_bytes)} on {gpu.info.name}"
+    lines.append(f"memory  {byte_count(memory)} of {there}")
     idle = len(chain) - len(todo.steps)
     if idle:
         lines.append(f"{idle} of {len(chain)} steps change nothing and are left out")
@@ -78,7 +78,9 @@ def _step(gpu: Gpu, step: Step, shape: Shape) -> str:
         whose = " of all inputs" if step.operation.together(step.params) else ""
         words.append(f"first measures {', '.join(traits.statistics)}{whose}")
     if (spectral := step.operation.spectral(gpu, shape, step.params)) is not None:
-        words.append(f"by rows {megabytes(8 * math.prod(spectral.spooled(shape)))} MB of spectra are kept")
+        words.append(
+            f"by rows {byte_count(8 * math.prod(spectral.spooled(shape)), up=True)} of spectra are kept"
+        )
     if traits.display:
         words.append("gives a display's values")
     return ", ".join(words)

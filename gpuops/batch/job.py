@@ -110,6 +110,10 @@ class Options:
         """Says whether an output's format holds numbers (spectra, coefficients) rather than just a picture."""
         return files.is_data_format(f"stdout.{self.format}" if path == STREAM else path)
 
+    def depth_of(self, path: str, usual: str) -> str:
+        """Returns the depth of an output: ``usual`` unless the options say another one, as near as its format has."""
+        return files.output_dtype(self.format_of(path), self.dtype or usual).name
+
 
 @dataclass(frozen=True)
 class Job:

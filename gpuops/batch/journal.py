@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import FileError
+from ..errors import FileError, masked
 from ..files import places
 from ..process import locks
 from .job import Job
@@ -22,6 +22,11 @@ from .pipeline import Done
 _SYNC = 1.0
 # How a line begins.
 _START = b'{"event": "'
+
+
+def _name(path: str) -> str:
+    """Returns how a journal names a file: from every folder, and without secrets of an address."""
+    return masked(places.absolute(path))
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class JournalEntry:
     def of(cls, job: Job, *, done: bool) -> JournalEntry:
         """Returns the record of a job on its input as that is now. Raises OSError."""
         size, mtime_ns = places.status(job.source)
-        return cls(places.absolute(job.source), size, mtime_ns, job.recipe, done)
+        return cls(_name(job.source), size, mtime_ns, job.recipe, done)
 
 
 class Journal:
@@ -76,7 +81,7 @@ class Journal:
 
     def knows(self, output: str) -> JournalEntry | None:
         """Returns the last record of an output."""
-        return self._known.get(places.absolute(output))
+        return self._known.get(_name(output))
 
     def is_done(self, job: Job) -> bool:
         """Says whether a job is done: by its recipe, on the input as it is now, with an output that is there."""
@@ -108,9 +113,9 @@ class Journal:
         try:
             record = JournalEntry.of(job, done=False)
         except (OSError, FileError):  # it has vanished, or cannot be asked: reading it will raise the error
-            record = JournalEntry(places.absolute(job.source), 0, 0, job.recipe, done=False)
+            record = JournalEntry(_name(job.source), 0, 0, job.recipe, done=False)
         return {
-            "output": places.absolute(job.target),
+            "output": _name(job.target),
             "input": record.source,
             "size": record.size,
             "mtime_ns": record.mtime_ns,
@@ -131,24 +136,29 @@ class Journal:
             raise FileError(f"{self.path}: the journal cannot be written ({error.strerror})") from None
 
     def _read(self) -> dict[str, JournalEntry]:
-        """Reads the lines so far. The last one may have been cut off by a loss of power, and is removed then."""
+        """Reads the lines so far. The last one may have been cut off by a loss of power, and is removed then.
+
+        Disks put zeros in the place of what they have lost.
+        """
         self._file.seek(0)
         text = self._file.read()
         whole, _, rest = text.rpartition(b"\n")
         known: dict[str, JournalEntry] = {}
         lines = whole.splitlines()
-        for number, line in enumerate([*lines, rest] if rest and not rest.startswith(_START) else lines, 1):
+        cut = rest.rstrip(b"\0")
+        is_cut = (cut or lines) and cut[: len(_START)] == _START[: len(cut)]
+        for number, line in enumerate([*lines, rest] if rest and not is_cut else lines, 1):
             try:
                 event = json.loads(line)
                 record = JournalEntry(
-                    str(event["input"]),
+                    masked(str(event["input"])),
                     int(event["size"]),
                     int(event["mtime_ns"]),
                     str(event["recipe"]),
                     event["event"] == "done",
                 )
-                known[str(event["output"])] = record
-            except (ValueError, KeyError, TypeError):
+                known[masked(str(event["output"]))] = record
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 raise FileError(
                     f"{self.path}: line {number} is not one of a journal; name another file"
                 ) from None

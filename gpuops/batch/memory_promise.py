@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import files
-from ..errors import FileError, are_allowed, megabytes
+from ..errors import FileError, are_allowed, byte_count
 from ..files.pictures import BY_ROWS
 from ..files.strips import CODEC
 from ..operation import Spectral, Turn
@@ -111,7 +111,7 @@ class MemoryPromise:
         if memory < least:
             enough = min(least, self.as_whole or least)
             hint = f"raise --memory to {-(-enough // 2**20)}M"
-            raise self._refused(f"needs {megabytes(enough)} MB of memory", hint)
+            raise self._refused(f"needs {byte_count(enough, up=True)} of memory", hint)
         each = _AT_ONCE * sum(row / course.row_bytes(shape) for row, shape in rows)
         return min(found, int((memory - fixed) / each))
 
@@ -216,7 +216,7 @@ class MemoryPromise:
             enough = min(enough, self.as_whole or enough)
             hint = f"raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
             what = "spectrum takes" if isinstance(self.legs[number].end, Spectral) else "turned rows take"
-            raise self._refused(f"its {what} {megabytes(kept.nbytes)} MB", hint)
+            raise self._refused(f"its {what} {byte_count(kept.nbytes, up=True)}", hint)
         self.spools[number] = kept._replace(in_memory=False)
 
     def _enough(self, number: int) -> int:

@@ -17,7 +17,7 @@ from ..files.formats import DEPTHS
 from ..files.streams import to_stream
 from ..gpu import Gpu
 from ..image import Image
-from ..notes import note
+from ..notes import Detail, note
 from ..params.colours import AUTO
 from ..params.files import STREAM
 from ..params.storage import Storage
@@ -41,7 +41,8 @@ _FEW_BYTES = 1 << 16
 class Output:
     """The output of an input. It is the :class:`gpuops.space.Target` of the last step.
 
-    ``dtype`` of its methods is the depth of a result unless the options say another one; None is the input's.
+    ``keeps_range``: values of 0 … 1 stay there on their way to it, but for overshoot. ``dtype`` of its methods is the
+    depth of a result unless the options say another one; None is the input's.
     """
 
     gpu: Gpu
@@ -49,6 +50,7 @@ class Output:
     options: Options
     access: Access
     origin: Origin = field(default_factory=Origin)
+    keeps_range: bool = False
 
     def of(self, origin: Origin) -> Output:
         """Returns the same output for an input that is known."""
@@ -321,10 +323,21 @@ class Output:
         self._warn_of_depth(result.dtype)
         lost = result.lost
         if lost.clipped:
-            depth = DEPTHS[result.pixels.dtype.name]
-            self._note(f"{lost.clipped} values were outside the range of {depth} and clipped")
+            depth, kind = result.pixels.dtype, Detail if self._only_overshoots(result) else str
+            self._note(
+                kind(f"{lost.clipped} values were outside the range of {DEPTHS[depth.name]} and clipped")
+            )
         if lost.not_finite:
             self._note(f"{lost.not_finite} values were NaN or infinite and became 0 or the limit")
+
+    def _only_overshoots(self, result: Finished) -> bool:
+        """Says whether no value can be beyond the range but for overshoot: integers of the space that they were in."""
+        depth = result.pixels.dtype
+        levels = self.origin.levels(result.dtype, depth)
+        if not self.keeps_range or levels is None or depth.kind != "u":
+            return False
+        before = self.origin.colour or self.origin.stored or usual(np.dtype(levels))
+        return before == (result.of.metadata.colour or usual(depth))
 
     def _warn_of_depth(self, dtype: str | None) -> None:
         wanted, depth = self._wanted(dtype), self._depth(dtype)
@@ -332,7 +345,7 @@ class Output:
             self._note(f"{self.format} holds no {DEPTHS[wanted.name]}; the result has {DEPTHS[depth.name]}")
 
     def _note(self, text: str) -> None:
-        note(f"{'stdout' if self.path == STREAM else self.path}: {text}")
+        note(type(text)(f"{'stdout' if self.path == STREAM else self.path}: {text}"))
 
     # -- numerical data ---------------------------------------------------------------------------------------
 

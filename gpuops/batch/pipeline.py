@@ -61,6 +61,7 @@ def run_jobs(
     at_once: int | None = None,
     memory: int | None = None,
     begin: Callable[[Job], None] = lambda _job: None,
+    end: Callable[[Done], None] = lambda _done: None,
 ) -> Iterator[Done]:
     """Does jobs, and gives what became of each, in their order.
 
@@ -78,6 +79,8 @@ def run_jobs(
         quarter of the machine's. One picture is always worked on, whatever its size.
     begin : callable, optional
         It is given each job before its input is read.
+    end : callable, optional
+        It is given what became of each job as soon as that is known.
     """
     processors = threads.count()
     count = at_once or processors
@@ -86,7 +89,9 @@ def run_jobs(
     with threads.limited(processors // count):
         pool = ThreadPoolExecutor(count, initializer=signals.leave_to_others)
         try:
-            yield from _Line(pool, jobs, count, memory or usual_memory(), begin).run(open_gpu)
+            for done in _Line(pool, jobs, count, memory or usual_memory(), begin).run(open_gpu):
+                end(done)
+                yield done
         finally:
             pool.shutdown(cancel_futures=True)
 

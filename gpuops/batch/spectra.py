@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import FileError, ParameterError
@@ -12,6 +13,7 @@ from ..params.fft import FftParams, SpectrumParams
 if TYPE_CHECKING:
     from .. import files
     from ..fourier.peaks import Peak
+    from ..fourier.radial import RadialProfile
     from ..fourier.record import SpectrumRecord
     from ..image import Image
     from .item import FileReading, Item
@@ -22,11 +24,20 @@ _LARGE_SHARE = 4
 
 
 @dataclass(frozen=True)
+class Findings:
+    """The periodic components that were found, and the radial profile; None of what was not asked for."""
+
+    peaks: list[Peak] | None = None
+    profile: RadialProfile | None = None
+
+
+@dataclass(frozen=True)
 class ToSpectrum:
     """Writes the spectrum of stored values: with the parameters ``numbers`` as numbers, with ``picture`` as a picture.
 
-    A format of numbers gets numbers, unless a ``view``, the kind of picture, is named. ``peaks``: how many periodic
-    components are found, and ringed in a picture; ``axes``: whether a picture has axes.
+    A format of numbers gets numbers, unless a ``view``, the kind of picture, is named. A view that is stored as floats
+    has its own numbers, and a picture shades of them. ``peaks``: how many periodic components are found, and ringed in
+    a picture; ``axes``: whether a picture has axes; ``profile``: whether the radial profile is made.
     """
 
     numbers: SpectrumParams
@@ -34,23 +45,26 @@ class ToSpectrum:
     view: str | None = None
     peaks: int = 0
     axes: bool = False
+    profile: bool = False
 
-    def __call__(self, item: Item) -> list[Peak] | None:
-        """Returns the components that were found, if any were asked for."""
-        if not (self.peaks or self.axes):
-            self._write(item)
-            return None
-        return self._annotated(item)
+    def __call__(self, item: Item) -> Findings:
+        if self.peaks or self.axes or self.profile:
+            return self._annotated(item)
+        self._write(item)
+        return Findings()
 
-    def _annotated(self, item: Item) -> list[Peak] | None:
-        """Finds periodic components, and writes the numbers or the picture with what is drawn on it."""
+    @property
+    def asks(self) -> str:
+        """The option that needs the whole picture, for messages."""
+        return "fft --peaks" if self.peaks else "fft --axes" if self.axes else "fft --profile"
+
+    def _annotated(self, item: Item) -> Findings:
+        """Finds periodic components and the profile, and writes the numbers or the picture with what is drawn on it."""
         from ..fourier import peaks, spectrum
         from ..fourier.annotate import annotated
         from ..pixels.coding import unpack
 
-        picture, how = item.read(
-            linear=False, premultiply=False, what="fft --peaks" if self.peaks else "fft --axes"
-        )
+        picture, how = item.read(linear=False, premultiply=False, what=self.asks)
         pixels = item.on_device(picture.pixels, how)
 
         def found() -> list[Peak]:
@@ -59,22 +73,44 @@ class ToSpectrum:
         told = item.run(found)
         if item.gpu.report is not None and self.peaks:
             item.gpu.report.results.append({"input": item.path, "peaks": [peak.written() for peak in told]})
-        depth = picture.depth
+        findings = Findings(told if self.peaks else None, self._profile(item, pixels, how))
         if self.view is None and item.output.writes_data:
             self._save(item, pixels, picture, how)
-            return told
-        shown = self.view or "log-magnitude"
+            return findings
+        depth, shown = self._depth(item, picture), self.view or "log-magnitude"
 
         def drawn() -> Image:
-            made = spectrum.picture_of_pixels(item.gpu, pixels, how.decoding, self.picture, shown)
+            made = spectrum.picture_of_pixels(
+                item.gpu, pixels, how.decoding, self.picture, shown, shaded=depth[0] != "f"
+            )
+            if depth[0] == "f" or not (told or self.axes):
+                return made
             _, rows, columns = made.shape
             middle = (rows // 2, columns // 2) if self.picture.shift else (0, 0)
             result = item.gpu.array(annotated(made.numpy(), middle, told, axes=self.axes))
             result.space = made.space
             return result
 
-        item.output.save(item.run(drawn), "uint16" if depth.itemsize > 1 else "uint8", display=True)
-        return told if self.peaks else None
+        item.output.save(item.run(drawn), depth, display=depth[0] != "f")
+        return findings
+
+    def _depth(self, item: Item, picture: files.Picture) -> str:
+        """The depth of a picture of the spectrum unless the options say another; that of numbers is ``float32``."""
+        shade = "uint16" if picture.depth.itemsize > 1 else "uint8"
+        return "float32" if item.options.depth_of(item.output.path, shade)[0] == "f" else shade
+
+    def _profile(self, item: Item, pixels: Image, how: FileReading) -> RadialProfile | None:
+        """The radial profile of the view that is named, else of the power."""
+        if not self.profile:
+            return None
+        from ..fourier import radial, spectrum
+
+        view = self.view or "power"
+        half = item.run(
+            spectrum.half_view_of_pixels, item.gpu, pixels, how.decoding, self.picture, view
+        ).numpy()
+        columns = spectrum.padded((1, pixels.shape[1]), self.picture.pad)[1]
+        return radial.radial_profile(half, columns, view)
 
     def _write(self, item: Item) -> None:
         from .. import files
@@ -86,8 +122,7 @@ class ToSpectrum:
         rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
         how = item.how(picture, linear=False, premultiply=False)
         data = self.view is None and item.output.writes_data
-        depth, shown = picture.depth, self.view or "log-magnitude"
-        shade = "uint16" if depth.itemsize > 1 else "uint8"
+        depth, shown = self._depth(item, picture), self.view or "log-magnitude"
         if rows is None and not self._is_too_large(item, picture, how, data=data):
             pixels = item.on_device(picture.pixels, how)
             header = replace(picture, pixels=files.unread(picture.pixels.shape, picture.pixels.dtype))
@@ -95,10 +130,12 @@ class ToSpectrum:
             if data:
                 self._save(item, pixels, header, how)
             else:
+                shaded = depth[0] != "f"
                 made = item.run(
-                    spectrum.picture_of_pixels, item.gpu, pixels, how.decoding, self.picture, shown
-                )
-                item.output.save(made, shade, display=True)
+                    partial(spectrum.picture_of_pixels, shaded=shaded),
+                    item.gpu, pixels, how.decoding, self.picture, shown,
+                )  # fmt: skip
+                item.output.save(made, depth, display=shaded)
             return
         from . import to_spectrum
 
@@ -112,7 +149,7 @@ class ToSpectrum:
             about = self._about(item, rows.picture, how)
             to_spectrum.write_numbers(item, rows, how, about, _program(), held)
         else:
-            to_spectrum.write_picture(item, rows, how, self.picture, shown, shade, held)
+            to_spectrum.write_picture(item, rows, how, self.picture, shown, depth, held)
 
     def _is_too_large(self, item: Item, picture: files.Picture, how: FileReading, *, data: bool) -> bool:
         """Whether the device, or memory, has no room for the transform as a whole."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import FileError, are_allowed, megabytes
+from ..errors import FileError, are_allowed, byte_count
 from ..files.strips import CODEC
 from ..fourier import axes, room
 from ..fourier.axes import Shape, Size
@@ -99,7 +99,8 @@ class Sweeps:
         if min(rows, columns) < 1:
             needed = held + fixed + _SHARE * _AT_ONCE * max(row + spectrum, size[0] * itemsize)
             raise FileError(
-                f"{item.path}: needs {megabytes(needed)} MB of memory, and {are_allowed(allowed(item))}: raise --memory"
+                f"{item.path}: needs {byte_count(needed, up=True)} of memory, and "
+                f"{are_allowed(allowed(item))}: raise --memory"
             )
         return cls(item, pixels, row, params, Parts(rows, columns), memory)
 
@@ -120,7 +121,7 @@ class Sweeps:
         if item.options.scratch is None:
             enough = nbytes * _SHARE // (_SHARE - 1) + CODECS + allowed(item) - memory
             raise FileError(
-                f"{item.path}: its spectrum takes {nbytes / 1e6:.4g} MB, and {allowed(item) / 1e6:.4g} MB of memory "
+                f"{item.path}: its spectrum takes {byte_count(nbytes)}, and {byte_count(allowed(item))} of memory "
                 f"are allowed: raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
             )
         return stack.enter_context(in_scratch(item.options.scratch, shape, dtype, self.parts.columns))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
@@ -16,7 +15,7 @@ from .. import notes
 from ..errors import ClusterError, GpuopsError
 from ..files import drafts, places, threads
 from ..gpu import Gpu
-from ..process import heap
+from ..process import heap, temporary
 from ..process.memory import of_machine
 from .job import Job
 from .pipeline import run_jobs
@@ -124,7 +123,7 @@ def identify() -> str:
 
 def sweep(folders: Iterable[str]) -> None:
     """Removes unfinished files in folders, and temporary copies, of processes of this machine that have died."""
-    for folder in (*folders, tempfile.gettempdir()):
+    for folder in (*folders, temporary.folder()):
         drafts.sweep(folder)
 
 

@@ -60,7 +60,8 @@ def write_picture(
     depth: str,
     held: int,
 ) -> None:
-    """Writes a picture of the spectrum of a picture's colours, in the ``depth``; ``held`` is as before."""
+    """Writes a picture of the spectrum of a picture's colours, in the ``depth``; floats are the numbers themselves.
+    ``held`` is as before."""
     half, gpu = spectrum.of_picture(params), item.gpu
     colours = strips.picture.channels - strips.picture.alpha
     sweeps = _sweeps(item, strips, how, half, colours, held)
@@ -83,16 +84,16 @@ def write_picture(
                 sample.clear()
                 sweeps.fill(spool, pool, _planes(item, strips, how, sweeps.parts.rows, pool))
                 sweeps.columns(spool, pool, strips.picture.height, work)
-            low, high = spectrum.levels(np.concatenate(sample), view)
+            is_picture = np.dtype(depth).kind != "f"
+            levels = spectrum.levels(np.concatenate(sample), view) if is_picture else None
             with RowWriter(item.output, rows, pool) as writing:
                 for at in spans(rows, rows - middle[0], max(1, sweeps.parts.rows // 2)):
-                    image = spectrum.shades(
-                        gpu, gpu.array(_mirrored(spool, at)), columns, (0, middle[1]), view, low, high
-                    )
+                    half_view = gpu.array(_mirrored(spool, at))
+                    image = spectrum.whole_view(gpu, half_view, columns, (0, middle[1]), view, levels)
                     count = at.stop - at.start
-                    image = cut(image, (1, 0), (count, columns))
-                    image.linear = False
-                    writing.put(item.output.encoded(image, depth, display=True))
+                    space, image = image.space, cut(image, (1, 0), (count, columns))
+                    image.space = space
+                    writing.put(item.output.encoded(image, depth, display=is_picture))
         writing.warn()
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyopencl as cl
 
-from ..errors import DeviceError, ParameterError
+from ..errors import DeviceError, ParameterError, byte_count
 from ..profile import KernelTime, Report
 from ..tiles.transfers import pinned, unpin
 from .report_formats import SCHEMA_VERSION, columns, device_context, versions
@@ -209,8 +209,8 @@ def check_memory(gpu: Gpu, size: tuple[int, int], channels: int, item: int, *, i
     ):
         if needed > there:
             raise DeviceError(
-                f"{channels} channels of {size[0]}×{size[1]} need {needed / 1e6:.0f} MB {what}, and "
-                f"{gpu.info.name} has {there / 1e6:.0f} MB: use a smaller --size, fewer --channels or another device"
+                f"{channels} channels of {size[0]}×{size[1]} need {byte_count(needed)} {what}, and "
+                f"{gpu.info.name} has {byte_count(there)}: use a smaller --size, fewer --channels or another device"
             )
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from ..errors import byte_count
 from . import copies as bench
 from .dwt import IN_TURN, OVERLAPPED, DwtRow, StepTimes
 from .report_formats import columns
@@ -94,7 +95,7 @@ def _largest(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
     of = list(_by_size(rows).values())[-1]
     room = {row.variant: row.room_bytes * row.image_bytes / row.peak_bytes for row in of}
     sizes = (f"{name} {math.isqrt(int(min(n, gpu.limits.max_alloc_bytes)) // 4)}" for name, n in room.items())
-    given = f"{of[0].room_bytes / 1e9:.4g} GB"
+    given = byte_count(of[0].room_bytes)
     return f"At most, in {given} with one buffer for an image: {'; '.join(sizes)} squared."
 
 

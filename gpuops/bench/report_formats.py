@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError
+from ..errors import ParameterError, byte_count
 from ..process import memory
 from ..profile import KernelTime, Report
 
@@ -174,11 +174,11 @@ def table(report: Report) -> str:
     known = {**versions(), **report.context}
     copy = known.get("copy_gbps")
     wall, builds = sums["wall_ms"], sums["builds"]
-    host, device = sums["peak_host_bytes"] / 1e6, sums["peak_device_bytes"] / 1e6
+    host, device = byte_count(sums["peak_host_bytes"]), byte_count(sums["peak_device_bytes"])
     head = [
         f"{wall:.2f} ms in all",
         f"{sums['kernels_ms']:.3f} ms in kernels",
-        f"peak memory: host {host:.0f} MB, device {device:.0f} MB",
+        f"peak memory: host {host}, device {device}",
         f"programs: {builds['miss']} built, {builds['hit']} from the cache",
         f"clpix {known['clpix'] or '(not installed)'}",
         f"{known['device']} ({known.get('platform')}, driver {known.get('driver')})"

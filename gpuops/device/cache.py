@@ -22,7 +22,7 @@ def load(kind: str, key: Any) -> dict[str, Any] | None:
     try:
         entry = json.loads(cache.load(f"{kind}-{digest(key)}.json") or b"")
         return entry["value"] if entry["key"] == key and isinstance(entry["value"], dict) else None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -19,15 +19,17 @@ from threading import Lock
 from typing import NamedTuple
 
 from gpuops import notes
-from gpuops.device import cache, probe
-from gpuops.device.store import cache_folder, temporary_folder
+from gpuops.device import cache, pocl, probe, store
 from gpuops.errors import DeviceError
 from gpuops.files.drafts import draft_folder
+from gpuops.process import memory
 
 # The folder where the system's drivers register.
 SYSTEM_FOLDER = "/etc/OpenCL/vendors"
 # How the names of our folders begin.
 _PREFIX = "vendors-"
+# Bytes of address space that a small command takes, with drivers of CPUs and their compilers.
+_ADDRESSES = 1_500_000_000
 # The library of NVIDIA's driver.
 _NVIDIA = "libnvidia-opencl.so.1"
 # The folders where NVIDIA's library may be.
@@ -85,7 +87,13 @@ def prepared() -> list[Driver]:
 
 
 def _prepare(*, refresh: bool) -> None:
-    _tune_pocl()
+    limit = memory.limit()
+    if limit is not None and limit < _ADDRESSES:
+        raise DeviceError(
+            f"`ulimit -v` allows {limit / 1e6:.4g} MB of addresses, and OpenCL's drivers may crash with less than "
+            f"{_ADDRESSES / 1e6:.4g} MB: allow more"
+        )
+    pocl.tune()
     user = os.environ.get("OCL_ICD_VENDORS", "")
     if os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user):
         _known[:] = read_folder(user)  # inherited from a process that did all this
@@ -106,8 +114,10 @@ def _choose(user: str, *, refresh: bool) -> None:
         if wanted != present:
             os.environ["OCL_ICD_VENDORS"] = str(materialise(wanted))
         _known[:] = wanted
-    except OSError as error:
-        notes.note(f"OpenCL drivers cannot be registered: {error}")
+    except OSError:
+        notes.note(
+            "OpenCL drivers cannot be registered, as no folder has room: set TMPDIR to one that can be written"
+        )
         return
     for name, reason in refused.items():
         notes.note(f"OpenCL driver {name} passed over: it {reason}")
@@ -199,17 +209,6 @@ def _tune_intel(libraries: str) -> None:
         os.environ.setdefault("CL_CONFIG_CPU_TARGET_ARCH", "skx" if wide else "core-avx2")
 
 
-def _tune_pocl() -> None:
-    """Gives PoCL another place for its cache if the user has none: without a cache it offers no device."""
-    home = os.environ.get("HOME")
-    base = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)
-    folder = Path(base or "/dev/null", "pocl", "kcache")
-    while not folder.exists():
-        folder = folder.parent
-    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-        os.environ.setdefault("POCL_CACHE_DIR", str(cache_folder() / "pocl"))
-
-
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
     """Returns the drivers that crash the process when platforms are listed, by name, with what they do."""
     key = {"drivers": [[*driver, _changed(driver)] for driver in drivers], "program": probe.program()}
@@ -242,15 +241,15 @@ def _listing_fails(folder: Path | None) -> str | None:
 
 def materialise(drivers: list[Driver]) -> Path:
     """A folder with exactly these drivers; complete once it has its name, and never changed afterwards."""
-    try:
-        return _materialise(drivers, cache_folder())
-    except OSError:  # a full disk, or a quota
-        return _materialise(drivers, temporary_folder())
+    for base in store.folders():
+        with contextlib.suppress(OSError):  # a quota
+            return _materialise(drivers, base)
+    return _materialise(drivers, store.cache_folder())
 
 
 def _materialise(drivers: list[Driver], base: Path) -> Path:
     folder = base / (_PREFIX + cache.digest(drivers))
-    if folder.is_dir() and set(os.listdir(folder)) == {driver.name for driver in drivers}:
+    if read_folder(str(folder)) == sorted(drivers):
         return folder
     with draft_folder(base) as name:
         draft = Path(name)
@@ -258,7 +257,7 @@ def _materialise(drivers: list[Driver], base: Path) -> Path:
             (draft / driver.name).write_text(driver.library + "\n")
         try:
             os.rename(draft, folder)
-        except OSError:  # another process was first, or somebody deleted a file in it
+        except OSError:  # another process was first, or what is there is damaged
             for driver in drivers:
                 os.replace(draft / driver.name, folder / driver.name)
     return folder

@@ -11,12 +11,13 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import clkernels
+from gpuops import notes
 from gpuops.device import cache
 from gpuops.device.info import DeviceInfo
-from gpuops.process import groups
+from gpuops.process import groups, memory
 
 # Seconds after which a device that failed is tried again: the fault may have been the machine's, not the
 # driver's.
@@ -41,12 +42,12 @@ _verdicts: dict[str, Verdict] = {}
 
 def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False) -> Verdict:
     """Whether a device works: from the cache, or by trying. `ordinal` counts devices that look the same."""
-    from gpuops.device.drivers import cpu_identity
+    from gpuops.device import drivers, pocl
 
     key = {
         "platform": [info.platform, platform_version],
         "device": [info.name, info.driver, info.version, info.compute_units, ordinal],
-        "machine": cpu_identity() if info.kind == "cpu" else "",
+        "machine": drivers.cpu_identity() if info.kind == "cpu" else "",
         "program": program(),
     }
     name = cache.digest(key)
@@ -62,7 +63,11 @@ def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: b
             found = _verdict(run_canary(["probe", json.dumps(sought)], {}))
             if found is None:
                 found = Verdict(usable=False, reason="its check gave no sensible answer")
-            cache.store("device", key, {**found._asdict(), **stamp(bad=not found.usable)})
+            lack = None if found.usable else pocl.lack(info.platform)
+            if lack is None:
+                cache.store("device", key, {**found._asdict(), **stamp(bad=not found.usable)})
+            else:
+                found = Verdict(usable=False, reason=lack)
     _verdicts[name] = found
     return found
 
@@ -94,12 +99,12 @@ def fresh(entry: Mapping[str, Any]) -> bool:
 
 
 @functools.cache
-def program() -> list[str]:
-    """Returns all that a verdict depends on besides the device: pyopencl and the canary itself."""
+def program() -> list[str | int | None]:
+    """Returns all that a verdict depends on besides the device: pyopencl, the canary itself, and the memory's limit."""
     from importlib import metadata  # pyopencl, which would take long to import, has its version from there
 
     text = b"".join(path.read_bytes() for path in (kernel_file(), Path(__file__).with_name("canary.py")))
-    return [metadata.version("pyopencl"), hashlib.sha256(text).hexdigest()[:20]]
+    return [metadata.version("pyopencl"), hashlib.sha256(text).hexdigest()[:20], memory.limit()]
 
 
 def kernel_file() -> Path:
@@ -123,10 +128,10 @@ def command(arguments: Sequence[str]) -> list[str]:
 def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
     """The last line that the canary printed, as JSON; or why there is none, under "reason"."""
     import subprocess
-    import tempfile
 
+    _tell()
     limit = time_limit()
-    with tempfile.TemporaryFile() as output:  # not a pipe: a driver's stray child would hold it open
+    with _scratch() as output:
         try:
             process = subprocess.Popen(
                 command(arguments),
@@ -160,11 +165,27 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
     return {"usable": False, "reason": f"{death(process.returncode)}{where}"}
 
 
+@functools.cache
+def _tell() -> None:
+    """Says, before the first check of this process, what people wait for."""
+    if notes.on_wait is not None:
+        notes.on_wait("testing devices and building kernels, once")
+
+
+def _scratch() -> IO[bytes]:
+    """A file for what a process prints: a driver's stray child would hold a pipe open. On Linux it needs no disk."""
+    if sys.platform == "linux":
+        return open(os.memfd_create("answers"), "w+b")
+    import tempfile
+
+    return tempfile.TemporaryFile()
+
+
 def _answers(output: bytes) -> list[dict[str, Any]]:
     """The lines that are JSON objects: drivers print as well."""
     answers = []
     for line in output.splitlines():
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             answer = json.loads(line)
             if isinstance(answer, dict):
                 answers.append(answer)

@@ -8,27 +8,93 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from shutil import disk_usage
 
+from .. import notes
+from ..errors import FileError
 from ..files.drafts import draft_file
+from ..process import temporary
 
 #: Bytes of the digest that an entry begins with.
 _DIGEST = hashlib.sha256().digest_size
 #: Bytes of built kernels that are kept, about: a kernel takes 60 kB on average.
 _MOST_BYTES = 1 << 30
+#: Bytes that a disk must have free: those of the kernels of a long command, on PoCL.
+ROOM = 16 << 20
 
 
 @cache
 def cache_folder() -> Path:
-    """Returns ``$CLPIX_CACHE_DIR``, the system's folder for a program's cache, or a private temporary folder."""
-    chosen = os.environ.get("CLPIX_CACHE_DIR")
+    """Returns the first of :func:`folders`; where there is none, a folder that this process alone uses."""
+    for folder in folders():
+        return folder
+    import atexit
+    import shutil
+
+    try:
+        fresh = Path(tempfile.mkdtemp(prefix="clpix-", dir=temporary.folder()))
+    except (OSError, FileError):  # nothing can be written anywhere, and so nothing is kept
+        return Path(os.devnull, "clpix")
+    atexit.register(shutil.rmtree, fresh, ignore_errors=True)
+    return fresh
+
+
+def folders() -> Iterator[Path]:
+    """Gives the folders that can hold the cache, the best first.
+
+    They are ``$CLPIX_CACHE_DIR`` or the system's folder for a program's cache, and private ones among temporary files.
+    Nobody else can write to them, as code is loaded from them.
+    """
     with contextlib.suppress(OSError, RuntimeError):  # a read-only home, or no home at all
+        chosen = os.environ.get("CLPIX_CACHE_DIR")
         base = Path(chosen) if chosen else _usual_folder()
-        base.mkdir(parents=True, exist_ok=True)
-        if os.access(base, os.W_OK | os.X_OK):
-            return base
-    return temporary_folder()
+        make(base)
+        if why := _distrusted(base.stat()):
+            _say_once(f"{base} is not used for the cache, as {why}: name another folder with CLPIX_CACHE_DIR")
+        elif can_hold(base):
+            yield base
+    if sys.platform != "win32":
+        with contextlib.suppress(FileError):
+            for beside in dict.fromkeys((temporary.folder(), temporary.MEMORY)):
+                with contextlib.suppress(OSError):
+                    base = Path(beside, f"clpix-{os.getuid()}")
+                    base.mkdir(mode=0o700, exist_ok=True)
+                    if not _distrusted(base.lstat()) and can_hold(base):
+                        yield base
+
+
+def make(folder: Path) -> None:
+    """Makes a folder, and those above it that are missing, for their owner alone, whatever the umask is."""
+    if not folder.exists():
+        make(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _distrusted(status: os.stat_result) -> str | None:
+    """Returns why others could have put something into a folder."""
+    if sys.platform == "win32":
+        return None
+    if not stat.S_ISDIR(status.st_mode):
+        return "it is no folder"
+    if status.st_uid != os.getuid():
+        return "it belongs to another user"
+    return "others can write to it" if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
+
+
+def can_hold(folder: str | os.PathLike[str]) -> bool:
+    """Says whether a folder can be written to, and whether its disk has room for the kernels of a command."""
+    try:
+        return os.access(folder, os.W_OK | os.X_OK) and disk_usage(folder).free >= ROOM
+    except OSError:
+        return False
+
+
+@cache
+def _say_once(text: str) -> None:
+    notes.note(text)
 
 
 def _usual_folder() -> Path:
@@ -42,24 +108,6 @@ def _usual_folder() -> Path:
     if not folder.is_absolute():
         raise RuntimeError("there is no home")
     return folder
-
-
-@cache
-def temporary_folder() -> Path:
-    """Returns a folder that nobody else can write to, as code is loaded from it; it is kept if possible."""
-    import atexit
-    import shutil
-
-    if sys.platform != "win32":
-        path = Path(tempfile.gettempdir()) / f"clpix-{os.getuid()}"
-        with contextlib.suppress(OSError):
-            path.mkdir(mode=0o700, exist_ok=True)
-            status = path.lstat()
-            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077:
-                return path
-    fresh = Path(tempfile.mkdtemp(prefix="clpix-"))
-    atexit.register(shutil.rmtree, fresh, ignore_errors=True)
-    return fresh
 
 
 def load(name: str) -> bytes | None:
@@ -110,7 +158,7 @@ def save(name: str, data: bytes) -> None:
     """Stores ``data`` under ``name``, whole or not at all; a cache that cannot be written only costs time."""
     target = cache_folder() / name
     with contextlib.suppress(OSError):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make(target.parent)
         with draft_file(target.parent) as draft:
             Path(draft).write_bytes(data)
             os.replace(draft, target)

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
         is_display_format,
         output_dtype,
     )
+    from .identities import Identities
     from .lut import read_lut
-    from .output import Identities, check_output, check_place, check_writer
+    from .output import check_output, check_place, check_writer
     from .picture import CHROMATICITIES, Inks, Metadata, Picture, stripped, unread, upright
     from .pictures import format_in, read, read_stream, write, write_stream, writing
     from .strips import NeedsWholeFile, Strips, open_rows
@@ -50,7 +51,8 @@ _MODULES = {
     "data_rows": "RowsOfArray write_data_rows",
     "formats": "EXTENSIONS FORMATS ONLY_READ Format format_named format_of is_display_format output_dtype",
     "lut": "read_lut",
-    "output": "Identities check_output check_place check_writer",
+    "identities": "Identities",
+    "output": "check_output check_place check_writer",
     "picture": "CHROMATICITIES Inks Metadata Picture stripped unread upright",
     "pictures": "format_in read read_stream write write_stream writing",
     "strips": "NeedsWholeFile Strips open_rows",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import FileError, GpuopsError, ParameterError, one_line
+from ..process import temporary
 from .drafts import draft_file
 from .formats import EXTENSIONS
 from .places import Status, name_of
@@ -34,6 +34,8 @@ _FOLDER = "{}: is a folder; name the files in it, or give --recursive"
 _BLOCK = 1 << 22
 # The status of each address that a list of a folder has answered for; None: there is no file.
 _seen: dict[str, Status | None] = {}
+# Why a pattern or a folder stands for no files; it is an input that fails, and not all of them.
+_failed: dict[str, FileError] = {}
 
 
 @contextmanager
@@ -53,6 +55,8 @@ def reached(address: str, done: str = "read") -> Iterator[tuple[Any, str]]:
         raise ParameterError(f"{address}: this kind of address needs a package: {missing}") from None
     except ValueError as error:
         raise ParameterError(f"{address}: is no address that fsspec knows ({one_line(error)})") from None
+    except Exception as error:  # some connect at once
+        raise FileError(f"{address}: could not be reached ({one_line(error)})") from None
     try:
         yield files, path
     except GpuopsError:
@@ -75,7 +79,7 @@ def reached(address: str, done: str = "read") -> Iterator[tuple[Any, str]]:
 @contextmanager
 def fetched(address: str) -> Iterator[str]:
     """Gives the path of a copy of a file at an address, as long as the context lasts."""
-    with draft_file(tempfile.gettempdir(), extension(address)) as copy:
+    with draft_file(temporary.folder(), extension(address)) as copy:
         with reached(address) as (files, path):
             try:
                 files.get_file(path, copy)
@@ -133,7 +137,9 @@ def check_place(address: str, *, overwrite: bool) -> None:
 
 
 def check(address: str) -> None:
-    """Refuses an address whose protocol cannot be read. Whether there is a file is only known when it is read."""
+    """Refuses an address that cannot be read, as far as is known. Whether there is a file shows when it is read."""
+    if address in _failed:
+        raise _failed[address]
     if address.endswith("/"):
         raise FileError(_FOLDER.format(address))
     with reached(address):
@@ -171,13 +177,16 @@ def matching(pattern: str) -> list[str]:
     """Returns the addresses of the files that a pattern stands for, or the address itself if it is no pattern."""
     if pattern.startswith(_READ_ONLY) or not any(character in pattern for character in _MAGIC):
         return [pattern]
-    with reached(pattern) as (files, path):
-        files.invalidate_cache()
-        if files.isfile(path):
-            return [pattern]
-        found = _noted(files, files.glob(path, detail=True))
-    if not found:
-        raise FileError(f"{pattern}: no file matches this pattern")
+    try:
+        with reached(pattern) as (files, path):
+            files.invalidate_cache()
+            if files.isfile(path):
+                return [pattern]
+            found = _noted(files, files.glob(path, detail=True))
+        if not found:
+            raise FileError(f"{pattern}: no file matches this pattern")
+    except FileError as error:
+        return [_fails(pattern, error)]
     return sorted(found)
 
 
@@ -185,12 +194,15 @@ def within(folder: str, without: str = "") -> list[tuple[str, str]]:
     """Returns the addresses of pictures in a folder and below, and the folder of each below that one.
 
     Left out are hidden files, and those in the folder ``without``, where results go. For the address of a file the
-    result is that address.
+    result is that address, also where the folder cannot be read.
     """
-    with reached(folder) as (files, path):
-        files.invalidate_cache()
-        found = _noted(files, files.find(path, detail=True))
-        top = files.unstrip_protocol(path).rstrip("/")
+    try:
+        with reached(folder) as (files, path):
+            files.invalidate_cache()
+            found = _noted(files, files.find(path, detail=True))
+            top = files.unstrip_protocol(path).rstrip("/")
+    except FileError as error:
+        return [(_fails(folder, error), "")]
     if top in found:
         return [(folder, "")]
     results = without.rpartition("/")[0] + "/"
@@ -201,20 +213,28 @@ def within(folder: str, without: str = "") -> list[tuple[str, str]]:
         own = len(results) > len(top) + 1 and address.startswith(results)
         if not hidden and not own and os.path.splitext(name)[1].lower() in EXTENSIONS:
             pairs.append((address, below))
-    if not pairs:
-        raise FileError(f"{folder}: there are no files in this folder that could be read")
-    return pairs
+    empty = FileError(f"{folder}: there are no files in this folder that could be read")
+    return pairs or [(_fails(folder, empty), "")]
+
+
+def _fails(address: str, error: FileError) -> str:
+    """Keeps why an address stands for no files, for :func:`check`. Returns it as an input that has a name."""
+    address = address.rstrip("/")
+    _failed[address] = error
+    return address
 
 
 def look_at(paths: Iterable[str]) -> None:
     """Looks up many files by listing their folders; :func:`status` then needs no further request."""
     by_folder = Counter(path.rpartition("/")[0] for path in paths)
     asked = {folder for folder, count in by_folder.items() if count >= _MANY and "://" in folder}
-    for folder in asked:
-        with reached(folder) as (files, path):
-            files.invalidate_cache()
-            with suppress(FileNotFoundError):  # there is nothing yet
+    for folder in tuple(asked):
+        try:
+            with reached(folder) as (files, path), suppress(FileNotFoundError):  # there may be nothing yet
+                files.invalidate_cache()
                 _noted(files, {info["name"]: info for info in files.ls(path, detail=True)})
+        except FileError:  # which is told with each file
+            asked.discard(folder)
     for path in paths:
         if path.rpartition("/")[0] in asked:
             _seen.setdefault(path, None)
@@ -232,3 +252,4 @@ def _noted(files: Any, infos: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def forget() -> None:
     """Forgets what lists have said, before it may have changed."""
     _seen.clear()
+    _failed.clear()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,8 +26,6 @@ from .streams import called, with_text_name
 
 #: Milliseconds for which browsers show a frame that states no time.
 _USUAL = 100
-#: The numbers in a message, in which those of two frames may differ.
-_NUMBER = re.compile(r"\d+")
 #: How a GIF clears a frame before the next: to the background, which is transparent.
 _CLEARED = 2
 
@@ -108,11 +105,8 @@ def _said_once() -> Iterator[None]:
     said: list[str] = []
     with notes.to(said.append):
         yield
-    alike: dict[str, list[str]] = {}
-    for text in said:
-        alike.setdefault(_NUMBER.sub("", text), []).append(text)
-    for first, *more in alike.values():
-        notes.note(f"{first}; so it is in {len(more)} more frame{'s' * (len(more) > 1)}" if more else first)
+    for text in notes.once((([text], ()) for text in said), "frame"):
+        notes.note(text)
 
 
 def _png_options(storage: Storage) -> dict[str, Any]:

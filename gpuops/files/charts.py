@@ -8,7 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from .output import Identities, atomic, check_place
+from .identities import Identities
+from .output import atomic, check_place
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -26,6 +26,7 @@ from ..errors import FileError, ParameterError
 from .arrays import loaded
 from .formats import Format, sniff
 from .output import atomic, check_place
+from .pointers import refuse_pointer
 from .reading import parsing, quiet_tifffile, reading
 from .streams import from_stream, to_stream, with_text_name
 
@@ -97,6 +98,7 @@ def format_in(name: str) -> str:
         head = file.read(64)
     if not head:
         raise FileError(f"{name}: is empty (0 bytes)")
+    refuse_pointer(name, head)
     fmt = sniff(head)
     if fmt is None or fmt.name not in _READERS:
         kind = fmt or "of no known format"

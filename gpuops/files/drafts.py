@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from threading import RLock
 
-from ..process import descriptors, locks, standard_error
+from ..process import descriptors, locks, standard_error, temporary
 
 # The names of drafts: the start of the machine, a random number, and the extension.
 _NAME = re.compile(r"\.clpix-([0-9a-f]{32})-[0-9a-f]{16}(\.\w+)?")
@@ -82,7 +81,7 @@ def draft_folder(folder: str | os.PathLike[str] | None = None) -> Iterator[str]:
 
     It is removed in the end, with what it holds, unless it has been moved.
     """
-    with _draft(folder or tempfile.gettempdir(), "", partial(os.mkdir, mode=0o700)) as path:
+    with _draft(folder or temporary.folder(), "", partial(os.mkdir, mode=0o700)) as path:
         yield path
 
 

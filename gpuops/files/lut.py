@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..tone.lut import SIZES, Lut, Table, Triple
+from .pointers import refuse_pointer
 from .reading import reading
 
 # Bytes that tell text from other files.
@@ -53,6 +54,7 @@ class _Text:
                 content += file.read()
         if not content:
             raise FileError(f"{name}: is empty (0 bytes)")
+        refuse_pointer(name, content)
         if b"\0" in content:
             raise FileError(f"{name}: is no text, and so no .cube or .spi3d table")
         self.lines = content.decode("utf-8-sig", "replace").splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.files import FileOperand
+from ..params.kinds import Params, kinds
 from ..pixels.primaries import REC709_LUMINANCE
 from .lut import read_lut
 from .pictures import read, read_stream
@@ -139,6 +141,30 @@ def check(operand: FileOperand) -> None:
     """Raises FileError for a file that is no picture, as far as that can be told without reading all of a large one."""
     if _large(operand) is None:
         picture(operand)
+
+
+def check_places(image: Picture, steps: Iterable[tuple[Params, str]]) -> None:
+    """Raises ParameterError for a picture that a step lays on the image, and that has another place by its windows.
+
+    ``steps``: a chain's parameters, with each one's :attr:`gpuops.operation.Traits.kind`. After a step that moves
+    pixels, the image's place is not known.
+    """
+    for params, kind_of_step in steps:
+        if kind_of_step == "geometry":
+            return
+        for name, kind in kinds(type(params)).items():
+            given = getattr(params, name) if getattr(kind, "alike", False) else None
+            for operand in given if isinstance(given, tuple) else filter(None, (given,)):
+                found = _large(operand)
+                other = picture(operand) if found is None else found.picture
+                if (other.width, other.height) == (
+                    image.width,
+                    image.height,
+                ) and other.window != image.window:
+                    raise ParameterError(
+                        f"{operand} has its pixels {other.place}, and the image {image.place}: "
+                        "write both as TIFF first, which has no windows, to lay them on each other"
+                    )
 
 
 def _strips(operand: FileOperand) -> Strips:

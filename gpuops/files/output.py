@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from ..errors import FileError
 from . import extras, places
 from .drafts import PRIVATE, USUAL, beginning, draft_file
 from .formats import Format, format_of
+from .identities import Identities
 from .places import Path_
 
 # What systems answer on disks that know no hard links.
@@ -25,27 +26,6 @@ _NO_LINKS = (
     errno.EINVAL,
     errno.EMLINK,
 )
-
-
-class Identities:
-    """Files by the system's own numbers for them, as several paths may lead to one file."""
-
-    def __init__(self, paths: Iterable[Path_] = ()) -> None:
-        self._known = set(filter(None, map(_identity, paths)))
-
-    def __contains__(self, path: Path_) -> bool:
-        return _identity(path) in self._known
-
-
-def _identity(path: Path_) -> tuple[int, int] | str | None:
-    """The file that a path leads to; None if there is none, which is reported when it is read."""
-    if places.is_address(path):
-        return os.fspath(path)
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return status.st_dev, status.st_ino
 
 
 def check_output(path: Path_, *, overwrite: bool = False, inputs: Identities | None = None) -> Format:

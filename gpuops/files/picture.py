@@ -196,6 +196,19 @@ class Picture:
     def channels(self) -> int:
         return int(self.pixels.shape[2])
 
+    @property
+    def window(self) -> tuple[int, ...]:
+        """Where the pixels and the displayed window are: (x, y, displayed x, displayed y, its width, its height)."""
+        size = self.width, self.height
+        window: tuple[int, ...] = self.metadata.attributes.get("window", ())
+        return window[:6] if window[6:] == size else (0, 0, 0, 0, *size)
+
+    @property
+    def place(self) -> str:
+        """Where the pixels are, in words."""
+        x, y, left, top, width, height = self.window
+        return f"at {x},{y} of the window {width}×{height}" + (f" at {left},{top}" if left or top else "")
+
 
 def stripped(picture: Picture) -> Picture:
     """The picture, upright; of its metadata only the colours and the EXR attributes of its shape are left."""

@@ -20,6 +20,7 @@ from .formats import EXTENSIONS, VIDEO, Format, by_name, format_of, sniff
 from .light_range import within
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
+from .pointers import refuse_pointer
 from .reading import reading
 from .streams import called, from_stream, to_stream, with_text_name
 
@@ -159,6 +160,7 @@ def _begun(name: str) -> tuple[Format, bytes]:
         start = file.read(containers.SMALL)
     if not start:
         raise FileError(f"{name}: is empty (0 bytes)")
+    refuse_pointer(name, start)
     fmt = sniff(start[:_HEAD])
     if fmt is not None and fmt.name == "TIFF":
         from .raw import is_raw

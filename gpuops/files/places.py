@@ -6,12 +6,15 @@ What is asked here of a path is asked of the system at once; only an address nee
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import NamedTuple
+
+from ..process import temporary
 
 Path_ = str | os.PathLike[str]
 # What stands between an address's protocol and the rest.
 _MARK = "://"
+# The protocols of this machine's own files.
+_LOCAL = ("file://", "local://")
 
 
 class Status(NamedTuple):
@@ -24,6 +27,15 @@ class Status(NamedTuple):
 def is_address(path: Path_) -> bool:
     """Says whether a path is an address."""
     return _MARK in os.fspath(path)
+
+
+def on_this_machine(path: Path_) -> str | None:
+    """Returns the path of a file, also of an address that leads to one, such as file:///a.png; None of others."""
+    name = os.fspath(path)
+    if _MARK not in name:
+        return name
+    last = name.rpartition("::")[2]  # a.png of zip://a.png::file:///b.zip lies in b.zip
+    return os.path.expanduser(last.partition(_MARK)[2]) if last.startswith(_LOCAL) else None
 
 
 def exists(path: str) -> bool:
@@ -63,5 +75,5 @@ def name_of(path: str) -> str:
 def folder_of_drafts(path: Path_) -> str:
     """Returns the folder that holds a file while it is being written."""
     if is_address(path):
-        return os.path.realpath(tempfile.gettempdir())
+        return os.path.realpath(temporary.folder())
     return os.path.dirname(os.path.realpath(path))

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..errors import FileError
+from ..errors import FileError, byte_count
 from .drafts import draft_file
 
 
@@ -23,7 +23,7 @@ def file(folder: str, nbytes: int) -> Iterator[int]:
         free = shutil.disk_usage(folder).free
     if nbytes > free:
         raise FileError(
-            f"{folder}: {nbytes / 1e6:.4g} MB are needed there, and {free / 1e6:.4g} MB are free: free some, or name "
+            f"{folder}: {byte_count(nbytes)} are needed there, and {byte_count(free)} are free: free some, or name "
             "another folder with --scratch"
         )
     with telling(folder), draft_file(folder) as path:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import COMPLEX_HALF, Image
-from ..operands import is_double
+from ..operands import computed
 from ..params.fft import NORMS, FftParams
 from .engine.problem import Problem
 from .engine.transform import plan
@@ -72,9 +72,9 @@ def fft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=
     Parameters
     ----------
     x : array (..., rows, columns) or Image
-        Real or complex. float64 and complex128 are computed in double precision, all other types in single. An array of
-        dtype :data:`gpuops.image.COMPLEX_HALF` is computed in single precision and stored in halves, between the axes
-        too (use norm="ortho": values beyond 65504 are infinite).
+        Real or complex. float64 and complex128 are computed in double precision, and whole numbers, if the device has
+        it; all other types in single. An array of dtype :data:`gpuops.image.COMPLEX_HALF` is computed in single
+        precision and stored in halves, between the axes too (use norm="ortho": values beyond 65504 are infinite).
     s : (int, int), optional
         Lengths of the transformed axes: longer input is cropped, shorter input is padded with zeros.
     axes : (int, int)
@@ -321,6 +321,6 @@ def _planes(gpu: Gpu, array: npt.NDArray[Any], kind: str, inverse: bool, axes: i
     if array.dtype.kind == "c" and kind == "r2c":
         raise ParameterError("a real array is needed, not a complex one")
     is_complex = array.dtype.kind == "c" or kind == "c2r" or (kind == "c2c" and inverse)
-    real = np.float64 if is_double(array.dtype) else np.float32
+    real = computed(gpu, [array.dtype])
     array = array.astype(np.result_type(real, np.complex64) if is_complex else real, copy=False)
     return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import DeviceError, megabytes
+from ..errors import DeviceError, byte_count
 from ..image import Image
 from ..params.border import define
 from ..params.fft import SpectrumParams
@@ -119,8 +119,8 @@ def columns_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -
     fitting = min((limits.global_bytes / ROUNDED - tables) // each, limits.max_alloc_bytes // spectral.column)
     if fitting < 1:
         raise DeviceError(
-            f"columns of a transform of {rows}×{columns} need {megabytes((tables + each) * ROUNDED)} MB of the "
-            f"device's memory, of {limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
+            f"columns of a transform of {rows}×{columns} need {byte_count((tables + each) * ROUNDED, up=True)} of the "
+            f"device's memory, of {byte_count(limits.global_bytes)}: raise the limit, or use another device"
         )
     most = min(nbytes, _ENOUGH) // spectral.column
     found = int(min(half, fitting, max(1, most)))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import Image
-from ..operands import is_double
+from ..operands import computed
 from ..params.fft import NORMS
 from .api import check_axes, fft, irfft, rfft
 from .nd import Axes, Lengths, lengths_and_axes
@@ -35,8 +35,8 @@ def dct(
 ) -> Array:  # fmt: skip
     """Returns the discrete cosine transform of real arrays along an axis, as scipy.fft.dct.
 
-    float64 is computed in double precision, all else in single. Complex arrays, unknown types and norms, lengths below
-    1 (type 1: below 2) raise ParameterError.
+    float64 is computed in double precision, and whole numbers, if the device has it; all else in single.
+    Complex arrays, unknown types and norms, lengths below 1 (type 1: below 2) raise ParameterError.
     """
     return _along(gpu, x, "cos", type, n, axis, norm or "backward", orthogonalize)
 
@@ -127,7 +127,7 @@ def _along(
     if array.dtype.kind not in "buif" or array.dtype.char in "g":
         raise ParameterError(f"a real array is needed, not one of {array.dtype}")
     check_axes([axis], array.ndim)
-    array = np.moveaxis(array.astype(np.float64 if is_double(array.dtype) else np.float32), axis, -1)
+    array = np.moveaxis(array.astype(computed(gpu, [array.dtype])), axis, -1)
     array = _sized(array, array.shape[-1] if n is None else n)
     length = array.shape[-1]
     if length < (2 if (kind, type) == ("cos", 1) else 1) or array.size == 0:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from ..operands import is_double, on_device
+from ..operands import computed, on_device
 from .api import irfft2, rfft2
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def phase_cross_correlation(
     Parameters
     ----------
     reference_image, moving_image
-        Real arrays (rows, columns), or Images of one plane. float64 is computed in double precision, all else in
-        single, where factors up to about 100 have a meaning.
+        Real arrays (rows, columns), or Images of one plane. float64 is computed in double precision, and whole numbers,
+        if the device has it; all else in single, where factors up to about 100 have a meaning.
     upsample_factor : int
         Images are registered within 1 / upsample_factor of a pixel.
     normalization : {"phase", None}
@@ -65,17 +65,17 @@ def phase_cross_correlation(
     if upsample_factor < 1:
         raise ParameterError(f"upsample_factor is 1 or more, not {upsample_factor}")
     images = reference_image, moving_image
-    double = any(is_double(x.dtype if isinstance(x, Image) else np.asarray(x).dtype) for x in images)
-    reference, moving = (_plane(gpu, image, np.float64 if double else np.float32) for image in images)
+    real = computed(gpu, [x.dtype if isinstance(x, Image) else np.asarray(x).dtype for x in images])
+    reference, moving = (_plane(gpu, image, real) for image in images)
     if reference.shape != moving.shape:
         raise ParameterError(f"images to register have one shape, not {reference.shape} and {moving.shape}")
     powers = [_power(image) for image in (reference, moving)]
     size = reference.shape[1], reference.shape[2]
     spectrum, other = rfft2(gpu, reference), rfft2(gpu, moving)
-    least = _ROUNDINGS * float(np.finfo(np.float64 if double else np.float32).eps)
+    least = _ROUNDINGS * float(np.finfo(real).eps)
     count = prod(spectrum.shape)
     _launch(
-        gpu, "cross_power", double, (count,), spectrum, other, np.uint64(count), least,
+        gpu, "cross_power", real is np.float64, (count,), spectrum, other, np.uint64(count), least,
         traffic=3 * spectrum.nbytes, PHASE=normalization == "phase",
     )  # fmt: skip
     correlation = irfft2(gpu, spectrum, size).numpy()[0]

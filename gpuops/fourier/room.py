@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DeviceError, ParameterError, TooLongError, megabytes
+from ..errors import DeviceError, ParameterError, TooLongError, byte_count
 from ..params.fft import SpectrumParams
 from ..tiles.memory import ROUNDED
 from ..tiles.planes import in_turn
@@ -116,8 +116,9 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
         fitting = int(room // bytes_)
         if fitting < 1 or one > limits.max_alloc_bytes:
             raise DeviceError(
-                f"{what} of a transform of {size[0]}×{size[1]} need {megabytes((fixed + bytes_) * ROUNDED)} MB of the "
-                f"device's memory, of {limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
+                f"{what} of a transform of {size[0]}×{size[1]} need "
+                f"{byte_count((fixed + bytes_) * ROUNDED, up=True)} of the "
+                f"device's memory, of {byte_count(limits.global_bytes)}: raise the limit, or use another device"
             )
         found.append(min(most, fitting, limits.max_alloc_bytes // one, max(1, _ENOUGH // one)))
     rows, columns = found

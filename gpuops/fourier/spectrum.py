@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import COMPLEX_HALF, Image, Part
-from ..params.fft import FILTERS, SHAPES, VIEWS, FrequencyFilter, SpectrumParams
+from ..params.fft import FILTERS, ODD, SHAPES, VIEWS, FrequencyFilter, SpectrumParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
+from ..space import Space
 from ..tiles.planes import in_turn, planewise, planewise_to_host
 from . import of_pixels
 from .api import run
@@ -130,24 +131,35 @@ def _unshifted(gpu: Gpu, values: npt.NDArray[np.generic], params: SpectrumParams
     return shifted(gpu, part, params.half, back=True) if params.shift else part
 
 
-def picture(gpu: Gpu, image: Image, params: SpectrumParams, view: str) -> Image:
-    """A picture of the spectrum of an image's colours: values 0 … 1, to be stored as they are.
+def picture(gpu: Gpu, image: Image, params: SpectrumParams, view: str, *, shaded: bool = True) -> Image:
+    """A picture of the spectrum of an image's colours: values 0 … 1, to be stored as they are. Unless it is to be
+    ``shaded``, it has the numbers themselves, as a ``view`` of :data:`gpuops.params.fft.VIEWS` names them.
 
     Magnitudes are scaled to the brightest value, 1 in 10000 left out; their logarithm begins at the darkest 1 % and
     covers six powers of ten at most. Phases go from −π to π; real and imaginary parts are around medium gray. Raises
     ParameterError as :func:`spectrum`.
     """
     colours, half = image.without_alpha(), of_picture(params)
-    return _picture(gpu, colours.shape, lambda at: spectrum(gpu, colours.planes(at), half), params, view)
+    made = _half_view(gpu, colours.shape, lambda at: spectrum(gpu, colours.planes(at), half), view)
+    return _whole_view(gpu, made, image.shape[2], params, view, shaded=shaded)
 
 
 def picture_of_pixels(
-    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams, view: str
+    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams, view: str, *, shaded: bool = True
 ) -> Image:
     """:func:`picture` of pixels (height, width, channels)."""
+    made = half_view_of_pixels(gpu, pixels, decoding, params, view)
+    return _whole_view(gpu, made, pixels.shape[1], params, view, shaded=shaded)
+
+
+def half_view_of_pixels(
+    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams, view: str
+) -> Image:
+    """Columns 0 … n // 2 of the numbers that a ``view`` of pixels (height, width, channels) has, with frequency 0 at
+    the first one: (colours, rows, n // 2 + 1)."""
     height, width, channels = pixels.shape
     part = _planewise(gpu, pixels, decoding, of_picture(params))
-    return _picture(gpu, (channels - decoding.alpha, height, width), part, params, view)
+    return _half_view(gpu, (channels - decoding.alpha, height, width), part, view)
 
 
 def of_picture(params: SpectrumParams) -> SpectrumParams:
@@ -155,28 +167,40 @@ def of_picture(params: SpectrumParams) -> SpectrumParams:
     return replace(params, half=True, shift=False)
 
 
-def _picture(
-    gpu: Gpu, shape: Sequence[int], part: Callable[[slice], Image], params: SpectrumParams, view: str
-) -> Image:
+def _half_view(gpu: Gpu, shape: Sequence[int], part: Callable[[slice], Image], view: str) -> Image:
     check_name("view", view, VIEWS)
-    planes, (rows, columns) = shape[0], padded((shape[1], shape[2]), params.pad)
-    half = planewise(planes, 4 * prod(shape), lambda at: viewed(gpu, part(at), view))
-    low, high = levels(half.numpy().ravel()[:: every(prod(half.shape))], view)
-    middle = (rows // 2, columns // 2) if params.shift else (0, 0)
-    return shades(gpu, half, columns, middle, view, low, high)
+    return planewise(shape[0], 4 * prod(shape), lambda at: viewed(gpu, part(at), view))
 
 
-def shades(
-    gpu: Gpu, half: Image, columns: int, middle: tuple[int, int], view: str, low: float, high: float
+def _whole_view(
+    gpu: Gpu, half: Image, width: int, params: SpectrumParams, view: str, *, shaded: bool
 ) -> Image:
-    """The picture of half a view, (planes, rows, columns // 2 + 1), with frequency 0 at ``middle``."""
+    rows, columns = half.shape[1], padded((1, width), params.pad)[1]
+    sample = half.numpy().ravel()[:: every(prod(half.shape))] if shaded else None
+    middle = (rows // 2, columns // 2) if params.shift else (0, 0)
+    return whole_view(gpu, half, columns, middle, view, None if sample is None else levels(sample, view))
+
+
+def whole_view(
+    gpu: Gpu,
+    half: Image,
+    columns: int,
+    middle: tuple[int, int],
+    view: str,
+    levels: tuple[float, float] | None,
+) -> Image:
+    """All of half a view, (planes, rows, columns // 2 + 1), with frequency 0 at ``middle``: shades between the
+    ``levels`` of black and white, or the numbers themselves."""
     planes, rows, _ = half.shape
     result = gpu.empty((planes, rows, columns))
     result.linear = False
+    if levels is None:
+        result.space = Space(as_is=True, unknown="numbers of a spectrum")
+    low, high = levels or (0.0, 1.0)
     gain = 1.0 / (high - low) if high > low else 1.0
     _launch(
         gpu, "spectrum_levels", half, (columns, rows, planes), half, result, rows, columns, *middle,
-        view in ("phase", "imag"), low, gain, traffic=half.nbytes + result.nbytes,
+        view in ODD, levels is not None, low, gain, traffic=half.nbytes + result.nbytes,
     )  # fmt: skip
     return result
 

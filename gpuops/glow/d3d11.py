@@ -49,9 +49,7 @@ def tonemap(
 
     The luminance and the bloom are those of the unblurred scene; only the scene that is tone-mapped is blurred. The
     result is display light in 0…1, marked linear and premultiplied as the input is; the sample's curve is applied to
-    straight colours. The sample's
-    back buffer then applies the sRGB curve and 8 bits, as every 8-bit file here does. Raises ParameterError for an
-    image that is neither gray nor RGB, or an unknown method.
+    straight colours. Raises ParameterError for an image that is neither gray nor RGB, or an unknown method.
     """
     image, luminance = _metered(gpu, image, method)
     glow = _glow(gpu, image, luminance, method) if with_bloom else None
@@ -112,32 +110,39 @@ def _repaired(gpu: Gpu, image: Image) -> Image:
 
 
 def _glow(gpu: Gpu, image: Image, luminance: float, method: str) -> Image | None:
-    """Returns the blurred bright pass at an eighth of the size; None where that leaves no pixel."""
-    height, width = image.shape[1:]
-    small = (height // 8, width // 8)
+    """Returns the blurred bright pass at an eighth of the size, in 8 bits; None where that leaves no pixel."""
+    small = (image.shape[1] // 8, image.shape[2] // 8)
     if not all(small):
         return None
-    bright = gpu.empty((image.colours, *small))
-    kernel = gpu.kernel("d3d11", "bright_pass", COLOURS=image.colours)
-    gpu.launch(
-        kernel, small[::-1], image, bright, width, height, *small[::-1], luminance, local=kernel.fit(16, 16),
-        label="d3d11 bright pass", traffic=2 * bright.nbytes,
-    )  # fmt: skip
-    return blur(gpu, bright, method)
+    rows = _convolved(gpu, image, method, axis=1, bright=luminance)
+    return _convolved(gpu, rows, method, axis=0, to_bytes=True)
 
 
-def _convolved(gpu: Gpu, image: Image, method: str, axis: int) -> Image:
-    planes, height, width = image.shape
-    n, inner = (width, 1) if axis else (height, width)
-    lines = planes * (height if axis else width)
-    of_colour = image.colours * (height if axis else width)
-    result = image.like()
+def _convolved(
+    gpu: Gpu, image: Image, method: str, axis: int, *, bright: float | None = None, to_bytes: bool = False
+) -> Image:
+    """Blurs along an axis; ``bright``: its bright pass, by this luminance; ``to_bytes``: rounds to 8 bits."""
+    height, width = image.shape[1:]
+    result = image.like() if bright is None else gpu.empty((image.colours, height // 8, width // 8))
+    of, rows, columns = result.shape
+    n, inner = (columns, 1) if axis else (rows, columns)
+    lines = of * (rows if axis else columns)
+    of_colour = image.colours * (rows if axis else columns)
     taps = gpu.array(np.array(weights(), np.float32))
     local_memory = _local(gpu, method)
-    kernel = gpu.kernel("d3d11", "blur_local" if local_memory else "blur_direct", COLOURS=1)
-    label = f"d3d11 blur {'x' if axis else 'y'} {'local' if local_memory else 'direct'}"
-    traffic = image.nbytes + result.nbytes
-    arguments = (image, taps, result, lines, n, inner, of_colour, 1.0 / math.fsum(weights()))
+    kernel = gpu.kernel(
+        "d3d11",
+        "blur_local" if local_memory else "blur_direct",
+        COLOURS=1,
+        BRIGHT=bright is not None,
+        TO_BYTES=to_bytes,
+    )
+    what = "blur" if bright is None else "bright pass and blur"
+    label = f"d3d11 {what} {'x' if axis else 'y'} {'local' if local_memory else 'direct'}"
+    traffic = (image.nbytes if bright is None else result.nbytes) + result.nbytes
+    arguments = (
+        image, taps, result, lines, n, inner, of_colour, 1.0 / math.fsum(weights()), width, height, bright or 0.0,
+    )  # fmt: skip
     if local_memory:
         items, _ = kernel.fit(_GROUP, 1)
         groups = -(-n // (items - 2 * _HALF_TAPS))

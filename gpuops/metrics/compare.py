@@ -133,9 +133,11 @@ def pair(
 
 
 def check_same(a: Picture, b: Picture, alpha: bool = True) -> None:
-    """Raises ParameterError unless two pictures have one size and the same channels; ``alpha``: whether it counts."""
+    """Raises ParameterError unless two pictures have one size, place and kind of channels; ``alpha``: if it counts."""
     if (a.width, a.height) != (b.width, b.height):
         raise ParameterError(f"sizes differ: {a.width}×{a.height} and {b.width}×{b.height} pixels")
+    if a.window != b.window:
+        raise ParameterError(f"places differ: pixels {a.place}, and {b.place}")
     if channels(a, alpha) != channels(b, alpha):
         advice = "; --alpha drop leaves alpha out" if channels(a, False) == channels(b, False) else ""
         raise ParameterError(f"channels differ: {channels(a, alpha)} and {channels(b, alpha)}{advice}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import DeviceError, megabytes
+from ..errors import DeviceError, byte_count
 from ..files import NamedArrays, Picture
 from ..gpu import Gpu
 from ..notes import note
@@ -91,8 +91,9 @@ def rows_at_a_time(gpu: Gpu, content: Picture) -> int:
     most = _rows(gpu, content) // _SPARE
     if most < 1:
         raise DeviceError(
-            f"a row of {content.width} pixels needs {megabytes(_TABLES + _SPARE * row)} MB of the device's memory, of "
-            f"{gpu.limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
+            f"a row of {content.width} pixels needs {byte_count(_TABLES + _SPARE * row, up=True)} of "
+            f"the device's memory, of "
+            f"{byte_count(gpu.limits.global_bytes)}: raise the limit, or use another device"
         )
     return min(most, max(1, _ENOUGH // row))
 

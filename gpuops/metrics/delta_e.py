@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
+from .. import notes
 from ..errors import ParameterError, check_name
 from ..gpu import Local
 from ..image import Image
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 #: The methods, and what -D METHOD names them by in delta_e.cl.
 METHODS = {"76": 76, "2000": 2000, "itp": 1}
-# Linear Rec. 2020 to the responses of cones (ITU-R BT.2100-2, table 6).
-_TO_CONES = np.array([[1688, 2146, 262], [683, 2951, 462], [99, 309, 3688]]) / 4096
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,8 @@ def delta_e(
     ----------
     image_true, image_test : Image or array (channels, rows, columns)
         Linear Rec. 709 light without alpha: one plane of gray, or three. White is D65, and light 1 is L* = 100.
-        Negative light counts.
+        Negative light counts, but for ``itp``, which is of light as a display shows it: there negative values of
+        linear Rec. 2020 count as 0, and a note says how many of differing pixels do.
     method : str
         ``"76"`` (CIE 76), ``"2000"`` (CIEDE2000) or ``"itp"`` (ITU-R BT.2124).
     white : float
@@ -122,6 +122,10 @@ def delta_e(
     )  # fmt: skip
     bits = partial.numpy()
     real = bits.view(np.float32)
+    notes.tally(
+        "{} values of light count as 0 for ΔE ITP, which is of light as a display shows it",
+        {"negative": int(bits[:, 5].sum(dtype=np.int64))},
+    )
     largest, place = worst_of(bits, value=2, place=3)
     total = float(real[:, :2].sum(dtype=np.float64)) if math.isfinite(largest) else math.inf
     figures = DeltaE(
@@ -140,5 +144,4 @@ def _matrix(method: str, white: float) -> Matrix:
     to_xyz = REC709.to_xyz()
     if method != "itp":
         return np.asarray(to_xyz / xyz(D65)[:, np.newaxis])
-    to_rec2020 = np.linalg.solve(NAMED["Rec. 2020"].to_xyz(), to_xyz)
-    return np.asarray(_TO_CONES @ to_rec2020 * (white / PQ_PEAK))
+    return np.asarray(np.linalg.solve(NAMED["Rec. 2020"].to_xyz(), to_xyz) * (white / PQ_PEAK))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from .. import notes
 from ..errors import ParameterError
 from ..params.comparing import Comparing, MeasuredPair
 from ..params.metrics import METRICS
@@ -61,6 +62,7 @@ def wanted(how: Comparing, thresholds: Thresholds) -> tuple[str, ...]:
     return tuple(metric for metric in METRICS if metric in named)
 
 
+@notes.summed()
 def measure(both: Pair, thresholds: Thresholds) -> MeasuredPair:
     """Measures the figures that were asked for and those that the thresholds need, and judges.
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ..gpu import Define, Gpu
     from ..image import Image
 
-# Means of a, b, a² + b² and (a − b)², as in moments.cl.
-_QUANTITIES = 4
-# Columns of a strip, at most: what a group keeps of them takes less than 32 KB.
-_STRIP = 128
+# Lines of a set, as in moments.cl.
+_LINES = 6
+# Columns that a group reads, at most: what it keeps of them takes less than 32 KB.
+_COLUMNS = 128
 # Rows of a band: another window's rows are read beside them.
 _BAND = 64
 
@@ -31,8 +31,14 @@ def kernel_of(gpu: Gpu, sources: Sequence[str], name: str, taps: int, **defines:
 
 
 def table_of(gpu: Gpu, weights: Sequence[float]) -> Image:
-    """Returns the weights of an axis twice, as kernels want them."""
-    return gpu.kept(("moments", tuple(weights)), lambda: gpu.array(np.array([*weights] * 2, np.float32)))
+    """Returns the weights of an axis as float32, of which the one in the middle makes their sum 1."""
+
+    def table() -> Image:
+        found = np.array(weights, np.float32)
+        found[found.size // 2] += 1 - found.sum(dtype=np.float64)
+        return gpu.array(found)
+
+    return gpu.kept(("moments", tuple(weights)), table)
 
 
 @dataclass(frozen=True)
@@ -58,18 +64,27 @@ class MomentGroups:
     memory: tuple[Local, Local, Local]
 
     @classmethod
-    def of(cls, gpu: Gpu, kernel: Kernel, taps: int, planes: int, rows: int, columns: int) -> MomentGroups:
-        """A CPU's groups have one work-item, whose vectors take the whole strip; others have one for each column."""
+    def of(
+        cls, gpu: Gpu, kernel: Kernel, taps: int, planes: int, rows: int, columns: int, *, low: bool = False
+    ) -> MomentGroups:
+        """A CPU's groups have one work-item, whose vectors take the whole strip; others have one for each column.
+
+        ``low``: whether values are sums of two floats.
+        """
         lanes = gpu.limits.lanes
-        items = kernel.fit(_STRIP)[0] if lanes == 1 else 1
-        strip = items if lanes == 1 else _STRIP
-        length = -(-(strip + taps - 1) // lanes) * lanes
+        columns_read = kernel.fit(_COLUMNS)[0] if lanes == 1 else _COLUMNS
+        items = columns_read if lanes == 1 else 1
+        strip = max(columns_read - taps + 1, (columns_read + 1) // 2)
+        length = (-(-(strip + taps - 1) // lanes) + 1) * lanes  # steps go to the column after the last one
         bands, strips = -(-rows // _BAND), -(-columns // strip)
-        quantities = 4 * _QUANTITIES  # bytes of a column
         return cls(
             groups=(bands, strips),
             size=(strips * items, bands, planes),
             local=(items, 1, 1),
             numbers=(strip, length, _BAND),
-            memory=(Local(2 * quantities * length), Local(taps * quantities * strip), Local(8 * items)),
+            memory=(
+                Local(4 * 2 * _LINES * length),
+                Local(4 * (4 if low else 2) * taps * length),
+                Local(8 * items),
+            ),
         )

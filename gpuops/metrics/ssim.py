@@ -19,7 +19,7 @@ from .pairs import data_range_of, operands, same_shape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..gpu import Gpu, Kernel
+    from ..gpu import Define, Gpu, Kernel
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def multiscale_structural_similarity(
     """
     scale = data_range_of(im1, data_range)
     a, b = _planes(gpu, im1, im2, luma)
-    _, height, width = a.shape
+    height, width = a.shape[-2:]
     check_scales(height, width)
     return of_scales(scale_means(gpu, a, b, scale, [rows for rows, _ in windows_of_scales(height, width)]))
 
@@ -179,7 +179,8 @@ def means(gpu: Gpu, a: Image, b: Image, data_range: float, window: SsimWindow) -
     Raises ParameterError for different shapes, and images smaller than the window.
     """
     same_shape(a, b)
-    check_size(a.shape[1], a.shape[2], window)
+    height, width = a.shape[-2:]
+    check_size(height, width, window)
     found: npt.NDArray[np.float64] = _totals(gpu, [_launch(gpu, a, b, data_range, window)])[0]
     return found
 
@@ -194,14 +195,17 @@ def check_size(height: int, width: int, window: SsimWindow) -> None:
 
 
 def shrunk(gpu: Gpu, image: Image, factor: int) -> Image:
-    """Returns planes whose pixels are means of ``factor`` × ``factor`` pixels, as Wang's programs compute them."""
+    """Returns planes whose pixels are means of ``factor`` × ``factor`` pixels, as Wang's programs compute them.
+
+    Means are sums of two floats: the result has the shape (2, planes, rows, columns), and so may ``image``.
+    """
     if factor == 1:
         return image
-    planes, height, width = image.shape
+    *parts, planes, height, width = image.shape
     rows, columns = -(-height // factor), -(-width // factor)
-    result = image.like((planes, rows, columns))
+    result = gpu.empty((2, planes, rows, columns))
     lanes = gpu.limits.lanes if factor == 2 else 1
-    kernel = _pointwise(gpu, "halve" if factor == 2 else "shrink")
+    kernel = _pointwise(gpu, "halve" if factor == 2 else "shrink", lanes, LOW=bool(parts))
     gpu.launch(
         kernel, (-(-columns // lanes), rows, planes), image, result, height, width, rows, columns,
         *(() if factor == 2 else (factor,)), local=kernel.fit(64, 1, 1), traffic=image.nbytes + result.nbytes,
@@ -209,8 +213,8 @@ def shrunk(gpu: Gpu, image: Image, factor: int) -> Image:
     return result
 
 
-def _pointwise(gpu: Gpu, name: str) -> Kernel:
-    return gpu.kernel(("lanes", "reflected", "shrink"), name, WIDTH=gpu.limits.lanes)
+def _pointwise(gpu: Gpu, name: str, lanes: int, **defines: Define) -> Kernel:
+    return gpu.kernel(("lanes", "reflected", "shrink"), name, WIDTH=lanes, **defines)
 
 
 def _planes(gpu: Gpu, im1: Operand, im2: Operand, luma: bool) -> tuple[Image, Image]:
@@ -225,8 +229,8 @@ def _luma(gpu: Gpu, image: Image) -> Image:
         return image
     if planes != 3:
         raise ParameterError(f"luma needs an image of one or three planes, not of {planes}: leave alpha out")
-    result = gpu.empty((1, height, width))
-    kernel = _pointwise(gpu, "luma")
+    result = gpu.empty((2, 1, height, width))
+    kernel = _pointwise(gpu, "luma", 1)
     gpu.launch(
         kernel, (height * width,), image, result, height * width, local=kernel.fit(256),
         traffic=image.nbytes + result.nbytes,
@@ -241,10 +245,11 @@ def _launch(
     gpu: Gpu, a: Image, b: Image, data_range: float, window: SsimWindow, rows: int | None = None
 ) -> _Sums:
     """Enqueues the sums of all windows inside the images, or of the first ``rows`` of them."""
-    planes, height, width = a.shape
+    *parts, planes, height, width = a.shape
+    low = bool(parts)
     rows, columns = height - window.size + 1 if rows is None else rows, width - window.size + 1
-    kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size)
-    strips = MomentGroups.of(gpu, kernel, window.size, planes, rows, columns)
+    kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, LOW=low)
+    strips = MomentGroups.of(gpu, kernel, window.size, planes, rows, columns, low=low)
     partial = gpu.empty((planes, math.prod(strips.groups), 4))
     gpu.launch(
         kernel, strips.size, a, b, table_of(gpu, window.weights), partial, height, width, rows, columns, 0,
@@ -256,10 +261,11 @@ def _launch(
 
 def _map(gpu: Gpu, a: Image, b: Image, data_range: float, window: SsimWindow) -> Image:
     """Returns the similarity of each pixel, from windows about it."""
-    planes, height, width = a.shape
-    kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, MAP=True)
-    strips = MomentGroups.of(gpu, kernel, window.size, planes, height, width)
-    result = gpu.empty(a.shape)
+    *parts, planes, height, width = a.shape
+    low = bool(parts)
+    kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, LOW=low, MAP=True)
+    strips = MomentGroups.of(gpu, kernel, window.size, planes, height, width, low=low)
+    result = gpu.empty((planes, height, width))
     gpu.launch(
         kernel, strips.size, a, b, table_of(gpu, window.weights), result, height, width, height, width,
         window.size // 2, *strips.numbers, *_constants(data_range), window.sample, *strips.memory,

@@ -85,8 +85,9 @@ def mean_and_variance(paths: Sequence[str]) -> tuple[files.Picture, Variance]:
     with np.errstate(invalid="ignore", over="ignore"):
         for count, path in enumerate(paths, 1):
             picture = first if count == 1 else files.read(path)
-            if (picture.pixels.shape, picture.alpha) != (first.pixels.shape, first.alpha):
-                raise ParameterError(f"{path}: has another size or other channels than {paths[0]}")
+            kinds = [(one.pixels.shape, one.alpha, one.window) for one in (picture, first)]
+            if kinds[0] != kinds[1]:
+                raise ParameterError(f"{path}: has another size, place or other channels than {paths[0]}")
             values = picture.pixels.astype(np.float64)
             step = values - mean
             mean += step / count

@@ -272,7 +272,7 @@ def _traits(params: BlurParams) -> Traits:
     kind = "transform" if recursive else "grid" if wide and max(params.sigma) >= LEAST_MULTIRATE else "local"
     # Discs and motions go by transforms where these are faster.
     needed = 24.0 if recursive or params.by_both_axes else 8.0
-    return Traits(premultiplied=True, kind=kind, bytes_per_value=needed)
+    return Traits(premultiplied=True, kind=kind, keeps_range=True, bytes_per_value=needed)
 
 
 OPERATION = Operation(

@@ -31,7 +31,7 @@ OPERATION = Operation(
     "convert",
     ConvertParams,
     convert,
-    traits=Traits("stored", kind="pointwise", bytes_per_value=0.0),
+    traits=Traits("stored", kind="pointwise", keeps_range=True, bytes_per_value=0.0),
     identity=lambda _params: True,
     cases=(ConvertParams(),),
     examples=(

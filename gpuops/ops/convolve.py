@@ -101,7 +101,9 @@ OPERATION = Operation(
     "convolve",
     ConvolveParams,
     _convolve,
-    traits=Traits(premultiplied=True, kind="local", bytes_per_value=24.0),
+    traits=lambda params: Traits(
+        premultiplied=True, kind="local", keeps_range=params.normalise, bytes_per_value=24.0
+    ),
     reach=_reach,
     halo=_halo,
     around=lambda params: by_axis(params.border)[0] == "wrap",

@@ -59,7 +59,7 @@ OPERATION = Operation(
     "crop",
     CropParams,
     crop,
-    traits=Traits("stored", kind="geometry"),
+    traits=Traits("stored", kind="geometry", keeps_range=True),
     passes=_passes,
     cases=(CropParams(Region(25, 30, 50, 40, True)), CropParams(Region(0, 0, 1, 100, True))),
     examples=(

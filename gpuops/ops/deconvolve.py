@@ -204,6 +204,7 @@ def _traits(params: DeconvolveParams) -> Traits:
     return Traits(
         premultiplied=True,
         kind="local" if local else "transform",
+        keeps_range=True,
         bytes_per_value=16.0 if local else 64.0,
         fixed_bytes=0.0 if local else 64e6,
     )

@@ -175,7 +175,13 @@ def _settled(params: FilterParams, dtype: Any) -> FilterParams:
 def _traits(params: FilterParams) -> Traits:
     # The spectrum of four times as many values, once more between its axes; tables of transforms of large primes.
     whole = 32.0 if params.border == "wrap" else 64.0
-    return Traits(premultiplied=True, kind="transform", bytes_per_value=whole, fixed_bytes=64e6)
+    return Traits(
+        premultiplied=True,
+        kind="transform",
+        keeps_range=params.keeps_mean,
+        bytes_per_value=whole,
+        fixed_bytes=64e6,
+    )
 
 
 OPERATION = Operation(

@@ -48,7 +48,7 @@ OPERATION = Operation(
     "flip",
     FlipParams,
     flip,
-    traits=Traits("stored", kind="geometry"),
+    traits=Traits("stored", kind="geometry", keeps_range=True),
     halo=_halo,
     turn=lambda params, _orientation: Turn(_ORIENTATIONS[params.axis]),
     cases=(FlipParams("horizontal"), FlipParams("vertical"), FlipParams("both")),

@@ -30,7 +30,7 @@ class MergeParams(Params):
     """
 
     others: tuple[FileOperand, ...] = parameter(
-        (), Files("A further picture, like the inputs after the first one; may be repeated.")
+        (), Files("A further picture, like the inputs after the first one; may be repeated.", alike=True)
     )
     align: str = parameter(
         "none", Choice("Shift pictures so that they lie on the first one, or not.", ("none", "translation"))
@@ -80,7 +80,7 @@ def _traits(params: MergeParams) -> Traits:
     # Of a gray picture, the worst case: each other picture and its weight, pyramids, and what reading a picture takes.
     fusion = 8.0 * len(params.others) + 40.0
     correlation = 80.0 if params.align == "translation" else 0.0
-    return Traits(space="stored", kind="transform", bytes_per_value=fusion + correlation)
+    return Traits("stored", kind="transform", keeps_range=True, bytes_per_value=fusion + correlation)
 
 
 OPERATION = Operation(

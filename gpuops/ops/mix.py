@@ -24,8 +24,10 @@ class MixParams(Params):
     is transparent and the image has no alpha, the image shows through.
     """
 
-    picture: FileOperand | None = parameter(None, File("The other picture.", required=True))
-    mask: FileOperand | None = parameter(None, File("A mask. The other picture is seen where it is white."))
+    picture: FileOperand | None = parameter(None, File("The other picture.", required=True, alike=True))
+    mask: FileOperand | None = parameter(
+        None, File("A mask. The other picture is seen where it is white.", alike=True)
+    )
     amount: float = parameter(1.0, Number("The share of the other picture, 0 … 1.", 0, 1))
     invert: bool = parameter(False, Flag("Swap black and white of the mask."))
 

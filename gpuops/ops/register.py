@@ -29,7 +29,7 @@ class RegisterParams(Params):
     """
 
     reference: FileOperand | None = parameter(
-        None, File("The picture that the images are shifted to.", required=True)
+        None, File("The picture that the images are shifted to.", required=True, alike=True)
     )
     upsample: int = parameter(
         10, Whole("The parts of a pixel that are told apart; 1 is whole pixels.", 1, 100)
@@ -87,7 +87,9 @@ OPERATION = Operation(
     "register",
     RegisterParams,
     register,
-    traits=Traits(premultiplied=True, kind="transform", bytes_per_value=48.0, fixed_bytes=64e6),
+    traits=Traits(
+        premultiplied=True, kind="transform", keeps_range=True, bytes_per_value=48.0, fixed_bytes=64e6
+    ),
     reach=lambda _gpu, _shape, _params: inf,
     check=_check,
     examples=(

@@ -131,7 +131,10 @@ def _traits(params: ResizeParams) -> Traits:
     # The result, and what one axis makes of the input first; of a size the factors are not known here.
     factors = params.scale or (1.0, 1.0)
     return Traits(
-        premultiplied=True, kind="geometry", bytes_per_value=8 * max(1, *factors, factors[0] * factors[1])
+        premultiplied=True,
+        kind="geometry",
+        keeps_range=True,
+        bytes_per_value=8 * max(1, *factors, factors[0] * factors[1]),
     )
 
 

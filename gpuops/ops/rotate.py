@@ -93,7 +93,11 @@ def _traits(params: RotateParams) -> Traits:
     # A canvas that grows has up to twice the pixels of a square, and more of a long image.
     space = "stored" if params.exact else "light"
     return Traits(
-        space, premultiplied=not params.exact, kind="geometry", bytes_per_value=4.0 if params.exact else 16.0
+        space,
+        premultiplied=not params.exact,
+        kind="geometry",
+        keeps_range=True,
+        bytes_per_value=4.0 if params.exact else 16.0,
     )
 
 

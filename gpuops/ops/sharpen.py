@@ -74,7 +74,7 @@ OPERATION = Operation(
     "sharpen",
     SharpenParams,
     sharpen,
-    traits=Traits(premultiplied=True, kind="local"),
+    traits=Traits(premultiplied=True, kind="local", keeps_range=True),
     identity=lambda p: not (p.amount and p.sigma),
     reach=_reach,
     halo=_halo,

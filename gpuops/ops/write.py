@@ -43,7 +43,7 @@ OPERATION = Operation(
     "write",
     WriteParams,
     _write,
-    traits=Traits("stored", kind="pointwise", bytes_per_value=0.0),
+    traits=Traits("stored", kind="pointwise", keeps_range=True, bytes_per_value=0.0),
     halo=lambda _gpu, _shape, _params: 0.0,
     writes=True,
 )

@@ -57,8 +57,10 @@ class FftParams:
 
 # The windows that an image may be multiplied by.
 WINDOWS = ("none", "hann", "hamming", "blackman")
-# The real numbers that a picture may show of a spectrum.
+# The real numbers that a picture may show of a spectrum: ln |F|, |F|, the angle in radians, |F|², both parts of F.
 VIEWS = ("log-magnitude", "magnitude", "phase", "power", "real", "imag")
+# Those that change their sign from a frequency of a real image to the opposite one.
+ODD = ("phase", "imag")
 # The kinds of filters.
 FILTERS = ("lowpass", "highpass", "bandpass", "bandstop", "notch")
 # The shapes of a filter's edge.

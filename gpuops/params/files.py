@@ -108,13 +108,26 @@ def read_bytes(path: str) -> bytes:
     """Returns what is in a file. Raises FileError, which names it."""
     try:
         with open(path, "rb") as file:
-            return file.read()
+            content = file.read()
     except FileNotFoundError:
         raise FileError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise FileError(f"{path}: is a folder; name a file in it") from None
     except OSError as error:
         raise FileError(f"{path}: could not be read ({error.strerror})") from None
+    if content.startswith(b"version "):
+        from ..files.pointers import refuse_pointer
+
+        refuse_pointer(path, content)
+    return content
+
+
+def read_text(path: str) -> str:
+    """Returns a text of UTF-8 that people write, which may begin with a byte order mark.
+
+    Raises FileError, and UnicodeDecodeError for what is no text.
+    """
+    return read_bytes(path).decode("utf-8-sig")
 
 
 def _digest(content: bytes) -> str:

@@ -285,13 +285,17 @@ class PerAxis(Kind):
 
 @dataclass(eq=False)
 class File(Kind):
-    """A parameter that is another file: a :class:`FileOperand`, its path and the digest of what is in it."""
+    """A parameter that is another file: a :class:`FileOperand`, its path and the digest of what is in it.
+
+    ``alike``: it is a picture that is laid on the image.
+    """
 
     values = "a file"
     optional = True
     help: str
     metavar: str = "IMAGE"
     required: bool = False
+    alike: bool = False
 
     def options(self, name: str, default: Any) -> list[Option]:
         return [Option(name, self.help, self.metavar, required=self.required)]
@@ -310,6 +314,7 @@ class Files(Kind):
     values = "files"
     help: str
     metavar: str = "IMAGE"
+    alike: bool = False
 
     def options(self, name: str, default: Any) -> list[Option]:
         return [Option(name, self.help, self.metavar, multiple=True)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from .metrics import LIMITS, METRICS, option_of
 
 #: The limit that no threshold loosens.
@@ -77,6 +77,7 @@ class Thresholds:
         if self.allowfailures is not None and self.allowfailures != int(self.allowfailures):
             raise ParameterError(f"allowfailures must be a whole number of pixels, not {self.allowfailures}")
         for metric, limit in self.limits.items():
+            check_name("metric", metric, METRICS)
             if math.isnan(limit):
                 raise ParameterError(f"{option_of(metric)} must be a number")
             if not METRICS[metric].higher and limit < 0:

@@ -22,8 +22,12 @@ def loads(text: str, path: str, schema: int, kind: str) -> dict[str, Any]:
         import tomli as tomllib  # type: ignore[no-redef, import-not-found, unused-ignore]
     try:
         found: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # RecursionError: brackets in brackets
         raise ParameterError(f"{path}: is no TOML ({error})") from None
+    if (large := _too_large(found)) is not None:
+        raise ParameterError(
+            f"{path}: an integer of {len(str(large))} digits has more than the 64 bits that TOML's integers have"
+        )
     version = found.pop("schema", None)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ParameterError(f"{path}: has no line 'schema = {schema}', which tells the version of a {kind}")
@@ -32,6 +36,14 @@ def loads(text: str, path: str, schema: int, kind: str) -> dict[str, Any]:
             f"{path}: is of schema {version}, and this version knows {schema} at most: use a newer clpix"
         )
     return found
+
+
+def _too_large(value: object) -> int | None:
+    """Returns an integer of more than 64 bits that stands in a value; Python's reader takes any."""
+    if isinstance(value, dict | list):
+        inside = map(_too_large, value.values() if isinstance(value, dict) else value)
+        return next((found for found in inside if found is not None), None)
+    return value if isinstance(value, int) and not -(2**63) <= value < 2**63 else None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

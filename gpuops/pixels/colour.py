@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .curves import LINEAR_CURVE, SRGB_CURVE, Cube, Curve, Parametric, Pq, Sampled, alike
+from .curves import HLG_GAMMA, LINEAR_CURVE, SRGB_CURVE, Cube, Curve, Hlg, Parametric, Pq, Sampled, alike
 from .primaries import D65, IDENTITY, NAMED, REC709, REC709_LUMINANCE, Primaries, Values, to_rec709, xyz
 
 #: The most that profiles of one space differ by, in matrices.
@@ -62,6 +62,13 @@ class Colour:
         red, green, blue = REC709.to_xyz()[1] @ np.reshape(self.matrix, (3, 3))
         return float(red), float(green), float(blue)
 
+    @cached_property
+    def scene(self) -> tuple[float, ...]:
+        """The shares in luminance of the curves' light, and γ of BT.2100's OOTF, where it is HLG's; else nothing."""
+        if self.curves != (Hlg(),):
+            return ()
+        return (*map(float, self.known_primaries.to_xyz()[1]), HLG_GAMMA)
+
     @property
     def light(self) -> Colour:
         """Linear light of these primaries."""
@@ -81,7 +88,7 @@ class Colour:
         """Returns the space whose matrix leads to other light than Rec. 709's."""
         inverse = np.linalg.inv(np.reshape(light.matrix, (3, 3)))
         matrix = inverse @ np.reshape(self.matrix, (3, 3))
-        return replace(self, matrix=tuple(float(v) for v in matrix.flat), chromaticities=None)
+        return replace(self, matrix=tuple(float(v) for v in matrix.flat))
 
     @property
     def transfer(self) -> str:

@@ -1,6 +1,7 @@
 """Curves of colour spaces, and tables in place of curves: the light of stored values 0 … 1.
 
-Sources: IEC 61966-2-1 (sRGB); ICC.1:2022 10.18 (parametric curves); SMPTE ST 2084 (PQ); ITU-R BT.2100-2 table 5 (HLG).
+Sources: IEC 61966-2-1 (sRGB); ICC.1:2022 10.18 (parametric curves); SMPTE ST 2084 (PQ); ITU-R BT.2100-2 table 5 (HLG);
+ITU-R BT.2408, section 6 (PQ and HLG beside each other: at 1000 cd/m²).
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from .primaries import D50_XYZ, Values
 REFERENCE_WHITE = 203.0
 #: The luminance in cd/m² of PQ's largest value.
 PQ_PEAK = 10000.0
+#: The luminance in cd/m² of the display that HLG is seen on, and the exponent of its opto-optical transfer function.
+HLG_PEAK, HLG_GAMMA = 1000.0, 1.2
 #: The most that encoded values of one curve differ by.
 _NEARLY_ONE = 3e-3
 
@@ -79,7 +82,11 @@ class Pq:
 
 @dataclass(frozen=True)
 class Hlg:
-    """The scene light of BT.2100's hybrid log-gamma; 1 is the light of a 75 % signal, BT.2408's reference white."""
+    """BT.2100's hybrid log-gamma: the light of the scene, not of the display.
+
+    Its opto-optical transfer function makes display light of that: each colour times Y^(γ − 1), where Y is their
+    luminance. The unit is such that grays of 1 become 203 cd/m² on a display of 1000 cd/m²: a signal of 75 %.
+    """
 
     name = "HLG"
 
@@ -87,7 +94,7 @@ class Hlg:
         v = np.clip(values, 0, 1)
         a, b, c = 0.17883277, 0.28466892, 0.55991073
         scene = np.where(v <= 0.5, v * v / 3, (np.exp((v - c) / a) + b) / 12)
-        return np.asarray(scene / ((np.exp((0.75 - c) / a) + b) / 12))
+        return np.asarray(scene * (HLG_PEAK / REFERENCE_WHITE) ** (1 / HLG_GAMMA))
 
 
 @dataclass(frozen=True)

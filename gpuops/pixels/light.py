@@ -71,14 +71,16 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
         CHANNELS=channels,
         COLOURS=colours,
         CURVES=len(colour.curves),
+        SCENE=bool(colour.scene),
         MATRIX=colours == 3 and matrix != IDENTITY,
         **kinds,
     )
     result = gpu.empty(pixels.shape)
     scale = 1.0 / np.iinfo(pixels.dtype.name).max if integers else 1.0
+    numbers = (*matrix, *colour.scene, *[0.0] * 7)[:16]
     gpu.launch(
         kernel, (height * width,), pixels, None if curves is None else gpu.array(curves), table, result,
-        np.uint64(height * width), scale, (*matrix, *[0.0] * 7), local=kernel.fit(256),
+        np.uint64(height * width), scale, numbers, local=kernel.fit(256),
         label=f"light {pixels.dtype}", traffic=pixels.nbytes + result.nbytes,
     )  # fmt: skip
     return result

@@ -84,6 +84,10 @@ def stage(colour: Colour) -> Stage:
         parts.append("THREE_CURVES")
     for curve in colour.curves:
         numbers += (float({Pq: 1, Hlg: 2}.get(type(curve), 0)), *_inverse(curve))
+    if colour.scene:
+        parts.append("TO_SCENE")
+        *shares, gamma = colour.scene
+        numbers += (*shares, (1 - gamma) / gamma)
     if colour.curves != (LINEAR_CURVE,):
         parts.append("TO_SIGNAL")
     return Stage("signal", "signalled", numbers, tuple(parts), exact=True)

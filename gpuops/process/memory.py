@@ -27,6 +27,10 @@ if sys.platform == "win32":
             raise ctypes.WinError()
         return int(status.physical)
 
+    def limit() -> int | None:
+        """Returns None: Windows limits no process's address space."""
+        return None
+
     def peak() -> int:
         """Returns 0: this process's largest resident set is not known here."""
         return 0
@@ -41,6 +45,11 @@ else:
     def of_machine() -> int:
         """Returns the bytes of the machine's memory."""
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+    def limit() -> int | None:
+        """Returns the bytes of address space that this process may have, as ``ulimit -v`` sets them; None: any."""
+        found, _ = resource.getrlimit(resource.RLIMIT_AS)
+        return None if found == resource.RLIM_INFINITY else found
 
     def peak() -> int:
         """Returns this process's largest resident set so far, in bytes."""

@@ -1,61 +1,108 @@
-"""Results that a run has seen become references: exactly the bytes that it saw."""
+"""Results that a run has seen become references: exactly the bytes that it saw.
+
+A report may be anybody's, such as the artifact of a CI job: its names must lie within the folder of references, and its
+results must be pictures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from .. import notes
 from ..errors import FileError, ParameterError
+from ..files import read_contents
 from ..params.toml import nearest
 from .outcome import Run
-from .references import BASE, References, sha256_of
+from .references import BASE, References, fault_of_name, sha256_of
 
 # The verdicts that accepting makes good.
 _OPEN = ("failed", "size", "warned", "new", "renamed")
 
 
-def choose(run: Run, names: Iterable[str] = ()) -> dict[str, str]:
-    """Returns the paths of results to accept, by name: those that are new or differ, or those that patterns match.
+def choose(run: Run, names: Iterable[str] = (), *, remove_missing: bool = False) -> dict[str, str | None]:
+    """Returns what to accept, by name: the paths of results that are new or differ, or of those that patterns match.
 
-    Raises ParameterError for a pattern that no result matches.
+    ``remove_missing``: also the references without a result, each with None. Raises ParameterError for a pattern that
+    nothing of that matches.
     """
-    there = {o.name: o.result for o in run.outcomes if o.result is not None and o.status in _OPEN}
+    there: dict[str, str | None] = {
+        o.name: o.result.path for o in run.outcomes if o.result is not None and o.status in _OPEN
+    }
+    if remove_missing:
+        there |= {name: None for name in missing(run) if name not in there}
     names = tuple(names)
     for pattern in names:
         if not any(fnmatchcase(name, pattern) for name in there):
             raise ParameterError(
                 f"no result that is new or differs is called {pattern!r}{nearest(pattern, there)}"
             )
-    chosen = {n: r.path for n, r in there.items() if not names or any(fnmatchcase(n, p) for p in names)}
+    chosen = {n: path for n, path in there.items() if not names or any(fnmatchcase(n, p) for p in names)}
     if not chosen:
         raise ParameterError("there is nothing to accept: no result is new or differs")
     return chosen
 
 
+def missing(run: Run) -> dict[str, str]:
+    """Returns the digests of references without a result, by name; a renamed result leaves its old name without one."""
+    return {
+        o.reference.name: o.reference.sha256
+        for o in run.outcomes
+        if o.reference is not None and o.status in ("missing", "renamed")
+    }
+
+
+def check(run: Run, chosen: Mapping[str, str | None], references: References) -> None:
+    """Raises FileError if something cannot be accepted.
+
+    That is a name that is none within a folder, a result that is gone, no longer what the run saw, or no picture, and a
+    reference to remove that has changed.
+    """
+    seen = {o.name: o.result.sha256 for o in run.outcomes if o.result is not None}
+    before, of = (
+        missing(run),
+        {o.reference.name: o.reference.of for o in run.outcomes if o.reference is not None},
+    )
+    for name, path in chosen.items():
+        if fault := fault_of_name(name):
+            raise FileError(f"the report's {fault}; nothing is accepted")
+        if path is None:
+            at = references.nearest(name, (of[name],))
+            if at is not None and sha256_of(at[0]) != before[name]:
+                raise FileError(f"{at[0]}: has changed since the run that saw it; run the suite again")
+        else:
+            _check_result(path, seen[name])
+
+
 def accept(
     run: Run,
-    chosen: dict[str, str],
+    chosen: Mapping[str, str | None],
     references: References,
     place: str | None = None,
     *,
     recompress: bool = False,
 ) -> list[str]:
-    """Makes the chosen results references, and returns the names that changed.
+    """Makes the chosen results references, removes those of names with None, and returns the names that changed.
 
     ``place``: the device or platform that they are for, or None for the base. ``recompress``: PNG files take less
-    room, and are no longer the same bytes. Raises FileError, before anything is changed, if a result is gone or no
-    longer what the run saw.
+    room, and are no longer the same bytes. Raises FileError, before anything is changed, where :func:`check` does.
     """
-    seen = {o.name: o.result.sha256 for o in run.outcomes if o.result is not None}
-    for name, path in chosen.items():
-        if sha256_of(path) != seen[name]:
-            raise FileError(f"{path}: has changed since the run that saw it; run the suite again")
+    check(run, chosen, references)
     if not recompress:
         return references.accept(chosen, place or BASE)
     from .recompress import recompressed
 
     with TemporaryDirectory() as folder:
-        smaller = {name: recompressed(path, Path(folder, name)) for name, path in chosen.items()}
+        smaller = {name: path and recompressed(path, Path(folder, name)) for name, path in chosen.items()}
         return references.accept(smaller, place or BASE)
+
+
+def _check_result(path: str, digest: str) -> None:
+    if not Path(path).is_file():
+        raise FileError(f"{path}: is not there any more; run the suite again")
+    if sha256_of(path) != digest:
+        raise FileError(f"{path}: has changed since the run that saw it; run the suite again")
+    with notes.silence():
+        read_contents(path)

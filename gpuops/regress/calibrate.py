@@ -104,7 +104,7 @@ def to_toml(
         if not figures:
             lines.append(f"# {visible(name)}: no noise; without thresholds only equal pictures pass")
             continue
-        quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+        quoted = "".join(c if c.isprintable() and c not in '\\"' else f"\\U{ord(c):08x}" for c in name)
         lines.append(f'[thresholds."{quoted}"]')
         if said and name in said:
             lines += [said[name], ""]

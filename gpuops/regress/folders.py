@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import FileError
 from .outcome import Outcome, PairedPicture
 from .references import References, pictures_in, sha256_of
 
@@ -37,8 +38,14 @@ def pairs(
     if wanted is not None:
         known &= set(wanted)
     alone, missing = there - known, known - there
-    found = {name: references.nearest(name, places) for name in sorted(known)}
-    lost = {sha256_of(at[0]): name for name in sorted(missing) if (at := found[name])} if alone else {}
+    found: dict[str, tuple[str, str] | None] = {}
+    unread: dict[str, str] = {}
+    for name in sorted(known):
+        try:
+            found[name] = references.nearest(name, places)
+        except FileError as error:
+            unread[name] = str(error)
+    lost = {sha256_of(at[0]): name for name in sorted(missing) if (at := found.get(name))} if alone else {}
     renamed: dict[str, str] = {}
     for name in sorted(alone):
         if (
@@ -47,7 +54,9 @@ def pairs(
             renamed[name] = before
     for name in sorted(there | known):
         path, reference = str(Path(results) / name), found.get(name)
-        if name in renamed:
+        if name in unread:
+            yield Outcome(name, "error", message=unread[name])
+        elif name in renamed:
             before = renamed[name]
             at = found[before]
             assert at is not None

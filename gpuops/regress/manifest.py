@@ -33,7 +33,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import ParameterError
-from ..params.files import read_bytes
+from ..params.files import read_text
 from ..params.thresholds import Thresholds
 from ..params.toml import Lines, loads, nearest
 
@@ -44,8 +44,8 @@ _MAKERS = ("command", "chain", "recipe")
 # The keys of a suite, and of a case.
 _SUITE = ("references", "defaults", "thresholds", "case")
 _CASE = ("name", *_MAKERS, "inputs", "outputs", "tags", "timeout", "thresholds")
-# Seconds that a case may take unless it states a limit.
-_TIMEOUT = 300.0
+# Seconds that a case may take unless it states a limit, and those that it may state.
+_TIMEOUT, _LONGEST = 300.0, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def select(cases: Iterable[Case], names: Iterable[str] = (), tags: Iterable[str]
 def load(path: str) -> Suite:
     """Reads a suite. Raises ParameterError with the line of what is wrong, and the nearest name of a typo."""
     try:
-        text = read_bytes(path).decode()
+        text = read_text(path)
     except UnicodeDecodeError:
         raise ParameterError(f"{path}: is no suite, which is a text of TOML") from None
     return parse(text, path)
@@ -170,8 +170,8 @@ def _case(entry: dict[str, Any], lines: Lines, number: int) -> Case:
         if PurePosixPath(output).is_absolute() or ".." in PurePosixPath(output).parts:
             raise ParameterError(f"{where}the output {output!r} must be inside the folder of results")
     timeout = entry.get("timeout", _TIMEOUT)
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
-        raise ParameterError(f"{where}timeout must be a number of seconds above 0, not {timeout!r}")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= _LONGEST:
+        raise ParameterError(f"{where}timeout must be 0 … {_LONGEST} seconds, and above 0, not {timeout!r}")
     table = entry.get("thresholds", {})
     if not isinstance(table, dict):
         raise ParameterError(f"{where}thresholds must be a table such as {{max-flip = 0.01}}")

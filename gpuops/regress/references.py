@@ -13,8 +13,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any, Protocol
 
 from ..errors import FileError, ParameterError
@@ -48,13 +48,24 @@ class References(Protocol):
     def variance_of(self, name: str, place: str) -> str:
         """Returns the path of the variance beside a name's reference of that place, empty if there is none."""
 
-    def accept(self, results: dict[str, str], place: str = BASE) -> list[str]:
-        """Makes files the references of names, and returns the names that changed: each is old or new, never half."""
+    def accept(self, results: Mapping[str, str | None], place: str = BASE) -> list[str]:
+        """Makes files the references of names, and returns the names that changed: each is old or new, never half.
+
+        A name with None loses its reference: that of the place, or with the base those of all places.
+        """
 
 
 def references(path: str) -> References:
     """Returns the references in a folder, or those of an index, a file that ends with .json."""
     return Index(path) if path.endswith(".json") else Folder(path)
+
+
+def fault_of_name(name: str) -> str:
+    """Returns what is wrong with a picture's name within a folder, which may come from anybody's report, or ""."""
+    path = PurePath(name)
+    if path.anchor or "\0" in name or any(part.startswith(".") for part in path.parts):
+        return f"{name!r} is no name within a folder of references"
+    return "" if path.suffix.lower() in EXTENSIONS else f"{name!r} has no picture's extension"
 
 
 def slug(name: str) -> str:
@@ -153,12 +164,17 @@ class Folder:
         path = self.path / ("" if place == BASE else f"{MARK}{place}") / f"{name}{SUFFIX}"
         return str(path) if path.is_file() else ""
 
-    def accept(self, results: dict[str, str], place: str = BASE) -> list[str]:
-        changed = []
+    def accept(self, results: Mapping[str, str | None], place: str = BASE) -> list[str]:
+        changed, folder = [], self.path if place == BASE else self.path / f"{MARK}{place}"
+        for name in results:
+            if not (folder / name).parent.resolve().is_relative_to(self.path.resolve()):
+                raise FileError(f"{folder / name}: a link leads out of {self.path}; nothing is written there")
         for name, source in results.items():
-            base = self.path / name
-            own = base if place == BASE else self.path / f"{MARK}{place}" / name
-            if place != BASE and base.is_file() and equal_bytes(source, base):
+            base, own = self.path / name, folder / name
+            if source is None:
+                if self._remove(name, own, everywhere=place == BASE):
+                    changed.append(name)
+            elif place != BASE and base.is_file() and equal_bytes(source, base):
                 if own.is_file():  # it is what the base is: no copy is needed
                     own.unlink()
                     changed.append(name)
@@ -166,6 +182,15 @@ class Folder:
                 put(source, own)
                 changed.append(name)
         return changed
+
+    def _remove(self, name: str, own: Path, *, everywhere: bool) -> bool:
+        """Removes a name's reference and its variance, or those of all places. Says whether there was one."""
+        paths = [own, *(folder / name for folder in self.path.glob(f"{MARK}*/") if everywhere)]
+        there = [path for path in paths if path.is_file()]
+        for path in there:
+            path.unlink()
+            path.with_name(f"{path.name}{SUFFIX}").unlink(missing_ok=True)
+        return bool(there)
 
 
 class Index:
@@ -199,10 +224,17 @@ class Index:
         digest = self._pictures.get(f"{name}{SUFFIX}", {}).get(place)
         return self.store.fetch(digest, Path(SUFFIX).suffix) if digest else ""
 
-    def accept(self, results: dict[str, str], place: str = BASE) -> list[str]:
+    def accept(self, results: Mapping[str, str | None], place: str = BASE) -> list[str]:
         pictures = {name: dict(digests) for name, digests in self._pictures.items()}
         changed = []
         for name, source in results.items():
+            if source is None:
+                for one in (name, f"{name}{SUFFIX}"):
+                    digests = pictures.pop(one, {})
+                    if place != BASE and (left := {at: digests[at] for at in digests if at != place}):
+                        pictures[one] = left
+                changed += [name] * (pictures.get(name, {}) != self._pictures.get(name, {}))
+                continue
             digest, digests = sha256_of(source), pictures.setdefault(name, {})
             before = dict(digests)
             if place != BASE and digests.get(BASE) == digest:
@@ -231,10 +263,10 @@ def make_index(path: str, store: str) -> Index:
 
 def _read_index(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ParameterError(f"{path}: could not be read ({error.strerror})") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ParameterError(f"{path}: is no JSON ({error})") from None
     if not isinstance(found, dict) or not isinstance(found.get("pictures"), dict) or "store" not in found:
         raise ParameterError(
@@ -242,7 +274,18 @@ def _read_index(path: Path) -> dict[str, Any]:
         )
     if found.pop("schema", None) != _SCHEMA:
         raise ParameterError(f"{path}: is an index of another version; this clpix reads version {_SCHEMA}")
+    for name, digests in found["pictures"].items():
+        if fault := fault_of_name(name):
+            raise ParameterError(f"{path}: {fault}")
+        if not isinstance(digests, dict) or not all(map(_is_digest, digests.values())):
+            raise ParameterError(
+                f"{path}: {name} must have a table of SHA-256 digests, of 64 hex digits each"
+            )
     return found
+
+
+def _is_digest(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
 class _Store:
@@ -253,32 +296,34 @@ class _Store:
         self._folder = None if "://" in where else beside / where
 
     def fetch(self, digest: str, extension: str) -> str:
-        """Returns the path of a file on this machine. Raises FileError if the store does not have it."""
+        """Returns the path of a file on this machine. Raises FileError if the store lacks it, or has other bytes."""
         name = f"{digest[:2]}/{digest}{extension}"
-        if self._folder is not None:
-            path = self._folder / name
-            if not path.is_file():
-                raise FileError(
-                    f"{path}: the store lacks this reference; fetch it, or accept the result again"
-                )
-            return str(path)
-        path = _kept() / name
-        if not path.is_file():
+        path = (self._folder or _kept()) / name
+        if self._folder is None and not (path.is_file() and sha256_of(path) == digest):
             path.parent.mkdir(parents=True, exist_ok=True)
             with draft_file(path.parent, extension) as draft:
                 with reached(f"{self._where}/{name}") as (files, address):
                     files.get_file(address, draft)
-                if sha256_of(draft) != digest:
-                    raise FileError(f"{self._where}/{name}: its bytes are not those that the index names")
+                self._check(draft, digest, f"{self._where}/{name}")
                 os.replace(draft, path)
+        elif not path.is_file():
+            raise FileError(f"{path}: the store lacks this reference; fetch it, or accept the result again")
+        else:
+            self._check(path, digest, str(path))
         return str(path)
+
+    @staticmethod
+    def _check(path: str | Path, digest: str, name: str) -> None:
+        if sha256_of(path) != digest:
+            raise FileError(f"{name}: its bytes are not those that the index names; fetch it anew")
 
     def add(self, source: str, digest: str, extension: str) -> None:
         """Puts a file into the store."""
         name = f"{digest[:2]}/{digest}{extension}"
         if self._folder is not None:
-            if not (self._folder / name).is_file():
-                put(source, self._folder / name)
+            path = self._folder / name
+            if not path.is_file() or sha256_of(path) != digest:
+                put(source, path)
             return
         with reached(f"{self._where}/{name}", "written") as (files, address):
             if not files.exists(address):

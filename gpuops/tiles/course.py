@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DeviceError, megabytes
+from ..errors import DeviceError, byte_count
 from ..operation import Pass, Spectral, Turn
 from .edges import with_neighbours
 from .memory import ROUNDED
@@ -202,10 +202,10 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...], *, ends: float = 0.0, 
     copies += beside
     most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
     if most < least:
-        needed = megabytes(ROUNDED * (fixed + copies * least))
+        needed = byte_count(ROUNDED * (fixed + copies * least), up=True)
         raise DeviceError(
-            f"rows of {stretches[0].shape[2]} pixels need {needed} MB of the device's memory for this, "
-            f"of {gpu.limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
+            f"rows of {stretches[0].shape[2]} pixels need {needed} of the device's memory for this, "
+            f"of {byte_count(gpu.limits.global_bytes)}: raise the limit, or use another device"
         )
     return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DeviceError, megabytes
+from ..errors import DeviceError, byte_count
 from .transfers import TURNS
 
 if TYPE_CHECKING:
@@ -46,7 +46,12 @@ def room(gpu: Gpu, nbytes: int, copies: int) -> int:
 
 def turns(gpu: Gpu, height: int, row: int) -> list[slice]:
     """Rows of ``row`` bytes in turns, for work that needs little beside them."""
-    count = max(1, min(ENOUGH, gpu.limits.global_bytes // _SHARE) // max(1, row))
+    return parts(height, row, min(ENOUGH, gpu.limits.global_bytes // _SHARE))
+
+
+def parts(height: int, row: int, most: int) -> list[slice]:
+    """Rows of ``row`` bytes in parts of ``most`` bytes, or of one row."""
+    count = max(1, most // max(1, row))
     return [slice(start, min(start + count, height)) for start in range(0, height, count)]
 
 
@@ -74,7 +79,7 @@ def units(gpu: Gpu, memory: int, *, row: int, moved: int, copies: int, margin: i
     if found < 1:
         needed = (3 * margin + 1) * rows
         raise DeviceError(
-            f"not even {needed} rows of {row / 1e3:.3g} kB fit into {memory / 1e6:.4g} MB of device memory: "
-            f"{megabytes(needed * cost)} MB are needed: raise the limit, or use another device"
+            f"not even {needed} rows of {byte_count(row)} fit into {byte_count(memory)} of device memory: "
+            f"{byte_count(needed * cost, up=True)} are needed: raise the limit, or use another device"
         )
     return found

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from ..image import Image
 from ..pixels.coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 from .ends import Shape, Sink, Source
-from .rectangles import cut
+from .memory import parts
+from .rectangles import cut, paste
 from .transfers import Transfers
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ Conversion = Callable[[Image], Image]
 
 
 class PixelSource(Source):
-    """Pixels to read as ``decoding`` says, and then converted, to samples of ``dtype``; ``linear`` is what they are."""
+    """Pixels to read as ``decoding`` says, and then converted, to samples of ``dtype``; ``linear`` is what they are.
+
+    The whole image comes in ``turns``, some rows in each, which saves the memory of all its pixels.
+    """
 
     def __init__(
         self,
@@ -34,7 +38,9 @@ class PixelSource(Source):
         linear: bool = True,
         convert: Conversion | None = None,
         dtype: npt.DTypeLike = np.float32,
+        turns: int = 1,
     ) -> None:
+        self._turns = turns
         self.gpu, self.pixels, self.linear = gpu, pixels, linear
         self._decoding, self._convert = decoding, convert
         self.alpha, self.dtype = decoding.alpha, np.dtype(dtype)
@@ -52,7 +58,7 @@ class PixelSource(Source):
         return self._of(np.pad(self.pixels, ((down, 0), (right, 0), (0, 0)), "reflect"), self._decoding)
 
     def _of(self, pixels: Array, decoding: Decoding) -> PixelSource:
-        return PixelSource(self.gpu, pixels, decoding, self.linear, self._convert, self.dtype)
+        return PixelSource(self.gpu, pixels, decoding, self.linear, self._convert, self.dtype, self._turns)
 
     def reading(self, transfers: Transfers, rows: int) -> None:
         self._inlet = transfers.inlet(rows * self.row_bytes)
@@ -64,7 +70,14 @@ class PixelSource(Source):
         yield image
 
     def whole(self) -> Image:
-        return self._samples(on_device(self.gpu, self.pixels))
+        if self._turns == 1:
+            return self._samples(on_device(self.gpu, self.pixels))
+        image = self.gpu.empty(self.shape, self.dtype)
+        image.alpha, image.linear = self.alpha, self.linear
+        height = self.shape[1]
+        for rows in parts(height, image.nbytes // height, image.nbytes // self._turns):
+            paste(image, self._samples(on_device(self.gpu, self.pixels[rows])), (rows.start, 0))
+        return image
 
     def _samples(self, pixels: Image) -> Image:
         image = unpack(pixels, self._decoding)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..errors import DeviceError, ParameterError
 from ..image import Image
-from ..operands import is_double, planes_of
+from ..operands import computed, planes_of
 from ..tiles.ends import Anywhere
 
 if TYPE_CHECKING:
@@ -125,18 +125,12 @@ def _real(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
     return np.empty(0, dtype).real.dtype
 
 
-def dtype_of(data: Sequence[Any], integer: bool = False) -> np.dtype[np.generic]:
-    """The dtype to compute in: double for float64 and complex128, single for all else, int32 for ``integer``.
+def dtype_of(gpu: Gpu, data: Sequence[Any], integer: bool = False) -> np.dtype[np.generic]:
+    """The dtype to compute in: see :func:`gpuops.operands.computed`; int32 for ``integer``.
 
     Raises ParameterError for ``integer`` unless all are whole numbers.
     """
-    return _computed(
-        tuple(item.dtype if isinstance(item, Image) else np.asarray(item).dtype for item in data), integer
-    )
-
-
-@lru_cache(64)
-def _computed(kinds: tuple[np.dtype[np.generic], ...], integer: bool) -> np.dtype[np.generic]:
+    kinds = [item.dtype if isinstance(item, Image) else np.asarray(item).dtype for item in data]
     if integer:
         wrong = [str(kind) for kind in kinds if kind.kind not in "iub"]
         if wrong:
@@ -145,6 +139,5 @@ def _computed(kinds: tuple[np.dtype[np.generic], ...], integer: bool) -> np.dtyp
     if any(kind.char in "gG" for kind in kinds):
         raise ParameterError("the transform computes in single or double precision: convert to float64")
     # For other types on_device says what is wrong with them.
-    double = any(map(is_double, kinds))
     is_complex = any(kind.kind == "c" for kind in kinds)
-    return np.result_type(np.float64 if double else np.float32, np.complex64 if is_complex else np.float32)
+    return np.result_type(computed(gpu, kinds), np.complex64 if is_complex else np.float32)

@@ -7,7 +7,8 @@ of even lengths.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..errors import ParameterError
 from ..image import Image
@@ -34,19 +35,35 @@ def regions(shape: Shape, params: DwtParams, levels: int) -> list[Shape]:
     return found
 
 
-def each(image: Image, shapes: Sequence[Shape]) -> Iterator[Image]:
-    """Copies of the bands one after the other: cA, the coarsest cH, cV, cD, …; ``shapes`` are :func:`regions`."""
-    height, width = shapes[-1] if shapes else (2 * n - 1 for n in image.shape[1:])
-    yield cut(image, (0, 0), ((height + 1) // 2, (width + 1) // 2))
+@dataclass(frozen=True)
+class BandInBlock:
+    """The place of a band: the (row, column) of its first coefficient, and its (height, width)."""
+
+    at: Shape
+    size: Shape
+
+    def copy(self, image: Image, rows: slice) -> Image:
+        """Rows of the band."""
+        return cut(image, (self.at[0] + rows.start, self.at[1]), (rows.stop - rows.start, self.size[1]))
+
+
+def places(shape: Shape, shapes: Sequence[Shape]) -> list[BandInBlock]:
+    """The places of cA, the coarsest cH, cV, cD, … in an image of (height, width) ``shape``; ``shapes`` are
+    :func:`regions`."""
+    height, width = shapes[-1] if shapes else (2 * n - 1 for n in shape)
+    found = [BandInBlock((0, 0), ((height + 1) // 2, (width + 1) // 2))]
     for height, width in reversed(shapes):
         low, left = (height + 1) // 2, (width + 1) // 2
-        yield cut(image, (low, 0), (height - low, left))
-        yield cut(image, (0, left), (low, width - left))
-        yield cut(image, (low, left), (height - low, width - left))
+        found += [
+            BandInBlock((low, 0), (height - low, left)),
+            BandInBlock((0, left), (low, width - left)),
+            BandInBlock((low, left), (height - low, width - left)),
+        ]
+    return found
 
 
 def joined(bands: Sequence[Image], shape: Shape) -> Image:
-    """The image of (height, width) ``shape`` that holds the bands; the inverse of :func:`each`."""
+    """The image of (height, width) ``shape`` that holds the bands; the inverse of :func:`places`."""
     approximation, *details = bands
     image = approximation.like((approximation.shape[0], *shape))
     paste(image, approximation, (0, 0))

@@ -59,8 +59,8 @@ def dwt2(
     Parameters
     ----------
     data : array (..., height, width) or Image
-        Real or complex. float64 and complex128 are computed in double precision, all else in single. Whole numbers
-        for ``integer``, which are computed in 32 bits.
+        Real or complex. float64 and complex128 are computed in double precision, and whole numbers, if the device has
+        it; all else in single. Whole numbers for ``integer``, which are computed in 32 bits.
     wavelet, mode
         PyWavelets' names, and some more: :data:`gpuops.params.dwt.WAVELETS` and :data:`~gpuops.params.dwt.MODES`. The
         modes ``mirror``, JPEG 2000's, and ``vc2`` give as many coefficients as there are samples.
@@ -117,7 +117,7 @@ def wavedec2(
 
 def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tuple[Any, list[Any]]:
     """All levels; an array that the device has no room for comes and goes in slabs."""
-    dtype = dtype_of([data], params.integer)
+    dtype = dtype_of(gpu, [data], params.integer)
     if isinstance(data, Image):
         return transform.decompose(samples(gpu, data, dtype), params)
     host = planes(gpu, data, dtype)
@@ -173,7 +173,7 @@ def waverec2(
     given = [band for band in bands if band is not None]
     if not given:
         raise ParameterError("there must be one band at least that is not None")
-    dtype = dtype_of(given, integer)
+    dtype = dtype_of(gpu, given, integer)
     if not any(isinstance(band, Image) for band in given):
         host = [
             None if band is None else HostImage(gpu, planes(gpu, band, dtype, band=True)) for band in bands
@@ -225,7 +225,7 @@ def swt2(
         As :func:`dwt2`, and for sides that are not such multiples.
     """
     data = axes_last(data, axes)
-    name, dtype = wavelet_name(wavelet), dtype_of([data])
+    name, dtype = wavelet_name(wavelet), dtype_of(gpu, [data])
     image = samples(gpu, data, dtype)
     sides = gcd(*image.shape[1:])
     most = (sides & -sides).bit_length() - 1
@@ -263,7 +263,7 @@ def iswt2(
     if any(band is None for band in bands):
         raise ParameterError("a stationary transform lacks no band: give zeros")
     bands = [axes_last(band, axes) for band in bands]
-    dtype = dtype_of(bands)
+    dtype = dtype_of(gpu, bands)
     image, *rest = (samples(gpu, band, dtype) for band in bands)
     if any(band.shape != image.shape for band in rest):
         raise ParameterError("the bands of a stationary transform must have one shape")
@@ -282,7 +282,7 @@ def threshold(
     Parameters
     ----------
     data : array (..., height, width) or Image
-        Real; computed in float32.
+        Real; computed in the precision of :func:`dwt2`.
     mode
         ``soft`` (towards zero by ``value``), ``hard`` (unchanged), ``garrote`` (x − value²/x), by magnitude;
         ``greater`` (unchanged unless less than ``value``), ``less`` (unchanged unless greater).
@@ -295,6 +295,9 @@ def threshold(
     check_name("mode", mode, shrink.MODES)
     if not isfinite(value) or (value < 0 and mode not in ("greater", "less")):
         raise ParameterError(f"the threshold must be a finite number, 0 or more, not {value}")
-    image = samples(gpu, data, np.dtype(np.float32))
+    dtype = dtype_of(gpu, [data])
+    if dtype.kind == "c":
+        raise ParameterError("a real array is needed, not a complex one")
+    image = samples(gpu, data, dtype)
     limits = [float(value)] * image.shape[0]
     return shaped_like(data, shrink.shrink_band(image, limits, mode, substitute=substitute))

@@ -11,7 +11,7 @@ cycles are cut into pieces that are moved at the same time. Each lifting step is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 
 import numpy as np
@@ -76,13 +76,13 @@ def recompose(
         _columns(image, height, width, params, table, inverse=True)
 
 
-def each(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
-    """Copies of the bands that :func:`decompose` has left, one after the other: cA, the coarsest cH, cV, cD, …"""
-    return blocked.each(image, blocked.regions(image.shape[1:], params, levels))
+def places(image: Image, params: DwtParams, levels: int) -> list[blocked.BandInBlock]:
+    """The places of the bands that :func:`decompose` has left: cA, the coarsest cH, cV, cD, …"""
+    return blocked.places(image.shape[1:], blocked.regions(image.shape[1:], params, levels))
 
 
 def joined(bands: Sequence[Image], params: DwtParams, shape: Shape) -> Image:
-    """The Image of (height, width) ``shape`` that :func:`recompose` overwrites; the inverse of :func:`each`."""
+    """The Image of (height, width) ``shape`` that :func:`recompose` overwrites; from copies of all bands."""
     return blocked.joined(bands, shape)
 
 

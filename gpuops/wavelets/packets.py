@@ -35,7 +35,7 @@ def wpdec2(
     """
     params = DwtParams(wavelet, mode, level, method, integer)
     data = axes_last(data, axes)
-    dtype = dtype_of([data], integer)
+    dtype = dtype_of(gpu, [data], integer)
     image = samples(gpu, data, dtype)
     packets = {"": in_precision(image, transform.working(gpu, image.dtype, params))}
     for _ in range(level):
@@ -68,7 +68,7 @@ def wprec2(
     bands of a wrong size, and if there is no band at all.
     """
     packets = {path: axes_last(band, axes) for path, band in packets.items()}
-    dtype = dtype_of(list(packets.values()), integer)
+    dtype = dtype_of(gpu, list(packets.values()), integer)
     params = DwtParams(wavelet, mode, 1, method, integer)
     above = {path[:length] for path in packets for length in range(len(path))}
     if wrong := [path for path in packets if set(path) - set("ahvd") or len(path) > MAX_LEVELS]:

@@ -94,13 +94,16 @@ def shrink_band(
     result = band.like()
     planes, size = band.shape[0], math.prod(band.shape[1:])
     if size:
-        most = float(np.finfo(np.float32).max)
-        how = MODES.index(mode)
-        limits = band.gpu.array(np.clip(thresholds, -most, most).astype(np.float32))
-        lanes = band.gpu.limits.lanes
-        kernel = band.gpu.kernel(("lanes", "dwt_shrink"), "shrink", WIDTH=lanes)
+        real, how = np.float64 if band.dtype == np.float64 else np.float32, MODES.index(mode)
+        most = float(np.finfo(real).max)
+        limits = band.gpu.array(np.clip(thresholds, -most, most).astype(real))
+        sample, lanes = "double" if real is np.float64 else "float", band.gpu.limits.lanes
+        kernel = band.gpu.kernel(
+            ("border", "dwt_extension", "dwt_shrink"), "shrink", S=sample,
+            V=f"{sample}{lanes if lanes > 1 else ''}", WIDTH=lanes,
+        )  # fmt: skip
         band.gpu.launch(
-            kernel, (-(-size // lanes), planes), band, limits, result, planes, size, how, float(substitute),
+            kernel, (-(-size // lanes), planes), band, limits, result, planes, size, how, np.array([substitute], real),
             local=(*kernel.fit(128), 1), label="dwt shrink", traffic=2 * band.nbytes,
         )  # fmt: skip
     return result

@@ -13,15 +13,18 @@ import numpy.typing as npt
 from ..errors import FileError, ParameterError
 from ..gpu import Gpu
 from ..image import PIXEL_TYPE_NAMES, Image
-from ..params.dwt import IN_PLACE, DwtParams
+from ..params.dwt import DwtParams
 from ..pixels.coding import Decoding, Encoding
 from ..tiles.ends import Anywhere, HostImage, Source
+from ..tiles.memory import ROUNDED, parts
 from ..tiles.pixels import PixelSink, PixelSource
-from ..tiles.planes import in_turn
 from . import bands, multilevel, transform
 from .transform import band_shapes
 
 Array = npt.NDArray[Any]
+
+#: The turns in which an image that is overwritten comes to the device, and its bands go from there.
+TURNS = 64
 
 WHITE = {"uint8": 255, "uint16": 65535}  # the levels of the integer transform
 
@@ -70,21 +73,27 @@ class StoredBands:
         }
 
 
-def copies(params: DwtParams, *, overwrite: bool = False, more: bool = False) -> float:
+def copies(about: StoredBands, *, overwrite: bool = False, more: bool = False) -> float:
     """The copies of an image that its pixels, its samples and all that is made of them take on the device.
 
-    ``overwrite``: the image may be overwritten. ``more``: coefficients are processed further, which takes up to twice
-    as much.
+    ``overwrite``: the image is overwritten. Beside it and what the pool rounds up, each turn has the file's pixels,
+    their samples, and these converted; ``strip`` puts more of small images aside. ``more``: coefficients are processed
+    further, which takes up to twice as much.
     """
-    if overwrite and params.method in IN_PLACE:
-        return 3.5 if params.integer else 2.5
+    if overwrite:
+        return ROUNDED * (1 + 3 / min(TURNS, about.shape[1])) + 0.65 * (about.params.method == "strip")
     return multilevel.COPIES * (2 if more else 1)
 
 
-def source_of(gpu: Gpu, pixels: Array, decoding: Decoding, about: StoredBands) -> PixelSource:
-    """A file's pixels (height, width, channels) as the source of a transform."""
+def source_of(
+    gpu: Gpu, pixels: Array, decoding: Decoding, about: StoredBands, *, turns: int = 1
+) -> PixelSource:
+    """A file's pixels (height, width, channels) as the source of a transform; ``turns``: see
+    :class:`~gpuops.tiles.pixels.PixelSource`."""
     convert = partial(bands.to_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
-    return PixelSource(gpu, pixels, decoding, linear=about.linear, convert=convert, dtype=about.sample)
+    return PixelSource(
+        gpu, pixels, decoding, linear=about.linear, convert=convert, dtype=about.sample, turns=turns
+    )
 
 
 def sink_of(about: StoredBands, encoding: Encoding) -> PixelSink:
@@ -102,20 +111,20 @@ def coefficients(source: Source, params: DwtParams) -> list[Anywhere]:
 
 
 def overwritten(image: Image, about: StoredBands) -> dict[str, Array]:
-    """The arrays of a file by a method that works in place, in the memory of the image: little is needed beside it.
+    """The arrays of a file by a method that works in place, in the memory of the image: little is needed beside it, as
+    bands come to the host some rows at a time.
 
-    Large images are transformed plane by plane. Raises ParameterError as :func:`coefficients`.
+    Raises ParameterError as :func:`coefficients`.
     """
     arrays = {name: np.empty(shape, about.sample) for name, shape in about.bands().items()}
-    for at in in_turn(image.shape[0], image.nbytes):
-        found = transform.overwriting(image.planes(at), about.params, about.params.levels or 0)
-        for name in about.names():
-            band = next(found)
-            if name in arrays:
-                band.numpy(arrays[name][at])
-            del band  # its memory may be the next one's
-            if name.startswith("cA"):
-                _check_finite(arrays[name][at])
+    places = transform.overwriting(image, about.params, about.params.levels or 0)
+    for name, place in zip(about.names(), places, strict=True):
+        if name in arrays:
+            array, height = arrays[name], place.size[0]
+            for rows in parts(height, array.nbytes // height, image.nbytes // TURNS):
+                array[:, rows] = place.copy(image, rows).numpy()
+        if name.startswith("cA"):
+            _check_finite(arrays[name])
     return arrays
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
-from ..tiles.rectangles import cut
+from .blocked import BandInBlock
 from .level import MOST, SAMPLES, Level, LevelLayout
 
 _STRIP = 10  # binary logarithm of a strip's columns, if groups have as many
@@ -30,7 +30,7 @@ Shape = tuple[int, int]
 
 
 def decompose(image: Image, params: DwtParams, levels: int) -> None:
-    """All levels of an Image (planes, height, width), float32 or float64, which is overwritten: see :func:`each`.
+    """All levels of an Image (planes, height, width), float32 or float64, which is overwritten: see :func:`places`.
 
     ``params``: a wavelet with lifting steps, the mode ``mirror``, or ``periodization`` for lengths that stay even.
     Raises ParameterError for other parameters, or more levels than :func:`most_levels`.
@@ -50,20 +50,14 @@ def most_levels(image: Image, params: DwtParams) -> int:
     return _strip(image, params) - _RUN + 1
 
 
-def each(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
-    """Copies of the bands that :func:`decompose` has left, one after the other: cA, the coarsest cH, cV, cD, …"""
-    found = _levels(image, params, levels)
-    if not found:
-        yield cut(image, (0, 0), image.shape[1:])
-    for at in _places(found):
-        band = image.like((image.shape[0], *at.size))
-        _move(image, at, band, back=False)
-        yield band
-        del band
+def places(image: Image, params: DwtParams, levels: int) -> Sequence[BandInStrips | BandInBlock]:
+    """The places of the bands that :func:`decompose` has left: cA, the coarsest cH, cV, cD, …"""
+    found = [*_places(_levels(image, params, levels))]
+    return found or [BandInBlock((0, 0), image.shape[1:])]
 
 
 def joined(bands: Sequence[Image], params: DwtParams, shape: Shape) -> Image:
-    """The Image of (height, width) ``shape`` that :func:`recompose` overwrites; the inverse of :func:`each`."""
+    """The Image of (height, width) ``shape`` that :func:`recompose` overwrites; from copies of all bands."""
     image = bands[0].like((bands[0].shape[0], *shape))
     found = _levels(image, params, len(bands) // 3)
     if not found:
@@ -82,6 +76,12 @@ class BandInStrips:
     size: Shape
     odd: int
     high: int
+
+    def copy(self, image: Image, rows: slice) -> Image:
+        """Rows of the band."""
+        band = image.like((image.shape[0], rows.stop - rows.start, self.size[1]))
+        _move(image, self, band, first=rows.start)
+        return band
 
 
 def _places(levels: Sequence[tuple[LevelLayout, Shape]]) -> Iterator[BandInStrips]:
@@ -139,8 +139,8 @@ def _level(image: Image, params: DwtParams, layout: LevelLayout, shape: Shape, *
     return level.prepared()
 
 
-def _move(image: Image, at: BandInStrips, band: Image, *, back: bool) -> None:
-    """Copies a band of one level from the strips, or ``back`` to them."""
+def _move(image: Image, at: BandInStrips, band: Image, *, first: int = 0, back: bool = False) -> None:
+    """Copies a band of one level, or its rows from the ``first`` on, from the strips, or ``back`` to them."""
     planes, height, width = band.shape
     if not band.nbytes:
         return
@@ -150,5 +150,6 @@ def _move(image: Image, at: BandInStrips, band: Image, *, back: bool) -> None:
     pitch, layout = at.layout.pitch, at.layout.vector(at.width)
     image.gpu.launch(
         kernel, (width, height, planes), image, 2 * pitch, layout, band, height, width, np.uint64(at.layout.plane),
-        at.odd * pitch, at.high, local=(*kernel.fit(64), 1, 1), label="dwt strips", traffic=2 * band.nbytes,
+        (at.odd + 2 * first) * pitch, at.high, local=(*kernel.fit(64), 1, 1), label="dwt strips",
+        traffic=2 * band.nbytes,
     )  # fmt: skip

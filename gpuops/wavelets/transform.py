@@ -21,6 +21,8 @@ from ..params.dwt import DwtParams
 from ..tiles.planes import in_turn
 from ..tiles.rectangles import cut
 from . import axis, bands, in_place, level, strips, two_levels
+from .blocked import BandInBlock
+from .strips import BandInStrips
 from .wavelets import WAVELETS
 
 if TYPE_CHECKING:
@@ -119,7 +121,7 @@ def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[D
         found = flat(*_levels(bands.in_precision(image, dtype), params, levels))
         return nested([bands.in_precision(band, image.dtype) for band in found])
     if params.method in _OVERWRITING:
-        return nested(list(overwriting(cut(image, (0, 0), image.shape[1:]), params, levels)))
+        return nested([*_copies(cut(image, (0, 0), image.shape[1:]), params, levels)])
     known = image.gpu.kept("dwt passes", lambda: lru_cache(_KEPT)(partial(_passes, image.gpu)))
     coefficients: list[Details[Image]] = []
     for made in known(params, image.dtype, image.shape, levels):
@@ -152,15 +154,18 @@ def _passes(gpu: Gpu, params: DwtParams, dtype: np.dtype[Any], shape: Shape, lev
     return found
 
 
-def overwriting(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
-    """Does :func:`decompose` by a method that works in the image's own memory, and yields copies of the bands.
-
-    They come one after the other, in the order of :func:`band_shapes`, so that one copy needs memory at a time.
-    """
+def overwriting(image: Image, params: DwtParams, levels: int) -> Sequence[BandInBlock | BandInStrips]:
+    """Does :func:`decompose` by a method that works in the image's own memory, and returns where it has the bands, in
+    the order of :func:`band_shapes`."""
     module = _OVERWRITING[params.method]
     module.decompose(image, params, levels)
-    found: Iterator[Image] = module.each(image, params, levels)
+    found: Sequence[BandInBlock | BandInStrips] = module.places(image, params, levels)
     return found
+
+
+def _copies(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
+    for place in overwriting(image, params, levels):
+        yield place.copy(image, slice(0, place.size[0]))
 
 
 def flat(approximation: Band, details: Sequence[Details[Band]]) -> list[Band]:

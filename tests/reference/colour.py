@@ -175,11 +175,26 @@ def bt709_signal(light: Values) -> Values:
     return np.where(light < beta, 4.5 * light, alpha * np.maximum(light, 0) ** 0.45 - (alpha - 1))
 
 
-def hlg_signal(light: Values) -> Values:
-    """ITU-R BT.2100, table 5, of light that is 1 where the signal is 75 %."""
+def hlg_scene(light: Values) -> Values:
+    """ITU-R BT.2100, table 5: the inverse OOTF, γ = 1.2 at 1000 cd/m², of light (…, 1 or 3) in units of 203 cd/m²."""
+    display = light * 203 / 1000
+    luminance = display @ np.array([0.2627, 0.6780, 0.0593]) if light.shape[-1] == 3 else display[..., 0]
+    return np.asarray(display * np.maximum(np.abs(luminance), 1e-30)[..., None] ** ((1 - 1.2) / 1.2))
+
+
+def hlg_light(v: Values) -> Values:
+    """The light (…, 1 or 3) of an HLG signal −1 … 1, by table 5's inverse OETF and OOTF: 1 is 203 cd/m²."""
     a, b = 0.17883277, 1 - 4 * 0.17883277
     c = 0.5 - a * np.log(4 * a)
-    scene = light * (np.exp((0.75 - c) / a) + b) / 12
+    scene = np.sign(v) * np.where(np.abs(v) <= 0.5, v**2 / 3, (np.exp((np.abs(v) - c) / a) + b) / 12)
+    luminance = scene @ np.array([[0.2627], [0.6780], [0.0593]]) if v.shape[-1] == 3 else scene
+    return np.asarray(1000 * np.abs(luminance) ** 0.2 * scene / 203)
+
+
+def hlg_signal(scene: Values) -> Values:
+    """ITU-R BT.2100, table 5: the OETF of scene light 0 … 1."""
+    a, b = 0.17883277, 1 - 4 * 0.17883277
+    c = 0.5 - a * np.log(4 * a)
     return np.where(scene <= 1 / 12, np.sqrt(3 * scene), a * np.log(np.maximum(12 * scene - b, 1e-9)) + c)
 
 
@@ -217,4 +232,6 @@ def output(light: Values, name: str) -> Values:
     space, signal = OUTPUTS[name]
     if light.shape[2] == 3:
         light = light @ (np.linalg.inv(d50_columns(space)) @ d50_columns("Rec. 709")).T
+    if signal is hlg_signal:
+        light = hlg_scene(light)
     return np.sign(light) * signal(np.abs(light))

@@ -21,25 +21,30 @@ def metered(scene: Array) -> float:
     return float((0.299 * scene[0] + 0.587 * scene[1] + 0.114 * scene[2]).mean())
 
 
+def along(values: Array, axis: int) -> Array:
+    """15 taps along an axis, edges repeated."""
+    at = np.arange(values.shape[axis])
+    taps = (values.take(np.clip(at + k, 0, at[-1]), axis) for k in TAPS)
+    return np.asarray(sum(w * tap for w, tap in zip(WEIGHTS, taps, strict=True)))
+
+
 def blur(scene: npt.NDArray[np.generic]) -> Array:
-    result = scene.astype(np.float64)
-    for axis in (2, 1):
-        n = result.shape[axis]
-        result = sum(
-            w * result.take(np.clip(np.arange(n) + k, 0, n - 1), axis)
-            for k, w in zip(TAPS, WEIGHTS, strict=True)
-        )
-    return result
+    return along(along(scene.astype(np.float64), 2), 1)
 
 
 def glow(scene: npt.NDArray[np.generic]) -> Array:
-    """The blurred bright pass, sampled bilinearly at the scene's size."""
+    """The bloom texture, sampled bilinearly at the scene's size.
+
+    A group's threads load pixel (8 i + 4, 8 j + 3) of the scene, also for i beyond the texture, where the scene's edge
+    counts; they map what is above 0.5, and blur that along the row. Buffers hold floats; the texture has 8 bits, UNORM.
+    """
     c = scene.astype(np.float64)
     _, height, width = c.shape
     if height < 8 or width < 8:
         return np.zeros_like(c)
-    bright = mapped(np.maximum(c[:, 3::8, 4::8][:, : height // 8, : width // 8] - 0.5, 0), metered(c))
-    small = blur(np.rint(np.clip(bright, 0, 1) * 255) / 255)
+    x = np.clip(8 * (np.arange(width // 8)[:, None] + TAPS) + 4, 0, width - 1)
+    bright = mapped(np.maximum(c[:, 8 * np.arange(height // 8) + 3][:, :, x] - 0.5, 0), metered(c))
+    small = np.rint(np.clip(along(bright @ WEIGHTS, 1), 0, 1) * 255) / 255
     for axis, size in ((1, height), (2, width)):
         n = small.shape[axis]
         at = np.clip((np.arange(size) + 0.5) * n / size - 0.5, 0, n - 1)

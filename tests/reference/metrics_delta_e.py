@@ -37,13 +37,13 @@ def lab(light: Array) -> Array:
 def pq(nits: Array) -> Array:
     m1, m2 = 2610 / 16384, 2523 / 4096 * 128
     c1, c2, c3 = 3424 / 4096, 2413 / 4096 * 32, 2392 / 4096 * 32
-    y = (np.abs(nits) / 10000) ** m1
-    return np.asarray(np.copysign(((c1 + c2 * y) / (1 + c3 * y)) ** m2, nits))
+    y = (nits / 10000) ** m1
+    return np.asarray(((c1 + c2 * y) / (1 + c3 * y)) ** m2)
 
 
 def ictcp(light: Array, white: float) -> Array:
-    """I, Ct and Cp of linear Rec. 709 light; negative light is that of the other sign, negated."""
-    rgb = np.tensordot(np.linalg.solve(REC2020, REC709), colours(light) * white, 1)
+    """I, Ct and Cp of linear Rec. 709 light, whose negative values in Rec. 2020 count as 0."""
+    rgb = np.maximum(np.tensordot(np.linalg.solve(REC2020, REC709), colours(light) * white, 1), 0)
     cones = np.array([[1688, 2146, 262], [683, 2951, 462], [99, 309, 3688]]) / 4096
     to_ictcp = np.array([[2048, 2048, 0], [6610, -13613, 7003], [17933, -17390, -543]]) / 4096
     return np.asarray(np.tensordot(to_ictcp, pq(np.tensordot(cones, rgb, 1)), 1))

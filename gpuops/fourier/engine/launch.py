@@ -111,8 +111,9 @@ def _defines(gpu: Gpu, problem: Problem, p: AxisPass) -> dict[str, Define]:
     length, factors, gap, pitch = _lengths(p)
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
     of_pixels = (problem.read and p.real_in) or (problem.written and p.real_out)
+    on_cpu = bool(gpu.device.type & cl.device_type.CPU)
     defines: dict[str, Define] = {
-        "UNALIASED": "" if gpu.device.type & cl.device_type.CPU else "restrict",
+        "UNALIASED": "" if on_cpu else "restrict", "UNFUSED": on_cpu and p.kind == "local",
         "REAL": "double" if problem.double else "float", "LANES": p.lanes, "REALS": 2 * p.lanes,
         "PLANES": at.counts[0] if of_pixels else None, "PIXEL_STEP": ends.pixel if of_pixels and pairs else None,
         "IN_TURN": schedule.channels > 1,

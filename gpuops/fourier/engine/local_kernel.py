@@ -81,8 +81,8 @@ def _steps(s: Schedule) -> list[str]:
     def shared(index: int) -> bool:
         return s.share > 0 and index == SHARED
 
-    def twiddle(index: int, root: str = "root") -> list[str]:
-        return [f"TWIDDLE({index}, {root})"] if _stride(s, index) > 1 and not shared(index) else []
+    def twiddle(index: int) -> list[str]:
+        return [f"TWIDDLE({index})"] if _stride(s, index) > 1 and not shared(index) else []
 
     def dft(index: int) -> list[str]:
         return ["COMBINE" if shared(index) else f"DFT({index})"]
@@ -110,8 +110,8 @@ def _steps(s: Schedule) -> list[str]:
     )  # read while the last stage's values are on their way through local memory
     if s.length or transfer:
         multiply = [f"FILTER({last})"] if s.length else [*transfer * (not early), f"MULTIPLY({last})"]
-        stages[last][1].extend(multiply + dft(last) + twiddle(last, "root_again"))
-        stages += [(i, dft(i) + twiddle(i, "root_again")) for i in range(last - 1, -1, -1)]
+        stages[last][1].extend(multiply + dft(last) + twiddle(last))
+        stages += [(i, dft(i) + twiddle(i)) for i in range(last - 1, -1, -1)]
 
     end = stages[-1][0]
     load = ["LOAD_PACKED(0)"] if s.pairs == "pack" else ["NEXT_CHANNEL(0)" if s.channels > 1 else "LOAD(0)"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...errors import ParameterError
@@ -59,25 +61,22 @@ def part_of(
 ) -> FigurePart:
     """Returns the figure's part, for pictures, the reference first, of which so many ``pixels`` are compared.
 
-    Raises ParameterError where it is not defined for these pictures.
+    Raises ParameterError where it is not defined for these pictures, and KeyError for a figure that nobody joins.
     """
     reference = pictures[0]
-    if metric in ("ssim", "ssim-skimage"):
-        return Similarity(reference, "skimage" if metric == "ssim-skimage" else "wang")
-    if metric == "ms-ssim":
-        return Scales(reference)
-    if metric == "ssimulacra2":
-        return Ssimulacra2(reference)
-    if metric in ("flip", "hdr-flip"):
-        return FlipMean(gpu, reference, how, how.exposures if metric == "hdr-flip" else None)
-    if metric.startswith("de"):
-        return Largest(metric)
-    if metric == "pixelmatch-window":
-        return DensestWindow(pictures, how)
-    if metric == "pu-ssim":
-        return Similarity(reference, "wang", luminance)
-    if metric == "pu-psnr":
-        return PuPsnr()
-    if metric == "within-radius":
-        return Unlike(reference, how)
-    return Noise(pixels) if metric == "z-test" else PixelmatchCount(pictures)
+    parts: dict[str, Callable[[], FigurePart]] = {
+        "ssim": lambda: Similarity(reference, "wang"),
+        "ssim-skimage": lambda: Similarity(reference, "skimage"),
+        "ms-ssim": lambda: Scales(reference),
+        "flip": lambda: FlipMean(gpu, reference, how),
+        "hdr-flip": lambda: FlipMean(gpu, reference, how, how.exposures),
+        **{metric: partial(Largest, metric) for metric in ("de76", "de2000", "de-itp")},
+        "ssimulacra2": lambda: Ssimulacra2(reference),
+        "pixelmatch": lambda: PixelmatchCount(pictures),
+        "pixelmatch-window": lambda: DensestWindow(pictures, how),
+        "within-radius": lambda: Unlike(reference, how),
+        "z-test": lambda: Noise(pixels),
+        "pu-psnr": PuPsnr,
+        "pu-ssim": lambda: Similarity(reference, "wang", luminance),
+    }
+    return parts[metric]()

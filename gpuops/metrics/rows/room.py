@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import lcm
 from typing import TYPE_CHECKING
 
-from ...errors import DeviceError, ParameterError, are_allowed, megabytes
+from ...errors import DeviceError, ParameterError, are_allowed, byte_count
 from ...tiles.memory import MOST_PIXELS, ROUNDED
 from .parts import FigurePart
 
@@ -79,10 +79,10 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
         fixed = max((part.fixed for part in with_halo), default=0.0) / _SHARE
         rows = int(min((limits.global_bytes - fixed) / each, limits.max_alloc_bytes / row)) - sum(halo)
         if rows < least:
-            needed = megabytes(fixed + (least + sum(halo)) * each)
+            needed = byte_count(fixed + (least + sum(halo)) * each, up=True)
             raise DeviceError(
-                f"{least + sum(halo)} rows of {width} pixels need {needed} MB of the device's memory for this, of "
-                f"{limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
+                f"{least + sum(halo)} rows of {width} pixels need {needed} of the device's memory for this, of "
+                f"{byte_count(limits.global_bytes)}: raise the limit, or use another device"
             )
         most = min(most, rows)
     wanted = max(_ENOUGH // row, 2 * sum(halos(parts, height)), _BAND)
@@ -105,7 +105,8 @@ def rows_in_memory(
     rows = (memory - beside) // row
     if rows < unit:
         raise ParameterError(
-            f"needs {megabytes(beside + unit * row)} MB of memory for this, and {are_allowed(memory)}: raise --memory"
+            f"needs {byte_count(beside + unit * row, up=True)} of memory for this, and "
+            f"{are_allowed(memory)}: raise --memory"
         )
     return _whole_units(rows, unit, height)
 

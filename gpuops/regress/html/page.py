@@ -22,6 +22,7 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import quote
 
 from ...files.output import atomic
+from ...process import temporary
 from ..outcome import STATUSES, Outcome, Run
 from ..text import cause, line
 from . import encode, fragments
@@ -107,7 +108,7 @@ def budget(run: Run, settings: Settings) -> float:
 
 def _spool(run: Run, settings: Settings, stack: ExitStack) -> list[_Part]:
     def new(first: int) -> _Part:
-        cases, index = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115, the stack closes them
+        cases, index = (tempfile.TemporaryFile(dir=temporary.folder()) for _ in range(2))  # noqa: SIM115, the stack closes them
         return _Part(stack.enter_context(cases), stack.enter_context(index), first)
 
     frame = [_script(), *map(_asset, ("page.css", "page.html")), fragments.rows(run.context.items())]

@@ -1,0 +1,74 @@
+"""PoCL's folder: it builds programs into files, runs them from there, and keeps them for the next time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import sys
+from pathlib import Path
+
+from gpuops.device import store
+
+#: The name of PoCL's platform.
+NAME = "Portable Computing Language"
+# The variable of the environment that names the folder.
+_FOLDER = "POCL_CACHE_DIR"
+# What a disk says on which no programs may run.
+_NO_PROGRAMS = getattr(os, "ST_NOEXEC", 0)
+# Seconds within which PoCL has written a file that it puts into a folder.
+_WRITTEN = 60
+# The file that PoCL writes whenever it uses a program.
+_USED = "last_accessed"
+
+
+def tune() -> None:
+    """Gives PoCL a folder that can hold its programs, as it offers no device without one, and mends it."""
+    chosen = os.environ.get(_FOLDER)
+    if not (chosen and _can_run_from(chosen)):
+        places = (f"{folder}/pocl" for folder in store.folders())
+        os.environ[_FOLDER] = next(filter(_can_run_from, places), f"{store.cache_folder()}/pocl")
+    mend(os.environ[_FOLDER])
+
+
+def _can_run_from(folder: str) -> bool:
+    """Says whether programs can be put into a folder, which is made if need be, and be run there."""
+    with contextlib.suppress(OSError):
+        store.make(Path(folder))
+        if sys.platform == "win32" or not os.statvfs(folder).f_flag & _NO_PROGRAMS:
+            return store.can_hold(folder)
+    return False
+
+
+def mend(folder: str) -> None:
+    """Removes the programs of which a file is empty, or was changed after it was made.
+
+    PoCL ends the process when it loads a damaged one.
+    """
+    for program in Path(folder).glob("*/*"):
+        with contextlib.suppress(OSError):  # another process removes it
+            if _is_damaged(str(program), os.stat(program)):
+                shutil.rmtree(program, ignore_errors=True)
+
+
+def _is_damaged(folder: str, status: os.stat_result) -> bool:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            found = entry.stat()
+            if stat.S_ISDIR(found.st_mode):
+                if _is_damaged(entry.path, found):
+                    return True
+            elif entry.name != _USED and (not found.st_size or found.st_mtime > status.st_mtime + _WRITTEN):
+                return True
+    return False
+
+
+def lack(platform: str) -> str | None:
+    """Returns what a platform lacks on this machine at the moment, if a failure may come from that."""
+    if platform != NAME or _can_run_from(os.environ.get(_FOLDER, "")):
+        return None
+    return (
+        f"PoCL found no folder that has {store.ROOM >> 20} MB of room and lets programs run: free some, or name a "
+        f"folder with {_FOLDER}"
+    )

@@ -1,0 +1,127 @@
+"""The cache costs time only: where it cannot be kept, is damaged, or is somebody else's."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuops import notes
+from gpuops.device import store
+
+from .test_device import python
+
+Clpix = Callable[..., subprocess.CompletedProcess[str]]
+# What a new process must not inherit from this one.
+ELSEWHERE = ("CLPIX_CACHE_DIR", "POCL_CACHE_DIR", "OCL_ICD_VENDORS")
+SITUATIONS = {
+    "home read-only": "mount -t tmpfs -o ro none $DISK; export HOME=$DISK; unset XDG_CACHE_HOME",
+    "disk full": "mount -t tmpfs -o size=64k,mode=755 none $DISK; export HOME=$DISK TMPDIR=$DISK CLPIX_CACHE_DIR=$DISK",
+    "root read-only": "mount -o remount,ro,bind /",
+    "another user": "export HOME=/nonexistent; AS='setpriv --reuid 65534 --regid 65534 --clear-groups'",
+}
+SETTING = "mount --make-rprivate /; mount -t tmpfs -o size=200m,mode=1777 none /dev/shm; cp $SOURCE /dev/shm/a.npy; "
+BLUR = (
+    "from clpix.main import main; main(['blur', {source!r}, '--sigma', '2', '-o', {output!r}, '--overwrite'])"
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "a.npy"
+    np.save(path, np.random.default_rng(1).random((9, 13, 3), np.float32))
+    return path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts are made as on Linux")
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_where_nothing_can_be_kept(situation: str, source: Path, tmp_path: Path) -> None:
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("mounts are not allowed here")
+    program = BLUR.format(source="/dev/shm/a.npy", output="/dev/shm/b.npy")
+    run = f'cd /; $AS "{sys.executable}" -c "{program}" && cat /dev/shm/b.npy'
+    if (
+        situation == "another user"
+        and subprocess.run(
+            ["setpriv", "--reuid", "65534", "sh", "-c", f'"{sys.executable}" -c ""'],
+            capture_output=True,
+            check=False,
+        ).returncode
+    ):
+        pytest.skip("another user cannot run this Python")
+    (disk := tmp_path / "disk").mkdir()
+    environment = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+    done = subprocess.run(
+        ["unshare", "-m", "bash", "-ec", f"{SETTING}{SITUATIONS[situation]}; {run}"],
+        env=environment | {"DISK": str(disk), "SOURCE": str(source), "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    result = tmp_path / "result.npy"
+    result.write_bytes(done.stdout)
+    assert np.isfinite(np.load(result)).all() and np.load(result).shape == (9, 13, 3)
+
+
+@pytest.mark.parametrize("each", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
+def test_damaged_files(each: bool, source: Path, tmp_path: Path) -> None:
+    """All files of a cache, or each; the damage is later than the minute in which PoCL makes a file."""
+    kept, used, output = tmp_path / "kept", tmp_path / "used", tmp_path / "b.npy"
+    program = BLUR.format(source=str(source), output=str(output))
+
+    def blurred(folder: Path) -> bytes:
+        output.unlink(missing_ok=True)
+        done = python(program, CLPIX_CACHE_DIR=str(folder), POCL_CACHE_DIR=None)
+        assert (done.returncode, done.stderr) == (0, "")
+        return output.read_bytes()
+
+    expected = blurred(kept)
+    names = [path.relative_to(kept) for path in kept.rglob("*") if path.is_file()]
+    noise = random.Random(1).randbytes
+    ways = [lambda old: b"", lambda old: old[: len(old) // 2], lambda old: noise(len(old) or 9)]
+    damages = [(name, way) for name in names for way in ways]
+    for some in (
+        ([damage] for damage in damages)
+        if each
+        else [[(name, ways[i % 3]) for i, name in enumerate(sorted(names))]]
+    ):
+        shutil.copytree(kept, used)
+        for name, damaged in some:
+            (used / name).write_bytes(damaged((used / name).read_bytes()))
+            later = os.stat(kept / name).st_mtime + 1000
+            os.utime(used / name, (later, later))
+        assert blurred(used) == expected, some
+        shutil.rmtree(used)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_a_folder_of_others_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    chosen, temporary, said = tmp_path / "chosen", tmp_path / "temporary", []
+    monkeypatch.setenv("CLPIX_CACHE_DIR", str(chosen))
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    before = os.umask(0)
+    try:
+        store.make(chosen / "a" / "b")
+        temporary.mkdir()
+        assert [path.stat().st_mode & 0o777 for path in (chosen, chosen / "a", chosen / "a" / "b")] == [
+            0o700
+        ] * 3
+        assert next(store.folders()) == chosen
+        with notes.to(said.append):
+            chosen.chmod(0o720)
+            assert next(store.folders()) == temporary / f"clpix-{os.getuid()}"
+            assert (temporary / f"clpix-{os.getuid()}").stat().st_mode & 0o777 == 0o700
+            chosen.chmod(0o755)
+            user = os.getuid()
+            (temporary / f"clpix-{user + 1}").mkdir()
+            monkeypatch.setattr(os, "getuid", lambda: user + 1)
+            assert not {chosen, temporary / f"clpix-{user + 1}"} & set(store.folders())
+    finally:
+        os.umask(before)
+    assert len(said) == 2 and "others can write to it" in said[0] and "belongs to another user" in said[1]
