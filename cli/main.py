@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops import notes
-from gpuops.errors import DeviceError, GpuopsError, ParameterError, visible
+from gpuops.errors import DeviceError, GpuopsError, ParameterError, shortened, visible
 from gpuops.ops import OPERATIONS
-from gpuops.process import heap, signals
+from gpuops.process import heap, signals, standard_error
 
 from .commands import CommandGroup
 
@@ -144,7 +144,7 @@ def warn(text: str, *, details: bool = False) -> None:
 
 def complain(kind: str, message: object) -> None:
     """Writes one line to stderr, whatever characters names have."""
-    say(f"clpix: {kind}: {visible(' '.join(str(message).split()))}")
+    say(shortened(f"clpix: {kind}: {visible(' '.join(str(message).split()))}"))
 
 
 def _usage(error: click.ClickException) -> str:
@@ -165,7 +165,9 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     """
     modules = (sys.modules.get(f"{__package__}.{name}") for name in ("status", "remarks"))
     left = b"".join(getattr(module, "left_behind", bytes)() for module in modules)
-    os.write(2, left + b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
+    standard_error.write(
+        left + b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
+    )
     # Before these modules are loaded to their end, no process is started, and no file begun.
     for module, name in (
         ("gpuops.batch.devices", "end_all"),
@@ -231,6 +233,13 @@ def main(args: list[str] | None = None) -> None:
         from . import completion
 
         completion.register()
+    with standard_error.apart():
+        code = _run(args)
+    sys.exit(code)
+
+
+def _run(args: list[str] | None) -> int:
+    """Runs a command. Returns the exit code, after one line for an error."""
     try:
         with notes.to(warn):
             code = cli.main(args, prog_name="clpix", standalone_mode=False)
@@ -254,4 +263,4 @@ def main(args: list[str] | None = None) -> None:
             OSError
         ):  # the failure has been reported; output that is left must not fail again when Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    sys.exit(code)
+    return code

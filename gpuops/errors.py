@@ -81,6 +81,11 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def shortened(text: str) -> str:
+    """Returns text of at most 500 characters: of a longer one the beginning, and the end with its advice."""
+    return text if len(text) <= 500 else f"{text[:330]} … {text[-160:]}"
+
+
 def visible(text: str) -> str:
     """Returns text without addresses' secrets, or characters that would change a terminal's colours or break a line."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in masked(text))

@@ -24,6 +24,7 @@ import clkernels
 from .device import drivers, pocl
 from .device import store as cache
 from .errors import DeviceError, FileError
+from .process import standard_error
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -241,7 +242,7 @@ class _WarningFilters:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silences drivers' messages, of which pyopencl makes warnings; a failure is still raised."""
+    """Silences drivers, which print, and whose messages pyopencl makes warnings of; a failure is still raised."""
     with _WarningFilters.lock:
         if not _WarningFilters.users:
             _WarningFilters.saved = warnings.catch_warnings()
@@ -249,7 +250,8 @@ def _quiet() -> Iterator[None]:
             warnings.simplefilter("ignore", cl.CompilerWarning)
         _WarningFilters.users += 1
     try:
-        yield
+        with standard_error.quiet():
+            yield
     finally:
         with _WarningFilters.lock:
             _WarningFilters.users -= 1

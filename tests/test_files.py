@@ -265,6 +265,10 @@ def test_png_of_usual_colours_says_nothing(tmp_path) -> None:
         (b"\xff\xed\0\x10Photoshop 3.0\0", "IPTC block"),
         (b"\xff\xe2\0\x06MPF\0", "further pictures (MPF)"),
         (b"\xff\xff\xff\xe3\0\x06META", "block APP3"),
+        (
+            b"\xff\xe2\0\x14ICC_PROFILE\0\x01\x02half",
+            "ICC profile, of which parts are missing or numbered wrongly",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -604,6 +608,18 @@ def test_pfm_is_stored_from_bottom_to_top(tmp_path) -> None:
     assert read(path).pixels[:, :, 0].tolist() == [[3, 4], [1, 2]]
     write(tmp_path / "q.pfm", read(path))
     assert (tmp_path / "q.pfm").read_bytes() == b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, 2, 3, 4)
+
+
+def test_pfm_of_other_programs(tmp_path) -> None:
+    path = tmp_path / "p.pfm"
+    path.write_bytes(b"Pf\r\n2 1\r\n-1.0\r\n" + struct.pack("<2f", 1, 2))
+    assert read(path).pixels.ravel().tolist() == [1, 2]
+    path.write_bytes(b"Pf\n2 1\n2.5\n" + struct.pack(">2f", 1, 2))
+    with pytest.warns(GpuopsWarning, match=r"is read without its scale of 2\.5"):
+        assert read(path).pixels.ravel().tolist() == [1, 2]
+    path.write_bytes(b"Pf\n2 1\n0\n" + bytes(8))
+    with pytest.raises(FileError, match="its PFM header has no scale, whose sign tells the order of bytes"):
+        read(path)
 
 
 def tiff_file(bits: int, kind: int, photometric: int, data: bytes, channels: int = 1) -> bytes:

@@ -392,6 +392,47 @@ def test_png_of_palettes_of_any_depth(bits, alphas, tmp_path) -> None:
         assert np.array_equal(np.asarray(image.convert("RGBA"))[..., : picture.channels], picture.pixels)
 
 
+def jpeg(**options: Any) -> bytes:
+    stream = io.BytesIO()
+    pixels = np.random.default_rng(4).integers(0, 256, (41, 59, 3), np.uint8)
+    PIL.Image.fromarray(pixels).save(stream, "JPEG", **options)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("progressive", [False, True])
+def test_jpegs_without_an_end_marker(progressive, tmp_path) -> None:
+    """All of the picture is there until the last byte of its last scan is missing."""
+    path, data = tmp_path / "e.jpg", jpeg(progressive=progressive)
+    path.write_bytes(data)
+    expected = read(path).pixels
+    for count in (1, 2):
+        path.write_bytes(data[:-count])
+        with pytest.warns(GpuopsWarning, match=r"e\.jpg: has no end marker; all of its picture is there$"):
+            assert np.array_equal(read(path).pixels, expected)
+    scans = [at for at in range(len(data)) if data.startswith(b"\xff\xda", at)]
+    for length in (len(data) - 3, len(data) // 2, *scans):  # a whole scan may be missing, too
+        path.write_bytes(data[:length])
+        with pytest.raises(FileError, match="the file is cut off or damaged"):
+            read(path)
+
+
+def test_jpegs_that_other_readers_take(tmp_path) -> None:
+    path, data = tmp_path / "e.jpg", jpeg()
+    path.write_bytes(data)
+    expected, scan, jfif = read(path).pixels, data.index(b"\xff\xda") + 11, data.index(b"JFIF") + 5
+    for changed, words in (
+        (data[:scan] + b"\0\0\0" + data[scan + 3 :], "says wrongly which coefficients its scans have"),
+        (data[:jfif] + b"\7" + data[jfif + 1 :], "says a version of JFIF that there is not"),
+        (data[:20] + b"abcd" + data[20:-2], "has no end marker"),  # libjpeg tells of the first fault alone
+    ):
+        path.write_bytes(changed)
+        with pytest.warns(GpuopsWarning, match=f"e.jpg: {words}; all of its picture is there$"):
+            assert np.array_equal(read(path).pixels, expected)
+        path.write_bytes(changed[:-9])
+        with pytest.raises(FileError, match="cut off or damaged"):
+            read(path)
+
+
 def test_gain_maps_are_not_applied_and_said(tmp_path) -> None:
     """An Ultra HDR file: a picture, its gain map behind it, and what tells so (CIPA DC-007, ISO 21496-1)."""
     stream = io.BytesIO()
@@ -418,6 +459,15 @@ def test_gain_maps_are_not_applied_and_said(tmp_path) -> None:
         assert np.array_equal(got.pixels, np.asarray(image))
     assert not got.alpha
     assert not got.linear
+
+
+def test_libraries_print_nothing_beside_our_lines(clpix, tmp_path) -> None:
+    (tmp_path / "g.jpg").write_bytes(ULTRA_HDR[:2] + bytes(9) + ULTRA_HDR[2:-700])
+    np.savez(tmp_path / "n.npz", **{f"array{i}": np.zeros(1) for i in range(999)})
+    for name, layer in (("g.jpg", "hdr"), ("n.npz", "none")):
+        run = clpix("info", tmp_path / name, "--layer", layer)
+        assert run.code == 1
+        assert all(line.startswith("clpix: ") and len(line) <= 500 for line in run.err.splitlines())
 
 
 def test_reading_leaves_the_warnings_of_other_threads_alone(tmp_path, monkeypatch) -> None:

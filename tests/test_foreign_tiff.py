@@ -134,6 +134,41 @@ def test_planes_in_compressed_strips(compression, tile, tmp_path, rng) -> None:
 
 
 @each(
+    planar=["contig", "separate"],
+    compression=[None, "zlib", "zlib", None],
+    options=[{"rowsperstrip": 9}, {"rowsperstrip": 9}, {"tile": (16, 16)}, {"tile": (16, 16)}],
+    nodata=[0, 7, 7],
+)
+def test_parts_that_are_not_in_the_file(planar, compression, options, nodata, tmp_path, rng) -> None:
+    """The place and size of GDAL's sparse strips and tiles are 0; samples are 0, or what GDAL_NODATA says."""
+    values = rng.integers(10, 255, (18, 32, 3), np.uint8)
+    stored = values if planar == "contig" else np.moveaxis(values, 2, 0)
+    path, tags = tmp_path / "s.tif", [(42113, "s", 0, str(nodata), True)] * bool(nodata)
+    kinds = {"photometric": "rgb", "planarconfig": planar, "compression": compression, "metadata": None}
+    tifffile.imwrite(path, stored, extratags=tags, **kinds, **options)
+    tile = "tile" in options
+    with tifffile.TiffFile(path, mode="r+") as file:
+        for name in ("TileOffsets", "TileByteCounts") if tile else ("StripOffsets", "StripByteCounts"):
+            tag = file.pages[0].tags[name]
+            tag.overwrite((tag.value[0], 0, *tag.value[2:]))
+    missing = (slice(16), slice(16, 32)) if tile else (slice(9, 18), slice(32))
+    values[(*missing, slice(3) if planar == "contig" else 0)] = nodata
+    assert np.array_equal(read(path).pixels, values)
+
+
+@each(compression=["lerc", "lzma", "jpeg2000", "png", "jpegxl"], tile=[None, (32, 16)])
+def test_compressions_that_openimageio_lacks(tile, compression, tmp_path, rng) -> None:
+    values = rng.integers(0, 65536, (33, 40, 3), np.uint16)
+    tifffile.imwrite(tmp_path / "c.tif", values, photometric="rgb", compression=compression, tile=tile)
+    assert np.array_equal(read(tmp_path / "c.tif").pixels, values)
+
+
+def test_stacks_in_one_page_are_said(tmp_path) -> None:
+    tifffile.imwrite(tmp_path / "i.tif", np.zeros((6, 4, 5), np.uint16), imagej=True, truncate=True)
+    assert "holds 6 pictures in one page; the first is used" in read_saying(tmp_path / "i.tif")[1]
+
+
+@each(
     luma=[(0.299, 0.587, 0.114), (0.2126, 0.7152, 0.0722)],
     reference=[(0, 255, 128, 255, 128, 255), (16, 235, 128, 240, 128, 240)],
 )

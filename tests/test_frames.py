@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import imagecodecs
 import numpy as np
 import pytest
 import tifffile
 from PIL import Image
 
-from gpuops import FileError
+from gpuops import FileError, GpuopsWarning
 from gpuops.files import read
 
 from .choices import each
@@ -98,6 +99,15 @@ def test_frames_of_avif(clpix, tmp_path) -> None:
         assert off.max() <= 4
 
 
+@pytest.mark.parametrize("bits", [10, 12])
+def test_frames_of_deep_avif(bits, tmp_path, rng) -> None:
+    values = rng.integers(0, 2**bits, (3, 16, 20, 3), np.uint16)
+    (tmp_path / "a.avif").write_bytes(imagecodecs.avif_encode(values, level=100, bitspersample=bits))
+    for i, frame in enumerate(values):
+        found = read(tmp_path / "a.avif", layer=i).pixels
+        assert np.array_equal(found, np.rint(frame * (65535 / (2**bits - 1))))
+
+
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
@@ -159,6 +169,28 @@ def test_animations_keep_their_times(source, name, clpix, tmp_path) -> None:
             found = np.asarray(image.convert("RGB")).astype(int)
             off = np.abs(found - frame[:, :, :3])
             assert off.mean() < 12 if name == "out.webp" else off.max() == 0
+
+
+@pytest.mark.parametrize("name", ["out.gif", "out.apng", "out.webp"])
+def test_frames_of_unequal_size_are_no_animation(name, clpix, tmp_path) -> None:
+    for page in frames()[0], frames()[1][:9, :7]:
+        tifffile.imwrite(tmp_path / "a.tif", page[:, :, :3], append=True, photometric="rgb")
+    run = clpix("convert", tmp_path / "a.tif", "--frames", "all", "-o", tmp_path / name)
+    assert (run.code, run.err.count("\n"), (tmp_path / name).exists()) == (1, 1, False)
+    assert "frames of one size, and these have 7 x 9 and 20 x 16 pixels" in run.err
+    options = ("--frames", "all", "--size", "20x16", "--fit", "cover", "--quiet")
+    assert clpix("resize", tmp_path / "a.tif", *options, "-o", tmp_path / name).code == 0
+
+
+def test_a_gif_is_shown_on_its_screen(tmp_path) -> None:
+    """GIF89a, section 20: an image has to fit within the logical screen, whose size is in the header."""
+    animation(tmp_path / "a.gif")
+    data = (tmp_path / "a.gif").read_bytes()
+    (tmp_path / "b.gif").write_bytes(data[:6] + bytes([12, 0, 7, 0]) + data[10:])
+    for i, frame in enumerate(frames()):
+        with pytest.warns(GpuopsWarning, match="has a frame beyond its screen of 12 x 7 pixels"):
+            found = read(tmp_path / "b.gif", layer=i).pixels
+        assert np.array_equal(found[:, :, :3], frame[:7, :12, :3])
 
 
 @pytest.mark.parametrize("name", ["out.gif", "out.apng"])

@@ -242,7 +242,7 @@ def test_psd(dtype: str, alpha: bool, runs: bool, large: bool, tmp_path: Path) -
     if alpha:
         assert np.array_equal(picture.pixels[..., 3], (alphas / most).astype(np.float32))
     path.write_bytes(path.read_bytes()[:-300])
-    with pytest.raises(FileError, match=r"a\.psd: could not be read: it is cut off or damaged"):
+    with pytest.raises(FileError, match=r"a\.psd: could not be read: the file is cut off or damaged"):
         files.read(path)
 
 

@@ -25,6 +25,7 @@ from gpuops.pixels.targets import named
 
 from .choices import needs, thinned
 from .conftest import Run
+from .foreign import SHORT, tiff
 
 Clpix = Callable[..., Run]
 # little-endian EXIF: Make = "clpix", Orientation = 6
@@ -92,6 +93,85 @@ def test_bmp_of_opencv(pixels: np.ndarray, tmp_path: Path) -> None:
     assert np.array_equal(read(path).pixels, pixels)
 
 
+MASKS = [
+    (16, (0xF800, 0x7E0, 0x1F)), (16, (0xF00, 0xF0, 0xF)), (16, (0xF, 0xF0, 0xF00, 0xF000)),
+    (32, (0xFF, 0xFF00, 0xFF0000)), (32, (0x3FF00000, 0xFFC00, 0x3FF)), (32, (0xFF000000, 0xFF0000, 0xFF00, 0xFF)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("bits", "masks"), MASKS, ids=str)
+@pytest.mark.parametrize("down", [False, True])
+def test_bmp_of_masks(bits: int, masks: tuple[int, ...], down: bool, tmp_path: Path) -> None:
+    """A sample v of n bits is the nearest number to v / (2^n − 1) of the whole range; rows go up, or down."""
+    packed = RNG.integers(0, 2**bits, (3, 5), dtype=np.uint64)
+    rows = np.pad(packed, ((0, 0), (0, -5 * bits // 16 % 2))).astype(f"<u{bits // 8}")
+    rows = rows if down else rows[::-1]
+    head = struct.pack("<IiiHHIIiiII", 108, 5, -3 if down else 3, 1, bits, 3, rows.nbytes, 0, 0, 0, 0)
+    head = (head + struct.pack(f"<{len(masks)}I", *masks)).ljust(108, b"\0")
+    path = tmp_path / "m.bmp"
+    path.write_bytes(b"BM" + struct.pack("<IHHI", 122 + rows.nbytes, 0, 0, 122) + head + rows.tobytes())
+    found = read(path)
+    most = 65535 if any(mask.bit_count() > 8 for mask in masks) else 255
+    share = np.stack([(packed & mask).astype(float) / mask for mask in masks], axis=2)
+    assert (found.alpha, found.pixels.max() > 255) == (len(masks) == 4, most > 255)
+    assert np.abs(found.pixels - share * most).max() <= 0.5
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(FileError, match="cut off or damaged"):
+        read(path)
+
+
+def boxes(*parts: tuple[bytes, bytes]) -> bytes:
+    return b"".join(struct.pack(">I", 8 + len(data)) + kind + data for kind, data in parts)
+
+
+def test_kinds_that_are_not_read_are_named(tmp_path: Path) -> None:
+    """They are neither cut off nor damaged, and no videos."""
+    sizes = struct.pack("<IHHIIiiHHIIiiII", 154, 0, 0, 54, 40, 4, 4, 1, 24, 4, 100, 0, 0, 0, 0)
+    dds = b"DDS " + struct.pack("<7I44x2I4s", 124, 0x1007, 4, 4, 8, 0, 0, 32, 4, b"YUY2")
+    item = struct.pack(">4xH", 1) + boxes((b"infe", b"\2\0\0\0\0\1\0\0unci\0"))
+    properties = boxes((b"ipco", b""), (b"ipma", struct.pack(">IIHB", 0, 1, 1, 0)))
+    meta = bytes(4) + boxes((b"pitm", bytes(4) + b"\0\1"), (b"iinf", item), (b"iprp", properties))
+    kind = "is of a kind that cannot be read"
+    files = {
+        "a.bmp": (
+            b"BM" + sizes + bytes(100),
+            rf"{kind} \(Unsupported BMP compression \(4\)\); convert it first",
+        ),
+        "a.dds": (dds.ljust(200, b"\0"), kind),
+        "a.tif": (tiff(bytes(6), 3, 1, 3, 2, tags=[(258, SHORT, [5, 6, 5])]), kind),
+        "a.heif": (
+            boxes((b"ftyp", b"mif2\0\0\0\0mif2"), (b"meta", meta)),
+            "by no codec .uncompressed. in HEIF",
+        ),
+        "b.heif": (boxes((b"ftyp", b"mif3heic"), (b"mini", bytes(60))), "has a short header"),
+        "a.avif": (boxes((b"ftyp", b"mif3avif"), (b"mini", bytes(60))), "has a short header"),
+    }
+    for name, (data, words) in files.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(FileError, match=f"{name}: .*{words}"):
+            read(tmp_path / name)
+
+
+def test_dds_of_blue_first(tmp_path: Path) -> None:
+    """DXGI_FORMAT_B8G8R8A8_UNORM, which is 87."""
+    head = b"DDS " + struct.pack(
+        "<7I44x2I4s20x20x5I", 124, 0x1007, 37, 41, 164, 0, 0, 32, 4, b"DX10", 87, 3, 0, 1, 0
+    )
+    (tmp_path / "a.dds").write_bytes(head + RGBA[:, :, [2, 1, 0, 3]].tobytes())
+    assert np.array_equal(read(tmp_path / "a.dds").pixels, RGBA)
+
+
+@pytest.mark.exhaustive
+def test_png_of_a_dense_palette(tmp_path: Path) -> None:
+    """OpenImageIO takes its size for an attack."""
+    Image.new("1", (16385, 16384), 1).convert("P", palette=Image.Palette.ADAPTIVE, colors=2).save(
+        tmp_path / "a.png", bits=1, compress_level=9
+    )
+    found = read(tmp_path / "a.png").pixels
+    assert found.shape == (16384, 16385, 3)
+    assert found[::97, ::101].min() == 255
+
+
 def test_bmp_whose_fourth_byte_is_nothing(tmp_path: Path) -> None:
     header = struct.pack("<2sIIIIiiHHIIiiII", b"BM", 54 + 8, 0, 54, 40, 2, 1, 1, 32, 0, 8, 0, 0, 0, 0)
     (tmp_path / "a.bmp").write_bytes(header + bytes((1, 2, 3, 0, 4, 5, 6, 0)))
@@ -118,6 +198,7 @@ NETPBM: list[tuple[bytes, list[int]]] = [
     (b"P5\n2 2\n1023\n" + struct.pack(">4H", 0, 1, 512, 1023), [0, 64, 32800, 65535]),
     (b"P3\n1 1\n65535\n65535 1 2\n", [65535, 1, 2]),
     (b"P6\n#a\n1 1\n255\n\x01\x02\x03", [1, 2, 3]),
+    (b"P6\r\n1 1\r\n255\r\n\x0a\x02\x03", [10, 2, 3]),
     (
         b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\x01\x02\x03\x04",
         [1, 2, 3, 4],
@@ -135,6 +216,12 @@ def test_netpbm_of_any_kind(data: bytes, values: list[int], tmp_path: Path) -> N
     path.write_bytes(data[:-2])
     with pytest.raises(FileError, match=r"a\.pnm: is cut off"):
         read(path)
+
+
+def test_pictures_behind_the_first_are_said(tmp_path: Path) -> None:
+    (tmp_path / "a.ppm").write_bytes(b"P6 1 1 255 abcP6 1 1 255 def")
+    with pytest.warns(GpuopsWarning, match="is read without the pictures after its first"):
+        assert read(tmp_path / "a.ppm").pixels.tobytes() == b"abc"
 
 
 def test_gif_of_pillow(tmp_path: Path) -> None:
@@ -327,6 +414,55 @@ def test_camera_raw(tmp_path: Path) -> None:
     (tmp_path / "c.nef").write_bytes((tmp_path / "a.tif").read_bytes()[:400])
     with pytest.raises(FileError, match=r"c\.nef: could not be read"):
         read(tmp_path / "c.nef")
+
+
+# What imageio reads --------------------------------------------------------------------------------------------------
+
+RARE = [
+    ("a.qoi", "RGBA"), ("a.ico", "RGBA"), ("a.sgi", "RGBA"), ("a.pcx", "RGB"), ("p.pcx", "P"), ("a.pcx", "1"),
+    ("a.xbm", "1"), ("l.sgi", "L"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "mode"), RARE)
+def test_formats_that_none_of_our_readers_knows(name: str, mode: str, tmp_path: Path) -> None:
+    image = Image.fromarray(RGBA[:32, :32]).convert(mode)
+    image.save(tmp_path / name)
+    expected = np.asarray(image.convert({"P": "RGB", "1": "L"}.get(mode, mode)))
+    found = read(tmp_path / name)
+    assert np.array_equal(found.pixels.squeeze(), expected)
+    assert found.alpha == (mode == "RGBA")
+
+
+def test_spe(tmp_path: Path) -> None:
+    """Princeton Instruments, WinView: xdim at 42, the data type at 108, ydim at 656, frames at 1446, pixels at 4100."""
+    head = bytearray(4100)
+    for kind, place, value in ("H", 42, 41), ("h", 108, 3), ("H", 656, 37), ("i", 1446, 2):
+        struct.pack_into(f"<{kind}", head, place, value)
+    path, values = tmp_path / "a.spe", DEEP[:, :, :2].transpose(2, 0, 1)
+    path.write_bytes(head + values.tobytes())
+    for i, frame in enumerate(values):
+        assert np.array_equal(read(path, layer=i).pixels[:, :, 0], frame)
+    path.write_bytes(head[:300])
+    with pytest.raises(FileError, match=r"a\.spe: could not be read"):
+        read(path)
+
+
+def test_formats_that_start_programs_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise AssertionError("a program was started, or an address asked")
+
+    for what in ("subprocess.Popen", "os.system", "socket.socket", "PIL.EpsImagePlugin.Ghostscript"):
+        monkeypatch.setattr(what, refuse)
+    for data in (
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n",
+        b"#EXTM3U\nhttp://127.0.0.1:9/a.png\n",
+        b"PK\5\6" + bytes(18),
+        b"imageio:chelsea.png",
+    ):
+        (tmp_path / "a.eps").write_bytes(data)
+        with pytest.raises(FileError, match="is not a picture in a known format"):
+            read(tmp_path / "a.eps")
 
 
 # Our files, by other readers -----------------------------------------------------------------------------------------
@@ -537,6 +673,17 @@ def test_avif_that_is_turned_by_its_own_property(tmp_path: Path) -> None:
     Image.fromarray(picture.pixels).save(tmp_path / "a.avif", quality=95, subsampling="4:4:4", exif=EXIF)
     found = read(tmp_path / "a.avif")
     assert np.abs(found.pixels.astype(float) - np.rot90(picture.pixels, -1)).mean() < 2
+
+
+@pytest.mark.parametrize("name", ["a.heic", "a.avif"])
+def test_colours_that_are_said_to_be_one_channel(name: str, tmp_path: Path) -> None:
+    """The property pixi of old writers says num_channels 1 (ISO/IEC 23008-12, 6.5.6); the coded picture decides."""
+    path = tmp_path / name
+    write(path, Picture(RGB))
+    expected, data = read(path).pixels, bytearray(path.read_bytes())
+    data[data.index(b"pixi") + 8] = 1
+    path.write_bytes(data)
+    assert np.array_equal(read(path).pixels, expected)
 
 
 def test_compressed_metadata_of_jpeg_xl(tmp_path: Path) -> None:

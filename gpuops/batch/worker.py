@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from .. import notes
 from ..errors import GpuopsError
 from ..files import drafts, threads
-from ..process import ahead, heap, signals
+from ..process import ahead, heap, signals, standard_error
 from .job import Job
 from .pipeline import run_jobs
 
@@ -114,7 +114,7 @@ def _serve(parent: Connection, how: WorkerSettings) -> None:
     warnings.simplefilter("ignore")  # what a person should know goes with each job
     open_gpu = cache(partial(how.open_gpu, how.device))
     try:
-        with notes.to(lambda _text: None), threads.limited(how.processors):
+        with standard_error.apart(), notes.to(lambda _text: None), threads.limited(how.processors):
             while True:
                 for done in run_jobs(open_gpu, _given(parent), at_once=how.at_once, memory=how.memory):
                     _say(parent, JobNews(done.told, done.error, done.notes, done.pixels, done.seconds))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import notes
+from ..errors import FileError
 from ..params.storage import USUAL, Storage
 from ..pixels.colour import SRGB
 from . import by_pillow, colours
@@ -88,6 +89,12 @@ def join(
             options |= {"icc_profile": profile} if profile else {}
         with _said_once():
             images = [_image(temporary, read(picture), fmt.name) for picture in pictures]
+        if len(sizes := sorted({image.size for image in images})) > 1:
+            several = " and ".join(f"{width} x {height}" for width, height in (sizes[0], sizes[-1]))
+            raise FileError(
+                f"{name}: an animation has frames of one size, and these have {several} pixels, for instance; bring "
+                "them to one by 'resize --fit cover' first, or write each to a file of its own, as to a .png"
+            )
         with open(temporary, "wb") as file:
             images[0].save(file, fmt.name, save_all=True, append_images=images[1:], **options)
 

@@ -17,6 +17,7 @@ from ..notes import note
 from ..params.storage import Storage
 from ..pixels.colour import unusual
 from ..pixels.targets import is_hdr
+from ..process import memory
 from . import by_pillow, colours, frames, threads
 from .depth import full_range
 from .formats import Format
@@ -41,7 +42,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         if count > 1 and layer is None:
             note(f"{path}: is read without its animation")
         image.seek(index)
-        pixels = by_pillow.samples(image) if header.bits == 8 else _deep(path, header, index)
+        pixels = by_pillow.samples(image) if header.bits == 8 else _deep(path, header, image, index)
         info = dict(image.info)
     picture = described(path, pixels, header, info, turned=False)
     names = tuple(map(str, range(count))) if count > 1 else ()
@@ -55,7 +56,8 @@ def described(
 
     ``turned``: the decoder has turned it upright.
     """
-    if header.gray and pixels.shape[2] > 2:
+    # Old writers say one channel of colours, too, so that the decoded values decide.
+    if header.gray and pixels.shape[2] > 2 and (pixels[:, :, :1] == pixels[:, :, 1:3]).all():
         pixels = np.ascontiguousarray(pixels[:, :, [0, 3] if pixels.shape[2] == 4 else [0]])
     from .exif import without_thumbnail
 
@@ -75,14 +77,27 @@ def described(
     return Picture(pixels, alpha=not pixels.shape[2] % 2, linear=colour.linear, metadata=metadata).upright()
 
 
-def _deep(path: str, header: PrimaryItem, index: int) -> Pixels:
+def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
+    """One of the pictures of Pillow's image of more than 8 bits. All of them are decoded together.
+
+    Of one alone, imagecodecs to 2026.3 writes all into the memory of that one.
+    """
     import imagecodecs
 
+    count = int(image.n_frames)
+    nbytes = 2 * count * image.width * image.height * len(image.getbands())
+    if nbytes > memory.of_machine():
+        raise FileError(
+            f"{path}: its {count} pictures of {header.bits} bits take {nbytes / 1e9:.4g} GB of memory together, which "
+            "this machine lacks; convert it to a video first"
+        )
     with open(path, "rb") as file:
         data = file.read()
     with parsing(path):
-        samples = imagecodecs.avif_decode(data, index=index, numthreads=threads.count())
-    return full_range(samples if samples.ndim == 3 else samples[:, :, None], header.bits)
+        samples = imagecodecs.avif_decode(data, numthreads=threads.count())
+        samples = samples.reshape(count, image.height, image.width, -1)[index]
+        bits = header.bits if samples.dtype == np.uint16 else 8
+        return full_range(np.ascontiguousarray(samples), bits)
 
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:

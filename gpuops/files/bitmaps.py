@@ -6,6 +6,7 @@ Pillow chooses. Of a DDS file the first surface is read; half floats (BC6H) are 
 
 from __future__ import annotations
 
+import os
 import struct
 from typing import Any
 
@@ -15,8 +16,10 @@ from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
 from . import by_pillow
+from .depth import spread
 from .formats import Format
 from .picture import Metadata, Picture, Pixels
+from .reading import trouble
 
 #: The most colours of a GIF.
 _COLOURS = 256
@@ -26,6 +29,19 @@ _OPAQUE = 128
 _BC6H = (95, 96)
 #: The difference from a whole number of dots per inch within which a resolution is meant to be that.
 _ROUNDING = 0.02
+#: BMP's compressions of pixels whose samples have masks, and how many masks follow its shortest header.
+_MASKED = {3: 3, 6: 4}
+#: The bits of a pixel, and its masks, of DDS's formats (DXGI) that Pillow does not read: R16, R10G10B10A2, B8G8R8A8 and
+#: B8G8R8X8, plain and of sRGB, B5G6R5, B5G5R5A1 and B4G4R4A4.
+_DXGI = {
+    56: (16, (0xFFFF,)),
+    24: (32, (0x3FF, 0xFFC00, 0x3FF00000, 0xC0000000)),
+    **dict.fromkeys((87, 91), (32, (0xFF0000, 0xFF00, 0xFF, 0xFF000000))),
+    **dict.fromkeys((88, 93), (32, (0xFF0000, 0xFF00, 0xFF))),
+    85: (16, (0xF800, 0x7E0, 0x1F)),
+    86: (16, (0x7C00, 0x3E0, 0x1F, 0x8000)),
+    115: (16, (0xF00, 0xF0, 0xF, 0xF000)),
+}
 #: Metres of an inch.
 _INCH = 0.0254
 
@@ -46,13 +62,19 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
 
 
 def _read_bmp(path: str) -> Picture:
-    pixels = by_pillow.read(path, "BMP")
     with open(path, "rb") as file:
-        header = file.read(46)
-    size = struct.unpack_from("<I", header, 14)[0]
+        header = file.read(70).ljust(70, b"\0")
+    start, size, width, height = struct.unpack_from("<IIii", header, 10)
+    bits, compression = struct.unpack_from("<HI", header, 28) if size >= 40 else (0, 0)
+    if bits in (16, 32) and compression in _MASKED:
+        has_alpha = size >= 56 or _MASKED[compression] == 4
+        masks = struct.unpack_from("<4I", header, 54)[: 4 if has_alpha else 3]
+        pixels = _masked(path, start, (abs(height), width), -(-width * bits // 32) * 4, bits, masks)
+        pixels = pixels if height < 0 else np.ascontiguousarray(pixels[::-1])
+    else:
+        pixels = by_pillow.read(path, "BMP")
     metadata = Metadata()
     if size >= 40:
-        bits, compression = struct.unpack_from("<HI", header, 28)
         metadata = Metadata(resolution=_resolution(*struct.unpack_from("<ii", header, 38)))
         if (bits, compression) == (32, 0):  # the fourth byte is not said to be alpha, but often is
             from . import oiio
@@ -62,6 +84,27 @@ def _read_bmp(path: str) -> Picture:
             if four.shape[2] == 4 and four[:, :, 3].any():
                 pixels = four
     return Picture(pixels, alpha=pixels.shape[2] == 4, metadata=metadata)
+
+
+def _masked(
+    path: str, start: int, size: tuple[int, int], stride: int, bits: int, masks: tuple[int, ...]
+) -> Pixels:
+    """Samples that are some bits of a pixel's 16 or 32, as masks of red or gray, green, blue and alpha say."""
+    masks = (*masks[:3], *filter(None, masks[3:]))
+    shifts = [(mask & -mask or 1).bit_length() - 1 for mask in masks]
+    largest = [mask >> shift for mask, shift in zip(masks, shifts, strict=True)]
+    if 0 in masks or any(most & (most + 1) or most > 65535 for most in largest):
+        raise trouble(path, "read", f"bits {', '.join(map(hex, masks))} of a pixel are not supported")
+    height, width = size
+    if not (height > 0 < width) or os.path.getsize(path) < start + stride * height:
+        raise trouble(path, "read", f"{width} x {height} pixels")
+    rows = np.fromfile(path, np.uint8, stride * height, offset=start).reshape(height, stride)
+    packed = np.ascontiguousarray(rows[:, : width * bits // 8]).view(f"<u{bits // 8}")
+    samples = [spread(packed >> shift & most, most) for shift, most in zip(shifts, largest, strict=True)]
+    deep = any(one.dtype == np.uint16 for one in samples)
+    return np.stack(
+        [one * np.uint16(257) if deep and one.dtype == np.uint8 else one for one in samples], axis=2
+    )
 
 
 def _resolution(x: int, y: int) -> tuple[float, float, str] | None:
@@ -152,11 +195,17 @@ def _read_dds(path: str) -> Picture:
     with open(path, "rb") as file:
         header = file.read(148)
     extended = header[84:88] == b"DX10" and len(header) == 148
-    if extended and struct.unpack_from("<I", header, 128)[0] in _BC6H:
+    kind = struct.unpack_from("<I", header, 128)[0] if extended else None
+    if kind in _BC6H:
         from . import oiio
 
         with oiio.Reader(path) as reader:
             pixels = reader.read()
         return Picture(np.ascontiguousarray(pixels[:, :, :3]), linear=True)
-    pixels = by_pillow.read(path, "DDS")
+    if kind in _DXGI:
+        bits, masks = _DXGI[kind]
+        height, width = struct.unpack_from("<II", header, 12)
+        pixels = _masked(path, len(header), (height, width), width * bits // 8, bits, masks)
+    else:
+        pixels = by_pillow.read(path, "DDS")
     return Picture(pixels, alpha=pixels.shape[2] in (2, 4))

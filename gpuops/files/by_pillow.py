@@ -14,9 +14,9 @@ from .picture import Metadata, Pixels
 from .reading import parsing
 
 #: A picture of this many pixels or more has to have a file of a plausible size.
-_LARGE = 1 << 28
-#: The most pixels that a byte of a file can hold, but for codecs that predict whole pictures.
-_DENSEST = 2000
+LARGE = 1 << 28
+#: The most pixels that a byte of a file can hold, but for codecs that predict whole pictures; those of PNG have 1 bit.
+_DENSEST, _DENSEST_PNG = 2000, 8 * 1032
 
 
 def kept(metadata: Metadata) -> dict[str, Any]:
@@ -33,14 +33,18 @@ def read(path: str, kind: str) -> Pixels:
 
 
 @contextmanager
-def opened(path: str, kind: str) -> Iterator[Any]:
-    """Gives Pillow's image of a file; whatever its decoder finds wrong becomes a FileError."""
+def opened(path: str, kind: str | None = None) -> Iterator[Any]:
+    """Gives Pillow's image of a file, of one kind or of any; whatever its decoder finds wrong becomes a FileError."""
     import PIL.Image
 
     PIL.Image.MAX_IMAGE_PIXELS = None  # large pictures are no attack where the file is large, too
-    with parsing(path), PIL.Image.open(path, formats=(kind,)) as image:
+    with parsing(path), PIL.Image.open(path, formats=(kind,) if kind else None) as image:
         claimed, there = image.width * image.height, os.path.getsize(path)
-        if kind != "AVIF" and claimed > _LARGE and claimed > _DENSEST * there:
+        if (
+            kind != "AVIF"
+            and claimed > LARGE
+            and claimed > (_DENSEST_PNG if kind == "PNG" else _DENSEST) * there
+        ):
             raise FileError(
                 f"{path}: is damaged: it claims {image.width} x {image.height} pixels, "
                 f"which its {there} bytes cannot hold"

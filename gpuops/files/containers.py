@@ -25,6 +25,8 @@ _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _XMP_KEY = b"XML:com.adobe.xmp\0"
 #: The most bytes that a JPEG segment holds.
 _JPEG_SEGMENT = 65533
+#: How a JPEG segment with a part of an ICC profile begins; the part's number, from 1 on, and that of all parts follow.
+_ICC_PART = b"ICC_PROFILE\0"
 #: How a JPEG segment that announces a gain map begins (ISO 21496-1).
 _GAIN_MAP = b"urn:iso:std:iso:ts:21496"
 #: The name in XMP of a gain map of Apple's own kind.
@@ -156,7 +158,7 @@ def _inflated(data: bytes) -> bytes | None:
 _JPEG_BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
     (0xE0, b"", None),  # JFIF, and previews
     (0xE1, b"http://ns.adobe.com/xmp/extension/\0", "extended XMP"),
-    (0xE2, b"ICC_PROFILE\0", None),
+    (0xE2, _ICC_PART, None),
     (0xE2, mpf.START, "further pictures (MPF)"),
     (0xE2, _GAIN_MAP, None),
     (0xED, b"Photoshop 3.0\0", "IPTC block"),
@@ -169,8 +171,11 @@ def read_jpeg(file: BinaryIO) -> Extras:
     exif = xmp = None
     unused = []
     has_gain_map, further = False, 0
+    parts: list[bytes] = []  # of an ICC profile: its number, and that of all
     file.seek(2)
     for marker, data in _segments(file):
+        if marker == 0xE2 and data.startswith(_ICC_PART):
+            parts.append(data[len(_ICC_PART) :][:2])
         has_gain_map |= marker == 0xE2 and data.startswith(_GAIN_MAP)
         if marker == 0xE1 and data.startswith(_EXIF) and exif is None:
             exif = data[len(_EXIF) :]
@@ -189,6 +194,8 @@ def read_jpeg(file: BinaryIO) -> Extras:
             unused.remove("further pictures (MPF)")
         if xmp and (xmp := xmp_packets.without_gain_map(xmp)) is None:
             unused.append("XMP")
+    if sorted(parts) != [bytes([i + 1, len(parts)]) for i in range(len(parts))]:
+        unused.append("ICC profile, of which parts are missing or numbered wrongly")
     layers = WITH_GAIN_MAP if has_gain_map else ()
     return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(filter(None, unused))), layers=layers)
 

@@ -19,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from threading import RLock
 
-from ..process import descriptors, locks, temporary
+from ..process import descriptors, locks, standard_error, temporary
 
 # The names of drafts: the start of the machine, a random number, and the extension.
 _NAME = re.compile(r"\.clpix-([0-9a-f]{32})-[0-9a-f]{16}(\.\w+)?")
@@ -32,9 +32,6 @@ PRIVATE, USUAL = 0o600, 0o666
 _PATIENCE = 1.0
 # Seconds to wait for files that are being opened.
 _OPENING = 0.01
-
-# The file descriptor of standard error.
-_ERRORS = 2
 
 # Held by a thread while it begins a draft or takes a file's name, and for good by a process that is ending.
 beginning = RLock()
@@ -53,7 +50,7 @@ def discard_unfinished() -> None:
     beginning.acquire(timeout=_PATIENCE)
     _remove_unfinished()
     with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), _ERRORS)
+        standard_error.close()
     descriptors.open_no_more()
     time.sleep(_OPENING)
     _remove_unfinished()

@@ -207,6 +207,8 @@ EXTENSIONS = tuple(_BY_EXTENSION)
 VIDEOS = (".mp4", ".mov", ".mkv", ".webm")
 #: Videos, which are no pictures, but whose frames can be read as such.
 VIDEO = Format("video", VIDEOS, _INTEGERS, (b"\x1a\x45\xdf\xa3",), (3,), written=False, needs="av")
+#: Pictures of formats that imageio reads, which their names are put in for.
+OTHER = Format("other", (), _ANY, (), written=False, needs="imageio")
 # Those of pictures that can be written.
 _WRITTEN = tuple(extension for fmt in FORMATS for extension in fmt.extensions)
 # The brands of files of boxes (ISO/IEC 14496-12) with a picture, and the names of their formats.
@@ -214,7 +216,10 @@ _BRANDS = {
     b"avif": "AVIF",
     b"avis": "AVIF",
     b"crx ": "camera raw",
-    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"), "HEIC"),
+    **dict.fromkeys(b"heic heix heim heis hevc hevx mif1 mif2 mif3 miaf msf1".split(), "HEIC"),
+    **dict.fromkeys(
+        b"avci avcs evbi evbs j2ki j2is jpeg jpgs vvic vvis".split(), "HEIC"
+    ),  # other codecs in HEIF
 }
 # The kinds of pictures in TGA files, and their bits a pixel, or those of a palette's entry.
 _TGA_KINDS, _TGA_BITS = (1, 2, 3, 9, 10, 11), (8, 15, 16, 24, 32)
@@ -266,9 +271,12 @@ def sniff(head: bytes) -> Format | None:
 
 
 def _of_brands(head: bytes) -> Format | None:
-    """The format of a file of boxes: its own brand comes first, and those that it agrees with; AVIF's says most."""
+    """The format of a file of boxes: its own brand comes first, and those that it agrees with; AVIF's says most.
+
+    Behind mif3, the version says the codec's brand.
+    """
     length = min(int.from_bytes(head[:4], "big"), len(head))
-    brands = [head[8:12], *(head[at : at + 4] for at in range(16, length - 3, 4))]
+    brands = [head[8:12], *(head[at : at + 4] for at in range(12, length - 3, 4))]
     found = [_BRANDS[brand] for brand in brands if brand in _BRANDS]
     return by_name("AVIF" if "AVIF" in found else found[0]) if found else None
 

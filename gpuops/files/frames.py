@@ -6,13 +6,17 @@ Sources: GIF89a; PNG (Third Edition) 4.9 and 11.3.6 (APNG); Google, WebP Contain
 from __future__ import annotations
 
 import os
+import struct
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..errors import FileError
+from ..notes import note
 from . import by_pillow
 from .formats import VIDEO, Format
 from .picture import Pixels
-from .reading import parsing
+from .reading import parsing, reading
 from .streams import with_text_name
 
 if TYPE_CHECKING:
@@ -30,7 +34,7 @@ def count(path: str | os.PathLike[str]) -> int:
 
     name = os.fspath(path)
     fmt = format_in(name)
-    with with_text_name(name) as text:
+    with reading(name), with_text_name(name) as text:
         if fmt.name == "TIFF":
             from . import oiio
 
@@ -40,6 +44,10 @@ def count(path: str | os.PathLike[str]) -> int:
             from . import video_frames
 
             return video_frames.count(text)
+        if fmt.needs == "imageio":
+            from . import by_imageio
+
+            return by_imageio.count(text, fmt)
         if fmt.name not in KINDS:
             return 1
         with by_pillow.opened(text, KINDS[fmt.name]) as image:
@@ -72,7 +80,18 @@ def read(path: str, fmt: Format, layer: str | int) -> tuple[Pixels, int]:
         with parsing(path):
             image.seek(index)
             image.load()
-        return by_pillow.samples(image), frames
+        pixels = by_pillow.samples(image)
+    return (_on_screen(path, pixels) if fmt.name == "GIF" else pixels), frames
+
+
+def _on_screen(path: str, pixels: Pixels) -> Pixels:
+    """A GIF's pixels on its logical screen, whose width and height are in its header (GIF89a, sections 18 and 20)."""
+    with open(path, "rb") as file:
+        width, height = struct.unpack_from("<HH", file.read(10), 6)
+    shown = pixels[: height or None, : width or None]
+    if shown.shape != pixels.shape:
+        note(f"{path}: has a frame beyond its screen of {width} x {height} pixels; that part is left out")
+    return np.ascontiguousarray(shown)
 
 
 def chosen(path: str, layer: str | int, count: int, several: str = "frames", one: str = "picture") -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
 from . import by_pillow, colours, frames
@@ -32,14 +33,20 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     """The primary picture, upright; layer is the number of a picture in the file."""
     heif = needed("pillow_heif", path, "HEIC")
     header = read_header(path)
-    with parsing(path):
-        file = heif.open_heif(path, convert_hdr_to_8bit=False, hdr_to_16bit=False)
-        count = len(file)
-        index = file.primary_index if layer is None else frames.chosen(path, layer, count, "pictures")
-        if count > 1 and layer is None:
-            note(f"{path}: holds {count} pictures; the primary one is used")
-        image = file[index]
-        samples = np.array(np.asarray(image))
+    try:
+        with parsing(path):
+            file = heif.open_heif(path, convert_hdr_to_8bit=False, hdr_to_16bit=False)
+            count = len(file)
+            index = file.primary_index if layer is None else frames.chosen(path, layer, count, "pictures")
+            if count > 1 and layer is None:
+                note(f"{path}: holds {count} pictures; the primary one is used")
+            image = file[index]
+            samples = np.array(np.asarray(image))
+    except FileError:
+        if not header.codec:
+            raise
+        of_other = f"holds a picture by {header.codec} in HEIF, of which HEVC is read"
+        raise FileError(f"{path}: {of_other}; convert it first") from None
     info = dict(image.info)
     samples = samples if samples.ndim == 3 else samples[:, :, None]
     pixels = full_range(samples, int(info["bit_depth"]))

@@ -16,20 +16,36 @@ from .boxes import boxes
 #: The most bytes of the box that says all but pixels; more is an attack.
 _LONGEST = 1 << 26
 
+#: The items' types of codecs other than those of HEIC and AVIF, by their names.
+_CODECS = {
+    "avc1": "AVC",
+    "vvc1": "VVC",
+    "j2k1": "JPEG 2000",
+    "jpeg": "JPEG",
+    "unci": "no codec (uncompressed)",
+}
+
 
 @dataclass(frozen=True)
 class PrimaryItem:
-    """The primary item's bits a sample, whether it is gray, and its code points of primaries and transfer."""
+    """The primary item's bits a sample, whether it is gray, its code points of primaries and transfer, and its codec,
+    where that is neither HEIC's nor AVIF's.
+    """
 
     bits: int = 8
     gray: bool = False
     codes: tuple[int, int] | None = None
+    codec: str = ""
 
 
 def read_header(path: str) -> PrimaryItem:
     """What a file says of its primary picture; a FileError where it says nothing that makes sense."""
     with open(path, "rb") as file:
         found = {kind: (start, size) for kind, start, size in boxes(file, 0, file.seek(0, 2))}
+        if b"mini" in found:
+            raise FileError(
+                f"{path}: has a short header (its box 'mini'), which is not read; convert it first"
+            )
         if b"meta" not in found or found[b"meta"][1] > _LONGEST:
             raise FileError(f"{path}: is damaged: it does not say what it holds")
         start, size = found[b"meta"]
@@ -68,7 +84,17 @@ def _header(meta: dict[bytes, bytes]) -> PrimaryItem:
             )
         elif kind == b"colr" and data[:4] == b"nclx":
             codes = struct.unpack_from(">HH", data, 4)
-    return PrimaryItem(bits, gray, codes)
+    return PrimaryItem(bits, gray, codes, _codec(meta.get(b"iinf", b""), primary))
+
+
+def _codec(data: bytes, item: int) -> str:
+    """What a picture is coded by that is neither HEIC nor AVIF: the type in its box infe; "" for others."""
+    for _, at, size in boxes(BytesIO(data), 8 if data[:1] == b"\1" else 6, len(data)):
+        entry = data[at : at + size]
+        wide = 4 if entry[:1] == b"\3" else 2
+        if int.from_bytes(entry[4 : 4 + wide], "big") == item:
+            return _CODECS.get(entry[6 + wide : 10 + wide].decode("latin-1"), "")
+    return ""
 
 
 def _of_item(file: BinaryIO, item: int) -> list[int]:

@@ -1,7 +1,8 @@
 """Netpbm's pictures: PBM, PGM and PPM, in text and in bytes, and PAM.
 
 Source: the formats' descriptions of Netpbm (pbm, pgm, ppm, pam). Samples 0 to maxval are spread over 8 bits, or over
-16 where maxval is larger than 255. The first picture of a file is read.
+16 where maxval is larger than 255. The first picture of a file is read; the lines of its header may end as Windows
+has it.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from .picture import Picture, Pixels
 
 #: White space and remarks between the numbers of a header.
 _GAP = rb"(?:\s|#[^\n]*\n)+"
+#: The sizes in a header, with the kind of line end after its kind, and the end of all headers.
+_SIZES, _END = rb"(?=(\r\n)?)" + _GAP + rb"(\d+)" + _GAP + rb"(\d+)", rb"(?:\2|\s)"
 #: The header of PBM: its kind, width and height.
-_BITS = re.compile(rb"P([14])" + _GAP + rb"(\d+)" + _GAP + rb"(\d+)\s")
+_BITS = re.compile(rb"P([14])" + _SIZES + _END)
 #: The header of PGM and PPM: the same, and the largest value.
-_VALUES = re.compile(rb"P([2356])" + _GAP + rb"(\d+)" + _GAP + rb"(\d+)" + _GAP + rb"(\d+)\s")
+_VALUES = re.compile(rb"P([2356])" + _SIZES + _GAP + rb"(\d+)" + _END)
 #: The bytes in which a header has to end.
 LONGEST = 1 << 16
 #: The channels of PAM's kinds of tuples that are pictures.
@@ -56,6 +59,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         else:
             kind = np.dtype(np.uint8 if most < 256 else ">u2")
             samples = _bytes(path, file, count * kind.itemsize).view(kind)
+        if re.fullmatch(rb"P[1-7]", file.read(2)):
+            note(f"{path}: is read without the pictures after its first")
     if samples.max() > most:
         raise FileError(f"{path}: is damaged: it has values beyond its largest one, {most}")
     if head[1:2] in b"14":  # 1 is black
@@ -90,8 +95,8 @@ def header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
     if found is None:
         raise FileError(f"{path}: is damaged: its header is not complete")
     channels = 3 if found[1] in b"36" else 1
-    most = int(found[4]) if found.re is _VALUES else 1
-    return int(found[2]), int(found[3]), channels, most, found.end()
+    most = int(found[5]) if found.re is _VALUES else 1
+    return int(found[3]), int(found[4]), channels, most, found.end()
 
 
 def _pam_header(path: str, head: bytes) -> tuple[int, int, int, int, int]:

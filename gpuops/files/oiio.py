@@ -11,7 +11,8 @@ import numpy as np
 
 from ..errors import FileError
 from ..process import ahead
-from . import threads
+from . import mended_jpeg, threads
+from .reading import trouble
 
 ahead.extension("OpenImageIO")  # which takes longer to load than most files to read
 import OpenImageIO  # noqa: E402
@@ -26,10 +27,8 @@ _STRIP_ROWS = 256
 _LARGE = 1 << 30
 #: The most pixel bytes that a byte of a file can hold: deflate reaches 1032, JPEG 1024, LZW 1400.
 _DENSEST = 2000
-#: libjpeg's remark on files that decode well.
+#: libjpeg's remark on files that decode well. It keeps further ones for itself, also that a file is cut off.
 _BENIGN = "extraneous bytes before marker"
-#: OpenImageIO's messages on undamaged files of a kind that it cannot decode.
-_UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat", "Invalid bits")
 
 threads.tell(OpenImageIO)
 
@@ -134,7 +133,7 @@ class Reader:
 
     def _checked(self, pixels: Any, height: int, width: int) -> np.ndarray[Any, Any]:
         error = _error(self._input)
-        if pixels is None or (error and _BENIGN not in error):
+        if pixels is None or (error and not (_BENIGN in error and mended_jpeg.has_end(self.path))):
             raise self._trouble("read", error)
         return np.ascontiguousarray(np.asarray(pixels).reshape(height, width, -1))
 
@@ -155,10 +154,7 @@ class Reader:
 
     def _trouble(self, verb: str, error: str) -> FileError:
         reason = error.split("\n")[0].replace(f' ("{self.path}")', "").replace(self.path, "it").rstrip(".")
-        if any(words in reason for words in _UNSUPPORTED):
-            return FileError(f"{self.path}: is of a kind that cannot be read ({reason}); convert it first")
-        detail = f" ({reason})" if reason else ""
-        return FileError(f"{self.path}: could not be {verb}: the file is cut off or damaged{detail}")
+        return trouble(self.path, verb, reason)
 
 
 def _error(source: Any) -> str:

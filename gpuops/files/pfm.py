@@ -1,7 +1,7 @@
 """Portable FloatMap: a text header, then float32 rows from the bottom to the top.
 
-Format: Paul Debevec's description; a negative scale means little-endian. Its magnitude has no agreed meaning
-and is ignored, as other readers do.
+Format: Paul Debevec's description; a negative scale means little-endian. Its magnitude has no agreed meaning: of other
+readers some multiply by it, some divide, and some ignore it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import re
 import numpy as np
 
 from ..errors import FileError
+from ..notes import note
 from ..params.storage import Storage
 from .formats import Format
 from .picture import Picture
 
-# The header: the kind of file, width, height, and scale.
-_HEADER = re.compile(rb"(PF|Pf)\s+(\d+)\s+(\d+)\s+([-+.\deE]+)\s")
+# The header: the kind of file, width, height, and scale. Its lines may all end as Windows has it.
+_HEADER = re.compile(rb"(PF|Pf)(?=(\r\n)?)\s+(\d+)\s+(\d+)\s+([-+.\deE]+)(?:\2|\s)")
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
@@ -28,18 +29,26 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         if header is None:
             raise FileError(f"{path}: is damaged: its PFM header is not complete")
         channels = 3 if header[1] == b"PF" else 1
-        width, height = int(header[2]), int(header[3])
+        width, height = int(header[3]), int(header[4])
         try:
-            order = "<" if float(header[4]) < 0 else ">"
+            scale = float(header[5])
         except ValueError:
-            raise FileError(f"{path}: is damaged: its PFM header has no scale") from None
+            scale = 0
+        if scale == 0:
+            raise FileError(
+                f"{path}: is damaged: its PFM header has no scale, whose sign tells the order of bytes"
+            )
         if min(width, height) < 1:
             raise FileError(f"{path}: has no pixels ({width} x {height})")
         there = os.path.getsize(path) - header.end()
         if there < 4 * width * height * channels:
             raise FileError(f"{path}: is cut off: {width} x {height} pixels need more than its {there} bytes")
         file.seek(header.end())
-        data = np.fromfile(file, order + "f4", width * height * channels)
+        data = np.fromfile(file, ("<" if scale < 0 else ">") + "f4", width * height * channels)
+    if abs(scale) != 1:
+        note(
+            f"{path}: is read without its scale of {abs(scale):g}, by which some programs multiply or divide"
+        )
     pixels = data.reshape(height, width, channels)[::-1].astype("f4")
     return Picture(np.ascontiguousarray(pixels), linear=True)
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.storage import GAIN_MAP, USUAL, Storage
+from ..process import standard_error
 from . import colours, containers
 from .formats import EXTENSIONS, VIDEO, Format, by_name, format_of, sniff
 from .light_range import within
@@ -55,7 +56,8 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Pic
     name = os.fspath(path)
     fmt, start = _begun(name)
     with reading(name), with_text_name(name) as text:
-        module, more = _module(fmt, _READERS), () if fmt.name in _READERS else (start,)
+        module = _module(fmt, _READERS)
+        more = (start,) if module.__name__.endswith("raster") else ()
         picture: Picture = module.read(text, fmt, layer, *more)
         return picture
 
@@ -102,6 +104,7 @@ def _draft(path: str | os.PathLike[str], fmt: Format, *, overwrite: bool) -> Ite
     with (
         atomic(path, overwrite=overwrite, tells_errors=tells_errors) as temporary,
         called(temporary, os.fspath(path)),
+        standard_error.quiet(),
     ):
         yield temporary
 
@@ -166,6 +169,12 @@ def _begun(name: str) -> tuple[Format, bytes]:
     if fmt is None:
         if name.lower().endswith(VIDEO.extensions):
             return VIDEO, start
+        from . import by_imageio
+
+        with reading(name), with_text_name(name) as text:
+            other = by_imageio.format_in(text)
+        if other is not None:
+            return other, start
         raise FileError(f"{name}: is not a picture in a known format; known are {' '.join(EXTENSIONS)}")
     return fmt, start
 
@@ -176,7 +185,8 @@ def _module(fmt: Format, modules: dict[str, str]) -> Any:
     raster's ``read`` also takes the file's first bytes. Formats :data:`BY_ROWS` have ``writer`` in place of ``write``:
     a context whose function takes rows.
     """
-    return import_module(f".{modules.get(fmt.name, 'raster')}", __package__)
+    default = "by_imageio" if fmt.needs == "imageio" else "raster"
+    return import_module(f".{modules.get(fmt.name, default)}", __package__)
 
 
 def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callable[[Pixels], Pixels]]:

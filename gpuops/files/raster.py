@@ -5,7 +5,10 @@ PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write th
 
 from __future__ import annotations
 
+import struct
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +17,9 @@ from ..errors import FileError
 from ..notes import note
 from ..params.storage import Storage
 from ..pixels.colour import unusual
-from . import by_pillow, colours, containers, frames, oiio, png_rows, tiff_page
+from . import by_pillow, colours, containers, frames, mended_jpeg, oiio, png_rows, tiff_page
 from .containers import is_progressive
+from .drafts import draft_file
 from .formats import Format
 from .picture import Metadata, Picture, Pixels
 from .raster_page import (
@@ -28,6 +32,7 @@ from .raster_page import (
     icc_of,
     is_of_inks,
 )
+from .streams import called
 from .strips import COPIES, NeedsWholeFile, RowsOf
 
 if TYPE_CHECKING:
@@ -37,19 +42,44 @@ if TYPE_CHECKING:
 _MOST_OF_INKS = 4
 #: The least width and height in pixels, as JPEG 2000's encoder halves the picture five times.
 _JPEG2000_LEAST = 32
+#: Bytes of a PNG file to the end of what its header says.
+_PNG_HEADER = 29
 #: The interpretation of gray whose 0 is white.
 _MIN_IS_WHITE = 0
 #: The interpretation of red, green and blue.
 _RGB = 2
 #: The interpretation of colours from a palette.
 _PALETTE = 3
+#: The interpretation of brightness and colours.
+_YCBCR = 6
 #: The interpretation of a sensor's mosaic of colours.
 _MOSAIC = 32803
+#: The numbers of compressions that OpenImageIO may lack: LERC, LZMA, Zstandard, JPEG 2000, PNG and JPEG XL.
+_BY_TIFFFILE = (34887, 34925, 50000, 34712, 34933, 50002)
 #: The interpretations that are gray or RGB, or become so in decoding.
-_PHOTOMETRICS = (_MIN_IS_WHITE, MIN_IS_BLACK, _RGB, _PALETTE, 4, SEPARATED, 6, _MOSAIC)
+_PHOTOMETRICS = (_MIN_IS_WHITE, MIN_IS_BLACK, _RGB, _PALETTE, 4, SEPARATED, _YCBCR, _MOSAIC)
 
 
 def read(path: str, fmt: Format, layer: str | int | None, start: bytes) -> Picture:
+    try:
+        return _read(path, fmt, layer, start)
+    except FileError:
+        found = mended_jpeg.of_file(path) if fmt.name == "JPEG" else None
+        if found is None:
+            raise
+        with suppress(FileError), draft_file(tempfile.gettempdir()) as copy, called(copy, path):
+            with open(copy, "wb") as file:
+                file.write(found[0])
+            with oiio.Reader(copy) as whole:  # Pillow, which some are read by, does not tell of missing data
+                whole.read()
+            picture = _read(copy, fmt, layer, found[0][: containers.SMALL])
+            for fault in found[1]:
+                note(f"{path}: {fault}; all of its picture is there")
+            return picture
+        raise
+
+
+def _read(path: str, fmt: Format, layer: str | int | None, start: bytes) -> Picture:
     extras = _extras(path, fmt, start)
     if layer in extras.layers[1:]:
         from . import gain_map
@@ -65,6 +95,9 @@ def read(path: str, fmt: Format, layer: str | int | None, start: bytes) -> Pictu
         return page.picture(by_pillow.read(path, "JPEG2000"))
     if layer is not None and frames.is_animated(fmt, extras):
         return _frame(path, fmt, layer, extras)
+    if fmt.name == "PNG" and _is_dense(start):
+        page = Page(path, fmt, extras, oiio.no_spec(), ("0",), _page(path, layer), layer is None, header)
+        return page.picture(by_pillow.read(path, "PNG"))
     with oiio.Reader(path) as file:
         page = _open(path, file, fmt, layer, extras, header)
         if fmt.name == "Radiance HDR":
@@ -105,6 +138,10 @@ def _frame(path: str, fmt: Format, layer: str | int, extras: containers.Extras) 
 def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
     """The picture in a PNG, JPEG or TIFF file, its rows, and how many come together, if ``most`` bytes are too few."""
     light = fmt.name == "JPEG" and layer is not None and layer in _extras(path, fmt).layers[1:]
+    if fmt.name == "PNG":
+        with open(path, "rb") as start:
+            if pixels := _is_dense(start.read(_PNG_HEADER)):
+                raise NeedsWholeFile("has a large palette picture of few bits", 3 * pixels)
     with oiio.Reader(path) as file:
         spec = file.spec()
         if spec.image_bytes() * COPIES * _MOST_OF_INKS <= most and fmt.name != "TIFF":
@@ -125,14 +162,18 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
             raise NeedsWholeFile("has a gain map", nbytes)
         if page.is_for_pillow:
             raise NeedsWholeFile("is a JPEG of inks", nbytes)
+        if fmt.name == "JPEG" and mended_jpeg.of_file(path) is not None:
+            raise NeedsWholeFile("is a JPEG that breaks the standard", nbytes)
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
             raise NeedsWholeFile("holds doubles, or its channels one after the other", nbytes)
+        if fmt.name == "TIFF" and tiff_page.is_sparse(path, page.index):
+            raise NeedsWholeFile("lacks some of its strips or tiles", nbytes)
         if (fmt.name == "PNG" and _is_interlaced(path)) or (fmt.name == "JPEG" and is_progressive(path)):
             raise NeedsWholeFile("is interlaced or progressive", nbytes)
         convert = _check_samples(path, file, page)
         kind = np.dtype(oiio.DTYPES[str(spec.format)])
         picture, finished = page.described((spec.height, spec.width, spec.nchannels), kind)
-        raw, by_tifffile = page.inks is not None, _only_tifffile(fmt, spec)
+        raw, by_tifffile = page.inks is not None, _only_tifffile(path, page)
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
         if by_tifffile:
@@ -186,7 +227,7 @@ def _samples(path: str, file: oiio.Reader, page: Page) -> Pixels:
         shape = spec.height, spec.width, spec.nchannels
         with np.errstate(over="ignore"):  # values beyond float's range become infinite
             return tiff.read_double(path, page.index, shape).astype(np.float32)
-    if _only_tifffile(page.fmt, spec):
+    if _only_tifffile(path, page):
         from . import tiff
 
         file.check_plausible(spec)
@@ -227,23 +268,36 @@ def _check_samples(path: str, file: oiio.Reader, page: Page) -> Callable[[Pixels
     return converted
 
 
-def _only_tifffile(fmt: Format, spec: Any) -> bool:
-    """Whether a TIFF file has a compression that OpenImageIO lacks, or makes RGB of, and samples of colours or inks."""
-    kind, compression = (
-        spec.get_int_attribute(PHOTOMETRIC, MIN_IS_BLACK),
-        spec.get_string_attribute("compression"),
-    )
-    lacking = (kind in (MIN_IS_BLACK, _RGB, SEPARATED) and compression == "zstd") or (
+def _only_tifffile(path: str, page: Page) -> bool:
+    """Whether OpenImageIO does not read a TIFF file's samples of colours or inks as they are, or some are missing."""
+    if page.fmt.name != "TIFF":
+        return False
+    spec, compression = page.spec, page.spec.get_string_attribute("compression")
+    kind = spec.get_int_attribute(PHOTOMETRIC, MIN_IS_BLACK)
+    whole: bool = spec.get_int_attribute("oiio:BitsPerSample") == 8 * spec.format.size()
+    if tiff_page.is_sparse(path, page.index):
+        if not whole or kind not in (MIN_IS_BLACK, _RGB, SEPARATED, *(_YCBCR,) * (compression == "jpeg")):
+            raise FileError(
+                f"{path}: has only some of its strips or tiles; write it anew with all of them first"
+            )
+        return True
+    number = spec.get_int_attribute("tiff:Compression")
+    lacking = (kind in (MIN_IS_BLACK, _RGB, SEPARATED) and number in _BY_TIFFFILE) or (
         kind == SEPARATED and compression == "jpeg"
     )
-    whole = spec.get_string_attribute("planarconfig") != "separate" and str(spec.format) in oiio.DTYPES
-    return fmt.name == "TIFF" and lacking and whole
+    return lacking and whole and spec.get_string_attribute("planarconfig") != "separate"
+
+
+def _is_dense(start: bytes) -> int:
+    """The pixels of a PNG of a palette and less than 8 bits, if OpenImageIO may take so many for an attack; else 0."""
+    width, height, bits, kind = struct.unpack_from(">IIBB", start.ljust(_PNG_HEADER, b"\0"), 16)
+    return int(width * height) if kind == _PALETTE and bits < 8 and width * height > by_pillow.LARGE else 0
 
 
 def _is_interlaced(path: str) -> bool:
     """Whether a PNG file is interlaced: the last byte of its header."""
     with open(path, "rb") as file:
-        return file.read(29)[28:] != b"\0"
+        return file.read(_PNG_HEADER)[28:] != b"\0"
 
 
 def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:

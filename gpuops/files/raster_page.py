@@ -116,6 +116,10 @@ class Page:
             unused.append(f"gain map (--layer {self.names[1]} applies it)")
         elif several and self.first:
             note(f"{path}: holds {len(self.names)} pages; the first is used")
+        elif fmt.name == "TIFF" and (
+            more := tiff_page.of_stack(spec.get_string_attribute("ImageDescription"))
+        ):
+            note(f"{path}: holds {more} in one page; the first is used")
         if unused:
             note(f"{path}: is read without its {', '.join(unused)}")
 

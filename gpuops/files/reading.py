@@ -10,6 +10,26 @@ from functools import cache
 from typing import Any
 
 from ..errors import FileError
+from ..process import standard_error
+
+#: What libraries say, in lower case, of undamaged files of a kind that they cannot decode.
+_KINDS = (
+    "support",
+    "implemented",
+    "configured",
+    "cannot handle",
+    "sampleformat",
+    "invalid bits",
+    "pixel format",
+)
+
+
+def trouble(name: str, verb: str, reason: str) -> FileError:
+    """The error of a library that has not "read" or "opened" a file: because it is damaged, or of some kind."""
+    if any(words in reason.lower() for words in _KINDS):
+        return FileError(f"{name}: is of a kind that cannot be read ({reason}); convert it first")
+    detail = f" ({reason})" if reason else ""
+    return FileError(f"{name}: could not be {verb}: the file is cut off or damaged{detail}")
 
 
 @cache
@@ -23,9 +43,13 @@ def quiet_tifffile() -> Any:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """While it lasts, errors of the system become a FileError that names the file, such as that of opening a folder."""
+    """While it lasts, errors of the system become a FileError that names the file, such as that of opening a folder.
+
+    What codecs print to standard error is dropped.
+    """
     try:
-        yield
+        with standard_error.quiet():
+            yield
     except FileNotFoundError:
         raise FileError(f"{name}: no such file") from None
     except UnicodeDecodeError:
@@ -46,5 +70,4 @@ def parsing(name: str) -> Iterator[None]:
     except (FileError, MemoryError):
         raise
     except Exception as error:
-        reason = str(error).split("\n")[0]
-        raise FileError(f"{name}: could not be read: it is cut off or damaged ({reason})") from None
+        raise trouble(name, "read", str(error).split("\n")[0]) from None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from math import prod
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..errors import FileError
 from . import by_pillow, oiio
 from .boxes import boxes
 from .formats import Format
@@ -21,7 +23,7 @@ _PILLOW_BYTES = {"P": 4, "PA": 4, "I;16": 2, "I": 4, "F": 4}
 # Formats that OpenImageIO opens without decoding them.
 _OIIO = ("Radiance HDR", "DPX", "TGA")
 # Formats whose pixels take as many bytes as their files.
-_PLAIN = ("PFM", "FITS", "PAM", "NPY")
+_PLAIN = ("PFM", "FITS", "PAM", "NPY", "SPE")
 # JPEG XL's aspect ratios, by their codes.
 _RATIOS = ((1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1))
 
@@ -35,8 +37,10 @@ def nbytes_in(path: str, fmt: Format, layer: str | int | None = None) -> int | N
         if fmt.name in _OIIO:
             with oiio.Reader(path) as reader:
                 return int(reader.spec().image_bytes())
-        if fmt.name in _PILLOW:
-            return _by_pillow(path, _PILLOW[fmt.name])
+        if fmt.name in _PILLOW or (fmt.needs == "imageio" and fmt.name not in _PLAIN):
+            with suppress(FileError):
+                return _by_pillow(path, _PILLOW.get(fmt.name))
+            return 2 * os.path.getsize(path)  # of uncompressed kinds that Pillow does not know
         if fmt.name in _PLAIN:
             return os.path.getsize(path)
         if fmt.name == "NPZ":
@@ -46,13 +50,14 @@ def nbytes_in(path: str, fmt: Format, layer: str | int | None = None) -> int | N
         return None
 
 
-def _by_pillow(path: str, kind: str) -> int:
+def _by_pillow(path: str, kind: str | None) -> int:
     with by_pillow.opened(path, kind) as image:
+        pictures = int(getattr(image, "n_frames", 1))
         count = image.width * image.height * _PILLOW_BYTES.get(image.mode, len(image.getbands()))
     if kind == "AVIF":
         from . import heif
 
-        count *= 1 if heif.read_header(path).bits <= 8 else 2
+        count *= 1 if heif.read_header(path).bits <= 8 else 2 * pictures  # which are decoded together
     return int(count)
 
 

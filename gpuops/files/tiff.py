@@ -48,10 +48,7 @@ def can_hold_exif(picture: Picture) -> bool:
 def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np.float64]:
     """The double samples of a page, (height, width, channels); OpenImageIO leaves some of them out."""
     try:
-        with quiet_tifffile().TiffFile(path) as file:
-            samples = file.pages[page].asarray()
-            planar = file.pages[page].axes.startswith("S")
-        return np.moveaxis(samples, 0, 2) if planar else samples.reshape(shape)
+        return _whole(path, page, shape)
     except MemoryError:
         raise
     except Exception as error:  # whatever its parsers meet in a damaged file
@@ -62,13 +59,29 @@ def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np
 
 
 def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
-    """The samples of a page, (height, width, channels), of a compression that OpenImageIO does not know."""
-    with parsing(path), quiet_tifffile().TiffFile(path) as file:
-        return np.ascontiguousarray(file.pages[page].asarray().reshape(shape))
+    """The samples of a page, (height, width, channels), that OpenImageIO cannot read."""
+    with parsing(path):
+        return _whole(path, page, shape)
+
+
+def _whole(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
+    """The samples of strips or tiles; where the file has none they are 0, or what the tag GDAL_NODATA says."""
+    with quiet_tifffile().TiffFile(path) as file:
+        found = file.pages[page].aspage()
+        height, width, channels = shape
+        planes = channels if found.planarconfig == 2 else 1
+        samples = np.full((planes, height, width, channels // planes), found.nodata, found.dtype)
+        # unsorted, tifffile to 2026.3 takes others for those that the file lacks
+        parts = found.segments(maxworkers=threads.count(), buffersize=_AHEAD, sort=True)
+        for segment, (plane, _, top, left, _), _ in parts:
+            if segment is not None:
+                part = samples[plane, top:, left:][: segment.shape[1], : segment.shape[2]]
+                part[:] = segment[0, : part.shape[0], : part.shape[1]]
+    return samples[0] if planes == 1 else np.ascontiguousarray(samples[..., 0].transpose(1, 2, 0))
 
 
 def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> Iterator[Pixels]:
-    """Gives the same samples from the top on, about ``count`` rows at a time: whole strips, or rows of tiles."""
+    """Gives what :func:`read_samples` returns, about ``count`` rows at a time: whole strips, or rows of tiles."""
     height, width, channels = shape
     with parsing(path), quiet_tifffile().TiffFile(path) as file:
         found = file.pages[page].aspage()

@@ -1,13 +1,15 @@
 """Statements of a TIFF directory on its samples, beyond what the decoder tells.
 
-Source: TIFF revision 6.0, sections 3 (BaselineTIFF), 16 (CMYK Images) and 18 (Associated Alpha Handling).
+Sources: TIFF revision 6.0, sections 3 (BaselineTIFF), 16 (CMYK Images) and 18 (Associated Alpha Handling); GDAL's
+page on GeoTIFF, "Sparse files".
 """
 
 from __future__ import annotations
 
+import re
 import struct
 
-from . import depth
+from . import depth, tiff_structure
 from .picture import Pixels
 
 # The tag ExtraSamples.
@@ -16,6 +18,8 @@ _EXTRA_SAMPLES = 338
 _ASSOCIATED, _UNASSOCIATED = 1, 2
 # The tag InkSet, and its value for CMYK.
 _INK_SET, _CMYK = 332, 1
+# The tags of where strips and tiles are, each with that of their bytes.
+_PLACES = ((273, 279), (324, 325))
 # The values of PhotometricInterpretation of gray, 0 white or black.
 _GRAY = (0, 1)
 
@@ -42,16 +46,35 @@ def alpha(path: str, page: int, colours: int) -> tuple[int, bool]:
     return -1, False
 
 
+def is_sparse(path: str, page: int) -> bool:
+    """Whether some of a page's strips or tiles are not in the file: their place and size are 0, as GDAL has it."""
+    entries = _entries(path, page)
+    for place, size in _PLACES:
+        if place in entries and size in entries:
+            pairs = zip(entries[place].integers(), entries[size].integers(), strict=False)
+            return any(pair == (0, 0) for pair in pairs)
+    return False
+
+
 def _tag(path: str, page: int, tag: int) -> tuple[int, ...] | None:
     """The whole numbers of a page's tag, or None where there is none, or the directory is damaged."""
-    from . import tiff_structure
+    entry = _entries(path, page).get(tag)
+    return tuple(entry.integers()) if entry else None
 
+
+def _entries(path: str, page: int) -> dict[int, tiff_structure.Entry]:
+    """The tags of a page; none where the directory is damaged."""
     try:
         with open(path, "rb") as file:
-            entry = tiff_structure.entries_of_page(file, page).get(tag)
+            return tiff_structure.entries_of_page(file, page)
     except (tiff_structure.MalformedError, struct.error):
-        return None
-    return tuple(entry.integers()) if entry else None
+        return {}
+
+
+def of_stack(description: str) -> str:
+    """What ImageJ's description tells of pictures that follow the one of a directory; "" where there are none."""
+    found = re.match(r"ImageJ=.*\nimages=(\d{1,9})", description, re.DOTALL)
+    return f"{found[1]} pictures" if found and int(found[1]) > 1 else ""
 
 
 def colours(photometric: int, channels: int) -> int:

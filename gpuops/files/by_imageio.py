@@ -1,0 +1,98 @@
+"""Pictures that none of the readers here knows, by imageio: its plugins for Pillow's rare formats, and for SPE.
+
+No other plugin is asked: some fetch what they lack, or what a file names, and some take any file for a picture. Of
+Pillow's formats those are left out that start a program (EPS) or only name what they hold (such as GRIB). A file is
+given open, and not by its name, which might be taken for an address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError
+from ..notes import note
+from ..pixels.colour import unusual
+from . import by_pillow, colours, frames
+from .formats import OTHER, Format
+from .picture import DTYPES, Metadata, Picture
+from .reading import parsing
+
+#: Pillow's names of the formats that are read.
+_FORMATS = "BLP CUR DCX DIB FLI FTEX GBR ICNS ICO MCIDAS MSP PCD PCX PIXAR QOI SGI SUN XBM XPM XVTHUMB"
+#: What Pillow's modes are converted to; those of 16 bits stay as they are.
+_MODES: dict[str, str | None] = {
+    "1": "L", "P": "RGB", "PA": "RGBA", "L": "L", "LA": "LA", "RGB": "RGB", "RGBA": "RGBA", "RGBX": "RGB",
+    "I;16": None, "I;16B": None,
+}  # fmt: skip
+#: The same modes for what has a transparent colour.
+_WITH_ALPHA: dict[str | None, str] = {"L": "LA", "RGB": "RGBA"}
+#: The extension of the files of WinView and LightField, which have no sign of their own.
+_SPE = ".spe"
+
+
+def format_in(path: str) -> Format | None:
+    """The format of a file that is read so; None for others."""
+    if path.lower().endswith(_SPE):
+        return replace(OTHER, name="SPE")
+    try:
+        with by_pillow.opened(path) as image:
+            return replace(OTHER, name=image.format) if image.format in _FORMATS.split() else None
+    except FileError:
+        return None
+
+
+def count(path: str, fmt: Format) -> int:
+    """The number of pictures in a file."""
+    if fmt.name == "SPE":
+        with _opened(path, fmt) as file:
+            return int(file.properties().n_images)
+    with by_pillow.opened(path) as image:
+        return int(getattr(image, "n_frames", 1))
+
+
+def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+    """The first picture of a file, or the one of a number; light where it holds floats."""
+    several = count(path, fmt)
+    index = 0 if layer is None else frames.chosen(path, layer, several)
+    options: dict[str, Any] = {}
+    icc = None
+    if fmt.name != "SPE":
+        with by_pillow.opened(path) as image:
+            if image.mode not in _MODES:
+                raise FileError(f"{path}: holds {image.mode} samples; convert it to gray or RGB first")
+            mode, icc = _MODES[image.mode], image.info.get("icc_profile")
+            options["mode"] = _WITH_ALPHA.get(mode, mode) if image.has_transparency_data else mode
+    with _opened(path, fmt) as file:
+        samples = np.asarray(file.read(index=index, **options))
+    if samples.dtype.name not in DTYPES:
+        raise FileError(
+            f"{path}: holds {samples.dtype} samples; convert it to 8 or 16 bits or to float first"
+        )
+    if several > 1 and layer is None:
+        note(f"{path}: holds {several} pictures; the first is used")
+    pixels = np.ascontiguousarray(samples if samples.ndim == 3 else samples[:, :, None])
+    found = colours.of_profile(icc, gray=pixels.shape[2] < 3) if icc else colours.Found()
+    colour = found.told(path, light=pixels.dtype.kind == "f")
+    return Picture(
+        pixels,
+        alpha=not pixels.shape[2] % 2,
+        linear=colour.linear,
+        metadata=Metadata(icc, colour=unusual(colour)),
+        layer=str(index) if several > 1 else "",
+        layers=tuple(map(str, range(several))) if several > 1 else (),
+    )
+
+
+@contextmanager
+def _opened(path: str, fmt: Format) -> Iterator[Any]:
+    import imageio.v3
+
+    imopen: Any = imageio.v3.imopen
+    plugin = "SPE" if fmt.name == "SPE" else "pillow"
+    with parsing(path), open(path, "rb") as data, imopen(data, "r", plugin=plugin) as file:
+        yield file
