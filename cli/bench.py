@@ -142,14 +142,14 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
 )
 @click.option(
     "--form",
-    type=click.Choice(("planes", "pairs")),
+    type=types.ChoiceType(("planes", "pairs")),
     default="planes",
     show_default=True,
     help="A complex number for each channel, or for two.",
 )
 @click.option(
     "--storage",
-    type=click.Choice(("float", "half")),
+    type=types.ChoiceType(("float", "half")),
     default="float",
     show_default=True,
     help="How complex numbers are stored. Half in pairs is StellarWarp's texture.",

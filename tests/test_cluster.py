@@ -81,6 +81,7 @@ def errors(found: list[Done]) -> dict[str, str]:
     return {Path(done.job.source).stem: str(done.error) for done in found if done.error is not None}
 
 
+@pytest.mark.exhaustive
 def test_messages_and_results_are_those_of_one_process(clpix, here, pair) -> None:
     """A large picture comes before small ones, values are clipped in some, and one file is damaged."""
     inputs = [save(here / f"{k:02}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(30)]
@@ -230,6 +231,7 @@ def test_an_answer_is_lost(here, alone, monkeypatch) -> None:
     check_flipped(jobs, here)
 
 
+@pytest.mark.exhaustive
 def test_a_job_that_kills_is_the_only_one_that_fails(here, local) -> None:
     jobs = jobs_of(here, Kills(("05",)))
     found, _ = run_at(local, jobs)
@@ -237,6 +239,7 @@ def test_a_job_that_kills_is_the_only_one_that_fails(here, local) -> None:
     check_flipped([done.job for done in found if done.error is None], here)
 
 
+@pytest.mark.exhaustive
 def test_an_output_of_somebody_else_stays(here, local) -> None:
     """A job that was interrupted may replace its own output, but none that was there before."""
     (here / "marks").mkdir()
@@ -278,6 +281,7 @@ def test_an_interrupted_program_leaves_nothing(here) -> None:
             assert not name.startswith(".")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("retries", [0, 1, 2])
 def test_what_fails_is_tried_again(here, local, retries) -> None:
     (here / "marks").mkdir()
@@ -376,6 +380,7 @@ def test_a_late_worker_of_another_version_is_left_out(here, alone) -> None:
     assert len(said) == 1 and "is left out: it has clpix 9.9" in said[0]
 
 
+@pytest.mark.exhaustive
 def test_a_mistake_is_no_failure_of_an_input(here, pair) -> None:
     with connected(str(pair.file)) as cluster, pytest.raises(TypeError):
         run_at(cluster, jobs_of(here, len, 2))

@@ -395,7 +395,7 @@ def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene, tmp_path) -> Non
         ("--contact-sheet --preset d3d11", "leave out --contact-sheet"),
         ("--plot-curve curve.png --preset d3d11", "leave out --plot-curve"),
         ("--plot-curve curve.png --operator durand", "durand has no curve"),
-        ("--plot-curve out.png", "-o and --plot-curve"),
+        pytest.param("--plot-curve out.png", "-o and --plot-curve", marks=with_plots),
     ],
 )
 def test_refused_looks(clpix, exr, tmp_path, monkeypatch, options, message) -> None:
@@ -469,6 +469,7 @@ def test_an_existing_plot_is_kept_unless_overwrite(clpix, exr, tmp_path) -> None
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 
+@with_plots
 def test_a_plot_never_overwrites_the_input(clpix, tmp_path) -> None:
     write(tmp_path / "in.png", np.full((4, 4, 3), 99, np.uint8), linear=False)
     before = (tmp_path / "in.png").read_bytes()

@@ -28,7 +28,7 @@ from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
-from .choices import each, few, some
+from .choices import each, few
 from .reference import metrics_ssim as reference
 from .test_ssim import bright
 from .tolerance import COMPARE, DOUBLE
@@ -142,7 +142,7 @@ def test_kinds_of_pictures(gpu, rng, dtypes, space) -> None:
         check_same(by_rows(gpu, a, b, how, 13), as_whole(gpu, a, b, how))
 
 
-@some(channels=[1, 3], ppd=[None, 20.0, 150.0])
+@few(1, channels__ppd=[(3, None), (1, 20.0), (3, 150.0)])
 def test_flip_of_whole_tiles(planned, rng, channels, ppd) -> None:
     """Tiles are those of the whole, so that even their sums have the same bits."""
     a, b = two(rng, (210, 75, channels))

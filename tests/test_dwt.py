@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from itertools import cycle, pairwise, product
+from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -446,10 +446,13 @@ def test_the_inverse_is_exact_enough(gpu, shape, name, level, seed) -> None:
 # -- whole numbers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [*product(INTEGER, LIFTING_WAYS), ("dd9/7", LIFTING_WAYS[0])],
-    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value,
+@few(
+    3,
+    name__way=[
+        *zip(INTEGER, LIFTING_WAYS, strict=True),
+        ("dd9/7", LIFTING_WAYS[0]),
+        ("haar", LIFTING_WAYS[1]),
+    ],
 )
 def test_integers_are_the_published_ones_and_lossless(gpu, rng, name, way) -> None:
     for shape in [(1, 1), (1, 6), (7, 1), (2, 3), (33, 18), (40, 301)]:
@@ -488,9 +491,7 @@ def vc2_level(bands: Any, name: str) -> np.ndarray:
     return (a + ((1 << shift) >> 1)) >> shift
 
 
-@pytest.mark.parametrize(
-    ("name", "tile"), [*((name, "private") for name in VC2), ("vc2-fidelity", "local"), ("vc2-haar", "local")]
-)
+@few(2, name__tile=[("vc2-fidelity", "local"), ("vc2-haar", "local"), *((name, "private") for name in VC2)])
 def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
     way: dict[str, Any] = {"integer": True, "tile": tile}
     for shape, levels in [((2, 2), 1), ((4, 6), 1), ((2, 18), 1), ((80, 48), 3), ((36, 600), 2)]:

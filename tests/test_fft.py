@@ -22,7 +22,7 @@ from gpuops.image import COMPLEX_HALF
 from gpuops.kept import Plans
 from gpuops.params.fft import FftParams, FrequencyFilter, SpectrumParams, filter_option
 
-from .choices import each, some
+from .choices import each, few, some
 from .reference.fourier import VIEWS, error, frequency_filter, picture_error
 from .tolerance import DOUBLE
 from .tolerance import FFT as TOLERANCE
@@ -79,21 +79,17 @@ def test_two_dimensions_are_scipys(gpu, rng, shape, method) -> None:
     assert error(full, scipy.fft.fft2(x.astype(float))) < TOLERANCE["single"] and full.dtype == np.complex64
 
 
-@some(
-    method=["auto", "local"],
-    n__kinds=[
-        (180, {("local", False)}),  # 12 · 15 points: in two halves
-        (122, {("local", False)}),  # 2 · 61: the second half by Bluestein's convolution
-        (306, {("local", False)}),  # 17 · 18: the first
-        (323, {("local", False)}),  # 17 · 19: both
-        (
-            131,
-            {("local", True)},
-        ),  # a prime: the convolution goes through global memory, its transforms in halves
-        (
-            131 * 256,
-            {("global", True)},
-        ),  # no halves fit: the convolution's transforms go through memory as well
+@few(
+    3,
+    n__kinds__method=[
+        (122, {("local", False)}, "auto"),  # 2 · 61: the second half by Bluestein's convolution
+        (323, {("local", False)}, "local"),  # 17 · 19: both
+        # A prime: the convolution goes through global memory, its transforms in halves.
+        (131, {("local", True)}, "auto"),
+        (180, {("local", False)}, "local"),  # 12 · 15 points: in two halves
+        (306, {("local", False)}, "auto"),  # 17 · 18: the first
+        # No halves fit: the convolution's transforms go through memory as well.
+        (131 * 256, {("global", True)}, "local"),
     ],
 )
 def test_sizes_beyond_local_memory(tiny, rng, n, kinds, method) -> None:
@@ -122,15 +118,15 @@ def test_sizes_beyond_local_memory(tiny, rng, n, kinds, method) -> None:
     assert kinds <= used
 
 
-@pytest.mark.parametrize(
-    ("shape", "joined"),
-    [
-        ((24, 40), 4),
+@few(
+    2,
+    shape__joined=[
+        ((3, 2), None),
         ((28, 44), 2),  # the last stage's runs are odd
+        ((24, 40), 4),
         ((34, 34), 2),  # complex columns and rows by Bluestein's convolution
         ((180, 12), None),  # columns in two halves
         ((2, 16), None),
-        ((3, 2), None),
     ],
 )
 def test_columns_before_rows(tiny, rng, monkeypatch, shape, joined) -> None:

@@ -256,6 +256,7 @@ def test_a_few_combinations(case) -> None:
     assert error(case) < LIMITS[case.precision]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif("CLPIX_EVERY_FFT" not in os.environ, reason="takes hours: CLPIX_EVERY_FFT=1 runs it")
 @pytest.mark.parametrize("data", dict.fromkeys(case.data for case in ALL + PIXELS), ids=str)
 def test_every_combination(data) -> None:
