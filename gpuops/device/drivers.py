@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from gpuops import notes
 from gpuops.device import cache, pocl, probe, store
-from gpuops.errors import DeviceError
+from gpuops.errors import DeviceError, byte_count
 from gpuops.files.drafts import draft_folder
 from gpuops.process import memory
 
@@ -90,8 +90,8 @@ def _prepare(*, refresh: bool) -> None:
     limit = memory.limit()
     if limit is not None and limit < _ADDRESSES:
         raise DeviceError(
-            f"`ulimit -v` allows {limit / 1e6:.4g} MB of addresses, and OpenCL's drivers may crash with less than "
-            f"{_ADDRESSES / 1e6:.4g} MB: allow more"
+            f"`ulimit -v` allows {byte_count(limit)} of addresses, and OpenCL's drivers may crash with less than "
+            f"{byte_count(_ADDRESSES)}: allow more"
         )
     pocl.tune()
     user = os.environ.get("OCL_ICD_VENDORS", "")
