@@ -601,7 +601,7 @@ def test_few_addresses_are_one_line(megabytes: int) -> None:
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2)"
     done = python(f"{limit}; from clpix.main import main; main(['devices'])")
     assert (done.returncode, done.stdout) == (3, "")
-    assert re.fullmatch(r"clpix: error: `ulimit -v` allows [\d.]+ MB .*: allow more\n", done.stderr), (
+    assert re.fullmatch(r"clpix: error: `ulimit -v` allows [\d.]+ .B .*: allow more\n", done.stderr), (
         done.stderr
     )
 
