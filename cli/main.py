@@ -136,7 +136,7 @@ def show(text: str) -> None:
 
 def warn(text: str, *, details: bool = False) -> None:
     """Writes a note to stderr as a warning; one that is a detail only if those are wanted, and without that word."""
-    if not isinstance(text, notes.Detail):
+    if not isinstance(text, notes.DetailNote):
         complain("warning", text)
     elif details:
         say(f"clpix: {visible(text)}")

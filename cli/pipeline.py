@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 # What is given each job that begins, and what is given the outcome of each.
 Noting = tuple[Callable[[Job], None], Callable[[Done], None]]
+UNNOTED: Noting = (lambda _job: None), (lambda _done: None)
 
 
 def process(
@@ -154,9 +155,7 @@ def _run(
         remarks.told_at_end(),
         status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress,
     ):
-        noting: Noting = (lambda _job: None), (lambda _done: None)
-        if journal is not None:
-            noting = journal.begin, journal.end
+        noting = UNNOTED if journal is None else (journal.begin, journal.end)
         for done in _results(shared, opening, jobs, noting):
             if not shared.quiet:
                 remarks.take(done, at_once=len(jobs) == 1 or shared.verbose > 0)
@@ -171,7 +170,7 @@ def _run(
 
 
 def _results(
-    shared: Shared, opening: Callable[[], Gpu], jobs: Sequence[Job], noting: Noting
+    shared: Shared, opening: Callable[[], Gpu], jobs: Sequence[Job], noting: Noting = UNNOTED
 ) -> Iterator[Done]:
     """Does the jobs on the device that the options name; if there are several of both, on all of these devices.
 

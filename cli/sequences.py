@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .shared import Shared
 
-    Run = Callable[[Sequence[Job], Callable[[Job], None]], Iterable[Done]]
+    Run = Callable[[Sequence[Job]], Iterable[Done]]
 
 
 class MeasuredSequence:
@@ -57,9 +57,7 @@ class MeasuredSequence:
         if len(self._jobs) == 1:
             return [together.alone(job) for job in jobs]
         if self._known is None:
-            found = together.settled(
-                self._jobs, lambda jobs: run(jobs, lambda _job: None), self._failed, self._tell
-            )
+            found = together.settled(self._jobs, run, self._failed, self._tell)
             self._known = {job.target: job for job in found}
         known = self._known
         return [replace(job, work=known[job.target].work) for job in jobs if job.target in known]

@@ -31,7 +31,7 @@ _findings: ContextVar[Callable[[Finding], object] | None] = ContextVar("findings
 on_wait: Callable[[str], object] | None = None
 
 
-class Detail(str):
+class DetailNote(str):
     """A note that is only for those who ask for details."""
 
     __slots__ = ()
@@ -68,7 +68,7 @@ def findings_to(sink: Callable[[Finding], object]) -> Iterator[None]:
 def note(text: str) -> None:
     """Gives the text to the sink of this thread's work; without one, warns with the library's caller as the place."""
     sink = _sink.get()
-    if sink is None and not isinstance(text, Detail):
+    if sink is None and not isinstance(text, DetailNote):
         warnings.warn(text, GpuopsWarning, stacklevel=_outside())
     elif sink is not None:
         sink(text)
@@ -120,7 +120,7 @@ def once(groups: Iterable[tuple[Iterable[str], Iterable[str]]], what: str) -> It
         kinds: dict[str, str] = {}
         for text in texts:
             kind = reduce(lambda rest, name: rest.replace(name, ""), names, text)
-            if not isinstance(text, Detail):
+            if not isinstance(text, DetailNote):
                 kinds.setdefault(re.sub(r"\d+", "", kind), text)
         for kind, text in kinds.items():
             first.setdefault(kind, text)

@@ -131,7 +131,7 @@ def test_split_images(clpix) -> None:
         assert row["room_bytes"] == 1_600_000
     tables = clpix("bench", "dwt", *arguments).out.split("\n\n")
     largest = tables[1].splitlines()[-1]  # figure 4 has the largest image that fits the given memory
-    assert largest.startswith("At most, in 0.0016 GB ")
+    assert largest.startswith("At most, in 1.6 MB ")
     sides = {name: int(side) for name, side in re.findall(r"(laan|in-place) (\d+)", largest)}
     assert sides["laan"] == pytest.approx((1_600_000 / 8) ** 0.5, abs=1)  # it needs twice the image
     assert sides["laan"] < sides["in-place"] <= (1_600_000 / 4) ** 0.5

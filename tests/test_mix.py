@@ -190,7 +190,7 @@ def test_each_gray_image_is_told_of(clpix, rng, tmp_path, command, more) -> None
     for name in names:
         files.write(name, files.Picture(rng.integers(0, 256, (9, 7, 1), np.uint8)))
     files.write(tmp_path / "colour.png", files.Picture(rng.integers(0, 256, (9, 7, 3), np.uint8)))
-    options = ("-o", tmp_path / "{stem}-out.png", *more)
+    options = ("-v", "-o", tmp_path / "{stem}-out.png", *more)
     run = clpix(command[0], *names, command[1], tmp_path / "colour.png", *options)
     assert run.code == 0
     lines = [line for line in run.err.splitlines() if "is mixed as gray" in line]

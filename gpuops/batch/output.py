@@ -17,7 +17,7 @@ from ..files.formats import DEPTHS
 from ..files.streams import to_stream
 from ..gpu import Gpu
 from ..image import Image
-from ..notes import Detail, note
+from ..notes import DetailNote, note
 from ..params.colours import AUTO
 from ..params.files import STREAM
 from ..params.storage import Storage
@@ -323,7 +323,7 @@ class Output:
         self._warn_of_depth(result.dtype)
         lost = result.lost
         if lost.clipped:
-            depth, kind = result.pixels.dtype, Detail if self._only_overshoots(result) else str
+            depth, kind = result.pixels.dtype, DetailNote if self._only_overshoots(result) else str
             self._note(
                 kind(f"{lost.clipped} values were outside the range of {DEPTHS[depth.name]} and clipped")
             )
