@@ -12,7 +12,7 @@ from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Options
-    from gpuops.files import Format, NamedArrays, Picture, Strips
+    from gpuops.files import NamedArrays, Picture, Strips
     from gpuops.gpu import Gpu
     from gpuops.metrics.contents import Measured
 
@@ -49,12 +49,14 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
         options.refuse("without --timing-file no file is written", "overwrite")
 
     import json
+    import sys
     from contextlib import nullcontext
 
     from gpuops.batch import contents, describe
     from gpuops.errors import DeviceError, GpuopsError, visible
     from gpuops.files import Identities, Strips
-    from gpuops.files.streams import printable
+    from gpuops.files.streams import from_stream, printable
+    from gpuops.params.files import STREAM
 
     from .checks import check_apart, check_stdin
     from .main import FAILURE, complain
@@ -69,13 +71,14 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
         check_apart(Identities(shared.inputs), ())
         for path in shared.inputs:
             try:
-                with report.phase("decode") if report else nullcontext():
-                    fmt, content = _read(path, job)
-                    if isinstance(content, Strips) and not stats:
-                        contents.check(content)
-                if stats and gpu is None:
-                    gpu = open_gpu(shared, report)
-                measured = _measured(gpu, path, content, job) if gpu else {}
+                with from_stream(sys.stdin.buffer) if path == STREAM else nullcontext(path) as here:
+                    with report.phase("decode") if report else nullcontext():
+                        fmt, content = contents.read(here, job)
+                        if isinstance(content, Strips) and not stats:
+                            contents.check(content)
+                    if stats and gpu is None:
+                        gpu = open_gpu(shared, report)
+                    measured = _measured(gpu, here, content, job) if gpu else {}
             except (GpuopsError, OSError, MemoryError) as error:
                 if isinstance(error, DeviceError) and gpu is None:  # no file is to blame
                     raise
@@ -98,21 +101,6 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
             click.echo(json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False))
     if failed:
         click.get_current_context().exit(FAILURE)
-
-
-def _read(path: str, job: Options) -> tuple[Format, Picture | NamedArrays | Strips]:
-    """Reads the contents of a file, or of standard input."""
-    import sys
-
-    from gpuops import files
-    from gpuops.batch import contents
-    from gpuops.files import streams
-    from gpuops.params.files import STREAM
-
-    if path == STREAM:
-        with streams.from_stream(sys.stdin.buffer) as name:
-            return files.read_contents(name, layer=job.layer)
-    return contents.read(path, job)
 
 
 def _measured(

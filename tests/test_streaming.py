@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -365,13 +366,22 @@ def test_the_header_tells_what_a_picture_takes(fmt: files.Format, tmp_path: Path
         assert files.open_rows(str(path), None, 4 * takes + 3 * 8192, strict=True) is None
 
 
-def test_a_picture_that_takes_more_than_allowed_is_refused_by_its_header(clpix, tmp_path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez_compressed(path, np.zeros((6000, 6000, 3), np.uint8))
-    run = clpix("flip", "--axis", "both", path, "--memory", "200M", "-o", tmp_path / "b.png")
+@pytest.mark.parametrize(
+    "command", ["flip --axis both -o b.png", "flip --axis both -o b.png --explain", "info"]
+)
+@pytest.mark.parametrize("name", ["a.npz", "-"])
+def test_what_takes_more_than_allowed_is_refused_by_its_header(
+    clpix, tmp_path, monkeypatch, command, name
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez_compressed("a.npz", np.zeros((6000, 6000, 3), np.uint8))
+    with open("a.npz", "rb") as file:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
+        run = clpix(*command.split(), name, "--memory", "200M")
     assert run.code == 1
-    assert "a.npz: NPZ is read as a whole, which takes 324 MB of memory" in run.err
-    assert list(tmp_path.iterdir()) == [path]
+    shown = name.replace("-", "standard input")
+    assert f"{shown}: NPZ is read as a whole, which takes 324 MB of memory" in run.err
+    assert os.listdir() == ["a.npz"]
 
 
 @pytest.mark.parametrize("kind", ["interlaced", "progressive", "planar"])

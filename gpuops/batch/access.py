@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -15,12 +16,12 @@ from ..errors import FileError, are_allowed, byte_count
 from ..files import png_rows
 from ..files.places import is_address
 from ..files.png_rows import Undo
-from ..files.streams import called
+from ..files.streams import INPUT, called, copied
 from ..files.strips import COPIES
 from ..params.files import STREAM
 from ..process.memory import of_machine
 from ..profile import Span
-from .reader import check_source, open_numbers, read_numbers, read_picture
+from .reader import check_source, open_numbers
 
 if TYPE_CHECKING:
     from .job import Options
@@ -91,8 +92,6 @@ class Access:
 
     def rows(self) -> files.Strips | None:
         """Returns the rows of the picture in the input if it takes too much memory as a whole, else None."""
-        if self.path == STREAM:
-            return None
         check_source(self.path)
         strict = self._memory is not None
         most = (self._memory or of_machine() // 2) // self.among
@@ -135,21 +134,20 @@ class Access:
         if self._memory is not None:
             each = f" for each of {self.among} files" if self.among > 1 else ""
             raise FileError(
-                f"{self.path}: {reason}, which takes {byte_count(COPIES * nbytes, up=True)} of memory, and "
+                f"{self._name}: {reason}, which takes {byte_count(COPIES * nbytes, up=True)} of memory, and "
                 f"{are_allowed(self._memory / self.among)}{each}: raise --memory"
             )
 
     def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Returns the arrays and attributes in the input, a file of numbers; only the arrays' rows
         (:class:`gpuops.files.RowsOfArray`), if they take too much memory as a whole."""
-        if self.path != STREAM:
-            check_source(self.path)
-            with self._here() as path:
-                found = open_numbers(path, self._memory or of_machine() // 2)
-            if found is not None:
-                return found
+        check_source(self.path)
         with self._here() as path:
-            arrays, attributes = read_numbers(path)
+            found = open_numbers(path, self._memory or of_machine() // 2)
+        if found is not None:
+            return found
+        with self._here() as path:
+            arrays, attributes = files.read_data(path)
         self._release()
         return arrays, attributes
 
@@ -173,36 +171,45 @@ class Access:
 
     def _whole(self) -> files.Picture:
         with self._here() as path:
-            found = read_picture(path, self._layer)
+            found = files.read(path, layer=self._layer)
         self._release()
         return found
 
     @contextmanager
     def _here(self) -> Iterator[str]:
-        """Gives the input's path on this machine: that of a copy, if it is at an address, which messages name."""
-        if not is_address(self.path):
+        """Gives the input's path: that of a copy, if it is at an address or a stream, which messages name."""
+        if self.path != STREAM and not is_address(self.path):
             yield self.path
             return
         if self._copy is None:
-            from ..files import addresses
-
-            self._copy = self._kept.enter_context(addresses.fetched(self.path))
-        with called(self._copy, self.path):
+            self._copy = self._kept.enter_context(self._fetched())
+        with called(self._copy, self._name):
             yield self._copy
 
+    def _fetched(self) -> AbstractContextManager[str]:
+        if self.path == STREAM:
+            return copied(sys.stdin.buffer)
+        from ..files import addresses
+
+        return addresses.fetched(self.path)
+
+    @property
+    def _name(self) -> str:
+        return INPUT if self.path == STREAM else self.path
+
     def _named(self, found: files.Strips, copy: str) -> files.Strips:
-        """Returns the rows of a copy, with messages that name the address in its place."""
+        """Returns the rows of a copy, with messages that name the input in its place."""
 
         def rows(count: int) -> Iterator[files.Pixels]:
             try:
                 yield from found.rows(count)
             except FileError as error:
-                raise FileError(str(error).replace(copy, self.path)) from None
+                raise FileError(str(error).replace(copy, self._name)) from None
 
-        return replace(found, rows=rows, said=tuple(text.replace(copy, self.path) for text in found.said))
+        return replace(found, rows=rows, said=tuple(text.replace(copy, self._name) for text in found.said))
 
     def _release(self) -> None:
-        """Removes the copy of an input at an address."""
+        """Removes the copy of an input at an address or of a stream."""
         self._kept.close()
         self._copy = None
 

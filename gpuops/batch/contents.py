@@ -11,7 +11,6 @@ from .. import files, notes
 from ..errors import FileError, are_allowed, byte_count
 from ..files.strips import CODEC
 from ..metrics import contents as measure
-from ..params.files import STREAM
 from .access import Access
 from .job import Options
 from .read_ahead import read_ahead
@@ -35,7 +34,7 @@ def read(
     Raises FileError for what cannot be read.
     """
     check_input(path, alone=True)
-    if path != STREAM and not files.is_numbers(path):
+    if not files.is_numbers(path):
         rows = Access(path, options).rows()
         if rows is not None:
             for text in rows.said:

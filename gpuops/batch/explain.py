@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from .. import plan
 from ..errors import byte_count
+from ..files import Strips
 from ..params.files import STREAM
 from ..tiles.course import beside_whole, shapes
 from . import streaming
 from .access import Access
 from .item import Item
-from .reader import check_input, read_picture
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -28,10 +28,11 @@ def explain(gpu: Gpu, job: Job) -> str:
     """
     chain, source, target, options = job.chain, job.source, job.target, job.options
     assert chain is not None
-    check_input(source)
-    picture = read_picture(source, options.layer)
+    access = Access(source, options)
+    found = access.opened()
+    picture = found.picture if isinstance(found, Strips) else found
     todo = plan.plan(chain, options.space, options.light)
-    item = Item(gpu, target, options, Access(source, options))
+    item = Item(gpu, target, options, access)
     item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
     height, width, channels = picture.pixels.shape
     values = height * width * channels
@@ -56,6 +57,7 @@ def explain(gpu: Gpu, job: Job) -> str:
     if idle:
         lines.append(f"{idle} of {len(chain)} steps change nothing and are left out")
     lines.append(f"output  {target}, {options.format if target == STREAM else options.format_of(target)}")
+    access.finish()
     return "\n".join(lines)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from contextlib import suppress
 from typing import Any
 
@@ -15,21 +14,6 @@ from ..params.files import STREAM
 
 # The most bytes of numbers that a byte of a file holds, as far as that is plausible.
 _DENSEST = 2000
-
-
-def read_picture(path: str, layer: str | None = None) -> files.Picture:
-    """Returns the picture in a file, which :func:`check_input` lets pass, or in standard input."""
-    if path == STREAM:
-        return files.read_stream(sys.stdin.buffer, layer=layer)
-    return files.read(path, layer=layer)
-
-
-def read_numbers(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns the arrays and attributes in a file of numbers, or in standard input."""
-    if path == STREAM:
-        return files.read_data_stream(sys.stdin.buffer)
-    check_input(path)
-    return files.read_data(path)
 
 
 def open_numbers(path: str, most: int) -> tuple[dict[str, Any], dict[str, Any]] | None:

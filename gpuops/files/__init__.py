@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .colours import can_say, is_understood
     from .contents import NamedArrays, is_numbers, read_contents
-    from .data import is_data_format, read_data, read_data_stream, write_data, write_data_stream
+    from .data import is_data_format, read_data, write_data, write_data_stream
     from .data_opened import open_data
     from .data_rows import RowsOfArray, write_data_rows
     from .formats import (
@@ -38,7 +38,7 @@ __all__ = [
     "NamedArrays", "NeedsWholeFile", "Picture", "RowsOfArray", "Strips", "can_say", "check_output", "check_place",
     "check_writer", "format_in", "format_named", "format_of", "is_data_format", "is_display_format", "is_numbers",
     "is_understood", "open_data", "open_rows", "output_dtype", "read", "read_contents", "read_data",
-    "read_data_stream", "read_lut", "read_stream", "stripped", "unread", "upright", "write", "write_data",
+    "read_lut", "read_stream", "stripped", "unread", "upright", "write", "write_data",
     "write_data_rows", "write_data_stream", "write_stream", "writing",
 ]  # fmt: skip
 
@@ -46,7 +46,7 @@ __all__ = [
 _MODULES = {
     "colours": "can_say is_understood",
     "contents": "NamedArrays is_numbers read_contents",
-    "data": "is_data_format read_data read_data_stream write_data write_data_stream",
+    "data": "is_data_format read_data write_data write_data_stream",
     "data_opened": "open_data",
     "data_rows": "RowsOfArray write_data_rows",
     "formats": "EXTENSIONS FORMATS ONLY_READ Format format_named format_of is_display_format output_dtype",

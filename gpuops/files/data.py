@@ -28,7 +28,7 @@ from .formats import Format, sniff
 from .output import atomic, check_place
 from .pointers import refuse_pointer
 from .reading import parsing, quiet_tifffile, reading
-from .streams import from_stream, to_stream, with_text_name
+from .streams import to_stream, with_text_name
 
 Array = NDArray[Any]
 # An array's shape and type.
@@ -125,12 +125,6 @@ def write_data_stream(
     """Writes arrays and attributes to a stream, such as standard output."""
     with to_stream(stream, fmt.extension) as path:
         write_data(path, arrays, attributes, compress=compress)
-
-
-def read_data_stream(stream: BinaryIO) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Reads the arrays and attributes that write_data_stream wrote, from a stream such as standard input."""
-    with from_stream(stream) as path:
-        return read_data(path)
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:

@@ -16,8 +16,8 @@ from .. import notes
 from ..errors import FileError
 from .drafts import draft_folder
 
-# The name of standard input in messages.
-_INPUT = "standard input"
+#: The name of standard input in messages.
+INPUT = "standard input"
 # The name of standard output in messages.
 _OUTPUT = "standard output"
 # Bytes that are copied at a time.
@@ -26,16 +26,22 @@ _BLOCK = 1 << 20
 
 @contextmanager
 def from_stream(stream: BinaryIO) -> Iterator[str]:
+    """The path of a file with all that the stream holds, which messages name."""
+    with copied(stream) as path, called(path, INPUT):
+        yield path
+
+
+@contextmanager
+def copied(stream: BinaryIO) -> Iterator[str]:
     """The path of a file with all that the stream holds."""
     with draft_folder() as folder:
-        path = os.path.join(folder, _INPUT)
+        path = os.path.join(folder, INPUT)
         try:
             with open(path, "wb") as file:
                 shutil.copyfileobj(stream, file, _BLOCK)
         except OSError as error:
-            raise FileError(f"{_INPUT}: could not be read ({error.strerror or error})") from None
-        with called(path, _INPUT):
-            yield path
+            raise FileError(f"{INPUT}: could not be read ({error.strerror or error})") from None
+        yield path
 
 
 @contextmanager
