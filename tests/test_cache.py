@@ -69,9 +69,12 @@ def test_where_nothing_can_be_kept(situation: str, source: Path, tmp_path: Path)
     assert np.isfinite(np.load(result)).all() and np.load(result).shape == (9, 13, 3)
 
 
-@pytest.mark.parametrize("each", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
-def test_damaged_files(each: bool, source: Path, tmp_path: Path) -> None:
-    """All files of a cache, or each; the damage is later than the minute in which PoCL makes a file."""
+@pytest.mark.parametrize(
+    ("each", "at_once"),
+    [(False, False), (False, True), pytest.param(True, False, marks=pytest.mark.exhaustive)],
+)
+def test_damaged_files(each: bool, at_once: bool, source: Path, tmp_path: Path) -> None:
+    """All files of a cache, or each; the damage is later than the minute in which PoCL makes a file, or ``at_once``."""
     kept, used, output = tmp_path / "kept", tmp_path / "used", tmp_path / "b.npy"
     program = BLUR.format(source=str(source), output=str(output))
 
@@ -94,7 +97,7 @@ def test_damaged_files(each: bool, source: Path, tmp_path: Path) -> None:
         shutil.copytree(kept, used)
         for name, damaged in some:
             (used / name).write_bytes(damaged((used / name).read_bytes()))
-            later = os.stat(kept / name).st_mtime + 1000
+            later = os.stat(kept / name).st_mtime + 1000 * (not at_once)
             os.utime(used / name, (later, later))
         assert blurred(used) == expected, some
         shutil.rmtree(used)

@@ -52,6 +52,14 @@ def mend(folder: str) -> None:
                 shutil.rmtree(program, ignore_errors=True)
 
 
+def forget(platform: str) -> bool:
+    """Removes the programs kept for a platform, of which one may be damaged unseen; says whether there were any."""
+    programs = list(Path(os.environ.get(_FOLDER, "")).glob("*/*")) if platform == NAME else []
+    for program in programs:
+        shutil.rmtree(program, ignore_errors=True)
+    return bool(programs)
+
+
 def _is_damaged(folder: str, status: os.stat_result) -> bool:
     with os.scandir(folder) as entries:
         for entry in entries:

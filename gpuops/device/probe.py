@@ -60,9 +60,9 @@ def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: b
         found = None if refresh else _cached(key)  # another process may have been faster
         if not found:
             sought = {"platform": key["platform"], "device": [info.name, info.driver], "ordinal": ordinal}
-            found = _verdict(run_canary(["probe", json.dumps(sought)], {}))
-            if found is None:
-                found = Verdict(usable=False, reason="its check gave no sensible answer")
+            found = _tried(sought)
+            if not found.usable and pocl.forget(info.platform):
+                found = _tried(sought)
             lack = None if found.usable else pocl.lack(info.platform)
             if lack is None:
                 cache.store("device", key, {**found._asdict(), **stamp(bad=not found.usable)})
@@ -70,6 +70,11 @@ def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: b
                 found = Verdict(usable=False, reason=lack)
     _verdicts[name] = found
     return found
+
+
+def _tried(sought: Mapping[str, Any]) -> Verdict:
+    found = _verdict(run_canary(["probe", json.dumps(sought)], {}))
+    return found or Verdict(usable=False, reason="its check gave no sensible answer")
 
 
 def _cached(key: Mapping[str, Any]) -> Verdict | None:
