@@ -187,6 +187,10 @@ def command(
             options.refuse("a picture stores no spectrum", "precision")
 
     options.refuse("the spectrum is of stored values", "working")
+    if profile is not None:
+        options.refuse(
+            "a profile has all inputs, also those of outputs that stay", "skip_existing", "update", "resume"
+        )
     numbers = params(False)  # wrong options are reported before any device is sought
 
     from gpuops.batch.spectra import ToSpectrum

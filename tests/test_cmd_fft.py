@@ -189,6 +189,10 @@ def test_a_radial_profile(clpix, tmp_path, rng, size, view, pad) -> None:
     np.testing.assert_allclose(got, [row[2:] for row in expected], rtol=1e-5, atol=1e-4)
     again = clpix("fft", images[0], "-o", tmp_path / "c.npz", "--profile", out)
     assert again.code == 1 and "--overwrite" in again.err and not (tmp_path / "c.npz").exists()
+    part = clpix(
+        "fft", *images, "-o", tmp_path / "{stem}.npz", "--profile", tmp_path / "d.csv", "--skip-existing"
+    )
+    assert part.code == 2 and "all inputs" in part.err
 
 
 def test_a_window_that_loses_pixels_is_named(clpix, tmp_path, rng) -> None:

@@ -384,6 +384,15 @@ def test_what_takes_more_than_allowed_is_refused_by_its_header(
     assert os.listdir() == ["a.npz"]
 
 
+@pytest.mark.parametrize("command", ["mix --picture", "convolve --kernel", "fft --mask"])
+def test_second_pictures_are_refused_by_their_headers(clpix, tmp_path, monkeypatch, command) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez_compressed("a.npz", np.ones((6000, 6000, 3), np.uint8))
+    write(tmp_path / "b.png", (6, 5, 3), "uint8")
+    run = clpix(*command.split(), "a.npz", "b.png", "--memory", "200M", "-o", "c.png")
+    assert run.code == 1 and "a.npz: NPZ is read as a whole, which takes 324 MB of memory" in run.err
+
+
 @pytest.mark.parametrize("kind", ["interlaced", "progressive", "planar"])
 def test_what_has_to_be_read_as_a_whole_says_why(tmp_path: Path, kind: str) -> None:
     import PIL.Image

@@ -130,6 +130,16 @@ class Access:
         if self._memory is not None and COPIES * nbytes > self._memory // self.among:
             self._check_room(nbytes, f"{what} needs the whole picture")
 
+    def check_second(self) -> None:
+        """Raises FileError if the file, a second picture, has to be read as a whole, and takes more than allowed."""
+        if self._memory is not None and self.path != STREAM:
+            try:
+                files.open_rows(self.path, None, self._memory, strict=True)
+            except files.NeedsWholeFile as reason:
+                self._check_room(reason.nbytes, str(reason))
+            except (FileError, OSError):
+                return  # it is no picture, or whoever reads it says what is wrong
+
     def _check_room(self, nbytes: int, reason: str) -> None:
         if self._memory is not None:
             each = f" for each of {self.among} files" if self.among > 1 else ""
