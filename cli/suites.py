@@ -195,7 +195,12 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
     if not telling.quiet and set(seen.totals) == {"new"}:
         click.echo(visible(_about_first_run(about["references"])))
     text = report.to_json(seen)
-    _write(LAST, text)
+    from .main import complain
+
+    try:
+        _write(LAST, text)
+    except FileError as error:  # the verdict stands
+        complain("warning", f"{error}; accept needs it, or --from a report that --json writes")
     if telling.json:
         _write(telling.json, text)
     _write_reports(telling, seen, device)

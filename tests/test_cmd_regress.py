@@ -181,6 +181,14 @@ def test_a_first_run_says_what_to_do(clpix, folders) -> None:
     assert "accept" not in clpix("regress", "out", "refs").out
 
 
+def test_a_folder_that_cannot_be_written_leaves_the_verdict(clpix, folders) -> None:
+    (folders / ".clpix-regress").write_bytes(b"")
+    assert clpix("regress", "out", "out").code == 0
+    run = clpix("regress", "out", "refs", "--json", "report.json")
+    assert run.code == 2 and "warning: .clpix-regress/last.json: could not be written" in run.err
+    assert (folders / "report.json").exists()
+
+
 def test_only_pictures_are_accepted(clpix, here) -> None:
     (here / "out").mkdir()
     (here / "out" / "a\x1b.png").write_text("echo 'not a picture'")
