@@ -105,6 +105,8 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
                 check_storage(shared, shared.output)
             with ThreadPoolExecutor(2, initializer=signals.leave_to_others) as pool:
                 job = shared.of_job()
+                if given.how.mask is not None:
+                    Access(given.how.mask, job).check_second()
                 both_files = [Threaded(pool, path, job, among=comparing.TOGETHER) for path in (first, second)]
                 gpu = open_gpu(shared, report)
                 item = Item(gpu, shared.output or "", job, Access(first, job))
