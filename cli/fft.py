@@ -176,6 +176,7 @@ def command(
             options.refuse("a spectrum is stored as --precision says", "dtype")
             options.refuse("numbers have no axes: give a picture's name, or --view", "axes")
             return
+        options.refuse("a gain map needs light, and a spectrum is none", "gain_map")
         if job.options.depth_of(job.target, "uint8").startswith("float"):
             options.refuse("numbers have no colour space", "colour")
             options.refuse("numbers have no axes: give a picture's name, or leave out --dtype", "axes")
