@@ -77,6 +77,7 @@ LIGHT_OF = {
 NAMES = {"srgb": "sRGB", "pq": "PQ", "gamma:2.2": "gamma 2.2", "linear": "linear"}
 
 
+@pytest.mark.cases(2)
 @some(
     transfer=LIGHT_OF, name=["a.png", "a.jpg", "a.webp", "a.tif", "a.jp2", "a.dpx", "a.exr", "a.hdr", "a.npz"]
 )
@@ -194,6 +195,7 @@ def test_chromaticities_are_converted(clpix, ap1, tmp_path) -> None:
     assert result.pixels.min() < 0  # colours outside Rec. 709
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "command",
     [
@@ -285,6 +287,7 @@ def test_a_profile_that_does_not_count_labels_nothing(clpix, said, suffix, tmp_p
 # Stored values -------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "through", [("fft", "ifft", "npz"), ("fft", "ifft", "tif"), ("dwt", "idwt", "exr")], ids=" ".join
 )

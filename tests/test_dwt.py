@@ -209,6 +209,7 @@ def test_every_size_is_pywts(gpu, rng, name, mode) -> None:
         assert idwt2(gpu, ours, name, mode, shape=shape).shape == shape
 
 
+@pytest.mark.cases(2)
 @some(mode=pywt.Modes.modes, name__tile=[("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
 def test_every_mode_is_pywts(gpu, rng, name, tile, mode) -> None:
     least = 2 if "reflect" in mode else 1
@@ -248,6 +249,7 @@ def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name) -> None:
         assert_close(dwt2(gpu, x, name, "mirror"), cropped)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("tile", ["private", "local"])
 @pytest.mark.parametrize("method", ["lifting", "filterbank"])
 def test_many_tiles(gpu, rng, method, tile) -> None:
@@ -258,6 +260,7 @@ def test_many_tiles(gpu, rng, method, tile) -> None:
     assert_near(back, x)
 
 
+@pytest.mark.exhaustive
 def test_wide_tiles_and_many_bands(gpu, rng) -> None:
     x = rng.standard_normal((1, 150, 4250)).astype(np.float32)
     for name in ("bior4.4", "dd13/7"):
@@ -404,6 +407,7 @@ def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
 # -- properties -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @each(way=LIFTING_WAYS, name=LIFTING)
 def test_all_ways_agree_and_invert(gpu, rng, name, way) -> None:
     for mode in ("mirror", "periodization"):
@@ -446,6 +450,7 @@ def test_the_inverse_is_exact_enough(gpu, shape, name, level, seed) -> None:
 # -- whole numbers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @few(
     3,
     name__way=[
@@ -473,6 +478,7 @@ def test_integers_are_the_published_ones_and_lossless(gpu, rng, name, way) -> No
             np.testing.assert_array_equal(back, x)
 
 
+@pytest.mark.exhaustive
 def test_integers_are_lossless_in_every_mode(gpu, rng) -> None:
     x = rng.integers(0, 65536, (33, 18)).astype(np.uint16)
     for mode in names.MODES:
@@ -491,6 +497,7 @@ def vc2_level(bands: Any, name: str) -> np.ndarray:
     return (a + ((1 << shift) >> 1)) >> shift
 
 
+@pytest.mark.cases(1)
 @few(2, name__tile=[("vc2-fidelity", "local"), ("vc2-haar", "local"), *((name, "private") for name in VC2)])
 def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
     way: dict[str, Any] = {"integer": True, "tile": tile}
@@ -516,6 +523,7 @@ def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
         np.testing.assert_array_equal(waverec2(gpu, again, name, "vc2", **way), expected)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("name", "mode"),
     [

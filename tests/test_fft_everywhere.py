@@ -36,6 +36,8 @@ from gpuops.params.fft import METHODS, RADICES, FftParams
 from . import choices
 from .tolerance import FFT_EVERYWHERE as LIMITS
 
+pytestmark = pytest.mark.exhaustive
+
 Array = npt.NDArray[Any]
 
 # The limits that plans may count on. If the device has less than one of them, its own limit holds.

@@ -108,6 +108,7 @@ def test_tone_mapping(gpu: Gpu, tmp_path: Path, scene: Values, working: str, col
     assert np.abs(files.read(path).pixels / 65535 - expected).max() < 2e-4
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("operator", thinned(OPERATORS, 4))
 def test_every_operator(gpu: Gpu, tmp_path: Path, scene: Values, operator: str) -> None:
     """Gray is gray in all primaries, and operators for Rec. 709 give the same in all."""
