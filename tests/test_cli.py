@@ -440,6 +440,19 @@ def test_timing_is_complete(clpix, tmp_path) -> None:
     assert 0 <= data["totals"]["unaccounted_ms"] <= data["totals"]["wall_ms"]
 
 
+@pytest.mark.parametrize(
+    ("command", "code", "kernels"),
+    [("info", 0, {"reduce direct": 6}), ("compare", 1, {"counts": 3, "ssim": 3})],
+)
+def test_timing_of_what_writes_no_picture(clpix, tmp_path, command, code, kernels) -> None:
+    report, two = tmp_path / "t.json", [picture(tmp_path / f"{k}.png", seed=k) for k in range(2)]
+    options = ("--repeat", 3, "--timing-file", report, *(["--stats"] if command == "info" else []))
+    assert clpix(command, *two, *options).code == code
+    result = json.loads(report.read_text())
+    assert kernels.items() <= {kernel["name"]: kernel["count"] for kernel in result["kernels"]}.items()
+    assert {"decode", "upload", "compute", "download"} <= {phase["name"] for phase in result["phases"]}
+
+
 # The command and its output, the options, and the one that would have no effect.
 WITHOUT_EFFECT = [
     ("blur o.png", "--sigma 1 --radius 2", "--radius"),

@@ -552,6 +552,25 @@ def test_no_opencl_at_all() -> None:
     assert "DeviceError: no OpenCL device (OCL_ICD_VENDORS is /nonexistent): get one with" in last
 
 
+def test_missing_pyopencl_is_one_line() -> None:
+    done = python("import sys; sys.modules['pyopencl'] = None\nfrom gpuops.device import select\nselect()")
+    assert "DeviceError: pyopencl cannot be imported" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_drivers_are_loaded_ahead() -> None:
+    """In a thread, and without pyopencl; a library that is not there is none."""
+    done = python(
+        "import sys, threading\nfrom gpuops.process import ahead\nahead.load('libnone.so.1')\nahead.begin()\n"
+        "for thread in threading.enumerate():\n    thread is threading.main_thread() or thread.join()\n"
+        "from gpuops.device import drivers\nmaps = open('/proc/self/maps').read()\n"
+        "print('pyopencl' in sys.modules, *(d.library.rpartition('/')[2].rpartition('.so')[0] in maps"
+        " for d in drivers.prepared()))"
+    )
+    imported, *loaded = done.stdout.split()
+    assert imported == "False" and set(loaded) == {"True"}
+
+
 @pytest.mark.exhaustive
 def test_icd_file_pointing_nowhere_is_harmless(tmp_path) -> None:
     system = drivers.read_folder(os.environ.get("OCL_ICD_VENDORS", drivers.SYSTEM_FOLDER))

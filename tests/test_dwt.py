@@ -557,6 +557,17 @@ def test_images_stay_on_the_device(gpu, rng) -> None:
     np.testing.assert_allclose(back.numpy(), x, atol=TOLERANCE["round trip"])
 
 
+def test_what_is_kept_for_one_image_serves_no_other(gpu, opened, rng) -> None:
+    """Shapes, wavelets and modes by turns: the same as on a Gpu that has done nothing else."""
+    cases = [((2, 24, 40), "bior4.4", "mirror"), ((1, 33, 70), "bior4.4", "mirror")]
+    cases += [((1, 33, 70), "bior2.2", "mirror"), ((2, 24, 40), "bior2.2", "symmetric")]
+    works = [(rng.random(shape, np.float32), *how) for shape, *how in cases]
+    alone = [flat(dwt2(opened(), *work)) for work in works]
+    for work, expected in 2 * list(zip(works, alone, strict=True)):
+        for mine, other in zip(flat(dwt2(gpu, *work)), expected, strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
 def test_none_is_a_band_of_zeros(gpu, rng) -> None:
     x = rng.random((24, 40), dtype=np.float32)
     for mode in ("symmetric", "mirror"):

@@ -79,6 +79,16 @@ def test_two_dimensions_are_scipys(gpu, rng, shape, method) -> None:
     assert error(full, scipy.fft.fft2(x.astype(float))) < TOLERANCE["single"] and full.dtype == np.complex64
 
 
+def test_two_lengths_of_the_same_convolution(gpu, rng, monkeypatch) -> None:
+    """101 and 103 are both convolutions of 210 points: the filter of one axis is not that of the other."""
+    small_primes(monkeypatch)
+    monkeypatch.setattr(gpu, "plans", Plans())
+    z = noise(rng, 101, 103)
+    exact = scipy.fft.fft2(z.astype(complex))
+    assert error(fft.fft2(gpu, z, params=FftParams("global")), exact) < TOLERANCE["single"]
+    assert {(p.convolved, p.n) for p in next(iter(gpu.plans.values())).passes} == {(101, 210), (103, 210)}
+
+
 @few(
     3,
     n__kinds__method=[

@@ -15,7 +15,7 @@ from PIL import Image
 from PIL.MpoImagePlugin import MpoImageFile
 
 from gpuops import files
-from gpuops.errors import FileError, GpuopsWarning
+from gpuops.errors import FileError, GpuopsWarning, ParameterError
 from gpuops.files import Metadata, NeedsWholeFile, Picture, read, strips, write
 from gpuops.files.xmp_packets import without_gain_map
 from gpuops.params.storage import Storage
@@ -515,6 +515,22 @@ def test_refused(command, options, said, clpix, exr, tmp_path) -> None:
     assert said in run.err
     assert run.err.count("\n") == 1
     assert not (tmp_path / "a.jpg").exists()
+
+
+def test_only_jpeg_has_them(tmp_path) -> None:
+    for name, kind in (("a.png", "PNG"), ("a.avif", "AVIF"), ("a.exr", "EXR")):
+        with pytest.raises(
+            ParameterError, match=f"gain maps are written in JPEG, not in {kind}: leave out --gain"
+        ):
+            write(tmp_path / name, picture(scene()), storage=LIGHT)
+
+
+def test_apples_own_kind_is_named(tmp_path) -> None:
+    data = jpeg(np.zeros((16, 16, 3), np.uint8))
+    xmp = b'http://ns.adobe.com/xap/1.0/\0<x xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/"/>'
+    (tmp_path / "a.jpg").write_bytes(data[:2] + segment(0xE1, xmp) + data[2:])
+    with pytest.warns(GpuopsWarning, match=r"is read without its gain map \(of Apple's kind\)$"):
+        assert read(tmp_path / "a.jpg").layers == ()
 
 
 def test_by_rows(clpix: Clpix, exr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

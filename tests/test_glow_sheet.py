@@ -87,6 +87,14 @@ def test_rows_and_columns_without_a_word(clpix: Clpix, here: Path) -> None:
         assert round(wider / width) == columns if options[:1] != ("--kernel",) else wider <= width
 
 
+def test_a_repair_is_told_once(clpix, here) -> None:
+    pixels = np.moveaxis(scene((3, 9, 9)), 0, -1).copy()
+    pixels[4, 4, 1] = -300.0
+    write("light.exr", Picture(pixels, linear=True))
+    run = clpix("bloom", "light.exr", "--contact-sheet", "-o", "sheet.png")
+    assert run.code == 0 and len(run.err.splitlines()) == 1 and "negative" in run.err
+
+
 @pytest.mark.parametrize("orientation", [1, 3, 6])
 def test_pictures_are_upright(clpix: Clpix, here: Path, orientation: int) -> None:
     codes = np.zeros((24, 40, 3), np.uint8)

@@ -76,6 +76,11 @@ def test_what_is_not_finite_stays(gpu: Gpu, rng: np.random.Generator, channels: 
         np.testing.assert_array_equal(result[:, whole], expected[:, whole])
 
 
+def test_an_image_without_colours_is_refused(gpu) -> None:
+    with pytest.raises(ParameterError, match="grading needs a gray or RGB image"):
+        grade(gpu, gpu.array(np.zeros((5, 2, 2), np.float32)), OPERATION.cases[0])
+
+
 @pytest.mark.parametrize(
     "points",
     [

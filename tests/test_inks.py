@@ -276,6 +276,13 @@ def test_pages(tmp_path: Path) -> None:
     assert not said and np.abs(picture.pixels[..., :3] - wanted).max() < TOLERANCE["signal"]
 
 
+def test_a_stored_orientation_turns_inks(tmp_path) -> None:
+    inks = drawn()
+    save(tmp_path / "a.tif", inks, extratags=[(274, 3, 1, 6, True)])
+    found = saving(tmp_path / "a.tif")[0].upright().pixels
+    assert np.abs(found - np.rot90(little_cms(PRESS, inks), -1)).max() < TOLERANCE["signal"]
+
+
 MISFITS = {
     "is for RGB": reference.rgb_profile("Display P3", reference.parametric(0, 2.2)),
     "is for gray": reference.gray_profile(reference.parametric(0, 2.2)),

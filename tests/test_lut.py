@@ -11,11 +11,13 @@ import pytest
 
 from gpuops import FileError, Gpu, GpuopsWarning, ParameterError
 from gpuops.files import read_lut
+from gpuops.glow.bloom import bloom_pixels
+from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.lut import INPUTS, OUTPUTS, LutParams
 from gpuops.pixels.coding import Decoding, Encoding, losses
 from gpuops.tone.lut import Lut
-from gpuops.tone.tonemap import tonemap, tonemap_pixels
+from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 from .reference import colour as colour_reference
 from .reference import tone as tonemap_reference
@@ -23,6 +25,7 @@ from .reference.colour import srgb_light
 from .reference.lut import mapped as expected
 from .reference.lut import tetrahedral
 from .tolerance import LUT as TOLERANCE
+from .tolerance import ROUNDINGS
 
 Array = npt.NDArray[np.float64]
 
@@ -351,6 +354,24 @@ def test_looks_change_codes_and_nothing_else(gpu: Gpu) -> None:
             np.testing.assert_array_equal(got.numpy()[..., 3], codes[..., 3])
             if lut is identity and not stops:
                 np.testing.assert_array_equal(got.numpy(), codes)
+
+
+def test_tables_are_metered_as_operators_are(gpu) -> None:
+    image, params = gpu.array(light((30, 40))), LutParams(Lut(smooth(9)), "reinhard")
+    factor = exposure(gpu, image, "mean", 0.4)
+    metered = tonemap(gpu, image, TonemapParams(params, meter="mean", key=0.4)).numpy()
+    stops = TonemapParams(params, exposure=float(np.log2(factor)))
+    np.testing.assert_allclose(metered, tonemap(gpu, image, stops).numpy(), rtol=0, atol=ROUNDINGS)
+
+
+def test_bloom_shows_by_tables(gpu) -> None:
+    pixels = np.moveaxis(light((40, 60)), 0, -1).copy()
+    pixels[-1] = 0
+    display = TonemapParams(LutParams(Lut(smooth(9)), "reinhard"), exposure=0.0, transfer="linear")
+    coding, glow = (Decoding(), Encoding(np.dtype(np.float32))), BloomParams(strength=0.2)
+    got, plain = (bloom_pixels(gpu, gpu.array(pixels), glow, *coding, d)[0].numpy() for d in (display, None))
+    wanted = expected(display.operator, np.moveaxis(plain, -1, 0))
+    np.testing.assert_allclose(np.moveaxis(got, -1, 0), wanted, atol=2 * TOLERANCE["table"])
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,12 @@ def test_shifts_are_found_whatever_the_exposure(gpu, rng, shift) -> None:
     assert shift_between(gpu, on(gpu, bright), on(gpu, dark)) == (-down, -right)
 
 
+def test_pictures_without_detail_stay(gpu) -> None:
+    for shape in ((3, 1, 1), (1, 7, 9)):
+        flat = np.full(shape, 0.25)
+        assert shift_between(gpu, on(gpu, flat), on(gpu, 2 * flat)) == (0, 0)
+
+
 def test_aligned_pictures(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
     """A shifted picture lies on the first one; where it shows nothing, the first one is seen."""
     wide = [np.kron(one, np.ones((4, 4, 1), np.uint8)) for one in bracket(rng, 20, 26, count=2)]

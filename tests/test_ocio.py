@@ -182,6 +182,11 @@ def test_what_is_not_finite_harms_no_other_pixel(gpu: Gpu, rng: np.random.Genera
     np.testing.assert_array_equal(result[3], x[3])
 
 
+def test_an_image_without_colours_is_refused(gpu, tmp_path) -> None:
+    with pytest.raises(ParameterError, match="ocio needs a gray or RGB image"):
+        ocio(gpu, gpu.array(np.zeros((5, 2, 2), np.float32)), OcioParams("studio", "ACEScg", "ACEScct"))
+
+
 def test_the_label_of_results(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
     """Values as the transform gives them, in a file that says what they are."""
     x = rng.gamma(0.5, 0.5, (9, 11, 3)).astype(np.float32)

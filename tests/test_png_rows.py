@@ -6,6 +6,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -99,6 +100,20 @@ def test_other_kinds_are_left_to_others(gpu: Gpu, tmp_path: Path) -> None:
         with png_rows.undone_by(never):
             found = files.read(tmp_path / f"{name}.png")
         np.testing.assert_array_equal(found.pixels, files.read(tmp_path / f"{name}.png").pixels)
+
+
+@pytest.mark.parametrize("claims", [{"is_cpu": False}, {"lanes": 1}])
+def test_devices_that_are_slow_or_end_loops_early_undo_none(gpu, monkeypatch, claims) -> None:
+    """GPUs are slow, and compilers that know no vectors are llvmpipe's, which ends a work-item's loops early."""
+    monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, **claims))
+    assert undoing(gpu) is None
+
+
+def test_small_files_are_not_worth_it(undo, tmp_path) -> None:
+    path = str(tmp_path / "a.png")
+    files.write(path, Picture(np.zeros((20, 20, 3), np.uint8)))
+    with png_rows.undone_by(undo):
+        assert png_rows.read(path, 1200) is None and png_rows.read(path, 1 << 30) is not None
 
 
 @pytest.mark.usefixtures("worth_it")

@@ -55,6 +55,12 @@ def test_update_then_compare(project: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*noise/2.png failed*", "*max-error: 0.031*against 0.02*", "*worst pixel*"])
 
 
+def test_options_say_where(project) -> None:
+    options = ("--clpix-references", "refs", "--clpix-results", "out")
+    project.runpytest_subprocess("--clpix-update", *options).assert_outcomes(passed=4)
+    assert names(project.path / "refs") == names(project.path / "out") != []
+
+
 def test_xdist_hands_over_what_workers_found(project: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     project.runpytest_subprocess("--clpix-update").assert_outcomes(passed=4)

@@ -594,6 +594,12 @@ def test_the_page_decodes_every_kind_of_png(page: Page, rng: np.random.Generator
                 assert found[4] == part.reshape(-1).tolist()
 
 
+def test_the_page_decodes_every_half(page) -> None:
+    halves = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float64)
+    found = page("return Array.from({ length: 65536 }, (_, i) => String(half(i)))")
+    assert np.array_equal(np.array(found, np.float64), halves, equal_nan=True)
+
+
 @pytest.mark.parametrize("kind", range(5))
 def test_the_page_undoes_every_filter_of_png(kind: int, page: Page, rng: np.random.Generator) -> None:
     """The filters by their definition: a byte less what left, above, and corner predict."""

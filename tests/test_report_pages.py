@@ -97,6 +97,13 @@ def test_the_histogram_counts_every_pixel_that_differs(rng: np.random.Generator)
     assert heat.histogram(levels, float(levels.max())) == [2, 0, 0, 0, 1]
 
 
+def test_the_mark_stands_where_the_threshold_is() -> None:
+    for mark, place in ((0.2, "M204.8 0V"), (0.9, "M512.0 0V")):
+        svg = heat.drawing([1, 2], 0.5, mark, "x")
+        assert f'd="{place}' in svg and ("beyond" in svg) == (mark > 0.5)
+    assert "mark" not in heat.drawing([1, 2], 0.5, None, "x") + heat.drawing([1, 2], 0.5, float("inf"), "x")
+
+
 def test_pngs_hold_every_level(tmp_path: Path, rng: np.random.Generator) -> None:
     for dtype, channels in ((np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)):
         pixels = rng.integers(0, np.iinfo(dtype).max, (11, 7, channels), dtype, endpoint=True)

@@ -158,6 +158,16 @@ def test_an_orientation_is_changed_in_its_place(order: str, kind: int) -> None:
         assert len(exif.oriented(before[:length], 1)) == length
 
 
+def test_an_angle_leaves_the_orientation(clpix, tmp_path) -> None:
+    tags = PIL.Image.Exif()
+    tags[0x0112] = 6
+    PIL.Image.new("RGB", (60, 40)).save(tmp_path / "in.jpg", exif=tags.tobytes())
+    for angle in (90, 10):
+        run = clpix("rotate", tmp_path / "in.jpg", "--angle", angle, "-o", tmp_path / f"{angle}.jpg")
+        assert (run.code, run.err) == (0, "")
+        assert files.read(tmp_path / f"{angle}.jpg").metadata.orientation == 6
+
+
 def test_a_tiff_file_is_turned_upright(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
     x = rng.integers(0, 256, (4, 6, 3)).astype(np.uint8)
     PIL.Image.fromarray(x).save(tmp_path / "in.tif", tiffinfo={0x0112: 6})

@@ -9,7 +9,8 @@ import pytest
 from scipy import ndimage
 from scipy.special import j1
 
-from gpuops import Gpu, ParameterError
+from gpuops import DeviceError, Gpu, ParameterError
+from gpuops.errors import TooLongError
 from gpuops.glow import starburst
 from gpuops.glow.bloom import bloom
 from gpuops.ops.bloom import BloomParams
@@ -127,6 +128,26 @@ def test_light_is_kept(gpu: Gpu, rng: np.random.Generator) -> None:
     x = rng.random((3, 30, 50)) ** 8
     result = bloom(gpu, on(gpu, x), params).numpy()
     np.testing.assert_allclose(result.mean((1, 2), dtype=np.float64), x.mean((1, 2)), rtol=ROUNDINGS)
+
+
+def test_what_is_kept_is_for_one_size_and_aperture(gpu, rng) -> None:
+    params = BloomParams(method="fft", strength=1.0, radius=0.2)
+    x, other = rng.random((3, 20, 30)), rng.random((3, 31, 17))
+    first = bloom(gpu, on(gpu, x), params).numpy()
+    bloom(gpu, on(gpu, other), params)
+    np.testing.assert_array_equal(bloom(gpu, on(gpu, x), params).numpy(), first)
+    turned = BloomParams(method="fft", strength=1.0, radius=0.2, aperture=Aperture(5))
+    assert np.abs(bloom(gpu, on(gpu, x), turned).numpy() - first).max() > 1e-4
+
+
+def test_local_memory_too_small(gpu, monkeypatch) -> None:
+    def too_long(*_: object) -> None:
+        raise TooLongError("rows")
+
+    monkeypatch.setattr(starburst.fft, "convolution", too_long)
+    gpu.plans.pop("starburst", None)
+    with pytest.raises(DeviceError, match="use a smaller radius or image"):
+        starburst.glow(gpu, on(gpu, np.ones((1, 8, 8))), Aperture(), 0.1)
 
 
 @pytest.mark.parametrize(

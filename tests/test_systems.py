@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpuops.device import store
-from gpuops.process import groups, locks
+from gpuops.process import descriptors, groups, locks, memory
 
 HOLD = (
     "import os, sys, time; from gpuops.process import locks; "
@@ -77,3 +77,18 @@ def test_the_usual_folder_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path
         assert folder() == tmp_path / ".cache" / "clpix"
     monkeypatch.setenv("CLPIX_CACHE_DIR", str(tmp_path / "chosen"))
     assert folder() == tmp_path / "chosen"
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="compares with /proc")
+def test_memory_is_what_the_system_says() -> None:
+    known = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
+    assert memory.of_machine() == pytest.approx(known, rel=0.01)
+    assert 10e6 < memory.peak() < memory.of_machine()
+
+
+def test_places_of_open_files(tmp_path: Path) -> None:
+    with open(tmp_path / "file", "w+b", buffering=0) as file:
+        assert descriptors.write_at(file.fileno(), memoryview(b"abc"), 5) == 3
+        into = bytearray(4)
+        assert descriptors.read_at(file.fileno(), memoryview(into), 4) == 4 and into == b"\0abc"
+        assert descriptors.read_at(file.fileno(), memoryview(into), 8) == 0

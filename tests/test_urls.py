@@ -156,6 +156,17 @@ def test_memory_of_this_process(clpix: Program, here: Path, memory: Any) -> None
     assert clpix(*FLIP, path, "-o", "memory://out/b.png", "--overwrite").code == 0
 
 
+def test_update_compares_times(clpix, here, memory) -> None:
+    for k in range(3):
+        memory.pipe_file(f"/in/{k}.png", save(here / f"{k}.png", seed=k).read_bytes())
+    command = (*FLIP, "memory://in/*.png", "-o", "memory://out/", "--update")
+    assert clpix(*command).code == 0
+    made = {name: memory.store[name].modified for name in memory.store if name.startswith("/out")}
+    memory.pipe_file("/in/1.png", (here / "2.png").read_bytes())
+    assert clpix(*command).code == 0 and len(made) == 3
+    assert [name for name, time in made.items() if memory.store[name].modified != time] == ["/out/1.png"]
+
+
 def test_skipping_updating_resuming(clpix: Program, here: Path, bucket: Bucket) -> None:
     made = pictures(bucket, [f"in/{k:02}.png" for k in range(10)], here)
     command = (*FLIP, f"{bucket.url}/in/*.png", "-o", f"{bucket.url}/out/")

@@ -159,6 +159,14 @@ def test_standard_input_is_no_video(clpix: Clpix, tmp_path: Path) -> None:
     assert run.code == 2 and "a video is read from a file: name one in place of '-'" in run.err
 
 
+def test_a_video_that_is_there_stays(clpix, tmp_path) -> None:
+    video(tmp_path / "in.mp4", sound=False)
+    (tmp_path / "out.mp4").write_bytes(b"precious")
+    run = clpix("blur", tmp_path / "in.mp4", "--sigma", "1", "-o", tmp_path / "out.mp4")
+    assert (run.code, "exists already" in run.err) == (1, True)
+    assert (tmp_path / "out.mp4").read_bytes() == b"precious"
+
+
 def test_what_cannot_be_read_is_one_line_and_leaves_nothing(clpix: Clpix, tmp_path: Path) -> None:
     video(tmp_path / "aac.mp4")
     video(tmp_path / "in.mp4", sound=False)

@@ -211,6 +211,19 @@ def test_small_and_odd_frames_of_10_bits(side: int, clpix: Clpix, tmp_path: Path
     assert [(frame.width, frame.height) for frame in frames] == [(side, side)] * 3
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_videos_of_few_frames(count, clpix, tmp_path) -> None:
+    """Times of decoding are not later than those of showing, and increase."""
+    write(tmp_path / "in.mkv", coded(signal_of("rec2100-pq"), 9, 10), TAGS["rec2100-pq"], count=count)
+    out = tmp_path / "out.mp4"
+    run = clpix("flip", tmp_path / "in.mkv", "--axis", "vertical", "--colour", "input", "-o", out)
+    assert (run.code, run.err) == (0, "")
+    with av.open(str(out)) as file:
+        times = [(packet.dts, packet.pts) for packet in file.demux() if packet.size]
+    assert len(times) == count and times == sorted(times)
+    assert all(0 <= pts - dts < 1000 for dts, pts in times)
+
+
 def test_what_hdr_cannot_be_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
     write(tmp_path / "in.mkv", coded(signal_of("rec2100-pq"), 9, 10), TAGS["rec2100-pq"])
     blur = ("blur", tmp_path / "in.mkv", "--sigma", 1, "--colour", "input")
