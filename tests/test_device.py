@@ -376,7 +376,7 @@ def test_unwritable_cache_still_gives_a_verdict(fresh, child, monkeypatch) -> No
     assert child.runs == 1
 
 
-def test_a_full_disk_gives_no_verdict(fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_gives_no_verdict(fresh, child, monkeypatch) -> None:
     """PoCL builds programs into files. That they fail where there is no room is not kept."""
     child.become("""print('{"usable": false, "reason": "cannot build kernels"}')""")
     info = replace(INFO, platform=pocl.NAME)
@@ -616,7 +616,7 @@ def test_devices_without_opencl_exits_with_3_and_one_line() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no process's addresses")
 @pytest.mark.parametrize("megabytes", [400, 600, 1400])
-def test_few_addresses_are_one_line(megabytes: int) -> None:
+def test_few_addresses_are_one_line(megabytes) -> None:
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2)"
     done = python(f"{limit}; from clpix.main import main; main(['devices'])")
     assert (done.returncode, done.stdout) == (3, "")
@@ -626,7 +626,7 @@ def test_few_addresses_are_one_line(megabytes: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_the_first_run_says_on_a_terminal_what_it_waits_for(tmp_path: Path) -> None:
+def test_the_first_run_says_on_a_terminal_what_it_waits_for(tmp_path) -> None:
     run = [sys.executable, "-c", "from clpix.main import main; main(['devices'])"]
     for cold in (True, False):
         terminal, theirs = os.openpty()

@@ -97,7 +97,7 @@ def test_json_is_strict_and_obeys_its_schema() -> None:
         (lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"worst": {"x": 1}}]}), "worst lacks 'y'"),
     ],
 )
-def test_what_is_no_report_is_refused_in_one_line(change: Any, said: str) -> None:
+def test_what_is_no_report_is_refused_in_one_line(change, said) -> None:
     with pytest.raises(FileError, match=said) as caught:
         from_json(change(json.loads(to_json(RUN))))
     assert "\n" not in str(caught.value)

@@ -129,7 +129,7 @@ def check(gpus: list[Gpu], work: list[Work], expected: list[Array], rounds: int)
                 np.testing.assert_array_equal(result, expected[index], err_msg=str(work[index]))
 
 
-def test_threads_share_a_gpu(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_threads_share_a_gpu(gpu, rng) -> None:
     work = works(rng)
     check([gpu] * THREADS, work, [do(gpu) for do in work], ROUNDS)
 
@@ -142,7 +142,7 @@ def test_threads_share_a_gpu_that_knows_nothing_yet(gpu, opened, rng) -> None:
 
 
 @pytest.mark.exhaustive
-def test_threads_have_a_gpu_each(gpu: Gpu, opened: Callable[..., Gpu], rng: np.random.Generator) -> None:
+def test_threads_have_a_gpu_each(gpu, opened, rng) -> None:
     work = works(rng)
     expected = [do(gpu) for do in work]
     check(at_once([opened, opened]), work, expected, 2)
