@@ -151,18 +151,12 @@ def test_the_preset_repairs_before_its_blur(clpix, scene, tmp_path) -> None:
     assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
 
 
-@pytest.mark.parametrize("method", ["auto", "local", "direct"])
-def test_preset_d3d11(clpix, exr, scene, tmp_path, method) -> None:
-    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--preset", "d3d11", "--method", method)
-    assert (run.code, run.err) == (0, "")
-    reference = colour_reference.srgb_signal(d3d11_reference.tonemap(np.moveaxis(scene, -1, 0))) * 255
-    assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "frame"),
     [
-        (("--blur",), {"blurred": True}),
+        ((), {}),
+        (("--method", "local"), {}),
+        (("--method", "direct", "--blur"), {"blurred": True}),
         (("--no-bloom",), {"with_bloom": False}),
         (("--blur", "--no-bloom"), {"blurred": True, "with_bloom": False}),
     ],

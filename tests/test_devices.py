@@ -105,15 +105,6 @@ def test_all_devices_work(here, pair) -> None:
     assert all(done.pixels == 12 * 17 and done.seconds > 0 for done in found)
 
 
-@pytest.mark.exhaustive
-def test_the_environment_may_hold_a_list(clpix, here, both, monkeypatch) -> None:
-    monkeypatch.setenv("CLPIX_DEVICE", both)
-    inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
-    run = clpix("flip", "--axis", "vertical", *inputs, "-o", "out/", "-v")
-    assert run.code == 0 and len(run.err.splitlines()) == 2
-    assert names(here / "out") == ["0.png", "1.png", "2.png"]
-
-
 def test_messages_are_those_of_one_device(clpix, here, both) -> None:
     """A large picture comes before small ones, values are clipped in some, and one file is damaged."""
     inputs = [save(here / f"{k}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(9)]

@@ -19,7 +19,7 @@ from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import dwt2, idwt2, iswt2, swt2, wavedec2, waverec2, wpdec2, wprec2
 from gpuops.wavelets.wavelets import WAVELETS
 
-from .choices import each, few, some
+from .choices import each, some
 from .reference.wavelets import (
     VC2,
     flat,
@@ -140,7 +140,7 @@ def some_of(names: list[str], mode: str) -> list[str]:
     return names[pywt.Modes.modes.index(mode) :: len(pywt.Modes.modes)]
 
 
-@few(2, mode=pywt.Modes.modes)
+@some(2, mode=pywt.Modes.modes)
 def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
     least = 2 if "reflect" in mode else 1
     sizes = cycle(n for n in ORDER if n >= least)
@@ -153,7 +153,7 @@ def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
             assert_is_pywts(gpu, rng.standard_normal(shape).astype(np.float32), name, mode, level)
 
 
-@few(1, mode=pywt.Modes.modes)
+@some(1, mode=pywt.Modes.modes)
 def test_double_precision(gpu, rng, mode) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")
@@ -446,7 +446,7 @@ def test_the_inverse_is_exact_enough(gpu, shape, name, level, seed) -> None:
 # -- whole numbers --------------------------------------------------------------------------------------
 
 
-@few(
+@some(
     3,
     name__way=[
         *zip(INTEGER, LIFTING_WAYS, strict=True),
@@ -491,7 +491,7 @@ def vc2_level(bands: Any, name: str) -> np.ndarray:
     return (a + ((1 << shift) >> 1)) >> shift
 
 
-@few(2, name__tile=[("vc2-fidelity", "local"), ("vc2-haar", "local"), *((name, "private") for name in VC2)])
+@some(2, name__tile=[("vc2-fidelity", "local"), ("vc2-haar", "local"), *((name, "private") for name in VC2)])
 def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
     way: dict[str, Any] = {"integer": True, "tile": tile}
     for shape, levels in [((2, 2), 1), ((4, 6), 1), ((2, 18), 1), ((80, 48), 3), ((36, 600), 2)]:

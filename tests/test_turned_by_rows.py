@@ -25,8 +25,6 @@ from gpuops.files import Picture
 from gpuops.operation import operation_of
 from gpuops.ops.flip import FlipParams
 from gpuops.ops.rotate import RotateParams
-from gpuops.plan import plan
-from gpuops.tiles.legs import legs
 
 from .choices import pairs, thinned
 from .conftest import Run
@@ -293,40 +291,6 @@ def test_chains(clpix, by_rows, tmp_path, monkeypatch, chain, turns, sums) -> No
         close(found.pixels, expected.pixels)
     else:
         np.testing.assert_array_equal(found.pixels, expected.pixels)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(6))
-def test_any_chain(clpix, by_rows, tmp_path, seed) -> None:
-    rng = np.random.default_rng(seed)
-    steps: list[tuple[str, ...]] = [
-        *TURNS, ("rotate", "--auto-orient"), ("flip", "--axis", "horizontal"), ("blur", "--sigma", "1.5"),
-        ("crop", "--region", "10%,20%,80%,70%"), ("grade", "--exposure", "0.3"),
-        ("blur", "--kind", "box", "--radius", "2"),
-    ]  # fmt: skip
-    chain = tuple(steps[k] for k in rng.integers(0, len(steps), rng.integers(2, 6)))
-    orientation, size = int(rng.integers(1, 9)), (int(rng.integers(5, 70)), int(rng.integers(5, 70)))
-    path = saved(tmp_path / "in.tif", samples((*size, 3), "uint8", seed), exif=orientation)
-    assert clpix(*joined(chain, path), "-o", tmp_path / "whole.tif").code == 0
-    height, width = size
-    turns = len(legs_of(chain, (3, height, width), orientation)) - 1
-    for place in PLACES:
-        by_rows(place, *joined(chain, path), "-o", tmp_path / "rows.tif", "--overwrite", turns=turns)
-        found, expected = (files.read(tmp_path / f"{name}.tif") for name in ("rows", "whole"))
-        np.testing.assert_array_equal(found.pixels, expected.pixels)
-        assert found.metadata == expected.metadata
-
-
-def legs_of(chain: tuple[tuple[str, ...], ...], shape: tuple[int, int, int], orientation: int) -> Any:
-    """The legs of a chain, of which only the turns matter."""
-    steps = []
-    for step in chain:
-        if step[0] == "flip":
-            steps.append(FlipParams(step[2]))
-        elif step[0] == "rotate":
-            auto = step[1] == "--auto-orient"
-            steps.append(RotateParams(auto_orient=True) if auto else RotateParams(float(step[2])))
-    return legs(None, plan(steps), shape, orientation)  # type: ignore[arg-type]
 
 
 OPTIONS = [
