@@ -11,7 +11,6 @@ import click
 from gpuops import files
 from gpuops.errors import FileError, ParameterError
 from gpuops.files import places, streams
-from gpuops.files.formats import DEPTHS
 from gpuops.params.files import STREAM
 
 from . import naming
@@ -91,7 +90,7 @@ def check_apart(inputs: files.Identities, outputs: Iterable[str]) -> None:
         if path in inputs:
             raise FileError(f"{name}: is also an input, which is never overwritten; name another file")
         if written.add(path) is not None:
-            raise FileError(f"{name}: is also written as another output; name another file")
+            raise ParameterError(f"{name}: is also written as another output; name another file")
 
 
 def check_format(shared: Shared, output: str) -> None:
@@ -103,6 +102,8 @@ def check_format(shared: Shared, output: str) -> None:
 
 def check_depth(shared: Shared, fmt: files.Format) -> None:
     """Refuses a --dtype that the output's format does not have."""
+    from gpuops.files.formats import DEPTHS
+
     wanted = DTYPES[shared.dtype]
     if wanted is not None and wanted not in fmt.dtypes:
         names = [name for name, dtype in DTYPES.items() if dtype in fmt.dtypes]

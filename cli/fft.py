@@ -82,6 +82,7 @@ def ways(command: options.Command) -> options.Command:
 )
 @click.option(
     "--profile",
+    cls=options.OutputOption,
     metavar="FILE.csv",
     help="Write the mean of the view (default: power) over all directions, for each radius.",
 )
@@ -175,6 +176,7 @@ def command(
             options.refuse("a spectrum is stored as --precision says", "dtype")
             options.refuse("numbers have no axes: give a picture's name, or --view", "axes")
             return
+        options.refuse("a gain map needs light, and a spectrum is none", "gain_map")
         if job.options.depth_of(job.target, "uint8").startswith("float"):
             options.refuse("numbers have no colour space", "colour")
             options.refuse("numbers have no axes: give a picture's name, or leave out --dtype", "axes")
@@ -196,7 +198,7 @@ def command(
 
     also_read = () if mask is None else (mask,)
     work = ToSpectrum(numbers, params(True), view, peaks or 0, axes, profile is not None)
-    with profiles.written(profile, shared, also_read) as keep:
+    with profiles.written(profile, overwrite=shared.overwrite) as keep:
 
         def tell(job: Job, found: Findings) -> None:
             _tell(job, found.peaks, "encoded" if shared.space == "auto" else shared.space)

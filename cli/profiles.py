@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
-
-from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.fourier.radial import RadialProfile
@@ -17,9 +15,7 @@ HEADER = ("input", "colour", "radius", "frequency", "samples", "mean")
 
 
 @contextmanager
-def written(
-    path: str | None, shared: Shared, also_read: Sequence[str] = ()
-) -> Iterator[Callable[[str, RadialProfile], None]]:
+def written(path: str | None, *, overwrite: bool) -> Iterator[Callable[[str, RadialProfile], None]]:
     """Gives a function that keeps an input's profile, and writes what it was given to ``path``, if there is one; also
     when some inputs failed."""
     rows: list[tuple[str | int, ...]] = []
@@ -35,18 +31,17 @@ def written(
         return
     import csv
 
-    from gpuops.files import Identities
     from gpuops.files.output import atomic, check_place
 
     if not path.lower().endswith(".csv"):
         raise click.UsageError(f"--profile writes a .csv file, not {path!r}")
-    check_place(path, overwrite=shared.overwrite, inputs=Identities((*shared.inputs, *also_read)))
+    check_place(path, overwrite=overwrite)
     try:
         yield keep
     finally:
         if rows:
             with (
-                atomic(path, overwrite=shared.overwrite) as draft,
+                atomic(path, overwrite=overwrite) as draft,
                 open(draft, "w", encoding="utf-8", errors="surrogateescape", newline="") as file,
             ):
                 csv.writer(file, lineterminator="\n").writerows([HEADER, *rows])

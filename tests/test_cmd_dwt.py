@@ -214,7 +214,8 @@ def test_methods_in_place_save_memory(clpix, rng, tmp_path, method, channels, dt
     ):
         assert clpix("dwt", source, "-o", tmp_path / f"{out}.npz", *arguments, *more) == Run(0, "", "")
         peak = json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"]
-        assert (peak <= 1.11 * image) == (out == "a")
+        # A GPU's strips are larger, as more of them are done at a time.
+        assert (peak <= (1.11 if method == "in-place" else 1.6) * image) == (out == "a")
     (first, _), (second, _) = (files.read_data(tmp_path / f"{out}.npz") for out in "ab")
     for name, band in first.items():
         np.testing.assert_array_equal(band, second[name], name)

@@ -389,7 +389,7 @@ def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene, tmp_path) -> Non
         ("--contact-sheet --preset d3d11", "leave out --contact-sheet"),
         ("--plot-curve curve.png --preset d3d11", "leave out --plot-curve"),
         ("--plot-curve curve.png --operator durand", "durand has no curve"),
-        pytest.param("--plot-curve out.png", "-o and --plot-curve", marks=with_plots),
+        pytest.param("--plot-curve out.png", "is also written as another output", marks=with_plots),
     ],
 )
 def test_refused_looks(clpix, exr, tmp_path, monkeypatch, options, message) -> None:

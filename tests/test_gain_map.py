@@ -493,7 +493,7 @@ def test_info_tells_of_the_gain_map(clpix, exr, tmp_path) -> None:
     [
         ("tonemap", (), "a gain map needs light, and this is a picture for a display: leave out --gain-map"),
         ("bloom", ("--tonemap", "agx"), "a gain map needs light, and this is a picture for a display"),
-        ("fft", (), "a gain map needs light, and this is a picture for a display"),
+        ("fft", (), "a gain map needs light, and a spectrum is none"),
         ("convert", ("--dtype", "uint8"), "JPEG with a gain map holds no 8-bit integers: use --dtype half"),
         (
             "convert",

@@ -37,7 +37,7 @@ DEEP = RNG.integers(0, 65536, (37, 41, 4), dtype=np.uint16)
 @pytest.fixture(autouse=True)
 def heif(request: pytest.FixtureRequest) -> None:
     """Skips tests of HEIC where its package is absent."""
-    if "a.heic" in getattr(getattr(request.node, "callspec", None), "params", {}).values():
+    if "a.heic" in request.node.name:
         pytest.importorskip("pillow_heif", reason="needs the extra formats")
 
 
@@ -162,9 +162,9 @@ def test_dds_of_blue_first(tmp_path) -> None:
 @pytest.mark.exhaustive
 def test_png_of_a_dense_palette(tmp_path) -> None:
     """OpenImageIO takes its size for an attack."""
-    Image.new("1", (16385, 16384), 1).convert("P", palette=Image.Palette.ADAPTIVE, colors=2).save(
-        tmp_path / "a.png", bits=1, compress_level=9
-    )
+    white = Image.new("P", (16385, 16384), 1)
+    white.putpalette((0, 0, 0, 255, 255, 255))
+    white.save(tmp_path / "a.png", bits=1, compress_level=9)
     found = read(tmp_path / "a.png").pixels
     assert found.shape == (16384, 16385, 3)
     assert found[::97, ::101].min() == 255
