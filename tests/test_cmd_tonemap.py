@@ -348,6 +348,25 @@ def test_contact_sheet(clpix, exr, scene, tmp_path) -> None:
             )
 
 
+def test_a_contact_sheet_of_each_input(clpix, exr, tmp_path) -> None:
+    write(tmp_path / "gray.png", np.full((9, 7, 2), 200, np.uint8), alpha=True, linear=False)
+    template = tmp_path / "sheets" / "{stem}-sheet.png"
+    options = ("--contact-sheet", "--operators", "agx", "--tile-width", "16")
+    run = clpix("tonemap", exr, tmp_path / "gray.png", "-o", template, *options)
+    assert (run.code, run.err) == (0, "")
+    sheets = [read(tmp_path / "sheets" / f"{name}-sheet.png") for name in ("scene", "gray")]
+    assert [sheet.shape[2] for sheet in sheets] == [3, 1]
+
+
+def test_a_white_point_on_a_contact_sheet_is_of_those_that_have_one(clpix, exr, tmp_path) -> None:
+    options = ("--contact-sheet", "--operators", "agx,hable", "--stops", "0", "--white")
+    for white in ("2", "200"):
+        assert clpix("tonemap", exr, "-o", tmp_path / f"{white}.png", *options, white).code == 0
+    a, b = read(tmp_path / "2.png"), read(tmp_path / "200.png")
+    half = (len(a) - 12) // 2 + 12
+    assert (a[:half] == b[:half]).all() and (a[half:] != b[half:]).any()
+
+
 def test_a_contact_sheet_keeps_the_profile_and_is_upright(clpix, tmp_path) -> None:
     from PIL import Image, ImageCms
 

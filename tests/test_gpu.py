@@ -194,6 +194,11 @@ def test_an_image_of_another_gpu_is_refused(gpu) -> None:
         gpu.launch(kernel, (16,), foreign, gpu.empty((64,)), np.uint64(16))
 
 
+def test_too_large_a_buffer_says_how_much_is_needed(gpu) -> None:
+    with pytest.raises(DeviceError, match=r"\d (M|G|T)B"):
+        gpu.empty((gpu.limits.max_alloc_bytes // 4 + 1024,))
+
+
 def test_images_of_many_sizes_do_not_fill_the_device(opened) -> None:
     """Freed memory is kept for the next Image of its size, but not more of it than was in use at once."""
     gpu = opened()

@@ -133,6 +133,11 @@ def test_junit_counts_what_the_exit_code_counts() -> None:
     assert nested.get("classname") == "größe.ナ" and nested.get("time") == "0.125"
 
 
+def test_junit_makes_warnings_failures_if_it_is_strict() -> None:
+    root = ElementTree.fromstring(to_junit(Run([outcome(status="warned")]), strict=True))
+    assert root[0].get("failures") == "1" and root.find(".//failure") is not None
+
+
 def test_junit_shows_characters_that_xml_cannot_hold() -> None:
     text = to_junit(RUN)
     root = ElementTree.fromstring(text.encode("utf-8"))

@@ -11,9 +11,12 @@ import pytest
 
 from gpuops import Gpu, Image, ParameterError, files
 from gpuops.filters import bilateral_grid
+from gpuops.glow.bloom import bloom, bloom_pixels
+from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.operators import LOCAL
 from gpuops.params.operators import OPERATORS as KNOWN
+from gpuops.pixels.coding import Decoding, Encoding
 from gpuops.tone.local import OPERATORS, gain
 from gpuops.tone.tonemap import exposure as metered
 from gpuops.tone.tonemap import tonemap
@@ -241,6 +244,16 @@ def test_tonemap_multiplies_by_the_gain(gpu, rng, operator, colours) -> None:
     got = tonemap(gpu, image, TonemapParams(operator, transfer="linear"))
     assert got.linear
     np.testing.assert_allclose(got.numpy(), expected, rtol=ROUNDINGS)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_after_bloom(gpu, operator) -> None:
+    light = photograph(slice(100, 221), slice(200, 403))
+    params, display = BloomParams(strength=0.3), TonemapParams(operator, exposure=1.0, transfer="linear")
+    pixels, coding = gpu.array(np.moveaxis(light, 0, -1).copy()), (Decoding(), Encoding(np.dtype(np.float32)))
+    got, _ = bloom_pixels(gpu, pixels, params, *coding, display)
+    expected = tonemap(gpu, bloom(gpu, gpu.array(light), params), display).numpy()
+    np.testing.assert_allclose(np.moveaxis(got.numpy(), -1, 0), expected, rtol=ROUNDINGS)
 
 
 def test_parameters_are_those_that_are_named(gpu) -> None:
