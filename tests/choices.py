@@ -21,15 +21,11 @@ def each(**choices: Iterable[Any]) -> pytest.MarkDecorator:
     return _cases(choices, _places(lists), frozenset())
 
 
-def some(first: int | None = None, /, **choices: Iterable[Any]) -> pytest.MarkDecorator:
-    """Parametrises a test by the product of choices, of which some cases are exhaustive.
-
-    These are those that :func:`each` leaves out, or those that follow the first ones.
-    """
+def some(**choices: Iterable[Any]) -> pytest.MarkDecorator:
+    """Parametrises a test by the product of choices, of which those are exhaustive that :func:`each` leaves out."""
     lists = [list(values) for values in choices.values()]
     every = list(product(*(range(len(values)) for values in lists)))
-    usual = _places(lists) if first is None else every[:first]
-    return _cases(choices, every, frozenset(every).difference(usual))
+    return _cases(choices, every, frozenset(every).difference(_places(lists)))
 
 
 def thinned(cases: Iterable[Any], every: int, arguments: int = 1) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -32,6 +33,19 @@ def pytest_configure() -> None:
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks as exhaustive the cases that a test has beyond those of its mark ``cases``."""
+    counts: Counter[str] = Counter()
+    for item in items:
+        most = item.get_closest_marker("cases")
+        if most is not None and item.get_closest_marker("exhaustive") is None:
+            name = item.nodeid.partition("[")[0]
+            counts[name] += 1
+            if counts[name] > most.args[0]:
+                item.add_marker("exhaustive")
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,7 @@ def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return np.exp(rng.normal(-1, 2, shape)).astype(np.float32) * rng.choice([1, 1, 1, 1, 1, -0.1], shape)
 
 
+@pytest.mark.cases(2)
 @each(reads=READS, shape=SHAPES)
 def test_mip_is_its_definition(gpu, rng, shape, reads) -> None:
     x = hdr(rng, 3, *shape)
@@ -41,6 +42,7 @@ def test_mip_is_its_definition(gpu, rng, shape, reads) -> None:
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
+@pytest.mark.cases(1)
 @some(
     reads=READS,
     shape=[(64, 96), (100, 256), (126, 96), (127, 128), (128, 128), (129, 96), (132, 96), (256, 70)],
@@ -107,6 +109,7 @@ def test_a_kernel_is_the_glow(gpu, rng, planes) -> None:
     close(bloom(gpu, on(gpu, x), params, kernel).numpy(), expected, TOLERANCE["gaussians"])
 
 
+@pytest.mark.exhaustive
 def test_many_channels_fit_local_memory(gpu, rng) -> None:
     """A tile of 10 planes needs a smaller group than the usual one."""
     x = rng.random((10, 40, 33)).astype(np.float32)
@@ -150,6 +153,7 @@ def test_overwriting_the_input(gpu, rng) -> None:
             assert np.array_equal(image.numpy(), fresh)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("method", ["direct", "local", "gaussians"])
 def test_pixels_that_are_not_finite_do_not_spread(gpu, rng, method) -> None:
     x = np.abs(hdr(rng, 4, 50, 67)).astype(np.float32)
@@ -165,6 +169,7 @@ def test_pixels_that_are_not_finite_do_not_spread(gpu, rng, method) -> None:
     assert result[1, 49, 66] == pytest.approx(65504, rel=0.01)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("reads", READS)
 def test_the_largest_values_overflow_nothing(gpu, reads) -> None:
     x = np.full((3, 20, 21), np.finfo(np.float32).max, np.float32)
@@ -225,6 +230,7 @@ def with_alpha(
     return pixels
 
 
+@pytest.mark.cases(1)
 @each(
     kind=["opaque", "any", "holes"],
     colours=[1, 3],
@@ -281,6 +287,7 @@ def kernel_of(way: str) -> np.ndarray | None:
     return kernel / kernel.sum()
 
 
+@pytest.mark.cases(1)
 @each(reads=READS, shape=AROUND)
 def test_around_is_its_definition(gpu, rng, shape, reads) -> None:
     x = hdr(rng, 4, *shape)
@@ -291,6 +298,7 @@ def test_around_is_its_definition(gpu, rng, shape, reads) -> None:
         close(result, reference(x, params, alpha=True), TOLERANCE["mip"])
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_turning_a_panorama_turns_its_glow(gpu, rng, way) -> None:
     """The mip chain's by multiples of its coarsest pixel, bit for bit; others' by anything, within rounding."""
@@ -302,6 +310,7 @@ def test_turning_a_panorama_turns_its_glow(gpu, rng, way) -> None:
     np.testing.assert_allclose(np.roll(glow, by, -1), turned, rtol=0, atol=allowed)
 
 
+@pytest.mark.exhaustive
 def test_pixels_of_panoramas(gpu, rng) -> None:
     """Read and written by the chain's own kernels where rows halve without a rest, and by others."""
     encoding = Encoding(np.dtype(np.float32), unpremultiply=True)

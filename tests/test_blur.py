@@ -21,6 +21,7 @@ from .tolerance import ROUNDINGS
 SHAPES = [(1, 1), (1, 7), (9, 1), (17, 31), (64, 65), (97, 101), (63, 257)]
 
 
+@pytest.mark.cases(1)
 @each(method=["direct", "local"], border=list(BORDERS), shape=SHAPES)
 def test_gaussian_is_scipys(gpu, rng, method, border, shape) -> None:
     x = rng.random((2, *shape), dtype=np.float32)
@@ -133,6 +134,7 @@ def test_a_point_becomes_a_line(gpu, length, angle) -> None:
     np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE["line"] * expected.max())
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("border", list(BORDERS))
 def test_gaussian_by_spectra(gpu, rng, border) -> None:
     x = rng.random((2, 40, 51), dtype=np.float32)
@@ -206,6 +208,7 @@ KINDS: list[dict[str, object]] = [
 ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_turning_a_panorama_turns_its_blur(gpu, rng, options) -> None:
     """Pixels are in the depth of a file, whose rows are of any length."""

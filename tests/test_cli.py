@@ -23,7 +23,7 @@ from clpix.naming import outputs_for
 from gpuops import ParameterError, files
 from gpuops.files import Picture
 
-from .choices import some
+from .choices import each
 from .conftest import Run
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "sunset.exr"
@@ -171,8 +171,8 @@ def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
     assert process.returncode == 0 and out.exists()
 
 
-@some(
-    1,
+@pytest.mark.cases(1)
+@each(
     number__delay=[(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)],
 )
 def test_a_signal_ends_the_program_at_any_time(tmp_path, number, delay) -> None:
@@ -327,7 +327,8 @@ def test_stdin_to_stdout(tmp_path) -> None:
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
 
 
-@some(1, there__back__extension=[("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")])
+@pytest.mark.cases(1)
+@each(there__back__extension=[("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")])
 def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
     source = picture(tmp_path / "in.png", (9, 14, 4))
     clpix = [sys.executable, "-m", "clpix"]
@@ -345,7 +346,8 @@ def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
         np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
 
-@some(1, stdin=[b"no numbers", b"", b"PK\x03\x04 and no more"])
+@pytest.mark.cases(1)
+@each(stdin=[b"no numbers", b"", b"PK\x03\x04 and no more"])
 def test_numbers_from_a_broken_pipe(tmp_path, stdin) -> None:
     for command in ("ifft", "idwt"):
         run = subprocess.run(

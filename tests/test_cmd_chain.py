@@ -50,6 +50,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(("first", "second"), [*zip(STEPS, STEPS[2:] + STEPS[:2], strict=True)])
 def test_a_chain_equals_single_commands_over_float_exr(clpix, scene, first, second) -> None:
     """Bit for bit where nothing is fused, and within rounding where something is."""
@@ -88,6 +89,7 @@ def test_the_same_input_twice_writes_two_files_on_the_way(clpix, scene) -> None:
     assert (scene / "m0001.exr").read_bytes() == (scene / "m0002.exr").read_bytes()
 
 
+@pytest.mark.cases(1)
 @each(way=["--fuse", "--no-fuse"], then=[(), ("then", "flip", "--axis", "both")])
 def test_stored_values_are_multiplied_by_alpha_as_well(clpix, scene, rng, way, then) -> None:
     x = rng.integers(0, 65535, (24, 36, 4), endpoint=True).astype(np.uint16)
@@ -172,6 +174,7 @@ def test_explain_refuses_what_the_command_refuses(clpix, scene, line, code) -> N
 GRADE = ("grade", "--exposure", 1)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("steps", "said"),
     [

@@ -77,6 +77,7 @@ LIGHT_OF = {
 NAMES = {"srgb": "sRGB", "pq": "PQ", "gamma:2.2": "gamma 2.2", "linear": "linear"}
 
 
+@pytest.mark.cases(2)
 @some(
     transfer=LIGHT_OF, name=["a.png", "a.jpg", "a.webp", "a.tif", "a.jp2", "a.dpx", "a.exr", "a.hdr", "a.npz"]
 )
@@ -194,6 +195,7 @@ def test_chromaticities_are_converted(clpix, ap1, tmp_path) -> None:
     assert result.pixels.min() < 0  # colours outside Rec. 709
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "command",
     [
@@ -285,6 +287,7 @@ def test_a_profile_that_does_not_count_labels_nothing(clpix, said, suffix, tmp_p
 # Stored values -------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "through", [("fft", "ifft", "npz"), ("fft", "ifft", "tif"), ("dwt", "idwt", "exr")], ids=" ".join
 )
@@ -324,7 +327,8 @@ def test_what_comes_back_as_it_was_keeps_its_colours(clpix, through, p3, ap1, tm
             assert np.abs(got - np.clip(signal, 0, 1)).max() < 13 * TOLERANCE["profile"]
 
 
-@some(1, dtype__channels=[("uint8", 3), ("uint16", 4), ("uint8", 2), ("uint16", 1)])
+@pytest.mark.cases(1)
+@each(dtype__channels=[("uint8", 3), ("uint16", 4), ("uint8", 2), ("uint16", 1)])
 def test_stored_values_of_a_narrow_range(clpix, dtype, channels, tmp_path, rng) -> None:
     """They have black at 16 and white at 235, times 256 of 16 bits, also where they were floats meanwhile."""
     most, unit = (255, 1) if dtype == "uint8" else (65535, 256)
@@ -383,7 +387,8 @@ def test_light_that_comes_back_has_no_profile_of_its_file(clpix, kind, there, gr
         assert result.metadata.icc == (block if same else None)
 
 
-@some(2, channels__name=[(3, "a.tif"), (1, "a.exr"), (4, "a.npz"), (2, "a.png"), (3, "a.hdr")])
+@pytest.mark.cases(2)
+@each(channels__name=[(3, "a.tif"), (1, "a.exr"), (4, "a.npz"), (2, "a.png"), (3, "a.hdr")])
 def test_floats_that_are_no_light(clpix, channels, name, tmp_path, rng) -> None:
     """NPZ says of floats that they are sRGB; so do other files of them, or they hold light."""
     pixels = rng.random((33, 34, channels)).astype(np.float32)

@@ -65,6 +65,7 @@ def coefficients(clpix, source, tmp_path) -> Path:
     return path
 
 
+@pytest.mark.cases(2)
 @each(way=WAYS, extension=["npz", "exr", "tif"])
 def test_every_pixel_comes_back(clpix, rng, tmp_path, extension, way) -> None:
     for index, picture in enumerate(PICTURES):
@@ -88,6 +89,7 @@ SPLIT = [
 ]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("picture", "way"), SPLIT, ids=lambda value: "-".join(map(str, value)))
 def test_what_exceeds_the_devices_memory_is_split(clpix, rng, tmp_path, picture, way) -> None:
     pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
@@ -137,6 +139,7 @@ SHRINKING = [
 ]
 
 
+@pytest.mark.cases(2)
 @each(picture=[(300, 121, 4, "uint8"), (301, 220, 1, "uint16"), (331, 131, 3, "float16")], way=SHRINKING)
 def test_what_is_done_to_coefficients_is_the_same_in_slabs(clpix, rng, tmp_path, picture, way) -> None:
     pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
@@ -338,6 +341,7 @@ def test_denoised_pictures_keep_alpha_and_what_else_they_are(clpix, rng, tmp_pat
     assert files.read(tmp_path / "out.png").pixels.shape == (30, 41, 3)
 
 
+@pytest.mark.cases(1)
 @each(channels__dtype=[(3, "uint8"), (2, "uint16"), (4, "float32")], extension=["npz", "exr", "tif"])
 def test_kept_coefficients_come_as_near_as_is_printed(
     clpix, rng, tmp_path, extension, channels, dtype

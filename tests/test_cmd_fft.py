@@ -29,6 +29,7 @@ def noise(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.nd
     return rng.integers(0, np.iinfo(dtype).max + 1, shape).astype(dtype)
 
 
+@pytest.mark.cases(1)
 @each(extension=EXTENSIONS, channels=[1, 2, 3, 4], dtype=["uint8", "uint16"])
 def test_every_pixel_comes_back(clpix, tmp_path, rng, dtype, channels, extension) -> None:
     for index, size in enumerate(SIZES):
@@ -43,6 +44,7 @@ def test_every_pixel_comes_back(clpix, tmp_path, rng, dtype, channels, extension
         assert restored.pixels.dtype == pixels.dtype and restored.alpha == (channels in (2, 4))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "options",
     [
@@ -333,6 +335,7 @@ def test_what_is_no_spectrum(clpix, tmp_path, rng) -> None:
     assert result.code == 1 and ".npz" in result.err and not (tmp_path / "b.png").exists()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("dtype", "options", "lines"),
     [
@@ -351,6 +354,7 @@ def test_a_loss_by_half_precision_is_said(clpix, tmp_path, rng, dtype, options, 
         np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, files.read(image).pixels)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("precision", "method", "lines"),
     [("half", "global", 1), ("half", "local", 0), ("half", "auto", 0), ("single", "global", 0)],

@@ -289,6 +289,7 @@ def test_a_region_is_of_the_stored_pixels(clpix, exr, scene, tmp_path) -> None:
     assert not (tmp_path / "no.exr").exists()
 
 
+@pytest.mark.exhaustive
 def test_white_balance_of_codes_and_of_none(clpix, tmp_path) -> None:
     codes = np.full((20, 30, 3), (200, 150, 90), np.uint8)
     write(tmp_path / "in.png", codes, linear=False)
@@ -311,6 +312,7 @@ def test_balances_that_an_image_does_not_have(clpix, tmp_path) -> None:
 
 
 @with_plots
+@pytest.mark.exhaustive
 def test_a_balanced_contact_sheet_and_its_curve(clpix, tmp_path) -> None:
     flat = np.full((40, 56, 3), (0.5, 0.25, 0.125), np.float32)
     flat[:, 28:] = 7  # these pixels are outside the region
@@ -429,6 +431,7 @@ def test_contact_sheets_are_for_displays(clpix, exr, tmp_path, monkeypatch, outp
     assert list(tmp_path.iterdir()) == [exr]
 
 
+@pytest.mark.cases(1)
 @with_plots
 @pytest.mark.parametrize(
     ("options", "names"),
@@ -502,6 +505,7 @@ def test_a_plot_without_matplotlib(clpix, exr, tmp_path, monkeypatch) -> None:
     assert list(tmp_path.iterdir()) == [exr]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("way", ["--fuse", "--no-fuse", "rows"])
 @pytest.mark.parametrize("balance", ["none", "gray-world"])
 def test_a_region_is_metered_straight_behind_a_step_that_multiplies_by_alpha(

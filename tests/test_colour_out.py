@@ -57,6 +57,7 @@ def test_every_name_is_tested() -> None:
     assert set(SPACES) == set(reference.OUTPUTS) == set(CALLED) == set(NAMES) - {"auto", "input"}
 
 
+@pytest.mark.cases(2)
 @each(name=SPACES, channels=[1, 2, 3, 4])
 def test_light_in_a_space(gpu, name, channels, rng) -> None:
     """Colours beyond the space, beyond white and negative; alpha stays."""
@@ -76,6 +77,7 @@ def test_light_in_a_space(gpu, name, channels, rng) -> None:
     assert np.array_equal(found[..., colours:], values[..., colours:])
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["srgb", "rec2100-pq", "rec2100-hlg", "acescg"])
 def test_not_finite_light(gpu, name) -> None:
     """Infinities stay, as NaN does, and their neighbours are not spoilt."""
@@ -95,6 +97,7 @@ def test_not_finite_light(gpu, name) -> None:
     assert lost.numpy()[1] >= 3
 
 
+@pytest.mark.cases(2)
 @each(name=SPACES, dtype=["uint8", "uint16", "float"])
 def test_a_colour_target_through_the_command(clpix, name, dtype, tmp_path, rng) -> None:
     """24 patches and random colours, from sRGB; the label is read again, and gives the light back."""
@@ -253,6 +256,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.cases(2)
 @each(what=COMMANDS, channels=[1, 3, 4])
 def test_every_command(clpix, what, channels, tmp_path, rng) -> None:
     """The result is that of sRGB in the other space, but for the rounding of both, and alpha is the same."""

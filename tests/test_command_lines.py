@@ -85,6 +85,7 @@ def test_every_command_is_of_the_kind_that_refuses() -> None:
     assert all(isinstance(command, Strict) for command in COMMANDS.values())
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "path", [("blur",), ("tonemap",), ("fft",), ("compare",), ("bench", "fft")], ids=" ".join
 )
@@ -149,6 +150,7 @@ def test_choices_are_of_any_case_and_near_ones_are_suggested() -> None:
             assert len(choice) <= 5 or f"did you mean '{choice}'" in said or f"or '{choice}'" in said
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "args",
     [

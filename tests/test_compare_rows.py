@@ -28,7 +28,7 @@ from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
-from .choices import each, some
+from .choices import each
 from .reference import metrics_ssim as reference
 from .test_ssim import bright
 from .tolerance import COMPARE, DOUBLE
@@ -109,6 +109,7 @@ def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
     assert replace(found, **rest) == replace(whole, **rest)
 
 
+@pytest.mark.cases(1)
 @each(rows=[1, 7, 23, 64, 150], channels=[1, 3, 4])
 def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows, channels) -> None:
     """One row, fewer than the halo, a prime number, SSIM's own bands, and all."""
@@ -142,7 +143,8 @@ def test_kinds_of_pictures(gpu, rng, dtypes, space) -> None:
         check_same(by_rows(gpu, a, b, how, 13), as_whole(gpu, a, b, how))
 
 
-@some(1, channels__ppd=[(3, None), (1, 20.0), (3, 150.0)])
+@pytest.mark.cases(1)
+@each(channels__ppd=[(3, None), (1, 20.0), (3, 150.0)])
 def test_flip_of_whole_tiles(planned, rng, channels, ppd) -> None:
     """Tiles are those of the whole, so that even their sums have the same bits."""
     a, b = two(rng, (210, 75, channels))
@@ -170,6 +172,7 @@ def test_scales_of_rows(gpu, rng, size, channels) -> None:
         assert by_rows(gpu, a, b, how, rows).figures["ms-ssim"] == pytest.approx(whole, rel=SUMS)
 
 
+@pytest.mark.cases(1)
 @each(
     size=[(61, 30), (97, 64), (250, 70), (401, 131)],
     kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)],
@@ -368,6 +371,7 @@ def save(path: Path, picture: Picture, *, tiled: bool = False) -> Path:
 METRIC = [word for metric in BY_ROWS for word in ("--metric", metric)]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("names", "dtype", "channels", "exposures"),
     [
@@ -436,7 +440,8 @@ def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> Non
     assert not (tmp_path / "d.jpg").exists()
 
 
-@some(1, metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
+@pytest.mark.cases(1)
+@each(metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
 def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric) -> None:
     """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""
     for channels in (1, 4):

@@ -193,6 +193,7 @@ def test_stops_option() -> None:
         stops_option("1,,2")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("operator", [name for name in OPERATORS if name not in LOCAL])
 def test_curves_are_the_operators(gpu, operator) -> None:
     parameters = tonemap_reference.GIVEN.get(operator, {})

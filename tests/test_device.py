@@ -580,6 +580,7 @@ def test_icd_file_pointing_nowhere_is_harmless(tmp_path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("home", [None, "/dev/null"])
 def test_works_without_a_writable_home(tmp_path, home) -> None:
     done = python(

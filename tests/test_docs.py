@@ -363,6 +363,7 @@ def keys_of(value: object) -> set[str]:
     return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("page", "line"),
     [

@@ -140,7 +140,8 @@ def some_of(names: list[str], mode: str) -> list[str]:
     return names[pywt.Modes.modes.index(mode) :: len(pywt.Modes.modes)]
 
 
-@some(2, mode=pywt.Modes.modes)
+@pytest.mark.cases(2)
+@each(mode=pywt.Modes.modes)
 def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
     least = 2 if "reflect" in mode else 1
     sizes = cycle(n for n in ORDER if n >= least)
@@ -153,7 +154,8 @@ def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
             assert_is_pywts(gpu, rng.standard_normal(shape).astype(np.float32), name, mode, level)
 
 
-@some(1, mode=pywt.Modes.modes)
+@pytest.mark.cases(1)
+@each(mode=pywt.Modes.modes)
 def test_double_precision(gpu, rng, mode) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")
@@ -209,6 +211,7 @@ def test_every_size_is_pywts(gpu, rng, name, mode) -> None:
         assert idwt2(gpu, ours, name, mode, shape=shape).shape == shape
 
 
+@pytest.mark.cases(2)
 @some(mode=pywt.Modes.modes, name__tile=[("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
 def test_every_mode_is_pywts(gpu, rng, name, tile, mode) -> None:
     least = 2 if "reflect" in mode else 1
@@ -248,6 +251,7 @@ def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name) -> None:
         assert_close(dwt2(gpu, x, name, "mirror"), cropped)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("tile", ["private", "local"])
 @pytest.mark.parametrize("method", ["lifting", "filterbank"])
 def test_many_tiles(gpu, rng, method, tile) -> None:
@@ -258,6 +262,7 @@ def test_many_tiles(gpu, rng, method, tile) -> None:
     assert_near(back, x)
 
 
+@pytest.mark.exhaustive
 def test_wide_tiles_and_many_bands(gpu, rng) -> None:
     x = rng.standard_normal((1, 150, 4250)).astype(np.float32)
     for name in ("bior4.4", "dd13/7"):
@@ -404,6 +409,7 @@ def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
 # -- properties -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @each(way=LIFTING_WAYS, name=LIFTING)
 def test_all_ways_agree_and_invert(gpu, rng, name, way) -> None:
     for mode in ("mirror", "periodization"):
@@ -446,8 +452,8 @@ def test_the_inverse_is_exact_enough(gpu, shape, name, level, seed) -> None:
 # -- whole numbers --------------------------------------------------------------------------------------
 
 
-@some(
-    3,
+@pytest.mark.cases(1)
+@each(
     name__way=[
         *zip(INTEGER, LIFTING_WAYS, strict=True),
         ("dd9/7", LIFTING_WAYS[0]),
@@ -473,6 +479,7 @@ def test_integers_are_the_published_ones_and_lossless(gpu, rng, name, way) -> No
             np.testing.assert_array_equal(back, x)
 
 
+@pytest.mark.exhaustive
 def test_integers_are_lossless_in_every_mode(gpu, rng) -> None:
     x = rng.integers(0, 65536, (33, 18)).astype(np.uint16)
     for mode in names.MODES:
@@ -491,7 +498,8 @@ def vc2_level(bands: Any, name: str) -> np.ndarray:
     return (a + ((1 << shift) >> 1)) >> shift
 
 
-@some(2, name__tile=[("vc2-fidelity", "local"), ("vc2-haar", "local"), *((name, "private") for name in VC2)])
+@pytest.mark.cases(1)
+@each(name__tile=[("vc2-fidelity", "local"), ("vc2-haar", "local"), *((name, "private") for name in VC2)])
 def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
     way: dict[str, Any] = {"integer": True, "tile": tile}
     for shape, levels in [((2, 2), 1), ((4, 6), 1), ((2, 18), 1), ((80, 48), 3), ((36, 600), 2)]:
@@ -516,6 +524,7 @@ def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
         np.testing.assert_array_equal(waverec2(gpu, again, name, "vc2", **way), expected)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("name", "mode"),
     [

@@ -59,12 +59,14 @@ def tiny(gpu, monkeypatch) -> Iterator[Gpu]:
     yield gpu
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("radix", [r for r in range(2, 33) if radices.radices(r) == (r,)] + [37, 61, 109])
 def test_every_butterfly(gpu, rng, radix) -> None:
     x = noise(rng, 3, radix)
     assert error(fft.fft(gpu, x, params=FftParams("local")), np.fft.fft(x)) < TOLERANCE["single"]
 
 
+@pytest.mark.cases(1)
 @some(method=METHODS, shape=SHAPES)
 def test_two_dimensions_are_scipys(gpu, rng, shape, method) -> None:
     z, params = noise(rng, 3, *shape), FftParams(method)
@@ -89,8 +91,8 @@ def test_two_lengths_of_the_same_convolution(gpu, rng, monkeypatch) -> None:
     assert {(p.convolved, p.n) for p in next(iter(gpu.plans.values())).passes} == {(101, 210), (103, 210)}
 
 
-@some(
-    3,
+@pytest.mark.cases(1)
+@each(
     n__kinds__method=[
         (122, {("local", False)}, "auto"),  # 2 · 61: the second half by Bluestein's convolution
         (323, {("local", False)}, "local"),  # 17 · 19: both
@@ -128,8 +130,8 @@ def test_sizes_beyond_local_memory(tiny, rng, n, kinds, method) -> None:
     assert kinds <= used
 
 
-@some(
-    2,
+@pytest.mark.cases(1)
+@each(
     shape__joined=[
         ((3, 2), None),
         ((28, 44), 2),  # the last stage's runs are odd
@@ -167,6 +169,7 @@ def test_columns_before_rows(tiny, rng, monkeypatch, shape, joined) -> None:
             assert error(got, expected) < TOLERANCE["single"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("shape", [(40, 36, 2), (96, 20, 3), (50, 30, 4), (44, 26, 4)])
 def test_bytes_of_all_channels_in_turn(gpu, rng, shape) -> None:
     pixels = rng.integers(0, 256, shape, dtype=np.uint8)
@@ -175,6 +178,7 @@ def test_bytes_of_all_channels_in_turn(gpu, rng, shape) -> None:
     assert next(reversed(gpu.plans.values())).passes[0].schedule.channels == shape[2]
 
 
+@pytest.mark.cases(1)
 @some(method=METHODS, shape=[(20, 32, 3), (17, 31, 4), (5, 6, 1)])
 def test_pixels_in_their_own_depth(gpu, rng, shape, method) -> None:
     for dtype, largest in (("uint8", 255), ("uint16", 65535), ("float16", 1), ("float32", 1)):
@@ -189,6 +193,7 @@ def test_pixels_in_their_own_depth(gpu, rng, shape, method) -> None:
             fft.rfft2_of_pixels(gpu, bad)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("radix", "twiddle", "method"),
     [("2", "table", "local"), ("4", "compute", "global"), ("8", "compute", "local"), ("16", "table", "auto")],
@@ -238,6 +243,7 @@ def test_any_number_of_axes(gpu, rng, s, axes, norm) -> None:
         assert error(getattr(fft, name)(gpu, x, s, axes, norm), expected) < TOLERANCE["single"], name
 
 
+@pytest.mark.cases(1)
 @each(method=["auto", "local"], n=[2, 3, 6, 26, 34, 96])
 def test_real_rows(gpu, rng, n, method) -> None:
     """Rows of even length are transformed as complex rows of half the length; lengths are cropped and padded."""
@@ -254,6 +260,7 @@ def test_a_spectrum_of_fewer_columns_than_wanted(gpu, rng) -> None:
     assert error(fft.irfft(gpu, z, 4), scipy.fft.irfft(z.astype(complex), 4)) < TOLERANCE["single"]
 
 
+@pytest.mark.cases(1)
 @some(method=METHODS, shape=[(2, 64, 48), (3, 17, 30), (1, 1, 1)])
 def test_half_storage(gpu, rng, shape, method) -> None:
     """Errors of a rounding to 11 bits, where passes end; neither sums nor their inverses leave its range."""
@@ -305,6 +312,7 @@ def test_images_stay_on_the_device(gpu, rng) -> None:
     np.testing.assert_array_equal(image.numpy(), x)
 
 
+@pytest.mark.cases(2)
 @each(method=["auto", "local"], n=[17, 31, 37, 61, 28 * 37, 67, 6 * 101, 60 * 73, 4 * 137, 199])
 def test_accuracy_of_primes_is_scipys(gpu, rng, n, method) -> None:
     z = noise(rng, 100, n)

@@ -36,6 +36,8 @@ from gpuops.params.fft import METHODS, RADICES, FftParams
 from . import choices
 from .tolerance import FFT_EVERYWHERE as LIMITS
 
+pytestmark = pytest.mark.exhaustive
+
 Array = npt.NDArray[Any]
 
 # The limits that plans may count on. If the device has less than one of them, its own limit holds.
@@ -249,7 +251,7 @@ def error(case: Case) -> float:
     return float(np.linalg.norm(got.astype(complex) - exact) / np.linalg.norm(exact.astype(complex)))
 
 
-@choices.some(9, case=few())
+@choices.each(case=few())
 def test_a_few_combinations(case) -> None:
     if case.precision == "double" and not device().real.double:
         pytest.skip("no double precision")

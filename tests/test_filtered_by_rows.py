@@ -186,6 +186,7 @@ def check_surroundings(gpu: Gpu) -> None:
             np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.cases(1)
 @each(command__params=FILTERS, size=SIZES)
 def test_the_definition(by_rows, tmp_path, command, params, size) -> None:
     pixels = light((*size, 3), "float32") / 4
@@ -197,6 +198,7 @@ def test_the_definition(by_rows, tmp_path, command, params, size) -> None:
         np.testing.assert_allclose(files.read(out).pixels, expected, rtol=0, atol=atol)
 
 
+@pytest.mark.cases(1)
 @each(command__params=[FILTERS[k] for k in (0, 1, 4)], channels=[1, 2, 3, 4], suffix__dtype=FILES)
 def test_files(clpix, by_rows, tmp_path, command, params, channels, suffix, dtype) -> None:
     """Of any depth, with and without alpha: as the whole, and what is said of them."""
@@ -255,6 +257,7 @@ CHAINS: list[tuple[tuple[tuple[str, ...], ...], int]] = [
 SOURCES = [("exr", "float16", 4), ("tif", "uint16", 3), ("png", "uint8", 1), ("exr", "float32", 3)]
 
 
+@pytest.mark.cases(2)
 @each(chain__filters=CHAINS, source=SOURCES)
 def test_chains(clpix, by_rows, tmp_path, monkeypatch, chain, filters, source) -> None:
     """Before filters, between them and behind them: what the file says, and what is said."""
@@ -282,6 +285,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.cases(1)
 @each(options=OPTIONS, command=[LOW, FILTERS[1][0]])
 def test_options(clpix, by_rows, tmp_path, options, command) -> None:
     path = saved(tmp_path / "in.tif", light((29, 43, 4), "uint16"))
@@ -360,6 +364,7 @@ def test_explain(clpix, tmp_path) -> None:
     assert "spectra" not in clpix("blur", path, "--sigma", "2", "-o", "o.png", "--explain").out
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("command", [LOW, RESTORED, (*RESTORED, "then", *LOW)], ids=" ".join)
 def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch, command) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""

@@ -87,6 +87,7 @@ def test_small_errors_keep_their_digits(gpu, rng, step) -> None:
     assert result.mean == pytest.approx(expected.mean(), rel=TOLERANCE["small"])
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("curve", reference.CURVES)
 def test_hdr_errors_are_those_of_the_formulas(gpu, curve) -> None:
     a, b = (v[:, 15:60, 20:75] for v in bright_pair())
@@ -108,6 +109,7 @@ def test_lower_median_sets_the_last_exposure(gpu) -> None:
     assert result.exposures[-1] == pytest.approx(math.log2(2.118872324 / 0.4), abs=1e-6)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("ppd", "mean"), [(PPD, 0.0763302), (30.0, 0.0707007), (100.0, 0.0801313)])
 def test_anchors_of_the_formula_pair(gpu, ppd, mean) -> None:
     result, errors = flip(gpu, *pair(), ppd=ppd, full=True)

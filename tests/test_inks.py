@@ -371,6 +371,7 @@ def test_damaged_profiles_are_refused(name) -> None:
 # -- commands ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("dtype", "alpha", "tiled", "by_rows"), pairs(("uint8", "uint16"), *3 * [(False, True)])
 )
@@ -566,6 +567,7 @@ def test_gray_at_the_tables_steps() -> None:
     assert np.abs(colour.curves[0].light(steps) - wanted).max() < 1e-5
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("by_rows", [False, True])
 @pytest.mark.parametrize("suffix", ["png", "tif", "jpg"])
 def test_gray_files(clpix, suffix, by_rows, tmp_path, monkeypatch) -> None:

@@ -158,6 +158,9 @@ from .tolerance import KERNELS as TOLERANCE
 Array = npt.NDArray[Any]
 
 # Odd both ways: five groups of 256, three by two of 16 × 16, and a remainder after vectors of 4, 8, 16 and 32.
+# The operations' own tests touch each kernel; its variants are seen by `pytest -m ''`, on every OpenCL.
+pytestmark = pytest.mark.exhaustive
+
 SHAPE = (29, 37)
 LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one alpha?
 

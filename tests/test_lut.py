@@ -222,6 +222,7 @@ def light(shape: tuple[int, ...], seed: int = 1) -> npt.NDArray[np.float32]:
     return pixels.astype(np.float32)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", CASES)
 def test_tables_are_interpolated_in_tetrahedra(gpu, name) -> None:
     params, pixels = CASES[name], light((23, 31))
@@ -300,6 +301,7 @@ def test_a_display_transform_of_the_whole_range(gpu, tmp_path) -> None:
     )
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("input", INPUTS)
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_always_finite(gpu, input, output) -> None:

@@ -57,6 +57,7 @@ def by_sorting(x: np.ndarray, radius: tuple[int, int]) -> np.ndarray:
     return np.sort(windows.reshape(*x.shape, -1), axis=-1)[..., size[0] * size[1] // 2]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("radius", thinned(RADII, 3))
 def test_scipys_for_every_shape(gpu, rng, radius) -> None:
     turn = RADII.index(radius)  # builds take most of the time: two borders for each
@@ -67,6 +68,7 @@ def test_scipys_for_every_shape(gpu, rng, radius) -> None:
         np.testing.assert_array_equal(got, expected(x, radius, border, 7))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("border", "radius"), thinned(product(BORDERS, [(1, 1), (6, 6)]), 5, arguments=2))
 def test_scipys_for_every_border(gpu, planned_for_gpus, rng, border, radius) -> None:
     for shape in ((1, 1), (2, 3), (11, 67), (41, 150)):
@@ -76,6 +78,7 @@ def test_scipys_for_every_border(gpu, planned_for_gpus, rng, border, radius) -> 
             np.testing.assert_array_equal(got, expected(x, radius, border, -1.5))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", thinned(DTYPES, 3))
 def test_every_type(gpu, planned_for_gpus, rng, dtype) -> None:
     x = values(rng, (2, 23, 131), dtype)
@@ -85,6 +88,7 @@ def test_every_type(gpu, planned_for_gpus, rng, dtype) -> None:
         np.testing.assert_array_equal(result.numpy(), expected(x, radius, "constant", 3))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "radius", thinned([(2, 1), (0, 1), (3, 3), (15, 0), (6, 6), (8, 15), (2, 15), (15, 15)], 4)
 )
@@ -95,6 +99,7 @@ def test_planned_for_gpus(planned_for_gpus, rng, radius) -> None:
         np.testing.assert_array_equal(median(gpu, gpu.array(x), radius).numpy(), expected(x, radius))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("channels", "radius", "dtype"), [(2, (1, 1), "float32"), (3, (6, 6), "uint8"), (4, (2, 2), "uint16")]
 )
@@ -107,6 +112,7 @@ def test_interleaved(gpu, planned_for_gpus, rng, channels, radius, dtype) -> Non
             np.testing.assert_array_equal(got, np.moveaxis(planes, 0, 2))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("radius", [(1, 1), (6, 6)])
 def test_nan_is_the_largest(gpu, planned_for_gpus, rng, radius, dtype) -> None:

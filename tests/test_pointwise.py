@@ -63,6 +63,7 @@ _dice = random.Random(7)
 CASES = [(*layout, _dice.choice(WAYS)) for layout in pairs(DEPTHS, DEPTHS, (1, 2, 3, 4))]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("before", "after", "channels", "way"), thinned(CASES, 4, arguments=4))
 @pytest.mark.parametrize("planned", ["cpu", "gpu"], indirect=True)
 def test_any_depth_to_any_depth(planned, rng, before, after, channels, way) -> None:
@@ -99,6 +100,7 @@ def check(gpu: Gpu, rng: np.random.Generator, before: str, after: str, channels:
     assert (error <= allowed).all()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("after", DEPTHS)
 def test_what_is_not_finite(planned, after) -> None:
     """It goes through stages as it is, and is counted where integers cannot hold it."""
@@ -131,6 +133,7 @@ TONES = [
 ]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("params", "alpha"), [(params, bool(k % 2)) for k, params in enumerate(TONES)])
 def test_tone_mapping_reads_through_stages(planned, opened, rng, params, alpha) -> None:
     """The steps one after the other give the same; so its measurements are of what the stages make of light."""

@@ -89,6 +89,7 @@ def test_leaves_out_and_counts_what_is_not_light(gpu, method) -> None:
     assert (got.nan, got.infinite, got.negative, got.finite - got.positive) == (3, 3, 4, 6)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0])
 def test_images_without_light(gpu, value, method) -> None:
@@ -153,6 +154,7 @@ def test_centre_weighted_mean(gpu, method) -> None:
     assert together.centre_log2 == pytest.approx(expected, abs=TOLERANCE["centre"])
 
 
+@pytest.mark.exhaustive
 def test_same_bits_on_every_run(gpu) -> None:
     image = gpu.array(light((3, 301, 407)))
     for method in METHODS:
@@ -238,6 +240,7 @@ def test_a_mip_of_what_is_not_light(gpu) -> None:
     )
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("planes", "alpha"), thinned([(3, 0), (1, 0), (2, 1), (4, 1), (2, 0), (4, 0), (5, 0)], 3, arguments=2)
 )
@@ -258,6 +261,7 @@ def test_all_in_one_reading(gpu, planes, alpha) -> None:
         assert of_luminance is (channels[0] if planes - alpha == 1 else None)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("dtype", "channels"),
     thinned([("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2), ("uint8", 5)], 3, arguments=2),

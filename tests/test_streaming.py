@@ -155,6 +155,7 @@ def picture(shape: tuple[int, int, int], seed: int = 5) -> Array:
     return np.asarray(light, np.float32)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("step", thinned(BY_ROWS, 4), ids=lambda step: re.sub(r"\W+", " ", repr(step))[:60])
 def test_any_blocks_give_the_whole(planned, step) -> None:
     """Blocks of one row, of fewer rows than the halo, of a prime number, and all rows."""
@@ -174,6 +175,7 @@ def test_any_blocks_give_the_whole(planned, step) -> None:
             np.testing.assert_allclose(found, whole, rtol=ROUNDINGS, atol=ROUNDINGS)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "step", thinned(BY_TRANSFORMS, 5), ids=lambda step: re.sub(r"\W+", " ", repr(step))[:90]
 )
@@ -189,6 +191,7 @@ def test_blocks_that_are_transformed(planned, step) -> None:
         np.testing.assert_allclose(found, whole, rtol=0, atol=4 * BLUR["fft"])
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("level", "reads"), [(1, "direct"), (2, "local"), (3, "direct"), (4, "local")])
 def test_bloom_by_rows(gpu, monkeypatch, level, reads) -> None:
     """Whichever level stays on the device; pixels that are not finite are counted once."""
@@ -209,6 +212,7 @@ def test_bloom_by_rows(gpu, monkeypatch, level, reads) -> None:
     assert len(said) == 4 and len(set(said)) == 1 and said[0].startswith("10 pixels were not finite")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("shape", "border"),
     thinned(
@@ -464,6 +468,7 @@ def test_nothing_is_left_of_a_file_that_fails(tmp_path) -> None:
 # -- commands --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("suffix", "more"), [
     (".png", ("--tonemap", "agx")), (".tif", ("--tonemap", "agx", "--no-fuse")), (".exr", ("--working", "rec2020")),
     (".tif", ("--working", "rec2020")),
@@ -552,6 +557,7 @@ ALL_BY_ROWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("command", thinned(ALL_BY_ROWS, 14), ids=" ".join)
 def test_the_least_memory_that_is_accepted_is_enough(clpix, tmp_path, monkeypatch, command) -> None:
     """What a line says that it takes is enough, or what is known once the picture was looked at is said in such a line.
@@ -585,6 +591,7 @@ OUTPUTS = [
 ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("command", thinned(ALL_BY_ROWS, 6), ids=" ".join)
 def test_files_are_those_of_the_whole(clpix, tmp_path, monkeypatch, rng, command) -> None:
     """Every way by rows into every kind of output, of integers and of light: values, depth, space and alpha."""
@@ -649,6 +656,7 @@ def test_notes_name_the_input_once(clpix, tmp_path, monkeypatch) -> None:
         assert sorted(first.err.splitlines()) == sorted(second.err.splitlines())
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("last", "more"),
     [

@@ -231,6 +231,7 @@ def test_repairs_are_counted_in_one_warning(gpu) -> None:
     assert got[1, 0, 1] == np.float32(2.0**60)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("alpha", [False, True])
 @pytest.mark.parametrize("operator", ["agx", "agx-golden", "reinhard", "drago"])
 def test_gray_is_rgb_with_equal_channels(gpu, operator, alpha) -> None:
@@ -302,6 +303,7 @@ def test_meters_read_their_region_alone(gpu, region, part) -> None:
         assert exposure(gpu, on(gpu, pixels, alpha=True), meter, region=region) == expected
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2)])
 def test_a_region_of_pixels(gpu, dtype, channels) -> None:
     values = np.random.default_rng(1).random((29, 37, channels)) * 0.9 + 0.1

@@ -105,6 +105,7 @@ def test_tone_mapping(gpu, tmp_path, scene, working, colour) -> None:
     assert np.abs(files.read(path).pixels / 65535 - expected).max() < 2e-4
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("operator", thinned(OPERATORS, 4))
 def test_every_operator(gpu, tmp_path, scene, operator) -> None:
     """Gray is gray in all primaries, and operators for Rec. 709 give the same in all."""
