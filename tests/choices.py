@@ -28,13 +28,6 @@ def some(**choices: Iterable[Any]) -> pytest.MarkDecorator:
     return _cases(choices, every, frozenset(every).difference(_places(lists)))
 
 
-def few(count: int, **choice: Iterable[Any]) -> pytest.MarkDecorator:
-    """Parametrises a test by the values of one choice, of which those are exhaustive that follow the first ones."""
-    (values,) = map(list, choice.values())
-    every = [(k,) for k in range(len(values))]
-    return _cases(choice, every, frozenset(every[count:]))
-
-
 def thinned(cases: Iterable[Any], every: int, arguments: int = 1) -> list[Any]:
     """The cases, of which all but one of so many are exhaustive; each has so many arguments."""
     return [

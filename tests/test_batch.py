@@ -182,6 +182,15 @@ def test_no_thread_is_left_if_nobody_wants_the_rest(gpu, here) -> None:
     assert not [name for name in names(here) if name.startswith(".")]
 
 
+def test_codecs_share_the_processors(gpu, here) -> None:
+    from gpuops.files import threads
+
+    before = threads.count()
+    jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(3)]
+    seen = [threads.count() for _done in run_jobs(lambda: gpu, jobs, at_once=before)]
+    assert seen == [max(1, before // min(before, 3))] * 3 and threads.count() == before
+
+
 # -- lists and folders -------------------------------------------------------------------------------------------
 
 

@@ -80,8 +80,3 @@ def test_a_large_value_leaves_no_trace_beyond_the_box(planned, rng) -> None:
     wanted = expected(x, Box((4, 6)))[0]
     wanted[31:40, 64:77] = got[31:40, 64:77]
     np.testing.assert_allclose(got, wanted, atol=TOLERANCE)
-
-
-def test_radius_0_is_exactly_the_input(gpu, rng) -> None:
-    image = gpu.array(rng.random((1, 8, 8), dtype=np.float32))
-    assert box(gpu, image, Box((0, 0))) is image

@@ -7,7 +7,6 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from gpuops.device import store
 
 from .test_device import python
 
-Clpix = Callable[..., subprocess.CompletedProcess[str]]
 # What a new process must not inherit from this one.
 ELSEWHERE = ("CLPIX_CACHE_DIR", "POCL_CACHE_DIR", "OCL_ICD_VENDORS")
 SITUATIONS = {
@@ -42,7 +40,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts are made as on Linux")
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_where_nothing_can_be_kept(situation: str, source: Path, tmp_path: Path) -> None:
+def test_where_nothing_can_be_kept(situation, source, tmp_path) -> None:
     if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
         pytest.skip("mounts are not allowed here")
     program = BLUR.format(source="/dev/shm/a.npy", output="/dev/shm/b.npy")
@@ -73,7 +71,7 @@ def test_where_nothing_can_be_kept(situation: str, source: Path, tmp_path: Path)
     ("each", "at_once"),
     [(False, False), (False, True), pytest.param(True, False, marks=pytest.mark.exhaustive)],
 )
-def test_damaged_files(each: bool, at_once: bool, source: Path, tmp_path: Path) -> None:
+def test_damaged_files(each, at_once, source, tmp_path) -> None:
     """All files of a cache, or each; the damage is later than the minute in which PoCL makes a file, or ``at_once``."""
     kept, used, output = tmp_path / "kept", tmp_path / "used", tmp_path / "b.npy"
     program = BLUR.format(source=str(source), output=str(output))
@@ -104,7 +102,7 @@ def test_damaged_files(each: bool, at_once: bool, source: Path, tmp_path: Path) 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
-def test_a_folder_of_others_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_folder_of_others_is_not_used(monkeypatch, tmp_path) -> None:
     chosen, temporary, said = tmp_path / "chosen", tmp_path / "temporary", []
     monkeypatch.setenv("CLPIX_CACHE_DIR", str(chosen))
     monkeypatch.setattr("tempfile.tempdir", str(temporary))

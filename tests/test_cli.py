@@ -23,7 +23,7 @@ from clpix.naming import outputs_for
 from gpuops import ParameterError, files
 from gpuops.files import Picture
 
-from .choices import few
+from .choices import each
 from .conftest import Run
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "sunset.exr"
@@ -171,8 +171,8 @@ def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
     assert process.returncode == 0 and out.exists()
 
 
-@few(
-    1,
+@pytest.mark.cases(1)
+@each(
     number__delay=[(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)],
 )
 def test_a_signal_ends_the_program_at_any_time(tmp_path, number, delay) -> None:
@@ -327,7 +327,8 @@ def test_stdin_to_stdout(tmp_path) -> None:
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
 
 
-@few(1, there__back__extension=[("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")])
+@pytest.mark.cases(1)
+@each(there__back__extension=[("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")])
 def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
     source = picture(tmp_path / "in.png", (9, 14, 4))
     clpix = [sys.executable, "-m", "clpix"]
@@ -345,7 +346,8 @@ def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
         np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
 
-@few(1, stdin=[b"no numbers", b"", b"PK\x03\x04 and no more"])
+@pytest.mark.cases(1)
+@each(stdin=[b"no numbers", b"", b"PK\x03\x04 and no more"])
 def test_numbers_from_a_broken_pipe(tmp_path, stdin) -> None:
     for command in ("ifft", "idwt"):
         run = subprocess.run(
@@ -438,6 +440,19 @@ def test_timing_is_complete(clpix, tmp_path) -> None:
     blurs = [kernel for kernel in data["kernels"] if kernel["name"].startswith("gaussian")]
     assert len(blurs) == 1 and all(kernel["count"] == 3 and kernel["min_ms"] > 0 for kernel in blurs)
     assert 0 <= data["totals"]["unaccounted_ms"] <= data["totals"]["wall_ms"]
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "kernels"),
+    [("info", 0, {"reduce direct": 6}), ("compare", 1, {"counts": 3, "ssim": 3})],
+)
+def test_timing_of_what_writes_no_picture(clpix, tmp_path, command, code, kernels) -> None:
+    report, two = tmp_path / "t.json", [picture(tmp_path / f"{k}.png", seed=k) for k in range(2)]
+    options = ("--repeat", 3, "--timing-file", report, *(["--stats"] if command == "info" else []))
+    assert clpix(command, *two, *options).code == code
+    result = json.loads(report.read_text())
+    assert kernels.items() <= {kernel["name"]: kernel["count"] for kernel in result["kernels"]}.items()
+    assert {"decode", "upload", "compute", "download"} <= {phase["name"] for phase in result["phases"]}
 
 
 # The command and its output, the options, and the one that would have no effect.

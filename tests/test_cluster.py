@@ -113,7 +113,7 @@ def test_processes_of_this_machine(clpix, here) -> None:
     assert contents(here / "one") == contents(here / "two") and len(names(here / "two")) == 20
 
 
-def test_other_users_cannot_reach_processes_of_this_machine(local: connection.Cluster) -> None:
+def test_other_users_cannot_reach_processes_of_this_machine(local) -> None:
     """Each port wants a certificate, or is that of a web server without pages."""
     me = psutil.Process()
     ports = [

@@ -21,7 +21,7 @@ from gpuops.bench import fft_ways as bench_fft_ways
 from gpuops.bench.fft_ways import Variant
 from gpuops.params.fft import FftParams
 
-from .choices import few, needs
+from .choices import each, needs
 from .tolerance import FFT as TOLERANCE
 from .tolerance import HALF
 
@@ -78,7 +78,8 @@ TEXELS = bench_fft_ways.variants(4, bench_fft_ways.PAIRS, half=True)
 ALL_VARIANTS = bench_fft_ways.VARIANTS | {f"{name}, texels": variant for name, variant in TEXELS.items()}
 
 
-@few(4, name=ALL_VARIANTS)
+@pytest.mark.cases(4)
+@each(name=ALL_VARIANTS)
 def test_every_variant_is_a_transform(gpu, rng, name) -> None:
     """Against numpy in double precision, there and back."""
     variant = ALL_VARIANTS[name]

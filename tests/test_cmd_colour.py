@@ -19,7 +19,7 @@ from gpuops.files import Metadata, Picture
 from gpuops.pixels.coding import unpack
 from gpuops.pixels.light import readable
 
-from .choices import each, few, some
+from .choices import each, some
 from .conftest import Run
 from .reference import colour as reference
 from .tolerance import COLOUR as TOLERANCE
@@ -327,7 +327,8 @@ def test_what_comes_back_as_it_was_keeps_its_colours(clpix, through, p3, ap1, tm
             assert np.abs(got - np.clip(signal, 0, 1)).max() < 13 * TOLERANCE["profile"]
 
 
-@few(1, dtype__channels=[("uint8", 3), ("uint16", 4), ("uint8", 2), ("uint16", 1)])
+@pytest.mark.cases(1)
+@each(dtype__channels=[("uint8", 3), ("uint16", 4), ("uint8", 2), ("uint16", 1)])
 def test_stored_values_of_a_narrow_range(clpix, dtype, channels, tmp_path, rng) -> None:
     """They have black at 16 and white at 235, times 256 of 16 bits, also where they were floats meanwhile."""
     most, unit = (255, 1) if dtype == "uint8" else (65535, 256)
@@ -386,7 +387,8 @@ def test_light_that_comes_back_has_no_profile_of_its_file(clpix, kind, there, gr
         assert result.metadata.icc == (block if same else None)
 
 
-@few(2, channels__name=[(3, "a.tif"), (1, "a.exr"), (4, "a.npz"), (2, "a.png"), (3, "a.hdr")])
+@pytest.mark.cases(2)
+@each(channels__name=[(3, "a.tif"), (1, "a.exr"), (4, "a.npz"), (2, "a.png"), (3, "a.hdr")])
 def test_floats_that_are_no_light(clpix, channels, name, tmp_path, rng) -> None:
     """NPZ says of floats that they are sRGB; so do other files of them, or they hold light."""
     pixels = rng.random((33, 34, channels)).astype(np.float32)

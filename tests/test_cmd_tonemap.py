@@ -151,18 +151,12 @@ def test_the_preset_repairs_before_its_blur(clpix, scene, tmp_path) -> None:
     assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
 
 
-@pytest.mark.parametrize("method", ["auto", "local", "direct"])
-def test_preset_d3d11(clpix, exr, scene, tmp_path, method) -> None:
-    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--preset", "d3d11", "--method", method)
-    assert (run.code, run.err) == (0, "")
-    reference = colour_reference.srgb_signal(d3d11_reference.tonemap(np.moveaxis(scene, -1, 0))) * 255
-    assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "frame"),
     [
-        (("--blur",), {"blurred": True}),
+        ((), {}),
+        (("--method", "local"), {}),
+        (("--method", "direct", "--blur"), {"blurred": True}),
         (("--no-bloom",), {"with_bloom": False}),
         (("--blur", "--no-bloom"), {"blurred": True, "with_bloom": False}),
     ],
@@ -354,6 +348,25 @@ def test_contact_sheet(clpix, exr, scene, tmp_path) -> None:
             assert (
                 np.abs(tile - np.rint(colour_reference.srgb_signal(light) * 255)).max() <= TOLERANCE["levels"]
             )
+
+
+def test_a_contact_sheet_of_each_input(clpix, exr, tmp_path) -> None:
+    write(tmp_path / "gray.png", np.full((9, 7, 2), 200, np.uint8), alpha=True, linear=False)
+    template = tmp_path / "sheets" / "{stem}-sheet.png"
+    options = ("--contact-sheet", "--operators", "agx", "--tile-width", "16")
+    run = clpix("tonemap", exr, tmp_path / "gray.png", "-o", template, *options)
+    assert (run.code, run.err) == (0, "")
+    sheets = [read(tmp_path / "sheets" / f"{name}-sheet.png") for name in ("scene", "gray")]
+    assert [sheet.shape[2] for sheet in sheets] == [3, 1]
+
+
+def test_a_white_point_on_a_contact_sheet_is_of_those_that_have_one(clpix, exr, tmp_path) -> None:
+    options = ("--contact-sheet", "--operators", "agx,hable", "--stops", "0", "--white")
+    for white in ("2", "200"):
+        assert clpix("tonemap", exr, "-o", tmp_path / f"{white}.png", *options, white).code == 0
+    a, b = read(tmp_path / "2.png"), read(tmp_path / "200.png")
+    half = (len(a) - 12) // 2 + 12
+    assert (a[:half] == b[:half]).all() and (a[half:] != b[half:]).any()
 
 
 def test_a_contact_sheet_keeps_the_profile_and_is_upright(clpix, tmp_path) -> None:

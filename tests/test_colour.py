@@ -81,7 +81,7 @@ def test_hlg_is_bt_2100s() -> None:
 @pytest.mark.parametrize(
     ("channels", "primaries"), [(1, "ACES AP1"), (2, "Rec. 709"), (3, "ACES AP1"), (4, "Rec. 709")]
 )
-def test_hlg_becomes_a_displays_light(gpu: Gpu, dtype: str, channels: int, primaries: str) -> None:
+def test_hlg_becomes_a_displays_light(gpu, dtype, channels, primaries) -> None:
     """Of any signal, also relative to other light, and of a signal of 75 %, which is BT.2408's 203 cd/m²."""
     colours, whole = channels - (channels in (2, 4)), dtype == "uint16"
     pixels = np.random.default_rng(1).random((9, 31, channels)).astype(np.float32)

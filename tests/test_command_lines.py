@@ -281,9 +281,7 @@ def test_inputs_and_outputs(clpix, there, args, code, words) -> None:
     assert found() == before
 
 
-def test_names_that_differ_in_case_are_one_file_where_the_disk_says_so(
-    there: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_that_differ_in_case_are_one_file_where_the_disk_says_so(there, monkeypatch) -> None:
     assert not identities._ignores_case(str(there))
     names = ("new/A.png", "new/a.png", "new/a.PNG", "b.png")
     assert [Identities(names[:1]).known(name) for name in names] == ["new/A.png", None, None, None]

@@ -28,7 +28,7 @@ from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
-from .choices import each, few
+from .choices import each
 from .reference import metrics_ssim as reference
 from .test_ssim import bright
 from .tolerance import COMPARE, DOUBLE
@@ -144,7 +144,7 @@ def test_kinds_of_pictures(gpu, rng, dtypes, space) -> None:
 
 
 @pytest.mark.cases(1)
-@few(1, channels__ppd=[(3, None), (1, 20.0), (3, 150.0)])
+@each(channels__ppd=[(3, None), (1, 20.0), (3, 150.0)])
 def test_flip_of_whole_tiles(planned, rng, channels, ppd) -> None:
     """Tiles are those of the whole, so that even their sums have the same bits."""
     a, b = two(rng, (210, 75, channels))
@@ -440,7 +440,8 @@ def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> Non
     assert not (tmp_path / "d.jpg").exists()
 
 
-@few(1, metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
+@pytest.mark.cases(1)
+@each(metric=["ms-ssim", "ssimulacra2", "flip", "hdr-flip"])
 def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric) -> None:
     """What the line says that rows take on the device is enough for them, of gray and of colours with alpha."""
     for channels in (1, 4):

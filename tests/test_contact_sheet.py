@@ -20,7 +20,7 @@ from gpuops.tone.contact_sheet import GREY_CODE
 from gpuops.tone.metered import metered
 from gpuops.tone.tonemap import tonemap
 
-from .choices import each
+from .choices import each, needs
 from .reference import colour as colour_reference
 from .reference import tone as tonemap_reference
 from .reference.images import on
@@ -221,3 +221,12 @@ def test_curves_of_what_is_left_to_an_image(gpu, params) -> None:
 def test_local_operators_have_no_curve(gpu, operator) -> None:
     with pytest.raises(ParameterError, match=f"{operator} has no curve"):
         tone_curve.curves(gpu, [TonemapParams(operator, exposure=0.0)])
+
+
+@needs("matplotlib", "plots")
+def test_a_plot_has_a_panel_of_the_signal(gpu, tmp_path) -> None:
+    for transfer, title in (("srgb", "sRGB"), ("gamma", "gamma 2.2"), ("pq", "PQ"), ("linear", "")):
+        looks = [TonemapParams(name, exposure=0.5, transfer=transfer) for name in ("linear", "agx")]
+        tone_curve.plot(tone_curve.curves(gpu, looks), path := tmp_path / f"{transfer}.svg")
+        text = path.read_text()
+        assert (f"signal ({title})" in text) == ("signal" in text) == bool(title) and "agx" in text

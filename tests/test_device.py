@@ -376,7 +376,7 @@ def test_unwritable_cache_still_gives_a_verdict(fresh, child, monkeypatch) -> No
     assert child.runs == 1
 
 
-def test_a_full_disk_gives_no_verdict(fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_gives_no_verdict(fresh, child, monkeypatch) -> None:
     """PoCL builds programs into files. That they fail where there is no room is not kept."""
     child.become("""print('{"usable": false, "reason": "cannot build kernels"}')""")
     info = replace(INFO, platform=pocl.NAME)
@@ -552,6 +552,25 @@ def test_no_opencl_at_all() -> None:
     assert "DeviceError: no OpenCL device (OCL_ICD_VENDORS is /nonexistent): get one with" in last
 
 
+def test_missing_pyopencl_is_one_line() -> None:
+    done = python("import sys; sys.modules['pyopencl'] = None\nfrom gpuops.device import select\nselect()")
+    assert "DeviceError: pyopencl cannot be imported" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_drivers_are_loaded_ahead() -> None:
+    """In a thread, and without pyopencl; a library that is not there is none."""
+    done = python(
+        "import sys, threading\nfrom gpuops.process import ahead\nahead.load('libnone.so.1')\nahead.begin()\n"
+        "for thread in threading.enumerate():\n    thread is threading.main_thread() or thread.join()\n"
+        "from gpuops.device import drivers\nmaps = open('/proc/self/maps').read()\n"
+        "print('pyopencl' in sys.modules, *(d.library.rpartition('/')[2].rpartition('.so')[0] in maps"
+        " for d in drivers.prepared()))"
+    )
+    imported, *loaded = done.stdout.split()
+    assert imported == "False" and set(loaded) == {"True"}
+
+
 @pytest.mark.exhaustive
 def test_icd_file_pointing_nowhere_is_harmless(tmp_path) -> None:
     system = drivers.read_folder(os.environ.get("OCL_ICD_VENDORS", drivers.SYSTEM_FOLDER))
@@ -598,7 +617,7 @@ def test_devices_without_opencl_exits_with_3_and_one_line() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no process's addresses")
 @pytest.mark.parametrize("megabytes", [400, 600, 1400])
-def test_few_addresses_are_one_line(megabytes: int) -> None:
+def test_few_addresses_are_one_line(megabytes) -> None:
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2)"
     done = python(f"{limit}; from clpix.main import main; main(['devices'])")
     assert (done.returncode, done.stdout) == (3, "")
@@ -608,7 +627,7 @@ def test_few_addresses_are_one_line(megabytes: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_the_first_run_says_on_a_terminal_what_it_waits_for(tmp_path: Path) -> None:
+def test_the_first_run_says_on_a_terminal_what_it_waits_for(tmp_path) -> None:
     run = [sys.executable, "-c", "from clpix.main import main; main(['devices'])"]
     for cold in (True, False):
         terminal, theirs = os.openpty()

@@ -19,7 +19,7 @@ from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import dwt2, idwt2, iswt2, swt2, wavedec2, waverec2, wpdec2, wprec2
 from gpuops.wavelets.wavelets import WAVELETS
 
-from .choices import each, few, some
+from .choices import each, some
 from .reference.wavelets import (
     VC2,
     flat,
@@ -140,7 +140,8 @@ def some_of(names: list[str], mode: str) -> list[str]:
     return names[pywt.Modes.modes.index(mode) :: len(pywt.Modes.modes)]
 
 
-@few(2, mode=pywt.Modes.modes)
+@pytest.mark.cases(2)
+@each(mode=pywt.Modes.modes)
 def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
     least = 2 if "reflect" in mode else 1
     sizes = cycle(n for n in ORDER if n >= least)
@@ -153,7 +154,8 @@ def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
             assert_is_pywts(gpu, rng.standard_normal(shape).astype(np.float32), name, mode, level)
 
 
-@few(1, mode=pywt.Modes.modes)
+@pytest.mark.cases(1)
+@each(mode=pywt.Modes.modes)
 def test_double_precision(gpu, rng, mode) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")
@@ -451,8 +453,7 @@ def test_the_inverse_is_exact_enough(gpu, shape, name, level, seed) -> None:
 
 
 @pytest.mark.cases(1)
-@few(
-    3,
+@each(
     name__way=[
         *zip(INTEGER, LIFTING_WAYS, strict=True),
         ("dd9/7", LIFTING_WAYS[0]),
@@ -498,7 +499,7 @@ def vc2_level(bands: Any, name: str) -> np.ndarray:
 
 
 @pytest.mark.cases(1)
-@few(2, name__tile=[("vc2-fidelity", "local"), ("vc2-haar", "local"), *((name, "private") for name in VC2)])
+@each(name__tile=[("vc2-fidelity", "local"), ("vc2-haar", "local"), *((name, "private") for name in VC2)])
 def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
     way: dict[str, Any] = {"integer": True, "tile": tile}
     for shape, levels in [((2, 2), 1), ((4, 6), 1), ((2, 18), 1), ((80, 48), 3), ((36, 600), 2)]:
@@ -563,6 +564,17 @@ def test_images_stay_on_the_device(gpu, rng) -> None:
     back = waverec2(gpu, coefficients, "5/3", "mirror")
     assert (back.alpha, back.linear) == (True, False)
     np.testing.assert_allclose(back.numpy(), x, atol=TOLERANCE["round trip"])
+
+
+def test_what_is_kept_for_one_image_serves_no_other(gpu, opened, rng) -> None:
+    """Shapes, wavelets and modes by turns: the same as on a Gpu that has done nothing else."""
+    cases = [((2, 24, 40), "bior4.4", "mirror"), ((1, 33, 70), "bior4.4", "mirror")]
+    cases += [((1, 33, 70), "bior2.2", "mirror"), ((2, 24, 40), "bior2.2", "symmetric")]
+    works = [(rng.random(shape, np.float32), *how) for shape, *how in cases]
+    alone = [flat(dwt2(opened(), *work)) for work in works]
+    for work, expected in 2 * list(zip(works, alone, strict=True)):
+        for mine, other in zip(flat(dwt2(gpu, *work)), expected, strict=True):
+            np.testing.assert_array_equal(mine, other)
 
 
 def test_none_is_a_band_of_zeros(gpu, rng) -> None:

@@ -17,7 +17,7 @@ from gpuops.wavelets import dwt2, idwt2
 from gpuops.wavelets import tiled_level as tile
 
 from . import test_dwt as of_dwt
-from .choices import few
+from .choices import each
 
 # The work-items of a group and the compute units give tiles each of the sides; a group lifts its rows in one round
 # or several, or has fewer work-items than its rows have samples.
@@ -61,7 +61,8 @@ def there_and_back(gpu: Gpu, x: np.ndarray, name: str, mode: str) -> list[np.nda
     return [low, *details, idwt2(gpu, given, name, mode, shape=x.shape[-2:])]
 
 
-@few(2, mode__name=CASES)
+@pytest.mark.cases(2)
+@each(mode__name=CASES)
 def test_all_ways_agree(gpu, tiled, banded, rng, monkeypatch, mode, name) -> None:
     least = 2 if "reflect" in mode else 1
     shapes = [(2, *rng.integers(least, 68, 2)), rng.integers(least, 68, 2), (least, 6), (67, least)]

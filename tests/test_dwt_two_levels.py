@@ -12,7 +12,7 @@ from gpuops.params.dwt import DwtParams
 from gpuops.profile import Report
 from gpuops.wavelets import transform, two_levels, wavedec2
 
-from .choices import few
+from .choices import each
 
 # Bands and tiles end within the image, beyond its last row, and at its edge; there are few rows, or an odd number.
 SHAPES = [(1, 64, 64), (1, 65, 128), (2, 70, 200), (1, 33, 40), (1, 7, 24), (3, 1, 72)]
@@ -49,7 +49,8 @@ def count(gpu: Gpu) -> int:
     return sum(len(k.ms) for k in gpu.report.kernels() if "two levels" in k.label)
 
 
-@few(1, name=NAMES)
+@pytest.mark.cases(1)
+@each(name=NAMES)
 def test_two_levels_in_one_pass_are_two(gpu, rng, monkeypatch, name) -> None:
     for shape in SHAPES:
         for mode in MODES:

@@ -251,7 +251,7 @@ def error(case: Case) -> float:
     return float(np.linalg.norm(got.astype(complex) - exact) / np.linalg.norm(exact.astype(complex)))
 
 
-@choices.few(9, case=few())
+@choices.each(case=few())
 def test_a_few_combinations(case) -> None:
     if case.precision == "double" and not device().real.double:
         pytest.skip("no double precision")

@@ -10,6 +10,7 @@ import sys
 import warnings
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +74,16 @@ def test_png_filters_are_inverted_by_the_specification(kind, dtype, channels, rn
             row[i] = (x + (0, a, b, (a + b) // 2, paeth)[kind]) % 256
         rebuilt, above = rebuilt + bytes(row), bytes(row)
     assert rebuilt == expected
+
+
+def test_each_strip_of_a_png_has_its_filter(rng) -> None:
+    """Small numbers; rows like the pixel to the left, and like the row above, which the last block must know of."""
+    small = rng.integers(0, 3, (40, 50, 3))
+    to_left = np.cumsum(rng.integers(0, 3, (40, 50, 3)), axis=1) + rng.integers(0, 256, (40, 1, 3))
+    above = np.repeat(rng.integers(0, 256, (1, 50, 3)), 30, axis=0)
+    pixels = np.concatenate((small, to_left, above)).astype(np.uint8)
+    assert list(png_writer.best_filters(pixels, 20)) == [0, 0, 1, 1, 2, 2]
+    assert list(png_writer.best_filters(pixels[-1:], 20, pixels[-2:-1])) == [2]
 
 
 @pytest.mark.exhaustive
@@ -468,6 +479,13 @@ def test_exr_xyz_is_taken_as_it_is_and_says_so(tmp_path, rng) -> None:
     write_exr(tmp_path / "xyz.exr", ("", ("X", "Y", "Z"), values))
     with pytest.warns(GpuopsWarning, match=r"X, Y, Z are taken as they are.* no colour is converted"):
         assert np.array_equal(read(tmp_path / "xyz.exr").pixels, values)
+
+
+def test_exr_single_channels(tmp_path, rng) -> None:
+    for name in ("Y", "depth.Z", "whatever"):
+        values = rng.random((3, 4, 1)).astype(np.float16)
+        write_exr(tmp_path / "y.exr", ("", (name,), values))
+        assert np.array_equal(read(tmp_path / "y.exr").pixels, values)
 
 
 def test_exr_whole_numbers(tmp_path) -> None:
@@ -934,6 +952,13 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path) -> None:
     assert os.listdir(tmp_path) == ["a.png"]
 
 
+def test_many_writers_of_one_name_leave_one_winner(photo, tmp_path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = [pool.submit(write, tmp_path / "a.png", photo) for _ in range(8)]
+    assert sorted("exists already" in str(one.exception()) for one in found) == [False] + [True] * 7
+    assert os.listdir(tmp_path) == ["a.png"]
+
+
 def test_without_hard_links_nothing_is_overwritten_either(tmp_path, monkeypatch) -> None:
     def no_link(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
@@ -1076,6 +1101,23 @@ def test_data_come_back_bit_for_bit(suffix, tmp_path, rng) -> None:
         files.write_data(path, before, attributes)
     files.write_data(path, {"x": np.zeros((1, 1), np.float32)}, {}, overwrite=True)
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".exr", ".tif"])
+def test_data_descriptions_that_lie(suffix, tmp_path) -> None:
+    path = tmp_path / f"data{suffix}"
+    files.write_data(path, {"x": np.zeros((20, 30), np.float32)}, {})
+    whole = path.read_bytes()
+    for old, new, words in (
+        (b'{"format": 1', b'{"format" 1,', "makes no sense|not a spectrum"),
+        (b'"format": 1', b'"format": 9', "newer"),
+        (b'"shape": [20', b'"shape": [21', "describes"),
+        (b'"float32"', b'"complex"', "makes no sense|describes"),
+    ):
+        assert old in whole
+        path.write_bytes(whole.replace(old, new))
+        with pytest.raises(FileError, match=words):
+            files.read_data(path)
 
 
 def test_data_need_a_fitting_format(tmp_path) -> None:

@@ -93,6 +93,12 @@ def test_min_is_white_with_associated_alpha_is_inverted_first(tmp_path) -> None:
     assert picture.pixels.tolist() == [[[128, 100], [100, 255], [5, 0]]]  # 50 · 255 / 100 = 127.5
 
 
+def test_min_is_white_keeps_straight_alpha(tmp_path) -> None:
+    values = np.array([[[3, 7], [0, 65535]]], np.uint16)
+    tifffile.imwrite(tmp_path / "w.tif", values, photometric="miniswhite", extrasamples=["unassalpha"])
+    assert read(tmp_path / "w.tif").pixels.tolist() == [[[65532, 7], [65535, 65535]]]
+
+
 @each(bits=[1, 2, 4, 6, 8, 10, 12, 14], channels=[1, 3], photometric=[WHITE, BLACK])
 def test_samples_of_few_bits_cover_the_whole_range(bits, channels, photometric, tmp_path) -> None:
     """v of 2^bits − 1 becomes the nearest 8- or 16-bit number, 0 black and the largest white."""

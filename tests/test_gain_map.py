@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import struct
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from PIL import Image
 from PIL.MpoImagePlugin import MpoImageFile
 
 from gpuops import files
-from gpuops.errors import FileError, GpuopsWarning
+from gpuops.errors import FileError, GpuopsWarning, ParameterError
 from gpuops.files import Metadata, NeedsWholeFile, Picture, read, strips, write
 from gpuops.files.xmp_packets import without_gain_map
 from gpuops.params.storage import Storage
@@ -24,12 +23,10 @@ from gpuops.pixels.curves import LINEAR_CURVE
 from gpuops.pixels.primaries import NAMED
 
 from .choices import pairs, thinned
-from .conftest import Run
 from .reference import colour as reference
 from .test_foreign_files import ULTRA_HDR
 from .test_formats import EXIF, XMP
 
-Clpix = Callable[..., Run]
 Values = np.ndarray[Any, Any]
 
 LIGHT = Storage(gain_map=True)
@@ -212,7 +209,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_light_is_that_of_the_formula(name: str, tmp_path: Path) -> None:
+def test_light_is_that_of_the_formula(name, tmp_path) -> None:
     data = FILES[name]()
     (tmp_path / "a.jpg").write_bytes(data)
     expected, primaries = applied(data)
@@ -226,7 +223,7 @@ def test_light_is_that_of_the_formula(name: str, tmp_path: Path) -> None:
     assert np.median(np.abs(found.pixels - expected) / (expected + 1e-3)) < READ
 
 
-def test_the_picture_itself_is_read_without_a_word_if_asked_for(tmp_path: Path) -> None:
+def test_the_picture_itself_is_read_without_a_word_if_asked_for(tmp_path) -> None:
     (tmp_path / "a.jpg").write_bytes(FILES["libultrahdr"]())
     with pytest.warns(GpuopsWarning) as caught:
         usual = read(tmp_path / "a.jpg")
@@ -240,13 +237,13 @@ def test_the_picture_itself_is_read_without_a_word_if_asked_for(tmp_path: Path) 
         read(tmp_path / "a.jpg", layer="x")
 
 
-def test_without_a_gain_map_there_is_no_such_layer(tmp_path: Path) -> None:
+def test_without_a_gain_map_there_is_no_such_layer(tmp_path) -> None:
     (tmp_path / "a.jpg").write_bytes(jpeg(np.zeros((16, 16, 3), np.uint8)))
     with pytest.raises(FileError, match=r"a.jpg: has no layer 'hdr'; it has no layers$"):
         read(tmp_path / "a.jpg", layer="hdr")
 
 
-def test_metadata_and_other_blocks(tmp_path: Path) -> None:
+def test_metadata_and_other_blocks(tmp_path) -> None:
     """EXIF with the orientation, XMP without what is said of the gain map; a further block is named."""
     data = made(xmp=True, gray=True)
     added = segment(0xE1, b"Exif\0\0" + EXIF) + segment(0xED, b"Photoshop 3.0\0")
@@ -272,7 +269,7 @@ def test_xmp_keeps_all_else() -> None:
     assert without_gain_map(b"<a>http://ns.adobe.com/hdr-gain-map/1.0/</a>") is None
 
 
-def test_damage_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
+def test_damage_is_one_line(clpix, tmp_path) -> None:
     data = made(xmp=False, gray=False)
     first, second = halves(data)
     at = second.index(ISO) + len(ISO)
@@ -299,7 +296,7 @@ def test_damage_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
         assert clpix("convert", path, "--layer", "sdr", "-o", tmp_path / f"{name}.png").code == 0
 
 
-def test_large_ones_are_read_as_a_whole(tmp_path: Path) -> None:
+def test_large_ones_are_read_as_a_whole(tmp_path) -> None:
     path = str(tmp_path / "a.jpg")
     Path(path).write_bytes(made(xmp=False, gray=False))
     with pytest.raises(NeedsWholeFile, match="is read with its gain map") as caught:
@@ -314,7 +311,7 @@ def test_large_ones_are_read_as_a_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("size", "primaries"), thinned(pairs([(48, 64), (8, 8), (9, 31), (101, 57)], GAMUTS), 4, arguments=2)
 )
-def test_light_comes_back(size: tuple[int, int], primaries: str, tmp_path: Path) -> None:
+def test_light_comes_back(size, primaries, tmp_path) -> None:
     """By the formula, not by the reader of this program; and the tags by Pillow."""
     light = scene(*size)
     path = tmp_path / "a.jpg"
@@ -332,7 +329,7 @@ def test_light_comes_back(size: tuple[int, int], primaries: str, tmp_path: Path)
         assert (image.size, image.mode, image.n_frames) == (size[::-1], "RGB", 2)
 
 
-def test_quality_makes_smaller_files(tmp_path: Path) -> None:
+def test_quality_makes_smaller_files(tmp_path) -> None:
     noisy = scene() * np.random.default_rng(3).uniform(0.8, 1.2, (48, 64, 3))
     sizes = []
     for quality in (30, 95, 100):
@@ -343,7 +340,7 @@ def test_quality_makes_smaller_files(tmp_path: Path) -> None:
     assert (tmp_path / "usual.jpg").read_bytes() == (tmp_path / "95.jpg").read_bytes()
 
 
-def test_tags_by_another_reader(tmp_path: Path) -> None:
+def test_tags_by_another_reader(tmp_path) -> None:
     path = tmp_path / "a.jpg"
     write(path, picture(scene(), exif=EXIF, xmp=XMP, resolution=(300.0, 150.0, "in")), storage=LIGHT)
     first, _ = halves(path.read_bytes())
@@ -358,7 +355,7 @@ def test_tags_by_another_reader(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("unit", "own"), [(0, None), (1, (300.0, 150.0, "in")), (2, (100.0, 50.0, "cm"))])
-def test_the_resolution_is_that_of_the_picture(unit: int, own: Any, tmp_path: Path) -> None:
+def test_the_resolution_is_that_of_the_picture(unit, own, tmp_path) -> None:
     """As in reading without the gain map; of files of others, too, whose unit may be the centimetre, or none."""
     path = tmp_path / "a.jpg"
     write(path, picture(scene(), exif=EXIF, resolution=own), storage=LIGHT)
@@ -371,7 +368,7 @@ def test_the_resolution_is_that_of_the_picture(unit: int, own: Any, tmp_path: Pa
     assert usual == found == ((118, 118, ("in", "cm")[unit - 1]) if unit else None)
 
 
-def test_what_light_loses_is_said(tmp_path: Path) -> None:
+def test_what_light_loses_is_said(tmp_path) -> None:
     """Values that a file has no place for; colours that the picture's own primaries do not reach."""
     values = scene().astype(np.float16)
     values[3:5, 3] = np.nan
@@ -396,7 +393,7 @@ def test_what_light_loses_is_said(tmp_path: Path) -> None:
     assert read(path, layer="hdr").pixels[8, 8, 0] < 0.01
 
 
-def test_gray_and_alpha(tmp_path: Path) -> None:
+def test_gray_and_alpha(tmp_path) -> None:
     gray = scene()[:, :, :1]
     path = tmp_path / "a.jpg"
     with pytest.warns(GpuopsWarning) as caught:
@@ -423,7 +420,7 @@ def test_gray_and_alpha(tmp_path: Path) -> None:
     ],
     ids=["small", "large", "encoded"],
 )
-def test_pictures_that_have_no_place(what: Picture, said: str, tmp_path: Path) -> None:
+def test_pictures_that_have_no_place(what, said, tmp_path) -> None:
     with pytest.raises(FileError, match=f"a.jpg: .*{said}"):
         write(tmp_path / "a.jpg", what, storage=LIGHT)
     assert not [*tmp_path.iterdir()]
@@ -455,7 +452,7 @@ def test_colour_names_the_primaries(colour, primaries, clpix, exr, tmp_path) -> 
     assert np.median(np.abs(found / expected - 1)) < MEDIAN
 
 
-def test_operations_there_and_back(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+def test_operations_there_and_back(clpix, exr, tmp_path) -> None:
     """A chain writes light on the way; the input's primaries stay by --colour input; --strip leaves no metadata."""
     a, b, c = (tmp_path / name for name in ("a.jpg", "b.jpg", "c.jpg"))
     run = clpix(
@@ -480,7 +477,7 @@ def test_operations_there_and_back(clpix: Clpix, exr: Path, tmp_path: Path) -> N
     assert run.code == 0
 
 
-def test_info_tells_of_the_gain_map(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+def test_info_tells_of_the_gain_map(clpix, exr, tmp_path) -> None:
     path = tmp_path / "a.jpg"
     assert clpix("convert", exr, "--gain-map", "-o", path).code == 0
     run = clpix("info", path)
@@ -517,7 +514,23 @@ def test_refused(command, options, said, clpix, exr, tmp_path) -> None:
     assert not (tmp_path / "a.jpg").exists()
 
 
-def test_by_rows(clpix: Clpix, exr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_jpeg_has_them(tmp_path) -> None:
+    for name, kind in (("a.png", "PNG"), ("a.avif", "AVIF"), ("a.exr", "EXR")):
+        with pytest.raises(
+            ParameterError, match=f"gain maps are written in JPEG, not in {kind}: leave out --gain"
+        ):
+            write(tmp_path / name, picture(scene()), storage=LIGHT)
+
+
+def test_apples_own_kind_is_named(tmp_path) -> None:
+    data = jpeg(np.zeros((16, 16, 3), np.uint8))
+    xmp = b'http://ns.adobe.com/xap/1.0/\0<x xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/"/>'
+    (tmp_path / "a.jpg").write_bytes(data[:2] + segment(0xE1, xmp) + data[2:])
+    with pytest.warns(GpuopsWarning, match=r"is read without its gain map \(of Apple's kind\)$"):
+        assert read(tmp_path / "a.jpg").layers == ()
+
+
+def test_by_rows(clpix, exr, tmp_path, monkeypatch) -> None:
     """The rows of a large result become one file in the end, the same."""
     assert clpix("blur", exr, "--sigma", 2, "--gain-map", "-o", tmp_path / "a.jpg").code == 0
     monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
@@ -527,7 +540,7 @@ def test_by_rows(clpix: Clpix, exr: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert np.abs(a - b).max() < 0.02 * a.max()
 
 
-def test_a_stream(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+def test_a_stream(clpix, exr, tmp_path) -> None:
     """Standard output has the same bytes."""
     assert clpix("convert", exr, "--gain-map", "-o", tmp_path / "a.jpg").code == 0
     stream = io.BytesIO()

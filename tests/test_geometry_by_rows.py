@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, files, notes
+from gpuops import files, notes
 from gpuops.chain import Chain
 from gpuops.image import Image, Part
 from gpuops.operation import Params
@@ -76,7 +76,7 @@ STEPS: list[Params] = [*RESIZES, *CROPS, FLIP]
 
 
 @pytest.mark.parametrize("step", thinned(STEPS, 4), ids=str)
-def test_any_blocks_give_the_bits_of_the_whole(planned: Gpu, step: Params) -> None:
+def test_any_blocks_give_the_bits_of_the_whole(planned, step) -> None:
     """Blocks of one row, of fewer rows than are needed at a time, of a prime number, and all rows."""
     planes = 1 + (STEPS.index(step) + planned.limits.is_cpu) % 4
     alpha, x = planes in (2, 4), with_alpha((planes, 53, 31))
@@ -105,7 +105,7 @@ def test_sizes_against_matrices(planned, shape, scale, filter) -> None:
     assert np.abs(found - expected).max() <= tolerance.RESIZE * max(1, np.abs(expected).max())
 
 
-def test_rows_that_are_not_needed_are_not_worked_on(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_are_not_needed_are_not_worked_on(gpu, monkeypatch) -> None:
     """A crop asks the steps before it for its rows and their neighbours, and for none below those."""
     taken = []
 
@@ -127,7 +127,7 @@ def test_rows_that_are_not_needed_are_not_worked_on(gpu: Gpu, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("first", [3, 8, 13])
-def test_a_crop_of_what_was_resized(planned: Gpu, first: int) -> None:
+def test_a_crop_of_what_was_resized(planned, first) -> None:
     """Only needed rows are there: sums that are grouped begin where those of the whole do."""
     x, shape = picture((3, 300, 20)), (3, 300, 20)
     shrunk, crop = ResizeParams(scale=(0.9, 0.13)), CropParams(Region(1, first, 15, 9))
@@ -141,7 +141,7 @@ def test_a_crop_of_what_was_resized(planned: Gpu, first: int) -> None:
 
 
 @pytest.mark.parametrize("small", [False, True])
-def test_large_results_come_in_pieces(planned: Gpu, small: bool) -> None:
+def test_large_results_come_in_pieces(planned, small) -> None:
     """A row of the input that becomes many of the result: these are made so many bytes at a time."""
     x, chain = picture((3, 9, 11)), Chain(ResizeParams(scale=(13.0, 17.0)), SharpenParams(2.0, 0.5))
     at_once = 1 if small else 10 * course.row_bytes((3, 153, 143))
@@ -155,7 +155,7 @@ def test_large_results_come_in_pieces(planned: Gpu, small: bool) -> None:
     np.testing.assert_allclose(np.concatenate(found, 1), as_whole(planned, chain, x), rtol=1e-6, atol=1e-6)
 
 
-def test_a_window_of_too_many_rows_is_made_narrower_first(opened: Callable[..., Gpu]) -> None:
+def test_a_window_of_too_many_rows_is_made_narrower_first(opened) -> None:
     """A thumbnail's row needs many rows of the picture, which do not all find room; those of its width do."""
     x, step = picture((3, 2000, 700)), ResizeParams((6, 9), fit="stretch")
     with_room, without = opened(), opened(memory=4 << 20)
@@ -171,7 +171,7 @@ def test_a_window_of_too_many_rows_is_made_narrower_first(opened: Callable[..., 
 @pytest.mark.exhaustive
 @given(data=st.data())
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_chains_by_rows(planned: Gpu, data: st.DataObject) -> None:
+def test_chains_by_rows(planned, data) -> None:
     """Steps of any kind one after the other, with regions in percent, which suit every size."""
     percents = st.integers(0, 9).flatmap(
         lambda first: st.integers(1, 10 - first).map(lambda count: (10 * first, 10 * count))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,9 @@ from PIL import Image
 
 from gpuops.files import Picture, read, write
 
-from .conftest import Run
 from .reference import colour as colour_reference
 from .reference.lut import reduced
 from .test_contact_sheet import GAP, scene, tiles_of
-
-Clpix = Callable[..., Run]
 
 
 @pytest.fixture
@@ -67,7 +63,7 @@ def test_tiles_are_results_made_smaller(clpix, here, channels, options) -> None:
             assert np.abs(tile - np.moveaxis(codes, 0, -1)).max() <= 0.52
 
 
-def test_rows_and_columns_without_a_word(clpix: Clpix, here: Path) -> None:
+def test_rows_and_columns_without_a_word(clpix, here) -> None:
     save(3)
     for options, rows, columns in (
         ((), 4, 3),
@@ -87,8 +83,16 @@ def test_rows_and_columns_without_a_word(clpix: Clpix, here: Path) -> None:
         assert round(wider / width) == columns if options[:1] != ("--kernel",) else wider <= width
 
 
+def test_a_repair_is_told_once(clpix, here) -> None:
+    pixels = np.moveaxis(scene((3, 9, 9)), 0, -1).copy()
+    pixels[4, 4, 1] = -300.0
+    write("light.exr", Picture(pixels, linear=True))
+    run = clpix("bloom", "light.exr", "--contact-sheet", "-o", "sheet.png")
+    assert run.code == 0 and len(run.err.splitlines()) == 1 and "negative" in run.err
+
+
 @pytest.mark.parametrize("orientation", [1, 3, 6])
-def test_pictures_are_upright(clpix: Clpix, here: Path, orientation: int) -> None:
+def test_pictures_are_upright(clpix, here, orientation) -> None:
     codes = np.zeros((24, 40, 3), np.uint8)
     codes[:8, :8] = 255  # a bright corner
     exif = Image.Exif()
@@ -102,7 +106,7 @@ def test_pictures_are_upright(clpix: Clpix, here: Path, orientation: int) -> Non
     assert tile[y, x].min() == 255 and tile[-1 - y if y else -1, -1 - x if x else -1].max() == 0
 
 
-def test_what_is_refused(clpix: Clpix, here: Path) -> None:
+def test_what_is_refused(clpix, here) -> None:
     save(3)
     for options, why in (
         (("--strengths", "0.1,2"), "strength must be 0 … 1 with the blend energy"),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -41,7 +38,7 @@ __kernel void absent(__global const float *in, __global float *out) { out[0] = i
 )
 
 
-def test_launch_rounds_the_size_up_to_whole_groups(gpu: Gpu) -> None:
+def test_launch_rounds_the_size_up_to_whole_groups(gpu) -> None:
     x = gpu.array(np.arange(1000, dtype=np.float32))
     y = gpu.zeros((1024,))
     gpu.launch(gpu.kernel(SCALE, "scale"), (1000,), x, y, 1000, 2.0, local=(64,))
@@ -50,7 +47,7 @@ def test_launch_rounds_the_size_up_to_whole_groups(gpu: Gpu) -> None:
     assert not result[1000:].any()
 
 
-def test_arguments_become_vectors_null_and_local_memory(gpu: Gpu) -> None:
+def test_arguments_become_vectors_null_and_local_memory(gpu) -> None:
     y = gpu.zeros((64,))
     gpu.launch(gpu.kernel(SCALE, "weigh"), (64,), y, (1.0, 2.0, 3.0, 4.0), (5, 6))
     assert (y.numpy() == 4321 + 30).all()
@@ -61,7 +58,7 @@ def test_arguments_become_vectors_null_and_local_memory(gpu: Gpu) -> None:
     np.testing.assert_array_equal(y.numpy().reshape(4, 16), x.numpy().reshape(4, 16)[:, ::-1])
 
 
-def test_defines_reach_the_kernel(gpu: Gpu) -> None:
+def test_defines_reach_the_kernel(gpu) -> None:
     y = gpu.zeros((1,))
     for defines, expected in (
         ({}, -1),
@@ -73,7 +70,7 @@ def test_defines_reach_the_kernel(gpu: Gpu) -> None:
         assert y.numpy()[0] == expected
 
 
-def test_a_step_keeps_its_own_arguments(gpu: Gpu) -> None:
+def test_a_step_keeps_its_own_arguments(gpu) -> None:
     kernel = gpu.kernel(SCALE, "scale")
     x, a, b = gpu.array(np.ones(8, np.float32)), gpu.zeros((8,)), gpu.zeros((8,))
     twice = gpu.bind(kernel, (8,), x, a, 8, 2.0)
@@ -82,7 +79,7 @@ def test_a_step_keeps_its_own_arguments(gpu: Gpu) -> None:
     assert (a.numpy() == 2).all() and (b.numpy() == 3).all()
 
 
-def test_a_steps_buffers_are_not_handed_out_again(gpu: Gpu) -> None:
+def test_a_steps_buffers_are_not_handed_out_again(gpu) -> None:
     x = gpu.array(np.ones(4096, np.float32))
     y = gpu.zeros((4096,))
     step = gpu.bind(gpu.kernel(SCALE, "scale"), (4096,), x, y, 4096, 5.0)
@@ -93,7 +90,7 @@ def test_a_steps_buffers_are_not_handed_out_again(gpu: Gpu) -> None:
     assert not any(other.numpy().any() for other in others)
 
 
-def test_a_step_takes_the_images_that_were_left_for_later(gpu: Gpu) -> None:
+def test_a_step_takes_the_images_that_were_left_for_later(gpu) -> None:
     x, y = gpu.array(np.arange(8, dtype=np.float32)), gpu.array(np.ones(8, np.float32))
     a, b = gpu.zeros((8,)), gpu.zeros((8,))
     step = gpu.bind(gpu.kernel(SCALE, "scale"), (8,), LATER, LATER, 8, 2.0)
@@ -110,14 +107,14 @@ def test_a_step_takes_the_images_that_were_left_for_later(gpu: Gpu) -> None:
         into(Gpu().zeros((8,)))
 
 
-def test_a_launch_takes_all_arguments(gpu: Gpu) -> None:
+def test_a_launch_takes_all_arguments(gpu) -> None:
     kernel, x = gpu.kernel(SCALE, "scale"), gpu.zeros((8,))
     for arguments in ((x, x, 8), (x, x, 8, 2.0, 1)):
         with pytest.raises(TypeError, match="takes 4 arguments"):
             gpu.launch(kernel, (8,), *arguments)
 
 
-def test_kernels_are_cached(gpu: Gpu) -> None:
+def test_kernels_are_cached(gpu) -> None:
     assert gpu.kernel(SCALE, "scale") is gpu.kernel(SCALE, "scale")
     assert gpu.kernel(GeneratedSource(SCALE.name, SCALE.text), "scale") is gpu.kernel(SCALE, "scale")
     # Compilers see different defines, although some of these values are equal in Python.
@@ -128,7 +125,7 @@ def test_kernels_are_cached(gpu: Gpu) -> None:
         assert gpu.kernel(SCALE, "defined", **dict(reversed(variant.items()))) is kernel
 
 
-def test_fit_halves_the_largest_dimension(gpu: Gpu) -> None:
+def test_fit_halves_the_largest_dimension(gpu) -> None:
     kernel = gpu.kernel(SCALE, "scale")
     assert kernel.fit(1) == (1,)
     shape = kernel.fit(1 << 20, 4)
@@ -136,7 +133,7 @@ def test_fit_halves_the_largest_dimension(gpu: Gpu) -> None:
     assert 1 <= shape[0] <= gpu.limits.work_item_sizes[0]
 
 
-def test_built_kernels_are_kept_between_processes(empty_cache: Path) -> None:
+def test_built_kernels_are_kept_between_processes(empty_cache) -> None:
     source = GeneratedSource("kept", "__kernel void kept(__global float *x) { x[0] = 7; }")
 
     def check(hits: int, misses: int) -> None:
@@ -164,7 +161,7 @@ def test_dump_writes_the_source(tmp_path) -> None:
     assert "-D BORDER_REFLECT" in file.read_text() and "rows_direct" in file.read_text()
 
 
-def test_a_build_failure_names_the_file_and_the_line(gpu: Gpu) -> None:
+def test_a_build_failure_names_the_file_and_the_line(gpu) -> None:
     with pytest.raises(DeviceError, match="broken") as error:
         gpu.kernel(
             GeneratedSource("broken", "__kernel void broken(__global float *x) { x[0] = nothing; }"), "broken"
@@ -187,7 +184,7 @@ def test_events_are_recorded_with_their_traffic() -> None:
     assert report.peak_device_bytes >= 1 << 22
 
 
-def test_an_image_of_another_gpu_is_refused(gpu: Gpu) -> None:
+def test_an_image_of_another_gpu_is_refused(gpu) -> None:
     foreign = Gpu().array(np.ones((1, 8, 8), np.float32))
     for use in (lambda: blur.gaussian_filter(gpu, foreign, 2), lambda: fft.rfft2(gpu, foreign)):
         with pytest.raises(ParameterError, match="another Gpu"):
@@ -197,7 +194,12 @@ def test_an_image_of_another_gpu_is_refused(gpu: Gpu) -> None:
         gpu.launch(kernel, (16,), foreign, gpu.empty((64,)), np.uint64(16))
 
 
-def test_images_of_many_sizes_do_not_fill_the_device(opened: Callable[..., Gpu]) -> None:
+def test_too_large_a_buffer_says_how_much_is_needed(gpu) -> None:
+    with pytest.raises(DeviceError, match=r"\d (M|G|T)B"):
+        gpu.empty((gpu.limits.max_alloc_bytes // 4 + 1024,))
+
+
+def test_images_of_many_sizes_do_not_fill_the_device(opened) -> None:
     """Freed memory is kept for the next Image of its size, but not more of it than was in use at once."""
     gpu = opened()
     for megabytes in range(2, 40):

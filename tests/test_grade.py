@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.interpolate import PchipInterpolator
 
-from gpuops import Gpu, ParameterError
+from gpuops import ParameterError
 from gpuops.ops.grade import OPERATION, GradeParams, grade
 from gpuops.tone.monotone import cubics
 
 from . import tolerance
-from .conftest import Run
 
 TOLERANCE = tolerance.GRADE["grade"]
 IDENTITIES = [GradeParams(), GradeParams(pivot=0.5), GradeParams(curve=((-1, -1), (0.3, 0.3), (2, 2)))]
@@ -46,7 +43,7 @@ def reference(x: np.ndarray, colours: int, p: GradeParams) -> np.ndarray:  # typ
 
 
 @pytest.mark.parametrize("params", OPERATION.cases)
-def test_light_far_beyond_both_ends(gpu: Gpu, rng: np.random.Generator, params: GradeParams) -> None:
+def test_light_far_beyond_both_ends(gpu, rng, params) -> None:
     """Negative light as well, within a tolerance of each value, or of 1, which offsets and the curve's points are."""
     x = (rng.choice([-1, 1], (3, 30, 40)) * 2.0 ** rng.uniform(-20, 15, (3, 30, 40))).astype(np.float32)
     params = replace(
@@ -58,7 +55,7 @@ def test_light_far_beyond_both_ends(gpu: Gpu, rng: np.random.Generator, params: 
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_what_is_not_finite_stays(gpu: Gpu, rng: np.random.Generator, channels: int) -> None:
+def test_what_is_not_finite_stays(gpu, rng, channels) -> None:
     """Value for value: other channels of a pixel stay finite, and other pixels are as without it."""
     x = rng.random((channels, 5, 16), np.float32)
     plain = x.copy()
@@ -76,6 +73,11 @@ def test_what_is_not_finite_stays(gpu: Gpu, rng: np.random.Generator, channels: 
         np.testing.assert_array_equal(result[:, whole], expected[:, whole])
 
 
+def test_an_image_without_colours_is_refused(gpu) -> None:
+    with pytest.raises(ParameterError, match="grading needs a gray or RGB image"):
+        grade(gpu, gpu.array(np.zeros((5, 2, 2), np.float32)), OPERATION.cases[0])
+
+
 @pytest.mark.parametrize(
     "points",
     [
@@ -83,7 +85,7 @@ def test_what_is_not_finite_stays(gpu: Gpu, rng: np.random.Generator, channels: 
         tuple((float(i), float(i * i % 7)) for i in range(16)),
     ],
 )  # fmt: skip
-def test_curves_are_scipys(points: tuple[tuple[float, float], ...]) -> None:
+def test_curves_are_scipys(points) -> None:
     x = np.linspace(points[0][0] - 1, points[-1][0] + 1, 501)
     result = np.full(501, float(points[0][1]))
     for start, low, high, *terms in cubics(points):
@@ -93,7 +95,7 @@ def test_curves_are_scipys(points: tuple[tuple[float, float], ...]) -> None:
     np.testing.assert_allclose(result, curved(x, points), rtol=off, atol=off)
 
 
-def test_curves_that_are_none(clpix: Callable[..., Run], tmp_path: Path) -> None:
+def test_curves_that_are_none(clpix, tmp_path) -> None:
     for text, said in (
         ("0,0 1", 'curve must be points X,Y, such as "0,0 0.5,0.4 1,1"'),
         ("0,0", "curve must have 2 to 16 points, not 1"),

@@ -72,7 +72,7 @@ def calls(line: str, path: tuple[str, ...]) -> bool:
 
 
 @pytest.mark.parametrize("path", [*GROUPS, *LEAVES], ids=lambda path: " ".join(path) or "clpix")
-def test_a_page_fits_a_screen(path: tuple[str, ...]) -> None:
+def test_a_page_fits_a_screen(path) -> None:
     command: Any = {**LEAVES, **GROUPS}[path]
     with click.Context(command, info_name=" ".join(("clpix", *path)), terminal_width=80) as ctx:
         text = command.get_help(ctx)
@@ -89,7 +89,7 @@ def test_a_page_fits_a_screen(path: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("path", list(LEAVES), ids=" ".join)
-def test_every_option_is_on_its_page_once(path: tuple[str, ...]) -> None:
+def test_every_option_is_on_its_page_once(path) -> None:
     """The short page names it, the long one explains it; own ones come first, and each is in a group."""
     command = LEAVES[path]
     with click.Context(command, info_name=" ".join(("clpix", *path))) as ctx:
@@ -127,7 +127,7 @@ def test_every_shared_option_is_in_one_group() -> None:
         ("No clause ends early enough for this to be cut there.", "No clause ends early enough for …"),
     ],
 )
-def test_a_line_says_a_whole_clause(text: str, found: str) -> None:
+def test_a_line_says_a_whole_clause(text, found) -> None:
     assert help_page.brief(text, 36) == found
 
 
@@ -154,7 +154,7 @@ def test_long_pages_stay_short() -> None:
     assert whole.count("Some text") == 240
 
 
-def test_clpix_help(clpix: Program, wide: None) -> None:
+def test_clpix_help(clpix, wide) -> None:
     assert clpix("help").out == clpix("--help").out
     assert clpix("help", "blur").out == clpix("blur", "--help").out
     assert clpix("help", "bench", "fft").out == clpix("bench", "fft", "--help").out
@@ -166,7 +166,7 @@ def test_clpix_help(clpix: Program, wide: None) -> None:
     assert "--max-flip" in clpix("help", "--all", "regress").out  # of two folders
 
 
-def test_help_on_shared_options(clpix: Program, wide: None) -> None:
+def test_help_on_shared_options(clpix, wide) -> None:
     run = clpix("help", "options")
     for option in options.all_shared():
         assert all(name in run.out for name in option.opts)
@@ -174,7 +174,7 @@ def test_help_on_shared_options(clpix: Program, wide: None) -> None:
     assert max(map(len, run.out.splitlines())) <= 80
 
 
-def test_help_on_what_there_is_not(clpix: Program) -> None:
+def test_help_on_what_there_is_not(clpix) -> None:
     one_line(clpix("help", "blurr"), 2, "no command 'blurr': did you mean 'blur'?")
     one_line(clpix("help", "bench", "fftt"), 2, "did you mean 'fft'?")
     one_line(clpix("help", "blur", "sigma"), 2, "clpix blur has no subcommands: leave out 'sigma'")
@@ -261,7 +261,7 @@ def test_examples_run(clpix, there, monkeypatch, path) -> None:
         assert "-o" not in line.split() or set(there.rglob("*")) > before, line
 
 
-def test_examples_of_groups_run(clpix: Program, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_of_groups_run(clpix, there, monkeypatch) -> None:
     measure_nothing(monkeypatch)
     for line in chain.from_iterable(map(examples_of, GROUPS)):
         if line == "clpix regress accept":  # there has to be something that differs

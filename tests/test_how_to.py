@@ -86,7 +86,7 @@ def test_every_task_has_a_page() -> None:
     assert sorted(re.findall(r"\]\(([\w-]+)\.md\)", index)) == sorted(PAGES)
 
 
-def test_the_tutorial(clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tutorial(clpix, tmp_path, monkeypatch) -> None:
     """Its commands run one after the other, on the samples reduced."""
     monkeypatch.chdir(tmp_path)
     for path in (ROOT / "samples").glob("*.exr"):
@@ -489,7 +489,7 @@ def compare_in_ci() -> Iterator[None]:
     assert len(cases) == 2 and not list(suite.iter("failure"))
 
 
-def test_a_page_whose_result_is_wrong_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_whose_result_is_wrong_fails(tmp_path, monkeypatch) -> None:
     """The checks above notice outputs that are copies of the inputs."""
     monkeypatch.chdir(tmp_path)
     steps = TASKS["remove-noise"]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuops import Gpu, ParameterError
+from gpuops import ParameterError
 from gpuops.pixels.coding import download, upload
 
 from .choices import pairs
@@ -24,7 +24,7 @@ def pixels_of(rng: np.random.Generator, dtype: str, shape: tuple[int, int, int])
 @pytest.mark.parametrize(
     ("dtype", "channels", "size"), pairs(DTYPES, [1, 2, 3, 4], [(1, 1), (1, 7), (31, 17)])
 )
-def test_pixels_come_back_exactly(gpu: Gpu, rng, dtype: str, channels: int, size: tuple[int, int]) -> None:
+def test_pixels_come_back_exactly(gpu, rng, dtype, channels, size) -> None:
     pixels = pixels_of(rng, dtype, (*size, channels))
     image = upload(gpu, pixels, alpha=channels in (2, 4))
     assert image.shape == (channels, *size)
@@ -34,7 +34,7 @@ def test_pixels_come_back_exactly(gpu: Gpu, rng, dtype: str, channels: int, size
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-def test_every_code_survives_linear_light(gpu: Gpu, dtype: str) -> None:
+def test_every_code_survives_linear_light(gpu, dtype) -> None:
     count = np.iinfo(dtype).max + 1
     pixels = np.arange(count, dtype=dtype).reshape(count // 256, 256, 1)
     image = upload(gpu, pixels, linearise=True)
@@ -43,7 +43,7 @@ def test_every_code_survives_linear_light(gpu: Gpu, dtype: str) -> None:
     np.testing.assert_array_equal(download(image, dtype, encode=True)[0], pixels)
 
 
-def test_8_bit_encoding_rounds_as_float64_does(gpu: Gpu, rng) -> None:
+def test_8_bit_encoding_rounds_as_float64_does(gpu, rng) -> None:
     values = np.concatenate([rng.uniform(-0.01, 1.01, 60000), rng.uniform(0, 0.004, 5536)]).astype(np.float32)
     exact = np.clip(srgb_signal(values.astype(np.float64)), 0, 1) * 255
     settled = np.abs(exact - np.floor(exact) - 0.5) > 1e-4  # on a step itself float32 may fall on either side
@@ -52,7 +52,7 @@ def test_8_bit_encoding_rounds_as_float64_does(gpu: Gpu, rng) -> None:
     assert np.abs(codes - exact).max() <= 0.5001
 
 
-def test_losses_are_counted(gpu: Gpu) -> None:
+def test_losses_are_counted(gpu) -> None:
     values = np.array([[-1, 0, 0.5, 1, 1.0001, 3, np.nan, np.inf, -np.inf]], np.float32)
     pixels, losses = download(gpu.array(values[None]), "uint8")
     np.testing.assert_array_equal(pixels[0, :, 0], [0, 0, 128, 255, 255, 255, 0, 255, 0])
@@ -66,7 +66,7 @@ def test_losses_are_counted(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_losses_of_encoded_values_are_counted(gpu: Gpu, encode: bool) -> None:
+def test_losses_of_encoded_values_are_counted(gpu, encode) -> None:
     values = np.array([[[0.0, 1.0, 1.001, 1.2, -0.2, -1e-6, np.nan]]], np.float32)
     for dtype in ("uint8", "uint16"):
         losses = download(gpu.array(values), dtype, encode=encode)[1]
@@ -75,7 +75,7 @@ def test_losses_of_encoded_values_are_counted(gpu: Gpu, encode: bool) -> None:
         assert losses.clipped == (2 if dtype == "uint8" else 3 + encode)
 
 
-def test_wrong_pixels_are_refused(gpu: Gpu) -> None:
+def test_wrong_pixels_are_refused(gpu) -> None:
     with pytest.raises(ParameterError, match="height, width, channels"):
         upload(gpu, np.zeros((4, 4), np.uint8))
     with pytest.raises(ParameterError, match="int32"):

@@ -17,7 +17,7 @@ import pytest
 import tifffile
 from PIL import Image, ImageCms
 
-from gpuops import Gpu, files
+from gpuops import files
 from gpuops.errors import FileError
 from gpuops.files import icc
 from gpuops.pixels import light
@@ -106,7 +106,7 @@ def saving(path: Path, layer: str | int | None = None) -> tuple[files.Picture, l
 
 @pytest.mark.parametrize("name", PROFILES)
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-def test_tiff(name: str, dtype: str, tmp_path: Path) -> None:
+def test_tiff(name, dtype, tmp_path) -> None:
     inks = drawn(dtype)
     save(tmp_path / "a.tif", inks, PROFILES[name])
     picture, said = saving(tmp_path / "a.tif")
@@ -126,7 +126,7 @@ def test_tiff(name: str, dtype: str, tmp_path: Path) -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_tiff_however_it_is_stored(options: dict[str, Any], tmp_path: Path) -> None:
+def test_tiff_however_it_is_stored(options, tmp_path) -> None:
     for size, profile in product([(29, 31), (1, 1), (1, 40), (40, 1)], (PRESS, None)):
         inks = drawn("uint8", size=size)
         stored = np.moveaxis(inks, -1, 0) if "planarconfig" in options else inks
@@ -141,7 +141,7 @@ def test_tiff_however_it_is_stored(options: dict[str, Any], tmp_path: Path) -> N
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 @pytest.mark.parametrize("profile", [PRESS, None], ids=["profile", "none"])
 @pytest.mark.parametrize("kind", ["unassalpha", "assocalpha"])
-def test_alpha(kind: str, profile: bytes | None, dtype: str, tmp_path: Path) -> None:
+def test_alpha(kind, profile, dtype, tmp_path) -> None:
     """Inks are divided by associated alpha, and what is under alpha 0 is hidden."""
     most = np.iinfo(dtype).max
     inks = drawn(dtype, 5)
@@ -164,7 +164,7 @@ def test_alpha(kind: str, profile: bytes | None, dtype: str, tmp_path: Path) -> 
     assert np.abs(picture.pixels[..., 3] / scale - inks[..., 4] / most).max() < 1e-7
 
 
-def test_further_channels_are_named(tmp_path: Path) -> None:
+def test_further_channels_are_named(tmp_path) -> None:
     inks = drawn("uint8", 6)
     save(tmp_path / "a.tif", inks, extrasamples=["unspecified", "unassalpha"])
     picture, said = saving(tmp_path / "a.tif")
@@ -178,7 +178,7 @@ def test_further_channels_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("quality", [100, 60])
 @pytest.mark.parametrize("profile", [PRESS, None], ids=["profile", "none"])
 @pytest.mark.parametrize("ycck", [False, True])
-def test_jpeg(ycck: bool, profile: bytes | None, quality: int, tmp_path: Path) -> None:
+def test_jpeg(ycck, profile, quality, tmp_path) -> None:
     """The decoder's inks, which Adobe stores inverted; of YCCK as the transform 2 of Adobe's marker says."""
     path = tmp_path / "a.jpg"
     Image.fromarray(drawn(size=(32, 48)), "CMYK").save(
@@ -224,7 +224,7 @@ def psd(pixels: Pixels, *, alpha: bool, runs: bool = False, large: bool = False)
 @pytest.mark.parametrize(
     ("dtype", "alpha", "runs", "large"), pairs(("uint8", "uint16"), *3 * [(False, True)])
 )
-def test_psd(dtype: str, alpha: bool, runs: bool, large: bool, tmp_path: Path) -> None:
+def test_psd(dtype, alpha, runs, large, tmp_path) -> None:
     """Transparency has mixed the merged picture with white, which is no ink."""
     path, inks, most = tmp_path / "a.psd", drawn(dtype, 5 if alpha else 4), np.iinfo(dtype).max
     inks[3:9] = inks[3:9, :1]  # runs
@@ -246,7 +246,7 @@ def test_psd(dtype: str, alpha: bool, runs: bool, large: bool, tmp_path: Path) -
         files.read(path)
 
 
-def test_pillows_colour_management_agrees(tmp_path: Path) -> None:
+def test_pillows_colour_management_agrees(tmp_path) -> None:
     """But for its rounding to 8 bits."""
     inks = drawn(size=(40, 40))
     save(tmp_path / "a.tif", inks)
@@ -259,7 +259,7 @@ def test_pillows_colour_management_agrees(tmp_path: Path) -> None:
     assert np.abs(found - wanted).max() < 0.52
 
 
-def test_pages(tmp_path: Path) -> None:
+def test_pages(tmp_path) -> None:
     """A page of inks, one of RGB, and one of inks with another profile."""
     first, second, third = drawn(), drawn("uint8", 3), drawn("uint16", 5)
     with tifffile.TiffWriter(tmp_path / "a.tif") as file:
@@ -276,6 +276,13 @@ def test_pages(tmp_path: Path) -> None:
     assert not said and np.abs(picture.pixels[..., :3] - wanted).max() < TOLERANCE["signal"]
 
 
+def test_a_stored_orientation_turns_inks(tmp_path) -> None:
+    inks = drawn()
+    save(tmp_path / "a.tif", inks, extratags=[(274, 3, 1, 6, True)])
+    found = saving(tmp_path / "a.tif")[0].upright().pixels
+    assert np.abs(found - np.rot90(little_cms(PRESS, inks), -1)).max() < TOLERANCE["signal"]
+
+
 MISFITS = {
     "is for RGB": reference.rgb_profile("Display P3", reference.parametric(0, 2.2)),
     "is for gray": reference.gray_profile(reference.parametric(0, 2.2)),
@@ -289,7 +296,7 @@ MISFITS = {
 
 @pytest.mark.parametrize("words", MISFITS)
 @pytest.mark.parametrize("suffix", ["tif", "jpg"])
-def test_profiles_that_do_not_fit(words: str, suffix: str, tmp_path: Path) -> None:
+def test_profiles_that_do_not_fit(words, suffix, tmp_path) -> None:
     path, inks = tmp_path / f"a.{suffix}", drawn()
     if suffix == "tif":
         save(path, inks, MISFITS[words])
@@ -302,7 +309,7 @@ def test_profiles_that_do_not_fit(words: str, suffix: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp"])
-def test_a_profile_of_inks_beside_rgb(suffix: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_a_profile_of_inks_beside_rgb(suffix, clpix, tmp_path) -> None:
     """It cannot be meant, and is left out: no file may say that its RGB is inks."""
     path, out = tmp_path / f"a.{suffix}", tmp_path / "out.png"
     Image.fromarray(drawn("uint8", 3)).save(path, icc_profile=PRESS)
@@ -312,7 +319,7 @@ def test_a_profile_of_inks_beside_rgb(suffix: str, clpix: Clpix, tmp_path: Path)
     assert files.read(out).metadata.icc is None
 
 
-def test_no_file_gets_a_profile_of_inks(tmp_path: Path) -> None:
+def test_no_file_gets_a_profile_of_inks(tmp_path) -> None:
     from gpuops import GpuopsWarning
 
     picture = files.Picture(drawn("uint8", 3), metadata=files.Metadata(PRESS))
@@ -324,7 +331,7 @@ def test_no_file_gets_a_profile_of_inks(tmp_path: Path) -> None:
         assert files.read(tmp_path / name).metadata.icc is None
 
 
-def test_inks_that_are_refused(tmp_path: Path) -> None:
+def test_inks_that_are_refused(tmp_path) -> None:
     path = tmp_path / "a.tif"
     save(path, drawn()[..., :4], extratags=[(332, 3, 1, 2, True)])
     with pytest.raises(FileError, match="inks or channels beyond CMYK"):
@@ -347,7 +354,7 @@ def test_inks_that_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PROFILES)
-def test_damaged_profiles_are_refused(name: str) -> None:
+def test_damaged_profiles_are_refused(name) -> None:
     """Bytes that are something else, and every truncation, are fit or one line."""
     profile, rng = PROFILES[name], np.random.default_rng(8)
     for _ in range(40):
@@ -390,7 +397,7 @@ def test_results_are_srgb_of_the_files_depth(
         assert np.array_equal(picture.pixels[..., 3], inks[..., 4])
 
 
-def test_large_files_come_by_rows(tmp_path: Path) -> None:
+def test_large_files_come_by_rows(tmp_path) -> None:
     """Rows are those of the whole, whatever the strips and tiles."""
     for options in ({"tile": (16, 16)}, {"rowsperstrip": 5}):
         inks = drawn("uint8", 5, (100, 50))
@@ -428,7 +435,7 @@ def test_large_files_come_by_rows(tmp_path: Path) -> None:
     assert files.open_rows(str(tmp_path / "a.jpg"), None, 100) is not None
 
 
-def test_convert_to_formats_of_light_and_wide_colours(gpu: Gpu, clpix: Clpix, tmp_path: Path) -> None:
+def test_convert_to_formats_of_light_and_wide_colours(gpu, clpix, tmp_path) -> None:
     inks = drawn()
     save(tmp_path / "in.tif", inks)
     wanted = little_cms(PRESS, inks)
@@ -449,7 +456,7 @@ def test_convert_to_formats_of_light_and_wide_colours(gpu: Gpu, clpix: Clpix, tm
     assert np.abs(found_light - of_light)[inside].max() < 1e-3
 
 
-def test_stored_values_are_srgb_signals(clpix: Clpix, tmp_path: Path) -> None:
+def test_stored_values_are_srgb_signals(clpix, tmp_path) -> None:
     """--space encoded, and a spectrum and its inverse, work on the sRGB signals, and give the file's depth back."""
     inks = drawn(size=(32, 32))
     inks[..., :3] //= 4
@@ -470,7 +477,7 @@ def test_stored_values_are_srgb_signals(clpix: Clpix, tmp_path: Path) -> None:
     assert run.code == 1 and "--integer needs 8- or 16-bit pixels" in run.err
 
 
-def test_compare(clpix: Clpix, tmp_path: Path) -> None:
+def test_compare(clpix, tmp_path) -> None:
     """Inks are compared by the colours that they make, with RGB and with each other."""
     inks = drawn()
     save(tmp_path / "a.tif", inks)
@@ -486,7 +493,7 @@ def test_compare(clpix: Clpix, tmp_path: Path) -> None:
     )  # it is clipped
 
 
-def test_info(clpix: Clpix, tmp_path: Path) -> None:
+def test_info(clpix, tmp_path) -> None:
     path = tmp_path / "a.tif"
     save(path, drawn("uint16", 5), extrasamples=["unassalpha"])
     run = clpix("info", path)
@@ -537,7 +544,7 @@ def gray_by_little_cms(profile: bytes, gray: Array) -> Array:
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
 @pytest.mark.parametrize("alpha", [False, True])
-def test_gray(gpu: Gpu, alpha: bool, dtype: str) -> None:
+def test_gray(gpu, alpha, dtype) -> None:
     values = np.random.default_rng(9).random((23, 27, 1 + alpha))
     most = np.iinfo(dtype).max if dtype[0] == "u" else 1
     pixels = (np.rint(values * most) if dtype[0] == "u" else values).astype(dtype)
@@ -584,7 +591,7 @@ def test_gray_files(clpix, suffix, by_rows, tmp_path, monkeypatch) -> None:
     assert "gray, 8 bits, table-encoded" in run.out and "“press in gray”" in run.out
 
 
-def test_gray_with_a_tint_and_damaged(tmp_path: Path) -> None:
+def test_gray_with_a_tint_and_damaged(tmp_path) -> None:
     Image.fromarray(drawn()[..., 0].copy()).save(tmp_path / "a.png", icc_profile=of_gray(0.2))
     picture, said = saving(tmp_path / "a.png")
     assert said == ["of its ICC profile the luminance is used, and not its tint"]

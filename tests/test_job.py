@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuops import Gpu
 from gpuops.batch.job import Job, Options, run_job
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
@@ -28,12 +27,12 @@ def picture(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_job_can_be_sent_to_another_process(picture: Path) -> None:
+def test_a_job_can_be_sent_to_another_process(picture) -> None:
     job = Job(str(picture), Chain(BlurParams((1, 1))), "out.png", options=Options(dtype="uint8"))
     assert pickle.loads(pickle.dumps(job)) == job
 
 
-def test_a_chain_writes_on_the_way_and_at_its_end(gpu: Gpu, picture: Path, tmp_path: Path) -> None:
+def test_a_chain_writes_on_the_way_and_at_its_end(gpu, picture, tmp_path) -> None:
     first, last = tmp_path / "first.png", tmp_path / "last.png"
     chain = Chain(FlipParams("horizontal"), WriteParams("first.png"), FlipParams("vertical"))
     run_job(gpu, Job(str(picture), chain, str(last), (str(first),)))
@@ -42,7 +41,7 @@ def test_a_chain_writes_on_the_way_and_at_its_end(gpu: Gpu, picture: Path, tmp_p
     np.testing.assert_array_equal(read(last).pixels, pixels[::-1, ::-1])
 
 
-def test_options_say_how_files_are_read_and_written(gpu: Gpu, picture: Path, tmp_path: Path) -> None:
+def test_options_say_how_files_are_read_and_written(gpu, picture, tmp_path) -> None:
     out = tmp_path / "out.png"
     job = Job(
         str(picture), Chain(FlipParams("vertical")), str(out), options=Options(alpha=False, dtype="uint8")
@@ -57,7 +56,7 @@ def test_options_say_how_files_are_read_and_written(gpu: Gpu, picture: Path, tmp
     assert read(out).pixels.shape == (9, 7, 4)
 
 
-def test_work_that_is_no_chain_tells_what_it_found(gpu: Gpu, picture: Path, tmp_path: Path) -> None:
+def test_work_that_is_no_chain_tells_what_it_found(gpu, picture, tmp_path) -> None:
     from gpuops.batch.coefficients import Approximation, OfCoefficients, ToCoefficients
     from gpuops.params.dwt import DwtParams, KeepParams
 

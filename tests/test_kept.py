@@ -48,7 +48,7 @@ def filled(gpu: Gpu, source: GeneratedSource) -> float:
     return float(image.numpy()[0])
 
 
-def test_programs_for_one_size_go_and_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_for_one_size_go_and_come_back(monkeypatch) -> None:
     monkeypatch.setattr(programs, "MOST_ONCE", 3)
     gpu = Gpu()
     lasting = gpu.kernel("copy", "copy")
@@ -62,7 +62,7 @@ def test_programs_for_one_size_go_and_come_back(monkeypatch: pytest.MonkeyPatch)
     assert gpu.kernel("copy", "copy") is lasting
 
 
-def test_programs_for_any_size_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_for_any_size_are_bounded(monkeypatch) -> None:
     monkeypatch.setattr(programs, "MOST_LASTING", 3)
     gpu = Gpu()
     for number in range(6):
@@ -80,7 +80,7 @@ def without_collector() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_collector")
-def test_a_closed_gpu_goes_with_the_last_reference(rng: np.random.Generator) -> None:
+def test_a_closed_gpu_goes_with_the_last_reference(rng) -> None:
     x = rng.random((3, 24, 40), np.float32)
     with Gpu() as gpu:
         kept = fft.rfft2(gpu, gpu.array(x))
@@ -123,7 +123,7 @@ def test_transforms_of_many_sizes_are_bounded(opened, rng, monkeypatch) -> None:
             assert first() is None
 
 
-def test_tables_are_bounded_by_their_bytes(gpu: Gpu) -> None:
+def test_tables_are_bounded_by_their_bytes(gpu) -> None:
     from collections import OrderedDict
 
     tables = OrderedDict((n, [gpu.empty((1000,)), gpu.empty((250,))]) for n in range(9))

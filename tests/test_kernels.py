@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from itertools import product
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -303,7 +302,7 @@ CURVES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_unpack_of_five_channels(gpu: Recorder, rng: np.random.Generator, dtype: str) -> None:
+def test_unpack_of_five_channels(gpu, rng, dtype) -> None:
     pixels = (rng.random((*SHAPE, 5)) * (255 if dtype == "uint8" else 1)).astype(dtype)
     largest = 255 if dtype == "uint8" else 1
     expected = np.moveaxis(pixels.astype(np.float64), -1, 0) / largest
@@ -400,7 +399,7 @@ def test_light_by_a_table(gpu, rng, dtype, channels, primaries) -> None:
     close(light.of_pixels(gpu.array(pixels), space, alpha=channels == 4).numpy(), values, TOLERANCE["curve"])
 
 
-def test_copy(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_copy(gpu, rng) -> None:
     values = rng.random((1073, 4), np.float32)
     result = gpu.empty(values.shape)
     kernel = gpu.kernel("copy", "copy")
@@ -428,7 +427,7 @@ def test_fusion(gpu, rng, tmp_path, channels, powers) -> None:
     of_merge.check(gpu, rng, tmp_path, (13, 18, channels), powers)
 
 
-def test_alignment(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_alignment(gpu, rng) -> None:
     of_merge.test_shifts_are_found_whatever_the_exposure(gpu, rng, (5, -7))
     x = rng.random((2, 9, 13)).astype(np.float32)
     found = shifted(gpu, on(gpu, x), 2, -3).numpy()
@@ -439,14 +438,14 @@ def test_alignment(gpu: Recorder, rng: np.random.Generator) -> None:
 # -- operations that are declared once ----------------------------------------------------------------------------
 
 
-def test_shaders_of_opencolorio(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_shaders_of_opencolorio(gpu, rng) -> None:
     of_ocio.check_shader(gpu, rng)
 
 
 # Of the numbers of channels each meets each plan, and each operation has one without alpha and one with alpha.
 @pytest.mark.parametrize("name", of_operations.NEWER)
 @pytest.mark.parametrize(("gpu", "channels"), [("cpu", 2), ("gpu", 3)], indirect=["gpu"])
-def test_declared_operations(gpu: Recorder, rng: np.random.Generator, name: str, channels: int) -> None:
+def test_declared_operations(gpu, rng, name, channels) -> None:
     of_operations.skip_without_package(name)
     of_operations.check(
         gpu, name, rng.gamma(0.5, 2, (channels, *SHAPE)).astype(np.float32), alpha=LAYOUTS[channels]
@@ -454,7 +453,7 @@ def test_declared_operations(gpu: Recorder, rng: np.random.Generator, name: str,
 
 
 @pytest.mark.parametrize("profile", ["narrow cpu", "tiny cpu", "tiny gpu"])
-def test_resize_in_parts(profile: str, rng: np.random.Generator) -> None:
+def test_resize_in_parts(profile, rng) -> None:
     """Several strips, bands and chunks of samples; groups of 16."""
     of_operations.check(device(profile), "resize", rng.random((1, 67, 331)).astype(np.float32), alpha=False)
 
@@ -473,7 +472,7 @@ def separable(x: Array, params: BlurParams) -> Array:
 
 
 @in_turns(("border",), [(border,) for border in BORDERS])
-def test_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
+def test_blur(gpu, rng, border) -> None:
     x = rng.random((2, *SHAPE))
     for params in (
         BlurParams(sigma=(2.2, 1.1), border=border, cval=0.3),
@@ -494,7 +493,7 @@ def test_blur_on_coarse_grids(gpu, rng, border, sigma) -> None:
 
 
 @in_turns(("border",), [("reflect",), ("nearest",), ("constant",), ("wrap",), ("wrap-x",), ("wrap-x",)])
-def test_blur_by_cells(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
+def test_blur_by_cells(gpu, rng, border) -> None:
     """Steps of four and eight samples divide the images' sides; planes are in groups at edges and between."""
     x = rng.random((2, 24, 1300 if border == "reflect" else 72))
     params = BlurParams(sigma=(17.0, 9.0), border=border, cval=0.3)
@@ -505,7 +504,7 @@ def test_blur_by_cells(gpu: Recorder, rng: np.random.Generator, border: str) -> 
 
 
 @in_turns(("border",), [(border,) for border in BORDERS])
-def test_recursive_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
+def test_recursive_blur(gpu, rng, border) -> None:
     x = rng.random((2, 41, 43))  # columns have two bands
     params = BlurParams(sigma=(0.7, 3.0), border=border, cval=0.3, method="recursive")
     expected = scipy.ndimage.gaussian_filter(
@@ -515,20 +514,20 @@ def test_recursive_blur(gpu: Recorder, rng: np.random.Generator, border: str) ->
 
 
 @every_pair(border=["reflect", "constant", "wrap-x"], radii=[(2, 7), (33, 0), (0, 40)])
-def test_box(gpu: Recorder, rng: np.random.Generator, radii: tuple[int, int], border: str) -> None:
+def test_box(gpu, rng, radii, border) -> None:
     x = rng.random((2, *SHAPE))
     params = BlurParams(kind="box", radius=radii, border=border, cval=-1)
     close(box(gpu, on(gpu, x), Box(radii, border, -1.0)).numpy(), separable(x, params), TOLERANCE["blur"])
 
 
-def test_box_without_local_memory(rng: np.random.Generator) -> None:
+def test_box_without_local_memory(rng) -> None:
     """Level by level, where not even a block fits."""
     gpu, x = Recorder(**PROFILES["tiny gpu"] | {"local_bytes": 64, "lanes": 1}), rng.random((2, *SHAPE))
     params = BlurParams(kind="box", radius=(9, 11))
     close(box(gpu, on(gpu, x), Box((9, 11))).numpy(), separable(x, params), TOLERANCE["blur"])
 
 
-def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
+def test_box_in_small_groups(tiny, rng) -> None:
     x = rng.random((2, *SHAPE))
     for radii in ((1, 2), (0, 9), (11, 0)):
         params = BlurParams(kind="box", radius=radii)
@@ -612,7 +611,7 @@ def test_narrow_blur_of_pixels(gpu, rng, dtype, shape, border) -> None:
 
 
 @pytest.mark.parametrize("sigma", [(1250, 0), (0, 1250)])
-def test_blur_of_many_taps(rng: np.random.Generator, sigma: tuple[float, float]) -> None:
+def test_blur_of_many_taps(rng, sigma) -> None:
     """10001, which no driver's limit on the rounds of a loop may cut off (llvmpipe's is 65535 a work-item)."""
     gpu, x, params = (
         device("cpu"),
@@ -622,7 +621,7 @@ def test_blur_of_many_taps(rng: np.random.Generator, sigma: tuple[float, float])
     close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), 10 * TOLERANCE["blur"])
 
 
-def test_blur_of_many_rows(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blur_of_many_rows(rng, monkeypatch) -> None:
     """A tile's rows in one band, but for the limit: of 1000 rows llvmpipe leaves out the last."""
     monkeypatch.setattr(both_axes, "_GROUPS", (0, 0))
     gpu, x, params = device("cpu"), rng.random((1, 1500, 4)), BlurParams(sigma=(3, 1), method="local")
@@ -630,7 +629,7 @@ def test_blur_of_many_rows(rng: np.random.Generator, monkeypatch: pytest.MonkeyP
 
 
 @in_turns(("border",), [(border,) for border in BORDERS])
-def test_convolve(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
+def test_convolve(gpu, rng, border) -> None:
     x = rng.standard_normal((2, *SHAPE))
     for size, method in (((4, 5), ""), ((3, 18), ""), ((5, 4), "fft")):
         w = rng.standard_normal((2, *size))
@@ -647,17 +646,17 @@ def check_bilateral(gpu: Recorder, x: Array, params: BilateralParams, alpha: boo
 
 
 @pytest.mark.parametrize("border", ["wrap-x", "constant"])
-def test_bilateral(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
+def test_bilateral(gpu, rng, border) -> None:
     check_bilateral(gpu, rng.random((1, *SHAPE)), BilateralParams(0.3, 1.0, border=border, cval=0.3))
 
 
 @in_turns(("channels",), [(n,) for n in LAYOUTS])
-def test_bilateral_of_channels(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+def test_bilateral_of_channels(gpu, rng, channels) -> None:
     x = rng.random((channels, 11, 37))
     check_bilateral(gpu, x, BilateralParams(0.4, 1.5, 5, "round"), LAYOUTS[channels])
 
 
-def test_bilateral_beyond_local_memory(tiny: Recorder, rng: np.random.Generator) -> None:
+def test_bilateral_beyond_local_memory(tiny, rng) -> None:
     for radius in (1, 3, 8):  # a small tile, a smaller tile, and no tile
         for border in ("reflect", "constant"):
             params = BilateralParams(0.4, 1.5, 2 * radius + 1, border=border, cval=0.3)
@@ -698,7 +697,7 @@ def test_median(gpu, rng, border, dtype, radius) -> None:
 
 
 @in_turns(("channels",), [(n,) for n in LAYOUTS])
-def test_bloom(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+def test_bloom(gpu, rng, channels) -> None:
     alpha = LAYOUTS[channels]
     x = np.abs(of_bloom.hdr(rng, channels, *SHAPE))
     if alpha:
@@ -769,7 +768,7 @@ def test_bloom_of_pixels(monkeypatch, rng, source, target, channels, operator, s
     [("cpu", 3, 96), ("gpu", 4, 70), ("gpu", 1, 2), ("cpu", 2, 33)],
     indirect=["gpu"],
 )
-def test_bloom_of_panoramas(gpu: Recorder, rng: np.random.Generator, channels: int, width: int) -> None:
+def test_bloom_of_panoramas(gpu, rng, channels, width) -> None:
     """Rows that go round: they halve without a rest, or are stretched before and after."""
     alpha = LAYOUTS[channels]
     x = np.abs(of_bloom.hdr(rng, channels, 40, width))
@@ -793,7 +792,7 @@ def test_bloom_by_rows(gpu, rng, monkeypatch, channels) -> None:
 
 
 @pytest.mark.parametrize("channels", [1, 4])
-def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+def test_bloom_of_gaussians(gpu, rng, channels) -> None:
     alpha = LAYOUTS[channels]
     x = np.abs(of_bloom.hdr(rng, channels, *SHAPE))
     if alpha:
@@ -805,7 +804,7 @@ def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: i
 
 
 @pytest.mark.parametrize("channels", [1, 4])
-def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, channels: int) -> None:
+def test_bloom_by_starbursts(gpu, monkeypatch, channels) -> None:
     """The reach is shorter, and wavelengths are fewer, so that the transform is smaller than usual."""
     alpha, aperture = LAYOUTS[channels], Aperture(5, 20.0)
     nm = np.linspace(420.0, 650.0, 5)
@@ -840,7 +839,7 @@ def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, cha
 
 
 @in_turns(("channels",), [(n,) for n in LAYOUTS])
-def test_d3d11(gpu: Recorder, channels: int) -> None:
+def test_d3d11(gpu, channels) -> None:
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
     y, x = np.mgrid[: SHAPE[0], : SHAPE[1]]
     spot = 30 * np.exp(-((x - 12) ** 2 + (y - 14) ** 2) / 200)
@@ -874,7 +873,7 @@ def test_d3d11(gpu: Recorder, channels: int) -> None:
 
 
 @in_turns(("operator",), [(name,) for name in OPERATORS if name not in LOCAL])
-def test_tonemap(gpu: Recorder, operator: str) -> None:
+def test_tonemap(gpu, operator) -> None:
     # Layouts, transfers and dither take turns.
     turn = list(OPERATORS).index(operator) + (0 if gpu.limits.is_cpu else 5)
     channels, transfer = (3, 1, 4, 2)[turn % 4], TRANSFERS[1:][(turn + turn // 4) % 4]
@@ -911,7 +910,7 @@ def test_tonemap(gpu: Recorder, operator: str) -> None:
     assert (np.abs(noise) <= allowed).all()
 
 
-def test_white_balance(gpu: Recorder) -> None:
+def test_white_balance(gpu) -> None:
     pixels = of_reduce.light((4, *SHAPE), 6)
     light = Illuminant(2856.0, -0.004)
     expected = np.maximum(np.tensordot(white_balance.matrix(light), pixels[:3].astype(np.float64), 1), 0)
@@ -925,7 +924,7 @@ def test_white_balance(gpu: Recorder) -> None:
 
 
 @pytest.mark.parametrize("channels", [2, 3])
-def test_tile(gpu: Recorder, channels: int) -> None:
+def test_tile(gpu, channels) -> None:
     pixels = np.random.default_rng(channels).normal(0.5, 0.5, (channels, *SHAPE)).astype(np.float32)
     image = on(gpu, pixels, LAYOUTS[channels])
     for height, width in ((7, 10), SHAPE):
@@ -934,7 +933,7 @@ def test_tile(gpu: Recorder, channels: int) -> None:
 
 
 @in_turns(("case", "channels"), [("largest", 3), ("two curves", 2), ("shaper", 4), ("two", 1)])
-def test_lut(gpu: Recorder, case: str, channels: int) -> None:
+def test_lut(gpu, case, channels) -> None:
     params = of_lut.CASES[case]
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
     pixels = of_lut.light(SHAPE)
@@ -950,13 +949,13 @@ def test_lut(gpu: Recorder, case: str, channels: int) -> None:
         np.testing.assert_array_equal(got[-1], pixels[0])
 
 
-def test_tonemap_of_planes_of_whole_words(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_tonemap_of_planes_of_whole_words(gpu, rng) -> None:
     x = rng.random((3, 4, 6))
     params = TonemapParams("reinhard-channels", exposure=1.0, transfer="linear")
     close(tonemap(gpu, on(gpu, x), params).numpy(), 2 * x / (1 + 2 * x), TOLERANCE["operator"])
 
 
-def test_tonemap_of_other_primaries(gpu: Recorder) -> None:
+def test_tonemap_of_other_primaries(gpu) -> None:
     """Luminance is that of the primaries."""
     x = of_reduce.light((3, *SHAPE), 4)
     image = on(gpu, x)
@@ -967,7 +966,7 @@ def test_tonemap_of_other_primaries(gpu: Recorder) -> None:
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_pack_with_noise(gpu: Recorder, noise: str) -> None:
+def test_pack_with_noise(gpu, noise) -> None:
     """Noise of less than a code leaves the mean as it is, and whole codes and alpha alone."""
     image = on(gpu, np.full((2, 64, 65), 100.4 / 255))
     image.alpha = True
@@ -980,7 +979,7 @@ def test_pack_with_noise(gpu: Recorder, noise: str) -> None:
     np.testing.assert_array_equal(same.numpy()[..., 0], codes[0])
 
 
-def test_tonemap_blue_noise_and_gamut(gpu: Recorder) -> None:
+def test_tonemap_blue_noise_and_gamut(gpu) -> None:
     pixels = of_reduce.light((3, *SHAPE), 3)
     params = TonemapParams("linear", exposure=0.0, transfer="linear", gamut="hue")
     plain = tonemap(gpu, on(gpu, pixels), params).numpy()
@@ -1045,7 +1044,7 @@ def test_tonemap_pixels(gpu, source, target, channels, operator, transfer) -> No
 
 
 @pytest.mark.parametrize("operator", sorted(LOCAL))
-def test_tonemap_local(gpu: Recorder, operator: str) -> None:
+def test_tonemap_local(gpu, operator) -> None:
     light = of_reduce.light((3, *SHAPE), 1)
     if operator == "durand":
         # A factor of 100 in light has 15 bins, and an interpreter takes long for each.
@@ -1064,7 +1063,7 @@ def test_tonemap_local(gpu: Recorder, operator: str) -> None:
 
 
 @pytest.mark.parametrize("curve", ["linearise", "encode"])
-def test_tonemap_pixels_by_a_curve(gpu: Recorder, curve: str) -> None:
+def test_tonemap_pixels_by_a_curve(gpu, curve) -> None:
     """Floats through the sRGB curve, there or back, before anything else; NaN is counted after it."""
     pixels = np.random.default_rng(5).random((*SHAPE, 4), np.float32)
     pixels[3, 4, 1] = np.nan
@@ -1081,7 +1080,7 @@ def test_tonemap_pixels_by_a_curve(gpu: Recorder, curve: str) -> None:
 
 
 @every_pair(method=["tiles", "direct"], colours=[1, 3])
-def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
+def test_reduce(gpu, monkeypatch, colours, method) -> None:
     pixels = of_reduce.light((colours, *SHAPE))
     pixels.flat[[0, 7, 99]] = np.nan, np.inf, -3
     values = pixels[0].astype(np.float64) if colours == 1 else metrics_reference.luminance(pixels)
@@ -1102,7 +1101,7 @@ def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["tiles", "direct"])
-def test_reduce_through_stages(gpu: Recorder, method: str) -> None:
+def test_reduce_through_stages(gpu, method) -> None:
     pixels = of_reduce.light((3, *SHAPE))
     stages = of_pointwise.stages([GradeParams(exposure=1)], 3, 3)
     found = statistics(gpu, on(gpu, pixels), stages=stages, method=method)
@@ -1125,7 +1124,7 @@ def test_stages_of_pixels(gpu, rng, before, after, channels, way) -> None:
 
 
 @pytest.mark.parametrize("channels", [3, 4])
-def test_reduce_all(gpu: Recorder, monkeypatch, channels: int) -> None:
+def test_reduce_all(gpu, monkeypatch, channels) -> None:
     """Planes with two colours and alpha, and pixels, multiplied by it; with and without RGB's luminance."""
     monkeypatch.setattr(reduction, "_ON_HOST", 1)
     pixels = of_reduce.light((channels, *SHAPE), channels)
@@ -1144,7 +1143,7 @@ def test_reduce_all(gpu: Recorder, monkeypatch, channels: int) -> None:
 
 
 @pytest.mark.parametrize(("channels", "width"), [(1, 37), (4, 36)])
-def test_reduce_mip(gpu: Recorder, channels: int, width: int) -> None:
+def test_reduce_mip(gpu, channels, width) -> None:
     """Planes have rows that begin anywhere, and weights about the centre; pixels are read in whole words."""
     pixels = of_reduce.light((channels, SHAPE[0], width), channels)
     image, decoding = on(gpu, pixels), None
@@ -1156,7 +1155,7 @@ def test_reduce_mip(gpu: Recorder, channels: int, width: int) -> None:
     close(mip.numpy(), metrics_reference.halved(pixels[:3]), TOLERANCE["blur"])
 
 
-def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_compare(gpu, rng) -> None:
     a, b = of_compare.noisy(rng, (4, *SHAPE))
     first, second = on(gpu, a), on(gpu, b)
     mse = np.mean((a.astype(float) - b) ** 2)
@@ -1173,7 +1172,7 @@ def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("convention", of_ssim.CONVENTIONS)
-def test_ssim(gpu: Recorder, rng: np.random.Generator, convention: str) -> None:
+def test_ssim(gpu, rng, convention) -> None:
     """Two strips of columns and two bands of rows."""
     of_ssim.check(gpu, rng, (1, 77, 13), convention)
     of_ssim.check(gpu, rng, (1, 13, 141), convention)
@@ -1188,7 +1187,7 @@ def test_ssim(gpu: Recorder, rng: np.random.Generator, convention: str) -> None:
         of_ssim.test_shrunk(gpu, rng, SHAPE, factor)
 
 
-def test_ssim_of_bright_pixels(gpu: Recorder) -> None:
+def test_ssim_of_bright_pixels(gpu) -> None:
     for kind in ("pixel", "half", "all"):
         a, b = of_ssim.bright(kind, 30)
         for convention in of_ssim.CONVENTIONS:
@@ -1203,13 +1202,13 @@ def test_ssim_of_bright_pixels(gpu: Recorder) -> None:
 
 
 @pytest.mark.parametrize("planes", [1, 3])
-def test_ssimulacra2(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
+def test_ssimulacra2(gpu, rng, planes) -> None:
     """Two bands of rows; two strips of columns; half a cell at the end."""
     of_ssimulacra2.check(gpu, rng, (planes, 67, 8) if planes == 1 else (planes, 9, 141))
 
 
 @every_pair(method=of_delta_e.METHODS, planes=[1, 3])
-def test_delta_e(gpu: Recorder, rng: np.random.Generator, method: str, planes: int) -> None:
+def test_delta_e(gpu, rng, method, planes) -> None:
     a, b = of_delta_e.light(rng, (planes, *SHAPE))
     of_delta_e.check(gpu, a, b, method)
     if planes == 3:
@@ -1217,17 +1216,17 @@ def test_delta_e(gpu: Recorder, rng: np.random.Generator, method: str, planes: i
 
 
 @pytest.mark.parametrize("name", ["discs with alpha", "slopes and opaque", "pixel"])
-def test_pixelmatch(gpu: Recorder, name: str) -> None:
+def test_pixelmatch(gpu, name) -> None:
     of_pixelmatch.check(gpu, name, (0.05,))
 
 
-def test_tolerance_of_place(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_tolerance_of_place(gpu, rng) -> None:
     of_tolerant.check_window(gpu, rng, SHAPE)
     of_tolerant.check_radius(gpu, rng, (2, 11, 13))
 
 
 @pytest.mark.parametrize("ppd", [3.0, 67.0, 130.0])
-def test_flip(gpu: Recorder, rng: np.random.Generator, ppd: float) -> None:
+def test_flip(gpu, rng, ppd) -> None:
     """Short filters, filters longer than the image, and such that loops remain loops."""
     check_flip(gpu, rng, SHAPE, ppd)
     of_changed.check_flip_of_blocks(gpu, rng, (37, 150), ppd)
@@ -1256,22 +1255,22 @@ def test_hdr_flip(gpu, rng, monkeypatch, curve) -> None:
     assert automatic == pytest.approx(flip_reference.exposures(a, curve), abs=1e-6)
 
 
-def test_heat(gpu: Recorder) -> None:
+def test_heat(gpu) -> None:
     of_flip_metric.test_heat_has_the_colours_of_magma(gpu)
 
 
 @pytest.mark.parametrize("planes", [1, 3])
-def test_pu21(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
+def test_pu21(gpu, rng, planes) -> None:
     of_pu21.check(gpu, rng, (planes, *SHAPE))
 
 
 @pytest.mark.parametrize("channels", [1, 4])
-def test_z_test(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+def test_z_test(gpu, rng, channels) -> None:
     of_z_test.check(gpu, rng, (channels, *SHAPE))
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_counts(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+def test_counts(gpu, rng, channels) -> None:
     of_counts.check(gpu, rng, (channels, *SHAPE))
 
 
@@ -1300,18 +1299,18 @@ def fourier(
 
 
 @pytest.mark.parametrize("method", ["auto", "local"])
-def test_fourier(gpu: Recorder, rng: np.random.Generator, monkeypatch, method: str) -> None:
+def test_fourier(gpu, rng, monkeypatch, method) -> None:
     fourier(gpu, of_fft.noise(rng, 3, 17, 28), ("fft2",), FftParams(method))  # 17: on CPUs in loops
     of_fft.small_primes(monkeypatch)
     gpu.plans.clear()
     fourier(gpu, of_fft.noise(rng, 3, 17, 28), params=FftParams(method))  # and by Bluestein's convolution
 
 
-def test_fourier_of_a_large_prime_through_global_memory(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_fourier_of_a_large_prime_through_global_memory(gpu, rng) -> None:
     fourier(gpu, of_fft.noise(rng, 1, 2, 67), ("fft2",), FftParams("global"))  # on CPUs in a loop
 
 
-def test_fourier_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:
+def test_fourier_of_rows_joined(rng, monkeypatch) -> None:
     gpu = device("gpu")
     monkeypatch.setattr(planner.Planner, "joined", lambda _, n, divided, *__: 1 + (n % 2 == divided % 2 == 0))
     fourier(gpu, of_fft.noise(rng, 2, 20, 42), ("fft2", "ifft2", "rfft2", "irfft2"))
@@ -1326,7 +1325,7 @@ def test_fourier_of_shared_primes(rng, monkeypatch, profile, shape, joined) -> N
     fourier(device(profile), of_fft.noise(rng, 2, *shape), ("fft2", "ifft2", "rfft2", "irfft2"))
 
 
-def test_fourier_of_shared_primes_without_tables_and_in_double(rng: np.random.Generator, monkeypatch) -> None:
+def test_fourier_of_shared_primes_without_tables_and_in_double(rng, monkeypatch) -> None:
     of_fft.shared_primes(monkeypatch)
     gpu, z = device("gpu"), of_fft.noise(rng, 2, 22, 26)
     fourier(gpu, z, ("fft2",), FftParams("local", twiddle="compute"))
@@ -1334,7 +1333,7 @@ def test_fourier_of_shared_primes_without_tables_and_in_double(rng: np.random.Ge
         fourier(gpu, z.astype(complex), ("fft2",), tolerance="fft double")
 
 
-def test_convolution_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:
+def test_convolution_of_rows_joined(rng, monkeypatch) -> None:
     gpu = device("gpu")
     if (
         gpu.device.platform.name.startswith("Intel")
@@ -1349,7 +1348,7 @@ def test_convolution_of_rows_joined(rng: np.random.Generator, monkeypatch) -> No
     assert np.abs(got - np.stack(expected)).max() <= tolerance.CONVOLVE["fft"] * w.sum() * 4
 
 
-def test_fourier_of_real_rows(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_fourier_of_real_rows(gpu, rng) -> None:
     for n in (24, 26):
         for length in (n, n + 1, n - 1):  # odd numbers leave a pair without its second
             x = rng.standard_normal((9, length)).astype(np.float32)
@@ -1364,7 +1363,7 @@ def test_fourier_of_real_rows(gpu: Recorder, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("method", ["auto", "global"])
-def test_fourier_in_half_storage(gpu: Recorder, rng: np.random.Generator, method: str) -> None:
+def test_fourier_in_half_storage(gpu, rng, method) -> None:
     x = np.empty((1, 20, 13), COMPLEX_HALF)
     x["real"], x["imag"] = rng.standard_normal((2, *x.shape))
     y = fft.fft2(gpu, x, norm="ortho", params=FftParams(method))
@@ -1376,7 +1375,7 @@ def test_fourier_in_half_storage(gpu: Recorder, rng: np.random.Generator, method
 
 
 @every_pair(dtype=DTYPES, height=[9, 36])
-def test_fourier_of_pixels(gpu: Recorder, rng: np.random.Generator, dtype: str, height: int) -> None:
+def test_fourier_of_pixels(gpu, rng, dtype, height) -> None:
     pixels = (rng.random((height, 12, 3)) * (255 if dtype[0] == "u" else 1)).astype(dtype)
     largest = np.iinfo(dtype).max if dtype[0] == "u" else 1
     expected = np.fft.rfft2(np.moveaxis(pixels.astype(float) / largest, 2, 0))
@@ -1400,7 +1399,7 @@ def test_fourier_to_pixels(gpu, rng, dtype, size) -> None:
 
 
 @pytest.mark.parametrize("form", [bench_fft_ways.ZEROS, bench_fft_ways.INTERLEAVED])
-def test_fourier_of_other_layouts(gpu: Recorder, rng: np.random.Generator, form: str) -> None:
+def test_fourier_of_other_layouts(gpu, rng, form) -> None:
     z = of_fft.noise(rng, 2, 9, 16)
     way = bench_fft_ways.way(gpu, bench_fft_ways.Variant(FftParams(), form), z)
     exact = z.real.astype(float) if form == bench_fft_ways.ZEROS else np.moveaxis(z.astype(complex), 0, -1)
@@ -1413,7 +1412,7 @@ def test_fourier_of_other_layouts(gpu: Recorder, rng: np.random.Generator, form:
 
 
 @pytest.mark.parametrize("radix", ["8", "32"])
-def test_fourier_by_sums(gpu: Recorder, rng: np.random.Generator, radix: str) -> None:
+def test_fourier_by_sums(gpu, rng, radix) -> None:
     params = FftParams("local", radix, butterfly="direct")
     fourier(gpu, of_fft.noise(rng, 1, 3, 64), ("fft2",), params)
 
@@ -1441,18 +1440,18 @@ def test_fourier_beyond_local_memory(rng, monkeypatch, shape, profile) -> None:
     fourier(device(profile), of_fft.noise(rng, 1, *shape), ("rfft2", "irfft2"))
 
 
-def test_fourier_in_double_precision(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_fourier_in_double_precision(gpu, rng) -> None:
     if gpu.limits.double:
         z = of_fft.noise(rng, 2, 17, 28).astype(complex)
         fourier(gpu, z, ("rfft2", "irfft2"), tolerance="fft double")
 
 
-def test_registration(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_registration(gpu, rng) -> None:
     for normalization in ("phase", None):
         of_register.test_skimage(gpu, rng, (32, 41), 10, normalization)
 
 
-def test_masks_of_spectra(gpu: Recorder, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_masks_of_spectra(gpu, rng, tmp_path) -> None:
     of_filter.test_masks(gpu, rng, (7, 12), "highpass", tmp_path)
     x, mask = rng.random((2, 7, 12), np.float32), rng.random((7, 12))
     file = of_filter.mask_file(tmp_path / "mask.tif", mask)
@@ -1466,14 +1465,14 @@ def test_masks_of_spectra(gpu: Recorder, rng: np.random.Generator, tmp_path: Pat
         assert fourier_reference.error(found, expected) < allowed
 
 
-def test_filters_by_axes(gpu: Recorder) -> None:
+def test_filters_by_axes(gpu) -> None:
     """Surroundings of real and of complex numbers; a filter of frequencies, and Wiener's, some columns at a time."""
     of_rows.check_surroundings(gpu)
     for params in (of_rows.FILTERS[0][1], of_rows.FILTERS[4][1]):
         of_rows.check_axes(gpu, params, (7, 10), 5, 3)
 
 
-def test_spectrum_in_half_storage(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_spectrum_in_half_storage(gpu, rng) -> None:
     for size, half in (((16, 24), True), ((9, 13), True), ((8, 10), False)):
         pixels = rng.integers(0, 256, (*size, 2), np.uint8)
         low = filter_option("lowpass", "0.3")
@@ -1495,7 +1494,7 @@ def test_spectrum_in_half_storage(gpu: Recorder, rng: np.random.Generator) -> No
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_spectrum(gpu: Recorder, rng: np.random.Generator, precision: str) -> None:
+def test_spectrum(gpu, rng, precision) -> None:
     if precision == "double" and not gpu.limits.double:
         return
     x = rng.random((2, 16, 27), np.float32)
@@ -1540,7 +1539,7 @@ LARGE = pytest.mark.parametrize("gpu", ["cpu", "large gpu"], indirect=True)
 
 
 @in_turns(("name", "method", "mode"), CASES, ("cpu", "large gpu"), every=3)
-def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: str, mode: str) -> None:
+def test_wavelets(gpu, rng, name, method, mode) -> None:
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
     ours = dwt2(gpu, x, name, mode, method=method)
     theirs = pywt.dwt2(x.astype(float), wavelets_reference.wavelet_of(name), mode)
@@ -1566,7 +1565,7 @@ def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: st
     ),
     indirect=["gpu"],
 )
-def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
+def test_wavelets_mirrored(gpu, rng, name, method) -> None:
     x = rng.standard_normal(SHAPE).astype(np.float32)
     wavelet = wavelets_reference.wavelet_of(name)
     skip = (wavelet.dec_len // 2 - 1) // 2
@@ -1586,7 +1585,7 @@ def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, m
 @pytest.mark.parametrize(
     ("name", "mode"), thinned([("haar", "zero"), ("bior4.4", "symmetric"), ("bior2.2", "antireflect")], 3, 2)
 )
-def test_wavelets_by_tiles(gpu: Recorder, rng: np.random.Generator, name: str, mode: str) -> None:
+def test_wavelets_by_tiles(gpu, rng, name, mode) -> None:
     """Several tiles; and one, whose rows are lifted in several rounds."""
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
     ours = dwt2(gpu, x, name, mode)
@@ -1631,7 +1630,7 @@ def test_two_levels_of_wavelets(gpu, rng, monkeypatch, name, mode) -> None:
     ),
     indirect=["gpu"],
 )
-def test_wavelets_in_whole_numbers(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
+def test_wavelets_in_whole_numbers(gpu, rng, name, method) -> None:
     x = rng.integers(0, 65536, SHAPE).astype(np.int64)
     low, high = (half.T for half in wavelets_reference.integer_line(x.T, name))
     (a, v), (h, d) = (wavelets_reference.integer_line(half, name) for half in (low, high))
@@ -1642,7 +1641,7 @@ def test_wavelets_in_whole_numbers(gpu: Recorder, rng: np.random.Generator, name
 
 
 @pytest.mark.parametrize("profile", thinned(["cpu", "gpu", "tiny gpu", "tiny cpu"], 2))
-def test_wavelets_in_place(profile: str, rng: np.random.Generator) -> None:
+def test_wavelets_in_place(profile, rng) -> None:
     """Many chunks, in a power of two and otherwise, whose long cycles are cut; in groups of any size."""
     params = DwtParams("haar", "mirror", 2, "in-place", integer=True)
     gpu = device(profile)
@@ -1657,7 +1656,7 @@ def test_wavelets_in_place(profile: str, rng: np.random.Generator) -> None:
 
 
 @LARGE
-def test_wavelets_of_wide_images(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_wavelets_of_wide_images(gpu, rng) -> None:
     """Several groups, whose work-items read many samples of a row one by one, some of them put aside at either end."""
     x = rng.standard_normal((7, 2301)).astype(np.float32)
     ours = dwt2(gpu, x, "bior4.4", "symmetric")
@@ -1666,7 +1665,7 @@ def test_wavelets_of_wide_images(gpu: Recorder, rng: np.random.Generator) -> Non
 
 
 @pytest.mark.parametrize("name", thinned(["haar", "bior4.4"], 2))
-def test_wavelets_in_strips(gpu: Recorder, rng: np.random.Generator, name: str) -> None:
+def test_wavelets_in_strips(gpu, rng, name) -> None:
     """Several strips and bands, of which one is cut off; runs of all lengths; and by vectors, where sides allow it.
 
     Of the first image they do not, though the second level's width alone would.
@@ -1684,7 +1683,7 @@ def test_wavelets_in_strips(gpu: Recorder, rng: np.random.Generator, name: str) 
         close(transform.recompose(*ours, params, shape[1:]).numpy(), x, TOLERANCE["wavelet"])
 
 
-def test_wavelets_in_tall_strips(rng: np.random.Generator) -> None:
+def test_wavelets_in_tall_strips(rng) -> None:
     """One band of so many rows would be cut off: llvmpipe's loops end after 65535 rounds a work-item."""
     gpu, x = device("cpu"), rng.standard_normal((1, 840, 8)).astype(np.float32)
     params = DwtParams("bior4.4", "mirror", 1, "strip")
@@ -1700,7 +1699,7 @@ def test_wavelets_in_tall_strips(rng: np.random.Generator) -> None:
     [("cpu", "vc2-haar-shift"), ("gpu", "vc2-fidelity"), ("cpu", "vc2-9/7"), ("gpu", "vc2-9/7")],
     indirect=["gpu"],
 )
-def test_wavelets_of_vc2(gpu: Recorder, rng: np.random.Generator, name: str) -> None:
+def test_wavelets_of_vc2(gpu, rng, name) -> None:
     x = rng.integers(0, 65536, (28, 36)).astype(np.int64)
     ours = dwt2(gpu, x, name, "vc2", integer=True)
     for mine, theirs in zip(
@@ -1714,14 +1713,14 @@ def test_wavelets_of_vc2(gpu: Recorder, rng: np.random.Generator, name: str) -> 
 
 @pytest.mark.exhaustive
 @LARGE
-def test_wavelets_in_double_precision(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_wavelets_in_double_precision(gpu, rng) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")
     for name in ("bior4.4", "db5"):
         of_dwt.assert_is_pywts(gpu, rng.standard_normal(SHAPE), name, "symmetric", 1)
 
 
-def test_stationary_wavelets(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_stationary_wavelets(gpu, rng) -> None:
     x = rng.standard_normal((2, 12, 20)).astype(np.float32)
     ours = swt2(gpu, x, "db2", 2)
     for mine, theirs in zip(
@@ -1734,7 +1733,7 @@ def test_stationary_wavelets(gpu: Recorder, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.exhaustive
-def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
+def test_wavelets_in_small_groups(tiny, rng) -> None:
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
     ours = wavedec2(tiny, x, "bior2.2", "symmetric", 2)
     of_dwt.assert_close(ours, pywt.wavedec2(x.astype(float), "bior2.2", "symmetric", 2))
@@ -1754,7 +1753,7 @@ def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> N
     )
 
 
-def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
+def test_bands(gpu, rng) -> None:
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
     for mode in shrink.MODES:
         expected, allowed = pywt.threshold(x, 0.7, mode), tolerance.SHRINK["shrink"]
@@ -1805,7 +1804,7 @@ def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.exhaustive
-def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
+def test_small_groups(tiny, rng) -> None:
     """Kernels that share local memory run in groups and tiles that are halved until they fit."""
     x = rng.random((3, *SHAPE)).astype(np.float32)
     image = on(tiny, x)
@@ -1874,7 +1873,7 @@ FOR_CLANG = {("median", "CLANG")}  # branches for compilers that only some devic
     ("channels", "dtype"),
     [(1, "uint8"), (2, "uint8"), (3, "uint8"), (4, "uint8"), (1, "uint16"), (3, "uint16"), (4, "uint16")],
 )
-def test_unfilter(gpu: Recorder, rng: np.random.Generator, channels: int, dtype: str) -> None:
+def test_unfilter(gpu, rng, channels, dtype) -> None:
     for width in (6, 75):
         pixels = rng.integers(0, np.iinfo(dtype).max + 1, (11, width, channels)).astype(dtype)
         rows = png_filters.filtered(pixels, [3, 4, 0, 1, 2, 4, 4, 3, 2, 1, 4])
@@ -1882,7 +1881,7 @@ def test_unfilter(gpu: Recorder, rng: np.random.Generator, channels: int, dtype:
         np.testing.assert_array_equal(found.numpy(), pixels)
 
 
-def test_nothing_was_left_out(request: pytest.FixtureRequest) -> None:
+def test_nothing_was_left_out(request) -> None:
     """Every kernel was launched, and every name that the preprocessor asks for was there and was not, or had two
     values: so every branch was built and run."""
     functions = {name for name in vars(request.module) if name.startswith("test_")}

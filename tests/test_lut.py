@@ -11,11 +11,13 @@ import pytest
 
 from gpuops import FileError, Gpu, GpuopsWarning, ParameterError
 from gpuops.files import read_lut
+from gpuops.glow.bloom import bloom_pixels
+from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.lut import INPUTS, OUTPUTS, LutParams
 from gpuops.pixels.coding import Decoding, Encoding, losses
 from gpuops.tone.lut import Lut
-from gpuops.tone.tonemap import tonemap, tonemap_pixels
+from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 from .reference import colour as colour_reference
 from .reference import tone as tonemap_reference
@@ -23,6 +25,7 @@ from .reference.colour import srgb_light
 from .reference.lut import mapped as expected
 from .reference.lut import tetrahedral
 from .tolerance import LUT as TOLERANCE
+from .tolerance import ROUNDINGS
 
 Array = npt.NDArray[np.float64]
 
@@ -68,7 +71,7 @@ def spi3d(path: Path, lut: Lut, seed: int | None = None) -> Path:
 
 
 @pytest.mark.parametrize(("n", "dimensions"), [(2, 3), (17, 3), (2, 1), (1000, 1)])
-def test_cube_comes_back(tmp_path: Path, n: int, dimensions: int) -> None:
+def test_cube_comes_back(tmp_path, n, dimensions) -> None:
     lut = Lut(random_table(n, dimensions), (-1.0, 0.0, 0.25), (1.0, 2.0, 4.0), "Kodak # 5")
     got = read_lut(cube(tmp_path / "a.cube", lut))
     np.testing.assert_array_equal(got.table, lut.table)
@@ -76,7 +79,7 @@ def test_cube_comes_back(tmp_path: Path, n: int, dimensions: int) -> None:
     assert (got.low, got.high, got.title, got.curves) == (lut.low, lut.high, "Kodak # 5", dimensions == 1)
 
 
-def test_red_runs_fastest_in_a_cube(tmp_path: Path) -> None:
+def test_red_runs_fastest_in_a_cube(tmp_path) -> None:
     path = tmp_path / "a.cube"
     path.write_text("LUT_3D_SIZE 2\n" + "".join(f"{i} 0 0\n" for i in range(8)))
     table = read_lut(path).table[..., 0]
@@ -84,7 +87,7 @@ def test_red_runs_fastest_in_a_cube(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", [None, 1])
-def test_spi3d_comes_back(tmp_path: Path, seed: int | None) -> None:
+def test_spi3d_comes_back(tmp_path, seed) -> None:
     lut = Lut(random_table(5))
     got = read_lut(spi3d(tmp_path / "a.spi3d", lut, seed))
     np.testing.assert_array_equal(got.table, lut.table)
@@ -100,7 +103,7 @@ def test_spi3d_comes_back(tmp_path: Path, seed: int | None) -> None:
         ("DOMAIN_MIN -1 -1 -1\nTITLE x\nLUT_3D_SIZE 2\n", -1, 1),
     ],
 )
-def test_what_programs_write(tmp_path: Path, head: str, low: float, high: float) -> None:
+def test_what_programs_write(tmp_path, head, low, high) -> None:
     path = tmp_path / "a.cube"
     path.write_bytes((head + "1e-3 +.5 1.\n# half way\n\n" + "0 0.25 1\n" * 7).encode())
     lut = read_lut(path)
@@ -147,7 +150,7 @@ ENTRIES = [f"{i} {j} {k} 0 0 0\n" for i in (0, 1) for j in (0, 1) for k in (0, 1
         (SPI + "".join(ENTRIES[1:]) + "0 0 0 0 0\n", "line 11: 6 numbers are expected"),
     ],
 )
-def test_bad_files(tmp_path: Path, content: str, message: str) -> None:
+def test_bad_files(tmp_path, content, message) -> None:
     path = tmp_path / "bad.cube"
     path.write_bytes(content.encode())
     with pytest.raises(FileError) as caught:
@@ -157,7 +160,7 @@ def test_bad_files(tmp_path: Path, content: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_no_files(tmp_path: Path) -> None:
+def test_no_files(tmp_path) -> None:
     with pytest.raises(FileError, match="no such file"):
         read_lut(tmp_path / "missing.cube")
     with pytest.raises(FileError, match="is a folder"):
@@ -177,7 +180,7 @@ def test_no_files(tmp_path: Path) -> None:
         (np.zeros((2, 3)), {"high": (1, 1, np.inf)}, "must be finite"),
     ],
 )
-def test_bad_tables(table: Array, domain: dict[str, tuple[float, ...]], message: str) -> None:
+def test_bad_tables(table, domain, message) -> None:
     with pytest.raises(ParameterError, match=message):
         Lut(table, **domain)  # type: ignore[arg-type]
 
@@ -221,7 +224,7 @@ def light(shape: tuple[int, ...], seed: int = 1) -> npt.NDArray[np.float32]:
 
 @pytest.mark.cases(2)
 @pytest.mark.parametrize("name", CASES)
-def test_tables_are_interpolated_in_tetrahedra(gpu: Gpu, name: str) -> None:
+def test_tables_are_interpolated_in_tetrahedra(gpu, name) -> None:
     params, pixels = CASES[name], light((23, 31))
     got = mapped(gpu, pixels, params)
     np.testing.assert_allclose(
@@ -229,7 +232,7 @@ def test_tables_are_interpolated_in_tetrahedra(gpu: Gpu, name: str) -> None:
     )
 
 
-def test_entries_come_back_as_they_are(gpu: Gpu) -> None:
+def test_entries_come_back_as_they_are(gpu) -> None:
     for n, dimensions in ((2, 3), (17, 3), (33, 1)):
         lut = Lut(random_table(n, dimensions), (0.0, 0.0, 0.0), (4.0, 1.0, 2.0))
         grid = np.linspace(0, 1, n)
@@ -239,7 +242,7 @@ def test_entries_come_back_as_they_are(gpu: Gpu) -> None:
         np.testing.assert_array_equal(got, lut.table.reshape(-1, 3).T[:, np.newaxis])
 
 
-def test_affine_tables_are_exact(gpu: Gpu) -> None:
+def test_affine_tables_are_exact(gpu) -> None:
     m, shift = np.array([[0.5, 0.25, 0.125], [0.125, 0.5, 0.25], [0.25, 0.25, 0.5]]), 0.125
     for n in (2, 21):
         b, g, r = np.meshgrid(*[np.linspace(0, 1, n)] * 3, indexing="ij")
@@ -251,7 +254,7 @@ def test_affine_tables_are_exact(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["cube", "range.cube", "shaper.cube", "spi3d", "curves.cube"])
-def test_the_same_as_opencolorio(gpu: Gpu, tmp_path: Path, suffix: str) -> None:
+def test_the_same_as_opencolorio(gpu, tmp_path, suffix) -> None:
     """OpenColorIO reads the same files of tables and gives the same."""
     path = tmp_path / f"a.{suffix}"
     domain = {} if suffix == "spi3d" else {"low": (-0.25, 0.0, 0.5), "high": (1.0, 2.0, 1.5)}
@@ -279,7 +282,7 @@ def test_the_same_as_opencolorio(gpu: Gpu, tmp_path: Path, suffix: str) -> None:
     )
 
 
-def test_a_display_transform_of_the_whole_range(gpu: Gpu, tmp_path: Path) -> None:
+def test_a_display_transform_of_the_whole_range(gpu, tmp_path) -> None:
     """The table is as Tony McMapface is published: 48³ entries in .spi3d, of c/(1 + c), that are light."""
     b, g, r = np.meshgrid(*[np.linspace(0, 1, 48)] * 3, indexing="ij")
 
@@ -301,7 +304,7 @@ def test_a_display_transform_of_the_whole_range(gpu: Gpu, tmp_path: Path) -> Non
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("input", INPUTS)
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_always_finite(gpu: Gpu, input: str, output: str) -> None:
+def test_always_finite(gpu, input, output) -> None:
     odd = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18])
     pixels = np.random.default_rng(0).choice(odd, (3, 20, 21))
     stops = (-10.0, 6.5) if input == "log2" else None
@@ -317,7 +320,7 @@ def test_always_finite(gpu: Gpu, input: str, output: str) -> None:
         assert np.isfinite(got).all() and got.min() >= 0
 
 
-def test_gray_alpha_and_a_signal(gpu: Gpu) -> None:
+def test_gray_alpha_and_a_signal(gpu) -> None:
     params = CASES["largest"]
     gray = light((17, 19))[:1]
     image = gpu.array(np.concatenate([gray, gray / 2]))
@@ -331,7 +334,7 @@ def test_gray_alpha_and_a_signal(gpu: Gpu) -> None:
     np.testing.assert_array_equal(result.numpy()[1], gray[0] / 2)
 
 
-def test_looks_change_codes_and_nothing_else(gpu: Gpu) -> None:
+def test_looks_change_codes_and_nothing_else(gpu) -> None:
     """A look goes from a file's depth to a file's depth, where codes need not become light on the way."""
     codes = np.random.default_rng(7).integers(0, 256, (30, 41, 4), np.uint8)
     decoding, encoding = Decoding(alpha=True, linearise=True), Encoding(np.dtype(np.uint8), encode=True)
@@ -355,6 +358,24 @@ def test_looks_change_codes_and_nothing_else(gpu: Gpu) -> None:
                 np.testing.assert_array_equal(got.numpy(), codes)
 
 
+def test_tables_are_metered_as_operators_are(gpu) -> None:
+    image, params = gpu.array(light((30, 40))), LutParams(Lut(smooth(9)), "reinhard")
+    factor = exposure(gpu, image, "mean", 0.4)
+    metered = tonemap(gpu, image, TonemapParams(params, meter="mean", key=0.4)).numpy()
+    stops = TonemapParams(params, exposure=float(np.log2(factor)))
+    np.testing.assert_allclose(metered, tonemap(gpu, image, stops).numpy(), rtol=0, atol=ROUNDINGS)
+
+
+def test_bloom_shows_by_tables(gpu) -> None:
+    pixels = np.moveaxis(light((40, 60)), 0, -1).copy()
+    pixels[-1] = 0
+    display = TonemapParams(LutParams(Lut(smooth(9)), "reinhard"), exposure=0.0, transfer="linear")
+    coding, glow = (Decoding(), Encoding(np.dtype(np.float32))), BloomParams(strength=0.2)
+    got, plain = (bloom_pixels(gpu, gpu.array(pixels), glow, *coding, d)[0].numpy() for d in (display, None))
+    wanted = expected(display.operator, np.moveaxis(plain, -1, 0))
+    np.testing.assert_allclose(np.moveaxis(got, -1, 0), wanted, atol=2 * TOLERANCE["table"])
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -366,7 +387,7 @@ def test_looks_change_codes_and_nothing_else(gpu: Gpu) -> None:
         ({"input": "log2", "stops": (np.nan, 1.0)}, "larger HIGH"),
     ],
 )
-def test_bad_parameters(params: dict[str, object], message: str) -> None:
+def test_bad_parameters(params, message) -> None:
     with pytest.raises(ParameterError, match=message):
         LutParams(Lut(random_table(2)), **params)  # type: ignore[arg-type]
 

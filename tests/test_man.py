@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
 
 import click
 import pytest
@@ -14,10 +12,7 @@ from clpix import man
 from clpix.commands import leaves
 from clpix.main import COMMANDS, cli
 
-from .conftest import Run
 from .test_cli import one_line
-
-Program = Callable[..., Run]
 
 ROOT = click.Context(cli, info_name="clpix", help_option_names=["-h", "--help"])
 COMMANDS_OF = dict(leaves(cli, ROOT))
@@ -39,7 +34,7 @@ def name_of(path: tuple[str, ...]) -> str:
     return "-".join(("clpix", *(word for word in path if " " not in word)))
 
 
-def test_every_command_has_a_page(pages: dict[str, str]) -> None:
+def test_every_command_has_a_page(pages) -> None:
     assert set(pages) == {"clpix", "clpix-bench", *map(name_of, COMMANDS_OF)}
     for name, text in pages.items():
         found = re.findall(r"^\.SH (.*)$", text, re.MULTILINE)
@@ -48,7 +43,7 @@ def test_every_command_has_a_page(pages: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("path", list(COMMANDS_OF), ids=" ".join)
-def test_every_option_is_in_its_page(pages: dict[str, str], path: tuple[str, ...]) -> None:
+def test_every_option_is_in_its_page(pages, path) -> None:
     command = COMMANDS_OF[path]
     options = pages[name_of(path)].partition(".SH OPTIONS")[2].partition(".SH EXAMPLES")[0]
     for option in command.get_params(ROOT):
@@ -62,7 +57,7 @@ def test_every_option_is_in_its_page(pages: dict[str, str], path: tuple[str, ...
     assert groups[: len(own)] == own and len(set(groups)) == len(groups)
 
 
-def test_nothing_is_a_request_by_chance(pages: dict[str, str]) -> None:
+def test_nothing_is_a_request_by_chance(pages) -> None:
     for name, text in pages.items():
         assert text.isascii(), name
         for line in text.splitlines():
@@ -83,7 +78,7 @@ def rendered(text: str) -> str:
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff")
-def test_groff_shows_what_was_written(pages: dict[str, str]) -> None:
+def test_groff_shows_what_was_written(pages) -> None:
     for text in pages.values():
         assert "EXAMPLES" in rendered(text)
     shown = rendered(f'.TH X 1 "" "" ""\n.nh\n.ad l\n.SH NAME\n{man.escaped(NASTY)}\n')
@@ -92,13 +87,13 @@ def test_groff_shows_what_was_written(pages: dict[str, str]) -> None:
 
 
 @pytest.mark.skipif(shutil.which("mandoc") is None, reason="there is no mandoc")
-def test_mandoc_finds_no_error(pages: dict[str, str]) -> None:
+def test_mandoc_finds_no_error(pages) -> None:
     for name, text in pages.items():
         run = subprocess.run(["mandoc", "-Tlint", "-Werror"], input=text, capture_output=True, text=True)
         assert run.returncode == 0, (name, run.stdout)
 
 
-def test_help_writes_them(clpix: Program, tmp_path: Path) -> None:
+def test_help_writes_them(clpix, tmp_path) -> None:
     folder = tmp_path / "share" / "man1"
     run = clpix("help", "--man", folder)
     assert run.code == 0 and run.out.endswith(f"{len(list(folder.glob('clpix*.1')))} man pages\n")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from skimage import color, metrics
 
@@ -23,7 +21,6 @@ from gpuops.params.thresholds import Thresholds
 from .reference.colour import srgb_light
 from .tolerance import COMPARE
 
-Array = npt.NDArray[np.generic]
 EVERYTHING = Comparing(metrics=tuple(METRICS))
 
 
@@ -44,7 +41,7 @@ def known(picture: Picture) -> Variance:
     return Variance(Picture(np.full(picture.pixels.shape, 1e-5, np.float32), picture.alpha, linear=True))
 
 
-def test_every_figure_has_its_values(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_every_figure_has_its_values(gpu, rng) -> None:
     a, b = two(rng)
     found = figures(gpu, a, b)
     assert list(found) == list(METRICS)
@@ -69,7 +66,7 @@ def test_every_figure_has_its_values(gpu: Gpu, rng: np.random.Generator) -> None
     )
 
 
-def test_light_and_its_signal_are_the_same_to_figures_of_light(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_light_and_its_signal_are_the_same_to_figures_of_light(gpu, rng) -> None:
     a, b = two(rng)
     light = [Picture(srgb_light(p.pixels / 255).astype(np.float32), linear=True) for p in (a, b)]
     coded, linear = figures(gpu, a, b), figures(gpu, light[0], light[1])
@@ -80,7 +77,7 @@ def test_light_and_its_signal_are_the_same_to_figures_of_light(gpu: Gpu, rng: np
             assert linear[metric] == coded[metric], metric
 
 
-def test_exposures_are_passed_on(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_exposures_are_passed_on(gpu, rng) -> None:
     a, b = (rng.gamma(0.5, 3, (20, 30, 3)).astype(np.float32) for _ in range(2))
     pictures = Picture(a, linear=True), Picture(b, linear=True)
     planes = (np.moveaxis(v, -1, 0) for v in (a, b))
@@ -93,7 +90,7 @@ def test_exposures_are_passed_on(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("channels", [1, 2, 4])
-def test_gray_and_alpha(gpu: Gpu, rng: np.random.Generator, channels: int) -> None:
+def test_gray_and_alpha(gpu, rng, channels) -> None:
     a, b = two(rng, (192, 200, channels))
     found = figures(gpu, a, b)
     assert set(found) == set(METRICS)
@@ -112,7 +109,7 @@ def test_gray_and_alpha(gpu: Gpu, rng: np.random.Generator, channels: int) -> No
         assert changed["flip"] == 0
 
 
-def test_equal_pictures_have_the_best_figures(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_equal_pictures_have_the_best_figures(gpu, rng) -> None:
     a, _ = two(rng, (9, 9, 3))
     measured = measure(Both(gpu, a, a, EVERYTHING), Thresholds())
     assert measured.equal
@@ -121,7 +118,7 @@ def test_equal_pictures_have_the_best_figures(gpu: Gpu, rng: np.random.Generator
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_nothing_passes_beside_what_is_not_finite(gpu: Gpu, rng: np.random.Generator, value: float) -> None:
+def test_nothing_passes_beside_what_is_not_finite(gpu, rng, value) -> None:
     a = rng.random((192, 200, 3)).astype(np.float32)
     b = a.copy()
     b[7, 9, 1] = value
@@ -136,7 +133,7 @@ def test_nothing_passes_beside_what_is_not_finite(gpu: Gpu, rng: np.random.Gener
     assert measured.bad == 1
 
 
-def test_what_is_left_out_counts_nothing(gpu: Gpu, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_what_is_left_out_counts_nothing(gpu, tmp_path, rng) -> None:
     a, b = two(rng)
     mask = np.full((192, 200, 1), 255, np.uint8)
     mask[20:90, 30:80] = 0
@@ -157,7 +154,7 @@ def test_what_is_left_out_counts_nothing(gpu: Gpu, tmp_path: Path, rng: np.rando
     assert half.figures["rmse"] == pytest.approx(np.sqrt(((x - y) ** 2).mean()), rel=1e-6)
 
 
-def test_what_cannot_be_compared(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_what_cannot_be_compared(gpu, rng) -> None:
     a, _ = two(rng, (20, 30, 3))
     small, gray = Picture(a.pixels[1:]), Picture(a.pixels[..., :1])
     for other in (small, gray):

@@ -59,7 +59,7 @@ def by_sorting(x: np.ndarray, radius: tuple[int, int]) -> np.ndarray:
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("radius", thinned(RADII, 3))
-def test_scipys_for_every_shape(gpu: Gpu, rng, radius: tuple[int, int]) -> None:
+def test_scipys_for_every_shape(gpu, rng, radius) -> None:
     turn = RADII.index(radius)  # builds take most of the time: two borders for each
     for k, shape in enumerate(SHAPES):
         border = list(BORDERS)[(turn + k % 2) % len(BORDERS)]
@@ -70,7 +70,7 @@ def test_scipys_for_every_shape(gpu: Gpu, rng, radius: tuple[int, int]) -> None:
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(("border", "radius"), thinned(product(BORDERS, [(1, 1), (6, 6)]), 5, arguments=2))
-def test_scipys_for_every_border(gpu: Gpu, planned_for_gpus: Gpu, rng, border: str, radius) -> None:
+def test_scipys_for_every_border(gpu, planned_for_gpus, rng, border, radius) -> None:
     for shape in ((1, 1), (2, 3), (11, 67), (41, 150)):
         x = values(rng, (1, *shape), "float32")
         for device in (gpu, planned_for_gpus):
@@ -80,7 +80,7 @@ def test_scipys_for_every_border(gpu: Gpu, planned_for_gpus: Gpu, rng, border: s
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", thinned(DTYPES, 3))
-def test_every_type(gpu: Gpu, planned_for_gpus: Gpu, rng, dtype: str) -> None:
+def test_every_type(gpu, planned_for_gpus, rng, dtype) -> None:
     x = values(rng, (2, 23, 131), dtype)
     for device, radius in ((gpu, (1, 1)), (planned_for_gpus, (6, 6))):
         result = median(device, device.array(x), radius, "constant", 3)
@@ -92,7 +92,7 @@ def test_every_type(gpu: Gpu, planned_for_gpus: Gpu, rng, dtype: str) -> None:
 @pytest.mark.parametrize(
     "radius", thinned([(2, 1), (0, 1), (3, 3), (15, 0), (6, 6), (8, 15), (2, 15), (15, 15)], 4)
 )
-def test_planned_for_gpus(planned_for_gpus: Gpu, rng, radius: tuple[int, int]) -> None:
+def test_planned_for_gpus(planned_for_gpus, rng, radius) -> None:
     gpu = planned_for_gpus
     for dtype in ("uint8", "uint16"):
         x = values(rng, (2, 95, 141), dtype)
@@ -129,7 +129,7 @@ def test_nan_is_the_largest(gpu, planned_for_gpus, rng, radius, dtype) -> None:
 
 
 @pytest.mark.parametrize("outside", [np.nan, np.inf, -np.inf])
-def test_not_finite_outside(gpu: Gpu, rng, outside: float) -> None:
+def test_not_finite_outside(gpu, rng, outside) -> None:
     x = values(rng, (1, 12, 20), "float32")
     padded = np.pad(x, ((0, 0), (2, 2), (2, 2)), constant_values=outside)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (5, 5), (1, 2))
@@ -146,13 +146,13 @@ def test_not_finite_outside(gpu: Gpu, rng, outside: float) -> None:
     border=st.sampled_from(["reflect", "wrap"]),
     levels=st.sampled_from([2, 5, 256]),
 )
-def test_scipys_for_any_image(gpu: Gpu, seed: int, shape, radius, border: str, levels: int) -> None:
+def test_scipys_for_any_image(gpu, seed, shape, radius, border, levels) -> None:
     x = np.random.default_rng(seed).integers(0, levels, (1, *shape)).astype(np.uint8)
     got = median(gpu, gpu.array(x), radius, border).numpy()
     np.testing.assert_array_equal(got, expected(x, radius, border))
 
 
-def test_library_function_takes_and_returns_arrays(gpu: Gpu, rng) -> None:
+def test_library_function_takes_and_returns_arrays(gpu, rng) -> None:
     x = values(rng, (2, 3, 20, 21), "uint8")
     got = median_filter(gpu, x, (3, 5), mode="wrap")
     assert got.shape == x.shape and got.dtype == x.dtype
@@ -169,12 +169,12 @@ def test_library_function_takes_and_returns_arrays(gpu: Gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 2, -3, 33, (3, 4), (1, 2, 3), 3.0, "3"])
-def test_wrong_sizes(gpu: Gpu, size: object) -> None:
+def test_wrong_sizes(gpu, size) -> None:
     with pytest.raises(ParameterError, match="size"):
         median_filter(gpu, np.zeros((4, 4), np.uint8), size)  # type: ignore[call-overload]
 
 
-def test_wrong_arguments(gpu: Gpu) -> None:
+def test_wrong_arguments(gpu) -> None:
     image = gpu.array(np.zeros((1, 4, 4), np.uint8))
     for cval in (-1, 256, 0.5, np.nan):
         with pytest.raises(ParameterError, match="outside"):
@@ -191,7 +191,7 @@ def test_wrong_arguments(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("size", thinned([(5, 5), (1, 3), (3, 3), (7, 7), (3, 31), (31, 3), (11, 11)], 4))
-def test_networks_of_zeros_and_ones(size: tuple[int, int], rng) -> None:
+def test_networks_of_zeros_and_ones(size, rng) -> None:
     """A network that sorts zeros and ones sorts anything: the straight-line code is run on windows of both."""
     network = networks.network(*size)
     code = network.source().text.splitlines()[1:-1]

@@ -108,7 +108,7 @@ def test_a_limit_of_the_address_space_is_kept(pictures, tmp_path, names, command
 @pytest.mark.exhaustive
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told")
 @pytest.mark.parametrize("kept", [True, False])
-def test_freed_memory_is_kept_unless_it_is_limited(kept: bool) -> None:
+def test_freed_memory_is_kept_unless_it_is_limited(kept) -> None:
     """A batch keeps it for its next picture. Where memory is limited it goes back to the system."""
     code = f"""
 import numpy as np

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from .reference.images import on
 from .tolerance import MERGE
 
 Array = npt.NDArray[Any]
-Program = Callable[..., Run]
 IDENTITIES = [MergeParams()]
 LUMA = (0.299, 0.587, 0.114)
 FILTER = np.array([1, 4, 6, 4, 1]) / 16
@@ -134,7 +132,7 @@ def test_formulas(gpu, rng, tmp_path, shape, powers) -> None:
     check(gpu, rng, tmp_path, shape, powers)
 
 
-def test_it_is_opencvs(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_it_is_opencvs(gpu, rng, tmp_path) -> None:
     """OpenCV takes blue for red in the luma, and its pyramids end as ours at sizes that are powers of two."""
     pictures = bracket(rng, 64, 128)
     found = merged(gpu, pictures, saved(tmp_path, pictures))
@@ -154,7 +152,13 @@ def test_shifts_are_found_whatever_the_exposure(gpu, rng, shift) -> None:
     assert shift_between(gpu, on(gpu, bright), on(gpu, dark)) == (-down, -right)
 
 
-def test_aligned_pictures(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_pictures_without_detail_stay(gpu) -> None:
+    for shape in ((3, 1, 1), (1, 7, 9)):
+        flat = np.full(shape, 0.25)
+        assert shift_between(gpu, on(gpu, flat), on(gpu, 2 * flat)) == (0, 0)
+
+
+def test_aligned_pictures(clpix, rng, tmp_path) -> None:
     """A shifted picture lies on the first one; where it shows nothing, the first one is seen."""
     wide = [np.kron(one, np.ones((4, 4, 1), np.uint8)) for one in bracket(rng, 20, 26, count=2)]
     straight = [wide[0][8:72, 8:96], wide[1][8:72, 8:96]]
@@ -208,7 +212,7 @@ def test_several_inputs_make_one_output(clpix, gpu, rng, tmp_path) -> None:
     np.testing.assert_array_equal(files.read(tmp_path / "l.png").pixels, result)
 
 
-def test_depths_and_layouts_go_together(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_depths_and_layouts_go_together(clpix, rng, tmp_path) -> None:
     """The others become what the first picture is: colours of gray, light of a linear file, opaque."""
     dark, bright = bracket(rng, 24, 18, count=2)
     gray = np.repeat(bright[..., :1], 3, -1)
@@ -222,7 +226,7 @@ def test_depths_and_layouts_go_together(clpix: Program, rng: np.random.Generator
     np.testing.assert_allclose(found, 255 * np.clip(expected, 0, 1), rtol=0, atol=0.51)
 
 
-def test_refusals(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_refusals(clpix, rng, tmp_path) -> None:
     small, large = saved(tmp_path, [bracket(rng, 4, 5)[0], bracket(rng, 4, 6)[0]])
     (tmp_path / "bad.png").write_bytes(b"no picture")
     out = tmp_path / "out.png"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -10,12 +9,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from gpuops import Gpu, ParameterError, files
+from gpuops import ParameterError, files
 from gpuops.files import operands
 from gpuops.ops.mix import MixParams, mix
 
 from .choices import pairs, thinned
-from .conftest import Run
 from .tolerance import MIX
 
 IDENTITIES: list[MixParams] = []
@@ -65,7 +63,7 @@ def test_formula(gpu, rng, size, other_alpha, alpha, masked, amount, tmp_path) -
     np.testing.assert_array_equal(image.numpy(), x.astype(np.float32))
 
 
-def test_gray_and_colour(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_gray_and_colour(gpu, rng, tmp_path) -> None:
     """A gray picture is each colour's; a colour picture mixes with gray by its luminance, which is said."""
     gray, colour = rng.random((5, 6, 1), np.float32), rng.random((5, 6, 3), np.float32)
     half = {"amount": 0.5}
@@ -79,7 +77,7 @@ def test_gray_and_colour(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> 
     np.testing.assert_allclose(result[0], (gray[..., 0] + luminance) / 2, rtol=0, atol=MIX)
 
 
-def test_only_what_is_mixed_can_spoil(gpu: Gpu, tmp_path: Path) -> None:
+def test_only_what_is_mixed_can_spoil(gpu, tmp_path) -> None:
     a, b = np.ones((1, 1, 3), np.float32), np.full((1, 3, 1), np.nan, np.float32)
     a[0, 0, 2] = np.inf
     b[0, 2] = 0.25
@@ -91,7 +89,7 @@ def test_only_what_is_mixed_can_spoil(gpu: Gpu, tmp_path: Path) -> None:
     np.testing.assert_array_equal(mix(gpu, gpu.array(a), params).numpy(), [[[1, 1, 0.25]]])
 
 
-def test_a_blur_of_a_part(clpix: Callable[..., Run], rng: np.random.Generator, tmp_path: Path) -> None:
+def test_a_blur_of_a_part(clpix, rng, tmp_path) -> None:
     x = rng.integers(0, 255, (40, 60, 3)).astype(np.uint8)
     m = np.zeros((40, 60, 1), np.uint8)
     m[:, 30:] = 255
@@ -161,7 +159,7 @@ def test_a_damaged_picture_by_rows(clpix, rng, monkeypatch, tmp_path) -> None:
     assert len(lines) == 2 and all("other.exr" in line for line in lines) and "2 of 2 inputs failed" in last
 
 
-def test_refusals(clpix: Callable[..., Run], gpu: Gpu, tmp_path: Path) -> None:
+def test_refusals(clpix, gpu, tmp_path) -> None:
     path = picture(tmp_path, "b.tif", np.ones((4, 5, 3), np.float32), alpha=False)
     with pytest.raises(ParameterError, match="5 × 4 pixels and the image 5 × 3: resize"):
         mix(gpu, gpu.array(np.ones((3, 3, 5), np.float32)), MixParams(str(path)))  # type: ignore[arg-type]

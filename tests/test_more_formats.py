@@ -24,10 +24,8 @@ from gpuops.pixels.colour import Colour
 from gpuops.pixels.targets import named
 
 from .choices import needs, thinned
-from .conftest import Run
 from .foreign import SHORT, tiff
 
-Clpix = Callable[..., Run]
 # little-endian EXIF: Make = "clpix", Orientation = 6
 EXIF = b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x06\0\0\0\x26\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0clpix\0"
 RNG = np.random.default_rng(27)
@@ -71,7 +69,7 @@ def by_cv2(path: Path) -> np.ndarray:
 
 @pytest.mark.parametrize("extension", ["bmp", "tga", "dds", "ppm"])
 @pytest.mark.parametrize("pixels", [L, LA, RGB, RGBA], ids=["gray", "gray+alpha", "RGB", "RGB+alpha"])
-def test_files_of_pillow(extension: str, pixels: np.ndarray, tmp_path: Path) -> None:
+def test_files_of_pillow(extension, pixels, tmp_path) -> None:
     path = tmp_path / f"a.{extension}"
     try:
         Image.fromarray(pixels.squeeze()).save(path)
@@ -85,7 +83,7 @@ def test_files_of_pillow(extension: str, pixels: np.ndarray, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("pixels", [L, RGB, RGBA], ids=["gray", "RGB", "RGB+alpha"])
-def test_bmp_of_opencv(pixels: np.ndarray, tmp_path: Path) -> None:
+def test_bmp_of_opencv(pixels, tmp_path) -> None:
     """Alpha has a mask in these files."""
     path = tmp_path / "a.bmp"
     cv2 = pytest.importorskip("cv2", reason="needs the extra test-all")
@@ -101,7 +99,7 @@ MASKS = [
 
 @pytest.mark.parametrize(("bits", "masks"), MASKS, ids=str)
 @pytest.mark.parametrize("down", [False, True])
-def test_bmp_of_masks(bits: int, masks: tuple[int, ...], down: bool, tmp_path: Path) -> None:
+def test_bmp_of_masks(bits, masks, down, tmp_path) -> None:
     """A sample v of n bits is the nearest number to v / (2^n − 1) of the whole range; rows go up, or down."""
     packed = RNG.integers(0, 2**bits, (3, 5), dtype=np.uint64)
     rows = np.pad(packed, ((0, 0), (0, -5 * bits // 16 % 2))).astype(f"<u{bits // 8}")
@@ -124,7 +122,7 @@ def boxes(*parts: tuple[bytes, bytes]) -> bytes:
     return b"".join(struct.pack(">I", 8 + len(data)) + kind + data for kind, data in parts)
 
 
-def test_kinds_that_are_not_read_are_named(tmp_path: Path) -> None:
+def test_kinds_that_are_not_read_are_named(tmp_path) -> None:
     """They are neither cut off nor damaged, and no videos."""
     sizes = struct.pack("<IHHIIiiHHIIiiII", 154, 0, 0, 54, 40, 4, 4, 1, 24, 4, 100, 0, 0, 0, 0)
     dds = b"DDS " + struct.pack("<7I44x2I4s", 124, 0x1007, 4, 4, 8, 0, 0, 32, 4, b"YUY2")
@@ -152,7 +150,7 @@ def test_kinds_that_are_not_read_are_named(tmp_path: Path) -> None:
             read(tmp_path / name)
 
 
-def test_dds_of_blue_first(tmp_path: Path) -> None:
+def test_dds_of_blue_first(tmp_path) -> None:
     """DXGI_FORMAT_B8G8R8A8_UNORM, which is 87."""
     head = b"DDS " + struct.pack(
         "<7I44x2I4s20x20x5I", 124, 0x1007, 37, 41, 164, 0, 0, 32, 4, b"DX10", 87, 3, 0, 1, 0
@@ -162,7 +160,7 @@ def test_dds_of_blue_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_png_of_a_dense_palette(tmp_path: Path) -> None:
+def test_png_of_a_dense_palette(tmp_path) -> None:
     """OpenImageIO takes its size for an attack."""
     white = Image.new("P", (16385, 16384), 1)
     white.putpalette((0, 0, 0, 255, 255, 255))
@@ -172,14 +170,14 @@ def test_png_of_a_dense_palette(tmp_path: Path) -> None:
     assert found[::97, ::101].min() == 255
 
 
-def test_bmp_whose_fourth_byte_is_nothing(tmp_path: Path) -> None:
+def test_bmp_whose_fourth_byte_is_nothing(tmp_path) -> None:
     header = struct.pack("<2sIIIIiiHHIIiiII", b"BM", 54 + 8, 0, 54, 40, 2, 1, 1, 32, 0, 8, 0, 0, 0, 0)
     (tmp_path / "a.bmp").write_bytes(header + bytes((1, 2, 3, 0, 4, 5, 6, 0)))
     assert read(tmp_path / "a.bmp").pixels.tolist() == [[[3, 2, 1], [6, 5, 4]]]
 
 
 @pytest.mark.parametrize("run_lengths", [False, True])
-def test_tga_of_any_kind(run_lengths: bool, tmp_path: Path) -> None:
+def test_tga_of_any_kind(run_lengths, tmp_path) -> None:
     path = tmp_path / "a.tga"
     palette = Image.fromarray(RGB).quantize(64)
     palette.save(path, compression="tga_rle" if run_lengths else None)
@@ -208,7 +206,7 @@ NETPBM: list[tuple[bytes, list[int]]] = [
 
 
 @pytest.mark.parametrize(("data", "values"), NETPBM, ids=lambda value: str(value[:2]))
-def test_netpbm_of_any_kind(data: bytes, values: list[int], tmp_path: Path) -> None:
+def test_netpbm_of_any_kind(data, values, tmp_path) -> None:
     """By the formats' descriptions: round(v · 65535 / maxval), and 1 is black in bitmaps."""
     path = tmp_path / "a.pnm"
     path.write_bytes(data)
@@ -218,13 +216,13 @@ def test_netpbm_of_any_kind(data: bytes, values: list[int], tmp_path: Path) -> N
         read(path)
 
 
-def test_pictures_behind_the_first_are_said(tmp_path: Path) -> None:
+def test_pictures_behind_the_first_are_said(tmp_path) -> None:
     (tmp_path / "a.ppm").write_bytes(b"P6 1 1 255 abcP6 1 1 255 def")
     with pytest.warns(GpuopsWarning, match="is read without the pictures after its first"):
         assert read(tmp_path / "a.ppm").pixels.tobytes() == b"abc"
 
 
-def test_gif_of_pillow(tmp_path: Path) -> None:
+def test_gif_of_pillow(tmp_path) -> None:
     path = tmp_path / "a.gif"
     image = Image.fromarray(RGB).quantize(32)
     image.save(path, transparency=5)
@@ -235,7 +233,7 @@ def test_gif_of_pillow(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("depth", "channels"), [(8, 3), (8, 4), (16, 1), (16, 3), (32, 3)])
-def test_psd(depth: int, channels: int, tmp_path: Path) -> None:
+def test_psd(depth, channels, tmp_path) -> None:
     """By Adobe's specification: a header, three sections that are empty, planes of samples."""
     path = tmp_path / "a.psd"
     pixels = {8: RGBA, 16: DEEP, 32: DEEP.astype(np.float32) / 65535}[depth][:, :, :channels]
@@ -256,7 +254,7 @@ def test_psd(depth: int, channels: int, tmp_path: Path) -> None:
         read(path)
 
 
-def test_psd_with_transparency(tmp_path: Path) -> None:
+def test_psd_with_transparency(tmp_path) -> None:
     """A negative number of layers says that the fourth channel is transparency; colours are mixed with white by it."""
     path = tmp_path / "a.psd"
     header = struct.pack(">4sH6xHIIHH", b"8BPS", 1, 4, 37, 41, 8, 3)
@@ -283,7 +281,7 @@ def dds(fourcc: bytes, dxgi: int, data: bytes) -> bytes:
     return fields + (struct.pack("<5I", dxgi, 3, 0, 1, 0) if fourcc == b"DX10" else b"") + data
 
 
-def test_dds_in_blocks(tmp_path: Path) -> None:
+def test_dds_in_blocks(tmp_path) -> None:
     """Against another decoder, bcdec; BC6H is light."""
     path = tmp_path / "a.dds"
     block = b"\x03" + bytes(RNG.integers(0, 256, 15, dtype=np.uint8))  # mode 11 of BC6H: one pair of colours
@@ -310,7 +308,7 @@ def fits(bitpix: int, data: np.ndarray, **cards: float) -> bytes:
     return text.ljust(-(-len(text) // 2880) * 2880).encode() + raw.ljust(-(-len(raw) // 2880) * 2880, b"\0")
 
 
-def test_fits(tmp_path: Path) -> None:
+def test_fits(tmp_path) -> None:
     path = tmp_path / "a.fits"
     path.write_bytes(fits(16, np.array([[0, 1, 2], [-32768, 300, 32767]], np.int16), BZERO=32768, BSCALE=1))
     found = read(path)
@@ -328,7 +326,7 @@ def test_fits(tmp_path: Path) -> None:
         read(path)
 
 
-def test_fits_with_an_empty_primary_image(tmp_path: Path) -> None:
+def test_fits_with_an_empty_primary_image(tmp_path) -> None:
     """The FITS Standard 4.0, 7.1: an extension of the kind IMAGE. What is not kept of its header is named."""
     path, values = tmp_path / "a.fits", np.arange(6, dtype=np.float32).reshape(2, 3)
     image = fits(-32, values, PCOUNT=0, GCOUNT=1, EXPTIME=30)
@@ -345,7 +343,7 @@ def test_fits_with_an_empty_primary_image(tmp_path: Path) -> None:
         read(path, layer=0)
 
 
-def test_a_tiff_file_keeps_its_description(tmp_path: Path) -> None:
+def test_a_tiff_file_keeps_its_description(tmp_path) -> None:
     """The first one counts: tifffile writes another with the shape. What a resolution is per is said, or it is lost."""
     path = tmp_path / "a.tif"
     about = {"description": "counts", "software": "x", "datetime": "2026:01:02 03:04:05"}
@@ -363,7 +361,7 @@ def test_a_tiff_file_keeps_its_description(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint16", 1), ("float16", 3), ("float32", 4)])
-def test_jpeg_xl_of_another_encoder(dtype: str, channels: int, tmp_path: Path) -> None:
+def test_jpeg_xl_of_another_encoder(dtype, channels, tmp_path) -> None:
     """imagecodecs labels all but 8 bits as linear light."""
     pixels = (RGBA if dtype == "uint8" else DEEP)[:, :, :channels]
     pixels = (pixels / 65535).astype(dtype) if dtype.startswith("float") else pixels
@@ -394,7 +392,7 @@ def bayer(path: Path, colour: tuple[int, int, int], neutral: tuple[int, int, int
 
 
 @needs("rawpy", "raw")
-def test_camera_raw(tmp_path: Path) -> None:
+def test_camera_raw(tmp_path) -> None:
     """The light of a colour is (value − black) / (white − black), divided by the camera's white."""
     path = tmp_path / "a.dng"
     bayer(path, (1216, 2176, 1216), (50, 100, 50))
@@ -425,7 +423,7 @@ RARE = [
 
 
 @pytest.mark.parametrize(("name", "mode"), RARE)
-def test_formats_that_none_of_our_readers_knows(name: str, mode: str, tmp_path: Path) -> None:
+def test_formats_that_none_of_our_readers_knows(name, mode, tmp_path) -> None:
     image = Image.fromarray(RGBA[:32, :32]).convert(mode)
     image.save(tmp_path / name)
     expected = np.asarray(image.convert({"P": "RGB", "1": "L"}.get(mode, mode)))
@@ -434,7 +432,7 @@ def test_formats_that_none_of_our_readers_knows(name: str, mode: str, tmp_path: 
     assert found.alpha == (mode == "RGBA")
 
 
-def test_spe(tmp_path: Path) -> None:
+def test_spe(tmp_path) -> None:
     """Princeton Instruments, WinView: xdim at 42, the data type at 108, ydim at 656, frames at 1446, pixels at 4100."""
     head = bytearray(4100)
     for kind, place, value in ("H", 42, 41), ("h", 108, 3), ("H", 656, 37), ("i", 1446, 2):
@@ -448,7 +446,7 @@ def test_spe(tmp_path: Path) -> None:
         read(path)
 
 
-def test_formats_that_start_programs_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_formats_that_start_programs_are_not_read(tmp_path, monkeypatch) -> None:
     def refuse(*args: object, **options: object) -> None:
         raise AssertionError("a program was started, or an address asked")
 
@@ -515,7 +513,7 @@ def written() -> Iterator[tuple[str, np.ndarray]]:
 @pytest.mark.parametrize(
     ("name", "pixels"), list(written()), ids=lambda v: v if isinstance(v, str) else f"{v.dtype}{v.shape[2]}"
 )
-def test_our_files_by_other_readers(name: str, pixels: np.ndarray, tmp_path: Path) -> None:
+def test_our_files_by_other_readers(name, pixels, tmp_path) -> None:
     path = tmp_path / name
     write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4)))
     for reader in READERS[name]:
@@ -529,7 +527,7 @@ def test_our_files_by_other_readers(name: str, pixels: np.ndarray, tmp_path: Pat
             assert np.array_equal(found.reshape(pixels.shape), pixels), reader.__name__
 
 
-def test_fits_by_other_readers(tmp_path: Path) -> None:
+def test_fits_by_other_readers(tmp_path) -> None:
     path = tmp_path / "a.fits"
     pixels = RNG.normal(size=(5, 7, 1)).astype(np.float32)
     write(path, Picture(pixels, linear=True))
@@ -539,7 +537,7 @@ def test_fits_by_other_readers(tmp_path: Path) -> None:
     )
 
 
-def test_names_of_netpbm_are_kept(tmp_path: Path) -> None:
+def test_names_of_netpbm_are_kept(tmp_path) -> None:
     write(tmp_path / "a.ppm", Picture(L))
     assert (tmp_path / "a.ppm").read_bytes().startswith(b"P6")
     write(tmp_path / "a.pgm", Picture(L))
@@ -549,7 +547,7 @@ def test_names_of_netpbm_are_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "b.pgm").exists()
 
 
-def test_many_colours_in_a_gif(tmp_path: Path) -> None:
+def test_many_colours_in_a_gif(tmp_path) -> None:
     path = tmp_path / "a.gif"
     y, x = np.mgrid[0:64, 0:64].astype(np.uint8) * 4
     smooth = np.stack((y, x, 255 - y, np.where(x > 100, 200, 0)), axis=2).astype(np.uint8)
@@ -572,7 +570,7 @@ def smooth(space: Colour, dtype: str = "uint16") -> Picture:
     return Picture(codes.astype(dtype), metadata=Metadata(colour=space))
 
 
-def test_floats_that_libjxl_cannot_code(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_floats_that_libjxl_cannot_code(tmp_path, rng) -> None:
     """Whether they can be coded depends on its version and on the values; else a line says what to do."""
     pixels = rng.random((32, 48, 3)).astype(np.float32)
     pixels = np.where(pixels < 1e-3, -pixels, pixels)
@@ -592,7 +590,7 @@ def test_floats_that_libjxl_cannot_code(tmp_path: Path, rng: np.random.Generator
 @pytest.mark.parametrize(
     ("name", "space"), thinned(list(product(["a.avif", "a.heic", "a.jxl"], SPACES)), 4, arguments=2)
 )
-def test_deep_pictures_say_their_colours(name: str, space: str, tmp_path: Path) -> None:
+def test_deep_pictures_say_their_colours(name, space, tmp_path) -> None:
     """What is read back is the same light: within two steps of 10 bits, and exactly in JPEG XL."""
     path = tmp_path / name
     picture = smooth(named(space))
@@ -620,7 +618,7 @@ def test_deep_pictures_say_their_colours(name: str, space: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl"])
-def test_profiles_of_8_bits(name: str, tmp_path: Path) -> None:
+def test_profiles_of_8_bits(name, tmp_path) -> None:
     """Adobe RGB has no code points: a profile says it."""
     write(tmp_path / name, smooth(named("adobe-rgb"), "uint8"))
     found = read(tmp_path / name)
@@ -628,7 +626,7 @@ def test_profiles_of_8_bits(name: str, tmp_path: Path) -> None:
     assert (found.colour.primaries, found.colour.transfer) == ("Adobe RGB", "gamma 2.199")
 
 
-def test_deep_avif_without_code_points_says_so(tmp_path: Path) -> None:
+def test_deep_avif_without_code_points_says_so(tmp_path) -> None:
     with pytest.warns(
         GpuopsWarning, match=r"cannot say what its values are \(gamma 2.199, Adobe RGB primaries\)"
     ):
@@ -644,7 +642,7 @@ def test_deep_avif_needs_an_encoder_that_tells_colours(tmp_path, monkeypatch) ->
 
 
 @pytest.mark.parametrize(("sampling", "halved"), [("4:4:4", 0b00), ("4:2:2", 0b10), ("4:2:0", 0b11)])
-def test_deep_avif_is_sampled_as_asked(sampling: str, halved: int, tmp_path: Path) -> None:
+def test_deep_avif_is_sampled_as_asked(sampling, halved, tmp_path) -> None:
     """AV1's configuration says in its third byte whether chroma is halved across and down, in bits 3 and 2."""
     write(tmp_path / "a.avif", smooth(named("srgb"), "uint16"), storage=Storage(subsampling=sampling))
     data = (tmp_path / "a.avif").read_bytes()
@@ -653,7 +651,7 @@ def test_deep_avif_is_sampled_as_asked(sampling: str, halved: int, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl"])
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-def test_pictures_are_written_upright(name: str, dtype: str, tmp_path: Path) -> None:
+def test_pictures_are_written_upright(name, dtype, tmp_path) -> None:
     """Orientation 6: the first row is the right side."""
     picture = smooth(named("srgb"), dtype)
     picture = replace(picture, metadata=Metadata(exif=EXIF))
@@ -668,7 +666,7 @@ def test_pictures_are_written_upright(name: str, dtype: str, tmp_path: Path) -> 
     assert other.shape == expected.shape
 
 
-def test_avif_that_is_turned_by_its_own_property(tmp_path: Path) -> None:
+def test_avif_that_is_turned_by_its_own_property(tmp_path) -> None:
     picture = smooth(named("srgb"), "uint8")
     Image.fromarray(picture.pixels).save(tmp_path / "a.avif", quality=95, subsampling="4:4:4", exif=EXIF)
     found = read(tmp_path / "a.avif")
@@ -676,7 +674,7 @@ def test_avif_that_is_turned_by_its_own_property(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.heic", "a.avif"])
-def test_colours_that_are_said_to_be_one_channel(name: str, tmp_path: Path) -> None:
+def test_colours_that_are_said_to_be_one_channel(name, tmp_path) -> None:
     """The property pixi of old writers says num_channels 1 (ISO/IEC 23008-12, 6.5.6); the coded picture decides."""
     path = tmp_path / name
     write(path, Picture(RGB))
@@ -686,7 +684,7 @@ def test_colours_that_are_said_to_be_one_channel(name: str, tmp_path: Path) -> N
     assert np.array_equal(read(path).pixels, expected)
 
 
-def test_compressed_metadata_of_jpeg_xl(tmp_path: Path) -> None:
+def test_compressed_metadata_of_jpeg_xl(tmp_path) -> None:
     """A brob box, ISO/IEC 18181-2: the kind, and the data compressed by Brotli."""
     write(tmp_path / "a.jxl", Picture(RGB))
     data = b"Exif" + imagecodecs.brotli_encode(b"\0\0\0\0" + EXIF)
@@ -721,12 +719,12 @@ def test_a_missing_package_is_one_line(name, module, extra, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("name", ["a.psd", "a.dds", "a.pbm", "a.cr2"])
-def test_what_is_only_read_is_no_output(name: str, tmp_path: Path) -> None:
+def test_what_is_only_read_is_no_output(name, tmp_path) -> None:
     with pytest.raises(FileError, match="is only read, not written"):
         write(tmp_path / name, Picture(RGB))
 
 
-def test_commands_take_them(clpix: Clpix, tmp_path: Path) -> None:
+def test_commands_take_them(clpix, tmp_path) -> None:
     """The light of a PQ picture in AVIF is that of the PNG that it was made from."""
     write(tmp_path / "a.tga", Picture(RGBA, alpha=True))
     assert clpix("convert", tmp_path / "a.tga", "-o", tmp_path / "a.jxl").code == 0
@@ -746,7 +744,7 @@ def test_commands_take_them(clpix: Clpix, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl", "a.png"])
-def test_pq_of_a_tone_mapping(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_pq_of_a_tone_mapping(name, clpix, tmp_path) -> None:
     """Light beyond white comes back; 1 is 203 cd/m², and PQ's steps of 10 bits are below 2 %."""
     y, x = np.mgrid[0:48, 0:64].astype(np.float32)
     light = np.stack((x / 16, y / 12, (x + y) / 30), axis=2) + np.float32(0.05)

@@ -11,7 +11,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from gpuops import Gpu, GpuopsWarning, files, notes
+from gpuops import GpuopsWarning, files, notes
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.tone import tonemap
 
@@ -25,7 +25,7 @@ def with_a_remark(path: Path) -> Path:
     return path
 
 
-def test_a_warning_is_about_the_line_that_called_the_library(tmp_path: Path) -> None:
+def test_a_warning_is_about_the_line_that_called_the_library(tmp_path) -> None:
     with pytest.warns(GpuopsWarning) as caught:
         files.read(str(with_a_remark(tmp_path / "a.png")))
     assert [warning.filename for warning in caught] == [__file__]
@@ -55,7 +55,7 @@ def test_notes_go_on_after_an_error() -> None:
     assert found == ["still here"]
 
 
-def test_threads_have_their_own(tmp_path: Path) -> None:
+def test_threads_have_their_own(tmp_path) -> None:
     """Files that two threads read at once: each hears of its own, however their work falls together."""
     paths = [with_a_remark(tmp_path / name) for name in ("a.png", "b.png")]
     both = Barrier(2)
@@ -74,7 +74,7 @@ def test_threads_have_their_own(tmp_path: Path) -> None:
             assert all(text.startswith(f"{path}: ") for text in found)
 
 
-def test_an_operations_notes(gpu: Gpu) -> None:
+def test_an_operations_notes(gpu) -> None:
     found: list[str] = []
     with notes.to(found.append):
         tonemap.tonemap(gpu, gpu.array(np.full((3, 2, 2), np.nan, np.float32)), TonemapParams(exposure=0))

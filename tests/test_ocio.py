@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,14 +25,12 @@ from gpuops.plan import plan
 
 from . import tolerance
 from .choices import needs
-from .conftest import Run
 from .reference.colour import srgb_light, srgb_signal
 from .reference.images import on
 
 with suppress(ImportError):
     import PyOpenColorIO
 pytestmark = needs("PyOpenColorIO", "ocio")
-Program = Callable[..., Run]
 Values = npt.NDArray[Any]
 
 TOLERANCE = tolerance.OCIO["transform"]
@@ -95,7 +91,7 @@ def any_colours(rng: np.random.Generator) -> Values:
     ids=lambda p: p.to or p.display,
 )
 @pytest.mark.filterwarnings("default::gpuops.errors.GpuopsWarning")
-def test_any_colours(gpu: Gpu, rng: np.random.Generator, params: OcioParams) -> None:
+def test_any_colours(gpu, rng, params) -> None:
     """Each value, relative to 1 where it is smaller."""
     x = any_colours(rng)
     result = ocio(gpu, gpu.array(x), params).numpy()
@@ -113,7 +109,7 @@ def test_any_colours(gpu: Gpu, rng: np.random.Generator, params: OcioParams) -> 
     ],
     ids=["view", "space"],
 )
-def test_the_way_back(gpu: Gpu, rng: np.random.Generator, params: OcioParams) -> None:
+def test_the_way_back(gpu, rng, params) -> None:
     """From what the way there makes of colours that a display can show."""
     x = 0.05 + 0.4 * rng.random((3, 20, 30), np.float32)
     there = reference(x, 3, OcioParams(params.config, params.source, params.to, params.display))
@@ -126,7 +122,7 @@ def test_the_way_back(gpu: Gpu, rng: np.random.Generator, params: OcioParams) ->
     assert result.space.colour == (named("acescg") if params.to else named("linear"))
 
 
-def test_tables_and_curves_of_a_file(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_tables_and_curves_of_a_file(gpu, rng, tmp_path) -> None:
     """A config of one's own: curves, and a table of colours by tetrahedra and by straight lines."""
     n = 5
     cube = np.stack(np.meshgrid(*[np.linspace(0, 1, n)] * 3, indexing="ij"), -1)[..., ::-1]
@@ -170,7 +166,7 @@ def test_tables_and_curves_of_a_file(gpu: Gpu, rng: np.random.Generator, tmp_pat
         config.processor(OcioParams(str(path), "raw", "lines"))
 
 
-def test_what_is_not_finite_harms_no_other_pixel(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_what_is_not_finite_harms_no_other_pixel(gpu, rng) -> None:
     params = OcioParams("cg", display="Gamma 2.2 Rec.709 - Display")
     x = rng.random((4, 3, 16), np.float32)
     plain = x.copy()
@@ -182,7 +178,12 @@ def test_what_is_not_finite_harms_no_other_pixel(gpu: Gpu, rng: np.random.Genera
     np.testing.assert_array_equal(result[3], x[3])
 
 
-def test_the_label_of_results(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_an_image_without_colours_is_refused(gpu, tmp_path) -> None:
+    with pytest.raises(ParameterError, match="ocio needs a gray or RGB image"):
+        ocio(gpu, gpu.array(np.zeros((5, 2, 2), np.float32)), OcioParams("studio", "ACEScg", "ACEScct"))
+
+
+def test_the_label_of_results(clpix, rng, tmp_path) -> None:
     """Values as the transform gives them, in a file that says what they are."""
     x = rng.gamma(0.5, 0.5, (9, 11, 3)).astype(np.float32)
     files.write(tmp_path / "in.exr", files.Picture(x, linear=True))
@@ -227,7 +228,7 @@ def test_floats_that_cannot_say_a_curve_are_light(clpix, rng, tmp_path) -> None:
     np.testing.assert_allclose(found, expected, atol=2 * TOLERANCE)
 
 
-def test_values_that_the_file_says_wrongly(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_values_that_the_file_says_wrongly(clpix, rng, tmp_path) -> None:
     """--from counts, whatever the file says; alpha stays."""
     x = rng.integers(0, 65536, (9, 11, 4)).astype(np.uint16)
     metadata = files.Metadata(colour=named("adobe-rgb"))
@@ -245,7 +246,7 @@ def test_values_that_the_file_says_wrongly(clpix: Program, rng: np.random.Genera
     np.testing.assert_allclose(found.pixels.transpose(2, 0, 1), expected, atol=TOLERANCE)
 
 
-def test_in_chains(gpu: Gpu, clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_in_chains(gpu, clpix, rng, tmp_path) -> None:
     x = rng.random((3, 12, 17), np.float32)
     there, back = OcioParams("cg", "ACEScg", "ACEScct"), OcioParams("cg", "ACEScct", "ACEScg")
     with pytest.warns(match="no profile tells what ACEScct is"):
@@ -290,7 +291,7 @@ def test_in_chains(gpu: Gpu, clpix: Program, rng: np.random.Generator, tmp_path:
     assert run.code == 1 and "say by --from which colour space that is" in run.err
 
 
-def test_a_recipe_finds_the_config_beside_it(tmp_path: Path) -> None:
+def test_a_recipe_finds_the_config_beside_it(tmp_path) -> None:
     (tmp_path / "a.ocio").write_text(PyOpenColorIO.Config.CreateRaw().serialize())
     for name, found in (("a.ocio", str(tmp_path / "a.ocio")), ("cg", "cg")):
         text = f'schema = 1\n[[step]]\nop = "ocio"\nconfig = "{name}"\nfrom = "raw"\nto = "raw"\n'
@@ -298,7 +299,7 @@ def test_a_recipe_finds_the_config_beside_it(tmp_path: Path) -> None:
         assert step == OcioParams(found, "raw", "raw")
 
 
-def test_the_list(clpix: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list(clpix, monkeypatch) -> None:
     """It needs neither inputs nor an output, and stands before or behind --config."""
     run = clpix("ocio", "--list", "--config", "cg")
     assert (run.code, run.err) == (0, "")
@@ -310,7 +311,7 @@ def test_the_list(clpix: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     assert clpix("ocio", "--list").out == run.out == clpix("ocio", "--config=cg", "--list").out
 
 
-def test_errors_of_one_line(clpix: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_errors_of_one_line(clpix, monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("OCIO", raising=False)
     (tmp_path / "broken.ocio").write_text("no config")
     files.write(tmp_path / "in.png", files.Picture(np.zeros((2, 2, 3), np.uint8)))
@@ -404,7 +405,7 @@ def check_shader(gpu: Gpu, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(result.numpy()[:, close], expected[:, close], atol=tolerance.OCIO["sampled"])
 
 
-def test_a_shader(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_a_shader(gpu, rng) -> None:
     check_shader(gpu, rng)
 
 

@@ -29,11 +29,9 @@ from gpuops.params.files import FileOperand
 from gpuops.space import converted
 
 from .choices import pairs
-from .conftest import Run
 from .reference.images import on
 from .tolerance import CHAIN
 
-Program = Callable[..., Run]
 LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one alpha?
 SIZES = [(1, 1), (1, 23), (19, 1), (17, 31)]
 every = pytest.mark.parametrize("name", OPERATIONS)
@@ -126,7 +124,7 @@ def test_against_the_reference(gpu, rng, name, size, channels) -> None:
 
 
 @every
-def test_identities(gpu: Gpu, clpix: Program, rng: np.random.Generator, name: str, tmp_path: Path) -> None:
+def test_identities(gpu, clpix, rng, name, tmp_path) -> None:
     """Colours hidden under alpha 0 are left alone as well, and values that are not finite."""
     x = rng.random((5, 7, 4)).astype(np.float32)
     x[0, :3, 3], x[2, 2, 1] = 0, np.inf
@@ -221,7 +219,7 @@ def test_it_is_a_step_of_a_chain_and_of_a_recipe(gpu, rng, cases, name) -> None:
 
 
 @every
-def test_its_declaration(clpix: Program, name: str, tmp_path: Path) -> None:
+def test_its_declaration(clpix, name, tmp_path) -> None:
     """The command's help and its entry in the list name all there is, and nothing else is taken."""
     found = operation(name)
     assert (found.name, OPERATIONS[name]) in [
@@ -245,7 +243,7 @@ def test_its_declaration(clpix: Program, name: str, tmp_path: Path) -> None:
 
 
 @every
-def test_its_defaults_are_right(name: str) -> None:
+def test_its_defaults_are_right(name) -> None:
     """A default is of its parameter's kind and type as it stands: those are not checked when they are left."""
     params = operation(name).params
     for field in dataclasses.fields(params):

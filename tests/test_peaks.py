@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpuops import Gpu, ParameterError, files
+from gpuops import ParameterError, files
 from gpuops.fourier.peaks import peaks
 
-from .conftest import Run
 from .reference.images import on
 from .tolerance import PEAKS
 
 Array = np.ndarray[Any, Any]
-Program = Callable[..., Run]
 #: Cycles per picture along x and along y, and amplitudes.
 PARTS = ((20.3, -11.6, 0.2), (0.0, 31.5, 0.05), (44.25, 40.0, 0.03), (75.0, 0.0, 0.02))
 
@@ -32,7 +28,7 @@ def picture(rows: int = 120, columns: int = 150, noise: float = 0.0) -> Array:
 
 
 @pytest.mark.parametrize(("noise", "channels"), [(0.0, 4), (0.02, 1)])
-def test_parts_of_a_picture(gpu: Gpu, noise: float, channels: int) -> None:
+def test_parts_of_a_picture(gpu, noise, channels) -> None:
     x = np.repeat(picture(noise=noise)[None], channels, 0).astype(np.float32)
     found = peaks(gpu, on(gpu, x, alpha=channels == 4), 10)
     allowed = PEAKS["noise" if noise else "place"]
@@ -49,7 +45,7 @@ def test_parts_of_a_picture(gpu: Gpu, noise: float, channels: int) -> None:
     assert peaks(gpu, on(gpu, x, alpha=channels == 4), 2) == found[:2]
 
 
-def test_where_nothing_repeats(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_where_nothing_repeats(gpu, rng) -> None:
     for x in (rng.random((3, 200, 160)), np.full((1, 40, 50), 0.3), np.zeros((1, 8, 9)), np.ones((2, 1, 1))):
         assert peaks(gpu, on(gpu, x.astype(np.float32), alpha=False), 5) == []
     x = np.zeros((1, 9, 9), np.float32)
@@ -58,7 +54,7 @@ def test_where_nothing_repeats(gpu: Gpu, rng: np.random.Generator) -> None:
         peaks(gpu, on(gpu, x, alpha=False), 1)
 
 
-def test_the_command_lists_draws_and_reports(clpix: Program, tmp_path: Path) -> None:
+def test_the_command_lists_draws_and_reports(clpix, tmp_path) -> None:
     a, plain, drawn = (tmp_path / name for name in ("a.png", "plain.png", "drawn.png"))
     files.write(a, files.Picture(np.rint(picture()[..., None] * 65535).astype(np.uint16)))
     assert clpix("fft", a, "-o", plain).code == 0
@@ -83,7 +79,7 @@ def test_the_command_lists_draws_and_reports(clpix: Program, tmp_path: Path) -> 
     assert changed[60].mean() > 0.9 and changed[:, 75].mean() > 0.9  # the axes
 
 
-def test_peaks_are_cutoffs(clpix: Program, tmp_path: Path) -> None:
+def test_peaks_are_cutoffs(clpix, tmp_path) -> None:
     """What is listed, as the command that is printed, takes the components out."""
     pixels = np.rint(picture(noise=0.02)[..., None] * 255).clip(0, 255).astype(np.uint8)
     files.write(tmp_path / "a.png", files.Picture(pixels))
@@ -101,7 +97,7 @@ def test_peaks_are_cutoffs(clpix: Program, tmp_path: Path) -> None:
     assert left.err.count("0 periodic components") == 1
 
 
-def test_options_without_effect(clpix: Program, tmp_path: Path) -> None:
+def test_options_without_effect(clpix, tmp_path) -> None:
     files.write(tmp_path / "a.png", files.Picture(np.zeros((4, 5, 1), np.uint8)))
     for words, text in ((("--axes",), "leave out --axes"), (("--peaks", "0"), "--peaks")):
         run = clpix("fft", tmp_path / "a.png", *words, "-o", tmp_path / "s.npz")

@@ -37,7 +37,7 @@ def check(gpu: Gpu, name: str, thresholds: tuple[float, ...] = reference.THRESHO
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_counts_are_those_of_pixelmatch(gpu: Gpu, name: str) -> None:
+def test_counts_are_those_of_pixelmatch(gpu, name) -> None:
     check(gpu, name)
 
 
@@ -51,7 +51,7 @@ def test_differences_are_those_of_the_formula(gpu, rng, shape) -> None:
     assert (figures.different, figures.antialiased) == (different.sum(), 0)
 
 
-def test_thresholds_are_exact(gpu: Gpu) -> None:
+def test_thresholds_are_exact(gpu) -> None:
     """Levels around the threshold: δ of grays is 0.5053 · (difference)², as far as double tells."""
     a = np.zeros((1, 256, 4), np.uint8)
     a[..., 3] = 255
@@ -77,6 +77,6 @@ def test_thresholds_are_exact(gpu: Gpu) -> None:
         (np.zeros((3, 4, 4), np.uint8), {"background": "black"}, "background"),
     ],
 )
-def test_bad_input(gpu: Gpu, a: Any, options: dict[str, Any], message: str) -> None:
+def test_bad_input(gpu, a, options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         pixelmatch(gpu, a, np.zeros((3, 4, 4), np.uint8), **options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuops import Gpu
 from gpuops.filters.convolve import convolve
 from gpuops.fourier import spectrum
 from gpuops.params.dwt import DwtParams, KeepParams, ShrinkParams
@@ -27,7 +26,7 @@ def in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planes, "_AT_ONCE", 0)
 
 
-def test_planes_are_copied_and_put(gpu: Gpu, rng) -> None:
+def test_planes_are_copied_and_put(gpu, rng) -> None:
     x = rng.random((3, 5, 7), dtype=np.float32)
     image = gpu.array(x)
     image.alpha = False
@@ -38,7 +37,7 @@ def test_planes_are_copied_and_put(gpu: Gpu, rng) -> None:
     np.testing.assert_array_equal(image.numpy(), x[[0, 1, 1]])
 
 
-def test_spectra(gpu: Gpu, rng, in_turn: None) -> None:
+def test_spectra(gpu, rng, in_turn) -> None:
     x = rng.random((3, 17, 30), dtype=np.float32)
     for params in (SpectrumParams(), SpectrumParams(half=False, shift=True)):
         pixels = gpu.array(np.moveaxis(x, 0, -1))
@@ -51,7 +50,7 @@ def test_spectra(gpu: Gpu, rng, in_turn: None) -> None:
 
 
 @pytest.mark.parametrize("colours", [1, 3])
-def test_convolution(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, colours: int) -> None:
+def test_convolution(gpu, rng, monkeypatch, colours) -> None:
     x, kernel = rng.random((3, 17, 30)), rng.random((colours, 5, 4))
     whole = convolve(gpu, x, kernel, method="fft")
     monkeypatch.setattr(planes, "_AT_ONCE", 0)
@@ -59,7 +58,7 @@ def test_convolution(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, colours: in
     np.testing.assert_allclose(parts, whole, rtol=0, atol=CONVOLVE["fft"] * np.abs(whole).max())
 
 
-def test_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wavelets(gpu, rng, monkeypatch) -> None:
     x = rng.random((3, 17, 30), dtype=np.float32)
     for levels in (0, 2):
         params = DwtParams("bior4.4", "mirror", levels)
@@ -73,7 +72,7 @@ def test_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("params", [DwtParams(levels=2), DwtParams("bior2.2", levels=2, integer=True)])
-def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params: DwtParams) -> None:
+def test_stored_wavelets(gpu, rng, monkeypatch, params) -> None:
     x = np.round(rng.random((4, 17, 30)) * 255).astype(np.float32) / 255
     image = gpu.array(x)
     image.alpha = True
@@ -101,7 +100,7 @@ def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params:
         assert np.abs(back - x).max() < 3 * ROUNDING
 
 
-def test_denoised_and_kept_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_denoised_and_kept_wavelets(gpu, rng, monkeypatch) -> None:
     image = gpu.array(rng.random((4, 17, 30), dtype=np.float32))
     image.alpha = True
     params = DwtParams(levels=2)

@@ -6,6 +6,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -44,7 +45,7 @@ def undo(gpu: Gpu) -> png_rows.Undo:
 @given(data=st.data())
 @pytest.mark.exhaustive
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_every_filter_of_every_kind_of_pixels(gpu: Gpu, data: st.DataObject) -> None:
+def test_every_filter_of_every_kind_of_pixels(gpu, data) -> None:
     """Any sequence of filters, and sizes from 1 × 1 on."""
     channels, dtype = data.draw(st.integers(1, 4)), np.dtype(data.draw(st.sampled_from(["uint8", "uint16"])))
     height, width = (
@@ -62,7 +63,7 @@ def test_every_filter_of_every_kind_of_pixels(gpu: Gpu, data: st.DataObject) -> 
 
 @pytest.mark.usefixtures("worth_it")
 @pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint8", 3), ("uint16", 2), ("uint16", 4)])
-def test_files_are_what_others_read(undo: png_rows.Undo, tmp_path: Path, channels: int, dtype: str) -> None:
+def test_files_are_what_others_read(undo, tmp_path, channels, dtype) -> None:
     rng = np.random.default_rng(channels)
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (33, 21, channels)).astype(dtype)
     path = tmp_path / "a.png"
@@ -80,7 +81,7 @@ def test_files_are_what_others_read(undo: png_rows.Undo, tmp_path: Path, channel
 
 
 @pytest.mark.usefixtures("worth_it")
-def test_other_kinds_are_left_to_others(gpu: Gpu, tmp_path: Path) -> None:
+def test_other_kinds_are_left_to_others(gpu, tmp_path) -> None:
     """Palettes, a bit a value, colour keys, interlacing: they are read as before."""
     gray = np.random.default_rng(0).integers(0, 256, (40, 30), np.uint8)
     picture = PIL.Image.fromarray(gray)
@@ -101,8 +102,22 @@ def test_other_kinds_are_left_to_others(gpu: Gpu, tmp_path: Path) -> None:
         np.testing.assert_array_equal(found.pixels, files.read(tmp_path / f"{name}.png").pixels)
 
 
+@pytest.mark.parametrize("claims", [{"is_cpu": False}, {"lanes": 1}])
+def test_devices_that_are_slow_or_end_loops_early_undo_none(gpu, monkeypatch, claims) -> None:
+    """GPUs are slow, and compilers that know no vectors are llvmpipe's, which ends a work-item's loops early."""
+    monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, **claims))
+    assert undoing(gpu) is None
+
+
+def test_small_files_are_not_worth_it(undo, tmp_path) -> None:
+    path = str(tmp_path / "a.png")
+    files.write(path, Picture(np.zeros((20, 20, 3), np.uint8)))
+    with png_rows.undone_by(undo):
+        assert png_rows.read(path, 1200) is None and png_rows.read(path, 1 << 30) is not None
+
+
 @pytest.mark.usefixtures("worth_it")
-def test_damage_is_said_in_the_same_words(undo: png_rows.Undo, tmp_path: Path) -> None:
+def test_damage_is_said_in_the_same_words(undo, tmp_path) -> None:
     """Cut off, a filter that there is not, too few or too many rows, a wrong checksum of zlib, no zlib at all."""
     pixels = np.random.default_rng(1).integers(0, 256, (9, 8, 3), np.uint8)
     rows = png_filters.filtered(pixels, [4] * 9).tobytes()
@@ -141,7 +156,7 @@ def test_damage_is_said_in_the_same_words(undo: png_rows.Undo, tmp_path: Path) -
 
 @pytest.mark.usefixtures("worth_it")
 @pytest.mark.parametrize("there", [True, False])
-def test_threads_wait_for_a_device(undo: png_rows.Undo, tmp_path: Path, there: bool) -> None:
+def test_threads_wait_for_a_device(undo, tmp_path, there) -> None:
     """A file is inflated before there is a device; without one it is left to others."""
     pixels = np.random.default_rng(1).integers(0, 256, (33, 21, 3)).astype(np.uint8)
     path, asked = tmp_path / "a.png", Event()

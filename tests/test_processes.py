@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +13,8 @@ from gpuops.batch.job import Job
 from gpuops.batch.processes import processes_for
 from gpuops.batch.worker import WorkerSettings
 
-from .conftest import Run
 from .test_batch import contents, names, save
 from .works import FLIP
-
-Program = Callable[..., Run]
 
 
 def jobs_of(folder: Path, count: int, size: int) -> list[Job]:
@@ -27,7 +24,7 @@ def jobs_of(folder: Path, count: int, size: int) -> list[Job]:
     return [Job(str(path), FLIP, f"{number}.png") for number in range(count)]
 
 
-def test_how_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(processes, "of_machine", lambda: 1 << 36)
     for count, size, processors, expected in (
         (10_000, 300, 2, 2), (10_000, 131_072, 2, 1), (10_000, 131_072, 8, 4), (10_000, 2_000_000, 16, 1),
@@ -83,14 +80,14 @@ def test_results_and_messages_are_those_of_one_process(clpix, few, started, monk
     assert sorted(ended) == ["begin"] * 9 + ["done"] * 8 + ["failed"]
 
 
-def test_options_of_one_process(clpix: Program, few: Path, started: list[str]) -> None:
+def test_options_of_one_process(clpix, few, started) -> None:
     inputs = [name for name in names(few) if name.startswith("in-") and "4" not in name]
     for option in ("--timing", "--timing-file t.json", "--dump-kernels kernels", "--memory 1G", "--jobs 1"):
         ran = clpix("flip", *inputs, "--axis", "vertical", "-o", "out/", "--overwrite", *option.split())
         assert not started and ran.code == 0 and len(names(few / "out")) == 8
 
 
-def test_a_device_that_cannot_be_opened_is_told_once(clpix: Program, few: Path, started: list[str]) -> None:
+def test_a_device_that_cannot_be_opened_is_told_once(clpix, few, started) -> None:
     inputs = [name for name in names(few) if name.startswith("in-")]
     ran = clpix("flip", *inputs, "--axis", "vertical", "-o", "out/", "--device", "no such one")
     assert not started and ran.code == 3 and ran.err.count("no such one") == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ from .reference import little_cms as cms
 from .reference import tables
 from .tolerance import PROFILE_TABLES as TOLERANCE
 
-Clpix = Callable[..., Run]
 Array = npt.NDArray[np.float64]
 
 
@@ -78,7 +76,7 @@ def ours(gpu: Gpu, profile: bytes, pixels: npt.NDArray[np.generic], *, alpha: bo
 @pytest.mark.parametrize(
     ("name", "dtype"), thinned(pairs(PROFILES, ["uint8", "uint16", "float16", "float32"]), 3, arguments=2)
 )
-def test_colours_are_little_cmss(gpu: Gpu, name: str, dtype: str) -> None:
+def test_colours_are_little_cmss(gpu, name, dtype) -> None:
     rng = np.random.default_rng(3)
     colours = rng.random((61, 67, 3))
     colours[0, :8] = tables.grid(2)
@@ -95,7 +93,7 @@ def test_colours_are_little_cmss(gpu: Gpu, name: str, dtype: str) -> None:
     assert np.abs(signal(found) - signal(wanted)).max() < TOLERANCE["signal"]
 
 
-def test_formulas_that_a_table_holds(gpu: Gpu) -> None:
+def test_formulas_that_a_table_holds(gpu) -> None:
     """Independent of Little CMS: a matrix behind a power, and the colours at a table's own steps."""
     rng = np.random.default_rng(4)
     rgb = rng.random((31, 33, 3)).astype(np.float32)
@@ -107,7 +105,7 @@ def test_formulas_that_a_table_holds(gpu: Gpu) -> None:
     assert np.abs(found - tables.light_of_lab(scanner(steps))).max() < TOLERANCE["steps"]
 
 
-def test_alpha_and_what_is_no_colour(gpu: Gpu) -> None:
+def test_alpha_and_what_is_no_colour(gpu) -> None:
     pixels = np.array(
         [[[0.2, 0.4, 0.6, 0.5], [np.nan, 0.4, 0.6, 0.25], [-1, 2, np.inf, 1], [0, 1, 1, 0]]], np.float32
     )
@@ -159,7 +157,7 @@ def test_pictures_become_srgb(clpix, tmp_path, monkeypatch, options, dtype, alph
     assert np.abs(picture.pixels[..., :3] / largest - wanted).max() < TOLERANCE["signal"] + 0.51 / largest
 
 
-def test_floats_keep_light_beyond(clpix: Clpix, tmp_path: Path) -> None:
+def test_floats_keep_light_beyond(clpix, tmp_path) -> None:
     stored = save(tmp_path / "in.png", name="lut8, Lab")
     assert clpix("convert", tmp_path / "in.png", "-o", tmp_path / "out.exr", "--dtype", "float").code == 0
     found = files.read(tmp_path / "out.exr").pixels
@@ -169,7 +167,7 @@ def test_floats_keep_light_beyond(clpix: Clpix, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp"])
-def test_stored_values_keep_their_profile(clpix: Clpix, tmp_path: Path, suffix: str) -> None:
+def test_stored_values_keep_their_profile(clpix, tmp_path, suffix) -> None:
     save(tmp_path / "in.png")
     out = tmp_path / f"out.{suffix}"
     run = clpix("blur", tmp_path / "in.png", "--sigma", 1, "--space", "encoded", "-o", out)
@@ -178,7 +176,7 @@ def test_stored_values_keep_their_profile(clpix: Clpix, tmp_path: Path, suffix: 
         assert image.info["icc_profile"] == PROFILES["lut16, Lab"]
 
 
-def test_what_a_table_cannot_do(clpix: Clpix, tmp_path: Path) -> None:
+def test_what_a_table_cannot_do(clpix, tmp_path) -> None:
     save(tmp_path / "in.png")
     run = clpix("blur", tmp_path / "in.png", "--sigma", 1, "--colour", "input", "-o", tmp_path / "out.png")
     words = "its colour space has a curve that is a table: name another one by --colour"
@@ -187,7 +185,7 @@ def test_what_a_table_cannot_do(clpix: Clpix, tmp_path: Path) -> None:
     assert run.code == 0
 
 
-def test_info_names_it(clpix: Clpix, tmp_path: Path) -> None:
+def test_info_names_it(clpix, tmp_path) -> None:
     save(tmp_path / "in.png")
     run = clpix("info", tmp_path / "in.png")
     assert run.code == 0 and "table-encoded" in run.out and "“scanner”" in run.out
@@ -197,7 +195,7 @@ def test_info_names_it(clpix: Clpix, tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PROFILES)
-def test_damaged_tables_are_refused(name: str) -> None:
+def test_damaged_tables_are_refused(name) -> None:
     """Every truncation, and bytes that are something else, give a colour space or one line."""
     profile = PROFILES[name]
     rng = np.random.default_rng(6)
@@ -212,7 +210,7 @@ def test_damaged_tables_are_refused(name: str) -> None:
                 assert str(error)
 
 
-def test_a_damaged_table_beside_a_matrix(tmp_path: Path) -> None:
+def test_a_damaged_table_beside_a_matrix(tmp_path) -> None:
     table = tables.lut16(9, lambda v: tables.lab16(scanner(v)))[:-100]
     block = reference.rgb_profile("Display P3", reference.parametric(0, 2.2), A2B0=table)
     colour, besides = icc.colour_of(block)
@@ -220,8 +218,8 @@ def test_a_damaged_table_beside_a_matrix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("dtype", "alpha"), [("uint8", True), ("uint16", False)])
-def test_pictures_of_one_table_are_merged_and_mixed_as_they_are_stored(
-    clpix: Clpix, dtype: str, alpha: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_pictures_of_one_table_are_merged_as_they_are_stored(
+    clpix, dtype, alpha, tmp_path, monkeypatch
 ) -> None:
     """A table has no inverse, and needs none: the result is that of the same values without a profile."""
     monkeypatch.chdir(tmp_path)
@@ -241,7 +239,7 @@ def test_pictures_of_one_table_are_merged_and_mixed_as_they_are_stored(
 
 @pytest.mark.parametrize("first", ["table", "curves"])
 def test_pictures_of_other_spaces_cannot_become_values_of_a_table(
-    clpix: Clpix, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    clpix, first, tmp_path, monkeypatch
 ) -> None:
     """One line says it, and what to do. Light of both is mixed and merged as it is by their profiles."""
     monkeypatch.chdir(tmp_path)

@@ -45,14 +45,14 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
         np.testing.assert_allclose(got, reference(y), atol=2 * TOLERANCE)
 
 
-def test_anchors(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_anchors(gpu, rng) -> None:
     check(gpu, rng, (3, 17, 31))
     nits = np.array([[0.1, 1, 100, 1000, 10000, 0, 1e30]], np.float32)
     expected = [5.71707, 36.54391, 256.38390, 420.09692, 595.39392, 0, 595.39392]
     np.testing.assert_allclose(pu21(gpu, nits, white=1.0)[0], expected, atol=TOLERANCE + 1e-5)
 
 
-def test_what_is_not_finite_and_alpha_stay(gpu: Gpu) -> None:
+def test_what_is_not_finite_and_alpha_stay(gpu) -> None:
     x = np.array([np.nan, np.inf, -np.inf, 1.0], np.float32).reshape(1, 2, 2)
     got = pu21(gpu, x)
     np.testing.assert_array_equal(got.ravel()[:3], x.ravel()[:3])
@@ -63,7 +63,7 @@ def test_what_is_not_finite_and_alpha_stay(gpu: Gpu) -> None:
     np.testing.assert_array_equal(result.numpy()[1], x[0])
 
 
-def test_metrics_of_values(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_metrics_of_values(gpu, rng) -> None:
     a = light(rng, (3, 40, 30))
     b = (a * rng.normal(1, 0.1, a.shape)).astype(np.float32)
     p, q = reference(a), reference(b)
@@ -78,7 +78,7 @@ def test_metrics_of_values(gpu: Gpu, rng: np.random.Generator) -> None:
     assert peak_signal_noise_ratio(gpu, one, pu21(gpu, gpu.array(bad), white=1.0), data_range=PEAK) == -np.inf
 
 
-def test_bad_input(gpu: Gpu) -> None:
+def test_bad_input(gpu) -> None:
     with pytest.raises(ParameterError, match="gray or RGB"):
         pu21(gpu, np.zeros((2, 3, 4)))
     with pytest.raises(ParameterError, match="white"):

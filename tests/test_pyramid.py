@@ -33,7 +33,7 @@ def shown(image: Image, params: DwtParams, white: float = 1.0) -> Array:
     return pyramid.picture(*transform.decompose(image, params), white).numpy()
 
 
-def test_every_band_is_shown_about_mid_gray(gpu: Gpu, scene: Array) -> None:
+def test_every_band_is_shown_about_mid_gray(gpu, scene) -> None:
     values = shown(encoded(gpu, scene, alpha=True), DwtParams(levels=2))
     assert values.shape == (3, 128 + 2, 160 + 2)  # colours, and a line between bands
     assert values.min() == 0.0 and 0.9 < values.max() <= 1.0
@@ -49,7 +49,7 @@ def test_every_band_is_shown_about_mid_gray(gpu: Gpu, scene: Array) -> None:
     np.testing.assert_array_equal(values[:, :, 81], 0)
 
 
-def test_lines_are_all_of_one_width(gpu: Gpu, scene: Array) -> None:
+def test_lines_are_all_of_one_width(gpu, scene) -> None:
     """Zeros fill the rest of a band's place, for bands of any size; two of the three longest lines lie in one row."""
     for params in (
         DwtParams(levels=5),
@@ -62,7 +62,7 @@ def test_lines_are_all_of_one_width(gpu: Gpu, scene: Array) -> None:
         assert ((values == 0).sum(axis=1) < width / 2).sum() == height - 2
 
 
-def test_shades_of_one_level(gpu: Gpu) -> None:
+def test_shades_of_one_level(gpu) -> None:
     flat, level = np.full((1, 8, 8), 0.25, np.float32), DwtParams("haar", levels=1)
     np.testing.assert_allclose(np.unique(shown(encoded(gpu, flat), level)), [0, 0.25, 0.5])
     light = gpu.array(flat)  # linear: 0.25 is shown as the sRGB code 0.537099
@@ -74,13 +74,13 @@ def test_shades_of_one_level(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("lamp", [1.0, 1e4, 1e30])
-def test_one_bright_lamp_does_not_hide_the_rest(gpu: Gpu, scene: Array, lamp: float) -> None:
+def test_one_bright_lamp_does_not_hide_the_rest(gpu, scene, lamp) -> None:
     scene[:, 70, 30] = lamp
     values = shown(gpu.array(scene), DwtParams(levels=1))
     assert values[:, 65:, 81:].std() > 0.02
 
 
-def test_few_lines_on_black_are_shown(gpu: Gpu) -> None:
+def test_few_lines_on_black_are_shown(gpu) -> None:
     values = np.zeros((1, 64, 64), np.float32)
     values[0, 20, 20] = 1e-3
     found = shown(encoded(gpu, values), DwtParams(levels=1))[0, 33:, 33:]
@@ -88,7 +88,7 @@ def test_few_lines_on_black_are_shown(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (3, 2)])
-def test_small_images(gpu: Gpu, scene: Array, shape: tuple[int, int]) -> None:
+def test_small_images(gpu, scene, shape) -> None:
     for levels in (0, 1, 9):
         for mode in ("mirror", "symmetric"):
             values = shown(encoded(gpu, np.resize(scene, (3, *shape))), DwtParams("haar", mode, levels))

@@ -43,7 +43,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*"))
 
 
-def test_update_then_compare(project: pytest.Pytester) -> None:
+def test_update_then_compare(project) -> None:
     project.runpytest_subprocess().assert_outcomes(failed=4)  # there are no references
     project.runpytest_subprocess("--clpix-update").assert_outcomes(passed=4)
     made = "noise/1.png noise/2.png test_it/test_light-2.png test_it/test_light.exr test_it/test_plain.png"
@@ -55,7 +55,13 @@ def test_update_then_compare(project: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*noise/2.png failed*", "*max-error: 0.031*against 0.02*", "*worst pixel*"])
 
 
-def test_xdist_hands_over_what_workers_found(project: pytest.Pytester) -> None:
+def test_options_say_where(project) -> None:
+    options = ("--clpix-references", "refs", "--clpix-results", "out")
+    project.runpytest_subprocess("--clpix-update", *options).assert_outcomes(passed=4)
+    assert names(project.path / "refs") == names(project.path / "out") != []
+
+
+def test_xdist_hands_over_what_workers_found(project) -> None:
     pytest.importorskip("xdist")
     project.runpytest_subprocess("--clpix-update").assert_outcomes(passed=4)
     project.makeini("[pytest]\nclpix_report = report.html\n")
@@ -65,7 +71,7 @@ def test_xdist_hands_over_what_workers_found(project: pytest.Pytester) -> None:
         assert name in page
 
 
-def test_files_and_wrong_pictures(pytester: pytest.Pytester) -> None:
+def test_files_and_wrong_pictures(pytester) -> None:
     pytester.makepyfile(
         """
         import numpy as np

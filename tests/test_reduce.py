@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, Image, ParameterError
+from gpuops import Image, ParameterError
 from gpuops.image import Part
 from gpuops.metrics.statistics import (
     Statistics,
@@ -68,7 +68,7 @@ def check(got: Statistics, values: npt.NDArray[np.float64]) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("size", SIZES)
-def test_matches_numpy(gpu: Gpu, size: tuple[int, int], method: str) -> None:
+def test_matches_numpy(gpu, size, method) -> None:
     rgb = light((3, *size))
     check(statistics(gpu, rgb, method=method), luminance(rgb))
     check(statistics(gpu, rgb, weights=REC601_LUMINANCE, method=method), luminance(rgb, REC601_LUMINANCE))
@@ -77,7 +77,7 @@ def test_matches_numpy(gpu: Gpu, size: tuple[int, int], method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_leaves_out_and_counts_what_is_not_light(gpu: Gpu, method: str) -> None:
+def test_leaves_out_and_counts_what_is_not_light(gpu, method) -> None:
     gray = light((53, 47))
     gray.flat[[0, 5, 900]] = np.nan
     gray.flat[[1, 2490]] = np.inf
@@ -92,7 +92,7 @@ def test_leaves_out_and_counts_what_is_not_light(gpu: Gpu, method: str) -> None:
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0])
-def test_images_without_light(gpu: Gpu, value: float, method: str) -> None:
+def test_images_without_light(gpu, value, method) -> None:
     got = statistics(gpu, np.full((20, 30), value, np.float32), centre=True, method=method)
     assert got.positive == 0
     assert math.isnan(got.log_mean) and math.isnan(got.centre_mean) and math.isnan(got.percentile(50))
@@ -101,7 +101,7 @@ def test_images_without_light(gpu: Gpu, value: float, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_histogram_is_exact(gpu: Gpu, method: str) -> None:
+def test_histogram_is_exact(gpu, method) -> None:
     edges = np.float32([1, 1.1892072, 1.4142137, 1.6817929])  # quarters of a stop: the first floats not below
     below = np.nextafter(edges, np.float32(0)).astype(np.float64)
     assert all(float(v) >= 2 ** (k / 4) > u for k, (v, u) in enumerate(zip(edges, below, strict=True)))
@@ -115,7 +115,7 @@ def test_histogram_is_exact(gpu: Gpu, method: str) -> None:
     np.testing.assert_array_equal(got.histogram, np.bincount(bins, minlength=256))
 
 
-def test_percentiles_to_a_quarter_of_a_stop(gpu: Gpu) -> None:
+def test_percentiles_to_a_quarter_of_a_stop(gpu) -> None:
     gray = light((200, 300))
     got = statistics(gpu, gray)
     for percent in (1, 10, 50, 90, 99):
@@ -125,7 +125,7 @@ def test_percentiles_to_a_quarter_of_a_stop(gpu: Gpu) -> None:
     assert abs(math.log2(got.trimmed_log_mean(10, 90)) - middle) <= 0.125
 
 
-def test_percentiles_are_within_the_extremes(gpu: Gpu) -> None:
+def test_percentiles_are_within_the_extremes(gpu) -> None:
     got = statistics(gpu, np.full((20, 30), 0.5, np.float32))  # the first value of its bin
     assert [got.percentile(percent) for percent in (0, 1, 50, 99, 100)] == [0.5] * 5
     got = statistics(gpu, np.float32([[-1, 0, 0.59, 0.59]]))  # the last one; the minimum is no positive value
@@ -134,7 +134,7 @@ def test_percentiles_are_within_the_extremes(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_centre_weighted_mean(gpu: Gpu, method: str) -> None:
+def test_centre_weighted_mean(gpu, method) -> None:
     gray = light((61, 83))
     gray[30, 40] = np.nan
     y, x = ((np.arange(n) + 0.5) / n - 0.5 for n in gray.shape)
@@ -155,7 +155,7 @@ def test_centre_weighted_mean(gpu: Gpu, method: str) -> None:
 
 
 @pytest.mark.exhaustive
-def test_same_bits_on_every_run(gpu: Gpu) -> None:
+def test_same_bits_on_every_run(gpu) -> None:
     image = gpu.array(light((3, 301, 407)))
     for method in METHODS:
         runs = [statistics(gpu, image, centre=True, method=method) for _ in range(5)]
@@ -165,7 +165,7 @@ def test_same_bits_on_every_run(gpu: Gpu) -> None:
     assert len({(repr(got), mip.numpy().tobytes()) for got, mip in mips}) == 1
 
 
-def test_precision_does_not_fall_with_size(gpu: Gpu) -> None:
+def test_precision_does_not_fall_with_size(gpu) -> None:
     # 0.1 is no binary fraction: a plain float32 sum of 4 million is off by percents.
     got = statistics(gpu, np.full((2048, 2048), 0.1, np.float32), histogram=False)
     assert got.mean == pytest.approx(float(np.float32(0.1)), rel=TOLERANCE["gray sum"])
@@ -179,7 +179,7 @@ def test_precision_does_not_fall_with_size(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_largest_floats_do_not_overflow(gpu: Gpu, method: str) -> None:
+def test_the_largest_floats_do_not_overflow(gpu, method) -> None:
     most = np.finfo(np.float32).max
     got = statistics(gpu, np.full((100, 100), most, np.float32), method=method)
     assert got.mean == pytest.approx(float(most), rel=TOLERANCE["gray sum"])
@@ -187,7 +187,7 @@ def test_the_largest_floats_do_not_overflow(gpu: Gpu, method: str) -> None:
     assert (got.minimum, got.maximum) == (most, most)
 
 
-def test_each_channel_by_itself(gpu: Gpu) -> None:
+def test_each_channel_by_itself(gpu) -> None:
     image = light((5, 40, 50))
     image[3, 2, 1] = np.nan
     got = channel_statistics(gpu, image)
@@ -198,7 +198,7 @@ def test_each_channel_by_itself(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_log_mean_of_pixels(gpu: Gpu, size: tuple[int, int]) -> None:
+def test_the_log_mean_of_pixels(gpu, size) -> None:
     """The light has any magnitude; values without a logarithm do not count, whatever stands beside them."""
     rgb = light((3, *size)) * np.float32(2.0**80)
     rgb[:, ::5, ::3] = np.float32(2.0**-80)
@@ -209,13 +209,13 @@ def test_the_log_mean_of_pixels(gpu: Gpu, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("planes", [2, 4, 5])
-def test_luminance_needs_one_or_three_colours(gpu: Gpu, planes: int) -> None:
+def test_luminance_needs_one_or_three_colours(gpu, planes) -> None:
     with pytest.raises(ParameterError, match=f"{planes} channels"):
         statistics(gpu, np.ones((planes, 4, 4), np.float32))
 
 
 @pytest.mark.parametrize("size", [*SIZES, (64, 128), (30, 36), (5, 1), (2, 3)])
-def test_a_mip_on_the_way(gpu: Gpu, size: tuple[int, int]) -> None:
+def test_a_mip_on_the_way(gpu, size) -> None:
     for colours in (1, 3):
         image = light((colours, *size))
         got, mip = statistics_and_mip(gpu, image, centre=True)
@@ -223,7 +223,7 @@ def test_a_mip_on_the_way(gpu: Gpu, size: tuple[int, int]) -> None:
         np.testing.assert_allclose(mip.numpy(), halved(image), rtol=TOLERANCE["mip"])
 
 
-def test_a_mip_of_what_is_not_light(gpu: Gpu) -> None:
+def test_a_mip_of_what_is_not_light(gpu) -> None:
     image = np.full((3, 5, 37), np.finfo(np.float32).max, np.float32)  # their sums are infinite
     image[0, 0, 0], image[1, 2, 3], image[2, 4, 36] = np.nan, np.inf, -np.inf
     image[0, 2:4, 8], image[0, 2, 9] = [np.inf, -np.inf], -np.inf
@@ -244,7 +244,7 @@ def test_a_mip_of_what_is_not_light(gpu: Gpu) -> None:
 @pytest.mark.parametrize(
     ("planes", "alpha"), thinned([(3, 0), (1, 0), (2, 1), (4, 1), (2, 0), (4, 0), (5, 0)], 3, arguments=2)
 )
-def test_all_in_one_reading(gpu: Gpu, planes: int, alpha: int) -> None:
+def test_all_in_one_reading(gpu, planes, alpha) -> None:
     size = SIZES[planes % len(SIZES)]
     values = light((planes, *size), planes)
     values.flat[[0, values.size // 2]] = np.nan, -1
@@ -266,7 +266,7 @@ def test_all_in_one_reading(gpu: Gpu, planes: int, alpha: int) -> None:
     ("dtype", "channels"),
     thinned([("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2), ("uint8", 5)], 3, arguments=2),
 )
-def test_all_of_pixels(gpu: Gpu, rng: np.random.Generator, dtype: str, channels: int) -> None:
+def test_all_of_pixels(gpu, rng, dtype, channels) -> None:
     floats = dtype.startswith("f")
     values = rng.random((17, 23, channels)) * (1 if floats else np.iinfo(dtype).max)
     pixels = values.astype(dtype)
@@ -282,7 +282,7 @@ def test_all_of_pixels(gpu: Gpu, rng: np.random.Generator, dtype: str, channels:
             check(of_luminance, luminance(image.numpy()[:3]))
 
 
-def test_all_without_histogram_and_by_other_weights(gpu: Gpu) -> None:
+def test_all_without_histogram_and_by_other_weights(gpu) -> None:
     image = light((3, 20, 30))
     of_luminance, channels = all_statistics(gpu, image, weights=REC601_LUMINANCE, histogram=False)
     assert of_luminance is not None
@@ -293,7 +293,7 @@ def test_all_without_histogram_and_by_other_weights(gpu: Gpu) -> None:
 @pytest.mark.exhaustive
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(height=st.integers(1, 70), width=st.integers(1, 70), seed=st.integers(0, 2**16), bad=st.integers(0, 9))
-def test_all_of_any_size(gpu: Gpu, height: int, width: int, seed: int, bad: int) -> None:
+def test_all_of_any_size(gpu, height, width, seed, bad) -> None:
     image = light((3, height, width), seed)
     rng = np.random.default_rng(seed)
     image.flat[rng.integers(0, image.size, bad)] = rng.choice([np.nan, np.inf, -1, 0], bad)
@@ -312,7 +312,7 @@ def test_all_of_any_size(gpu: Gpu, height: int, width: int, seed: int, bad: int)
         )
 
 
-def test_more_pixels_than_indices(gpu: Gpu) -> None:
+def test_more_pixels_than_indices(gpu) -> None:
     buffer = gpu.empty((4,)).buffer
     image = Image(gpu, buffer, (1, 1 << 16, 1 << 15), np.dtype(np.float32))
     for measure in (statistics, all_statistics, channel_statistics):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,16 +11,14 @@ import pytest
 import scipy.ndimage
 import skimage.registration
 
-from gpuops import Gpu, ParameterError, files
+from gpuops import ParameterError, files
 from gpuops.fourier.registration import phase_cross_correlation
 from gpuops.ops.register import RegisterParams
 
 from .choices import pairs, thinned
-from .conftest import Run
 from .tolerance import REGISTER
 
 Array = np.ndarray[Any, Any]
-Program = Callable[..., Run]
 IDENTITIES: list[RegisterParams] = []
 
 
@@ -58,7 +54,7 @@ def test_skimage(gpu, rng, size, factor, normalization) -> None:
     np.testing.assert_allclose(phase, expected[2], rtol=0, atol=REGISTER["phase"])
 
 
-def test_what_cannot_be_registered(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_what_cannot_be_registered(gpu, rng) -> None:
     a = rng.random((5, 6))
     bad = a.copy()
     bad[2, 2] = np.nan
@@ -106,7 +102,7 @@ def test_whole_shifts_move_pixels(clpix, rng, shift, words, tmp_path) -> None:
     assert (found[~inside] == 65535).all()
 
 
-def test_parts_of_a_pixel(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_parts_of_a_pixel(clpix, rng, tmp_path) -> None:
     """The shifted picture is nearer to the reference; transparent where nothing is known."""
     scene = scipy.ndimage.gaussian_filter(photograph(rng), (1, 1, 0))
     moved = scipy.ndimage.shift(scene, (2.3, -5.6, 0), order=5, mode="mirror")
@@ -126,7 +122,7 @@ def test_parts_of_a_pixel(clpix: Program, rng: np.random.Generator, tmp_path: Pa
     assert not found[:, :3, 3].any() and not found[-1, :, 3].any() and (found[8:-8, 8:-8, 3] == 1).all()
 
 
-def test_bad_input(clpix: Program, tmp_path: Path) -> None:
+def test_bad_input(clpix, tmp_path) -> None:
     bad = np.ones((5, 6, 1), np.float32)
     bad[2, 2] = np.inf
     ones = np.ones((5, 6, 1), np.float32)

@@ -97,7 +97,7 @@ def test_json_is_strict_and_obeys_its_schema() -> None:
         (lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"worst": {"x": 1}}]}), "worst lacks 'y'"),
     ],
 )
-def test_what_is_no_report_is_refused_in_one_line(change: Any, said: str) -> None:
+def test_what_is_no_report_is_refused_in_one_line(change, said) -> None:
     with pytest.raises(FileError, match=said) as caught:
         from_json(change(json.loads(to_json(RUN))))
     assert "\n" not in str(caught.value)
@@ -131,6 +131,11 @@ def test_junit_counts_what_the_exit_code_counts() -> None:
     assert said == ["said", "failed.exr", "[[ATTACHMENT|/ci/failed.exr]]"]
     nested = of["größe/ナ/🙂.png"]
     assert nested.get("classname") == "größe.ナ" and nested.get("time") == "0.125"
+
+
+def test_junit_makes_warnings_failures_if_it_is_strict() -> None:
+    root = ElementTree.fromstring(to_junit(Run([outcome(status="warned")]), strict=True))
+    assert root[0].get("failures") == "1" and root.find(".//failure") is not None
 
 
 def test_junit_shows_characters_that_xml_cannot_hold() -> None:

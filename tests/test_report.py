@@ -9,7 +9,6 @@ import re
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,7 +49,7 @@ def run(gpu: Gpu, report: Report) -> None:
             blur(gpu, gpu.array(image), BlurParams(sigma=(2, 2), method="local")).numpy()
 
 
-def test_phases_are_disjoint_and_add_up_to_no_more_than_the_wall_clock(report: Report) -> None:
+def test_phases_are_disjoint_and_add_up_to_no_more_than_the_wall_clock(report) -> None:
     totals = report_formats.totals(report)
     phases = sum(report.phases.values()) * 1e3
     assert totals["unaccounted_ms"] >= 0
@@ -62,7 +61,7 @@ def test_phases_are_disjoint_and_add_up_to_no_more_than_the_wall_clock(report: R
         assert sum(end - start for n, start, end in report.intervals if n == name) == pytest.approx(seconds)
 
 
-def test_an_inner_phase_stops_the_outer_ones_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inner_phase_stops_the_outer_ones_clock(monkeypatch) -> None:
     clock = [100.0]
     monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
     report = Report(started=clock[0])
@@ -78,7 +77,7 @@ def test_an_inner_phase_stops_the_outer_ones_clock(monkeypatch: pytest.MonkeyPat
     assert report.wall == 15 and report_formats.totals(report)["unaccounted_ms"] == 8000
 
 
-def test_json_has_context_phases_kernels_and_totals(report: Report) -> None:
+def test_json_has_context_phases_kernels_and_totals(report) -> None:
     result = json.loads(json.dumps(report_formats.to_json(report), allow_nan=False))
     assert result["schema_version"] == report_formats.SCHEMA_VERSION
     for key in ("clpix", "numpy", "pyopencl", "python", "date", "device", "platform", "driver", "command"):
@@ -101,7 +100,7 @@ def test_json_has_context_phases_kernels_and_totals(report: Report) -> None:
     assert totals["kernels_ms"] == pytest.approx(sum(sum(k["all_ms"]) for k in result["kernels"]))
 
 
-def test_csv_has_a_row_for_each_phase_kernel_and_total(report: Report) -> None:
+def test_csv_has_a_row_for_each_phase_kernel_and_total(report) -> None:
     rows = list(csv.DictReader(io.StringIO(report_formats.to_csv(report))))
     assert tuple(rows[0]) == report_formats.COLUMNS
     assert [row["name"] for row in rows if row["kind"] == "phase"] == list(report.phases)
@@ -115,7 +114,7 @@ def test_csv_has_a_row_for_each_phase_kernel_and_total(report: Report) -> None:
     assert total["wall"] == pytest.approx(phases + total["unaccounted"])
 
 
-def test_trace_is_chrome_trace_events_on_aligned_tracks(report: Report) -> None:
+def test_trace_is_chrome_trace_events_on_aligned_tracks(report) -> None:
     trace = json.loads(json.dumps(report_formats.to_trace(report), allow_nan=False))
     names = {
         event["tid"]: event["args"]["name"]
@@ -172,7 +171,7 @@ def test_a_trace_of_launches_noted_late_still_ends_before_the_host_saw_the_end()
     assert [end for _, _, end in report.trace_events()] == pytest.approx([0.00195, 0.00295])
 
 
-def test_table_names_everything(report: Report) -> None:
+def test_table_names_everything(report) -> None:
     text = report_formats.table(report)
     for word in ("import", "compute", "unaccounted", "wall", "gaussian xy", "GB/s", "% copy", "peak memory"):
         assert word in text, word
@@ -221,7 +220,7 @@ def test_write_chooses_the_format_by_extension(report, tmp_path, name, key) -> N
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_write_refuses_an_unknown_extension_and_an_existing_file(report: Report, tmp_path: Path) -> None:
+def test_write_refuses_an_unknown_extension_and_an_existing_file(report, tmp_path) -> None:
     with pytest.raises(ParameterError, match=r"\.trace\.json"):
         report_formats.write(report, tmp_path / "t.txt")
     (tmp_path / "t.json").write_text("mine")

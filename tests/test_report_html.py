@@ -160,7 +160,7 @@ INSIDE, OUTSIDE = (BLOCK[1].start + 4, BLOCK[0].start + 4), (2, 30)
 # -- the list ------------------------------------------------------------------------------------------------------
 
 
-def test_filters_count_and_stand_in_the_address(page: Page, made: tuple[Suite, Run, Path]) -> None:
+def test_filters_count_and_stand_in_the_address(page, made) -> None:
     total = len(made[1].outcomes)
     assert page.find("#count").text == f"{total} cases"
     assert len(page.all("#rows li")) == 100 and page.find("#place").text == "1 to 100"
@@ -181,7 +181,7 @@ def test_filters_count_and_stand_in_the_address(page: Page, made: tuple[Suite, R
     assert page.find('[data-status="warned"]').get_attribute("aria-pressed") == "false"
 
 
-def test_the_address_gives_all_back(page: Page) -> None:
+def test_the_address_gives_all_back(page) -> None:
     page.open("status=failed&tag=hdr&text=single&open=depth%2Fsingle.exr&view=heat")
     page.until("viewer.view === 'heat'")
     assert [row.text for row in page.all("#rows .name")] == ["depth/single.exr"]
@@ -192,7 +192,7 @@ def test_the_address_gives_all_back(page: Page) -> None:
     assert len(page.all("#rows li")) == 100 and page.find("#overview").is_displayed()
 
 
-def test_the_page_opens_at_the_first_failure(page: Page) -> None:
+def test_the_page_opens_at_the_first_failure(page) -> None:
     page.open("")
     first = page("return CASES.find((item) => item.status === 'failed').name")
     assert page.find("#name bdi").text == first and page.find("#case").is_displayed()
@@ -200,7 +200,7 @@ def test_the_page_opens_at_the_first_failure(page: Page) -> None:
     assert page.find("#overview").is_displayed() and page("return location.hash") == "#open="
 
 
-def test_names_with_markup_are_text(page: Page) -> None:
+def test_names_with_markup_are_text(page) -> None:
     assert page.find("#rows .name").text == MARKUP
     page.find("#rows button").click()
     page.until("viewer.any")
@@ -208,7 +208,7 @@ def test_names_with_markup_are_text(page: Page) -> None:
     assert not page.all("#case img") and not page.all("[onerror]")
 
 
-def test_twenty_thousand_cases_are_a_list_of_a_hundred(page: Page, tmp_path: Path) -> None:
+def test_twenty_thousand_cases_are_a_list_of_a_hundred(page, tmp_path) -> None:
     page.path = tmp_path / "many.html"
     write_page(page.path, Run([Outcome(f"{k:05}.png", "equal") for k in range(20_000)]))
     found = sum("999" in f"{k:05}" for k in range(20_000))
@@ -222,7 +222,7 @@ def test_twenty_thousand_cases_are_a_list_of_a_hundred(page: Page, tmp_path: Pat
 # -- the viewer ----------------------------------------------------------------------------------------------------
 
 
-def test_pictures_side_by_side_under_a_slider_and_mixed(page: Page, made: tuple[Suite, Run, Path]) -> None:
+def test_pictures_side_by_side_under_a_slider_and_mixed(page, made) -> None:
     reference, result = (part.astype(float) for part in pair(made, "depth/8.png"))
     x, y = INSIDE
     page.case("depth/8.png")
@@ -239,7 +239,7 @@ def test_pictures_side_by_side_under_a_slider_and_mixed(page: Page, made: tuple[
     assert page.colour(x, y) == pytest.approx(0.75 * reference[y, x] + 0.25 * result[y, x], abs=LEVELS)
 
 
-def test_blinking_alternates_at_most_three_times_a_second(page: Page, made: tuple[Suite, Run, Path]) -> None:
+def test_blinking_alternates_at_most_three_times_a_second(page, made) -> None:
     reference, result = pair(made, "depth/8.png")
     page.case("depth/8.png", "blink")
     assert page.find("#amount").get_attribute("max") == "3"
@@ -251,7 +251,7 @@ def test_blinking_alternates_at_most_three_times_a_second(page: Page, made: tupl
         page("viewer.run()")
 
 
-def test_less_motion_stops_blinking(page: Page, browser: Any) -> None:
+def test_less_motion_stops_blinking(page, browser) -> None:
     prefer(browser, prefers_reduced_motion="reduce")
     try:
         page.case("depth/8.png", "blink")
@@ -266,7 +266,7 @@ def test_less_motion_stops_blinking(page: Page, browser: Any) -> None:
         prefer(browser)
 
 
-def test_differences_have_a_gain(page: Page, made: tuple[Suite, Run, Path]) -> None:
+def test_differences_have_a_gain(page, made) -> None:
     reference, result = (part.astype(float) for part in pair(made, "depth/8.png"))
     page.case("depth/8.png", "difference")
     x, y = INSIDE
@@ -277,7 +277,7 @@ def test_differences_have_a_gain(page: Page, made: tuple[Suite, Run, Path]) -> N
     assert page.colour(*OUTSIDE).tolist() == [0, 0, 0]
 
 
-def test_the_heat_map_has_the_palette_s_colours(page: Page, made: tuple[Suite, Run, Path]) -> None:
+def test_the_heat_map_has_the_palette_s_colours(page, made) -> None:
     reference, result = (part.astype(float) for part in pair(made, "depth/8.png"))
     apart = np.abs(result - reference).max(axis=2)
     page.case("depth/8.png", "heat")
@@ -311,7 +311,7 @@ def test_light_is_exposed_and_shown_by_sRGB_s_curve(name, page, made) -> None:
     assert not page.find("#exposure-label").is_displayed() and page("return viewer.exposure") == 0
 
 
-def test_transparency_is_a_chequerboard(page: Page, made: tuple[Suite, Run, Path]) -> None:
+def test_transparency_is_a_chequerboard(page, made) -> None:
     reference = pair(made, "alpha.png")[0].astype(float)
     page.case("alpha.png")
     for (x, y), behind in (((2, 30), 153), ((10, 30), 102)):
@@ -324,7 +324,7 @@ def test_transparency_is_a_chequerboard(page: Page, made: tuple[Suite, Run, Path
 @pytest.mark.parametrize(
     "name", ["depth/8.png", "depth/16.png", "depth/half.exr", "depth/single.exr", "alpha.png"]
 )
-def test_the_pointer_reads_the_stored_values(name: str, page: Page, made: tuple[Suite, Run, Path]) -> None:
+def test_the_pointer_reads_the_stored_values(name, page, made) -> None:
     page.case(name)
     x, y = INSIDE
     for _ in range(2):
@@ -342,7 +342,7 @@ def test_the_pointer_reads_the_stored_values(name: str, page: Page, made: tuple[
         page.press("+")  # zoomed, it is another place of the canvas, and the same pixel
 
 
-def test_both_pictures_have_one_zoom_and_one_place(page: Page, made: tuple[Suite, Run, Path]) -> None:
+def test_both_pictures_have_one_zoom_and_one_place(page, made) -> None:
     reference, result = pair(made, "depth/8.png")
     page.case("depth/8.png")
     canvas = page.find("#left")
@@ -361,7 +361,7 @@ def test_both_pictures_have_one_zoom_and_one_place(page: Page, made: tuple[Suite
     assert page("return viewer.zoom") == pytest.approx(40 / 2**0.5)
 
 
-def test_large_pixels_show_their_values(page: Page) -> None:
+def test_large_pixels_show_their_values(page) -> None:
     """Text is drawn in white, which the picture has not."""
     page.case("depth/8.png")
 
@@ -383,7 +383,7 @@ def test_large_pixels_show_their_values(page: Page) -> None:
     assert any(texts[k : k + 3] == values for k in range(0, len(texts), 3))
 
 
-def test_pictures_that_are_not_a_pair(page: Page) -> None:
+def test_pictures_that_are_not_a_pair(page) -> None:
     for name, caption in (("new.png", "Result"), ("lost.png", "Reference"), ("gone.png", "Reference")):
         page.case(name)
         assert page.find("#left-caption").text == caption and not page.find("#right").is_displayed()
@@ -400,7 +400,7 @@ def of_page(pixels: NDArray[Any], *, alpha: bool = False, linear: bool = False) 
     return found | {"values": [str(float(v)).replace("inf", "Infinity") for v in pixels.reshape(-1)]}
 
 
-def test_differences_of_pictures_of_two_kinds(page: Page) -> None:
+def test_differences_of_pictures_of_two_kinds(page) -> None:
     """The script's difference, whose expected values are written here by hand."""
     gray = np.array([[[51], [0], [255]]], np.uint8)
     rgb = np.array([[[51, 51, 51], [0, 102, 0], [255, 255, 0]]], np.uint8)
@@ -429,7 +429,7 @@ def test_differences_of_pictures_of_two_kinds(page: Page) -> None:
 # -- keys, sizes, schemes ------------------------------------------------------------------------------------------
 
 
-def test_everything_by_keyboard(page: Page) -> None:
+def test_everything_by_keyboard(page) -> None:
     page.press("?")
     assert page.find("#help").is_displayed() and "heat map" in page.find("#help").text
     page.press(Keys.ESCAPE)
@@ -468,7 +468,7 @@ def test_everything_by_keyboard(page: Page) -> None:
     assert page("return opened === listed[0]")
 
 
-def test_the_focus_goes_through_real_controls(page: Page) -> None:
+def test_the_focus_goes_through_real_controls(page) -> None:
     page.case("depth/half.exr", "slider")
     page("find('keys').focus()")
     passed = []
@@ -493,7 +493,7 @@ def test_the_focus_goes_through_real_controls(page: Page) -> None:
 
 
 @pytest.mark.parametrize("width", [380, 800, 1600])
-def test_the_page_fits_three_widths(width: int, page: Page, browser: Any) -> None:
+def test_the_page_fits_three_widths(width, page, browser) -> None:
     resize(browser, width, 900)
     page.open()
     page.until("find('rows').children.length")
@@ -519,7 +519,7 @@ def test_the_page_fits_three_widths(width: int, page: Page, browser: Any) -> Non
     assert page.find("#list").is_displayed()
 
 
-def test_the_scheme_of_the_system(page: Page, browser: Any) -> None:
+def test_the_scheme_of_the_system(page, browser) -> None:
     try:
         for scheme, dark in (("light", False), ("dark", True)):
             prefer(browser, prefers_color_scheme=scheme)
@@ -576,7 +576,7 @@ def test_the_folder_in_a_browser(scriptless, made, tmp_path) -> None:
 # -- decoding ------------------------------------------------------------------------------------------------------
 
 
-def test_the_page_decodes_every_kind_of_png(page: Page, rng: np.random.Generator) -> None:
+def test_the_page_decodes_every_kind_of_png(page, rng) -> None:
     from base64 import b64encode
 
     smooth = np.add.outer(np.arange(9), np.arange(14))[..., None] * np.arange(1, 5)
@@ -594,8 +594,14 @@ def test_the_page_decodes_every_kind_of_png(page: Page, rng: np.random.Generator
                 assert found[4] == part.reshape(-1).tolist()
 
 
+def test_the_page_decodes_every_half(page) -> None:
+    halves = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float64)
+    found = page("return Array.from({ length: 65536 }, (_, i) => String(half(i)))")
+    assert np.array_equal(np.array(found, np.float64), halves, equal_nan=True)
+
+
 @pytest.mark.parametrize("kind", range(5))
-def test_the_page_undoes_every_filter_of_png(kind: int, page: Page, rng: np.random.Generator) -> None:
+def test_the_page_undoes_every_filter_of_png(kind, page, rng) -> None:
     """The filters by their definition: a byte less what left, above, and corner predict."""
     rows = rng.integers(0, 256, (4, 12), np.uint8).astype(int)
     filtered = []

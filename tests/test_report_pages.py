@@ -65,7 +65,7 @@ def test_the_palette_is_of_256_colours_that_become_brighter() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
-def test_the_map_is_the_largest_difference_of_a_channel(dtype: type, rng: np.random.Generator) -> None:
+def test_the_map_is_the_largest_difference_of_a_channel(dtype, rng) -> None:
     top = np.iinfo(dtype).max if np.dtype(dtype).kind == "u" else 1
     a, b = ((rng.random((7, 5, 4)) * top).astype(dtype) for _ in range(2))
     found = heat.largest_difference(Picture(a, alpha=True), Picture(b, alpha=True))
@@ -87,7 +87,7 @@ def test_the_map_of_pictures_of_different_kinds() -> None:
     assert heat.largest_difference(Picture(rgb), Picture(light, linear=True)) == pytest.approx(0, abs=1e-6)
 
 
-def test_the_histogram_counts_every_pixel_that_differs(rng: np.random.Generator) -> None:
+def test_the_histogram_counts_every_pixel_that_differs(rng) -> None:
     found = rng.random((50, 60)).astype(np.float32)
     found[found < 0.3] = 0
     counts = heat.histogram(found, float(found.max()))
@@ -97,7 +97,14 @@ def test_the_histogram_counts_every_pixel_that_differs(rng: np.random.Generator)
     assert heat.histogram(levels, float(levels.max())) == [2, 0, 0, 0, 1]
 
 
-def test_pngs_hold_every_level(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_the_mark_stands_where_the_threshold_is() -> None:
+    for mark, place in ((0.2, "M204.8 0V"), (0.9, "M512.0 0V")):
+        svg = heat.drawing([1, 2], 0.5, mark, "x")
+        assert f'd="{place}' in svg and ("beyond" in svg) == (mark > 0.5)
+    assert "mark" not in heat.drawing([1, 2], 0.5, None, "x") + heat.drawing([1, 2], 0.5, float("inf"), "x")
+
+
+def test_pngs_hold_every_level(tmp_path, rng) -> None:
     for dtype, channels in ((np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)):
         pixels = rng.integers(0, np.iinfo(dtype).max, (11, 7, channels), dtype, endpoint=True)
         (tmp_path / "x.png").write_bytes(encode.png(pixels))
@@ -112,7 +119,7 @@ def test_a_palette_png_is_seen_in_colours() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_floats_come_back_bit_by_bit(dtype: type, rng: np.random.Generator) -> None:
+def test_floats_come_back_bit_by_bit(dtype, rng) -> None:
     bits = rng.integers(0, 256, (5, 7, 3 * np.dtype(dtype).itemsize), np.uint8)
     pixels = bits.view(dtype)
     size = pixels.dtype.itemsize
@@ -129,7 +136,7 @@ def test_what_a_screen_shows_of_light() -> None:
     assert shown[6].tolist() == [255, 0, 255] and shown[7, 0] == 255
 
 
-def test_a_part_lies_around_the_worst_tile_and_has_few_bytes(tmp_path: Path) -> None:
+def test_a_part_lies_around_the_worst_tile_and_has_few_bytes(tmp_path) -> None:
     reference = noisy(700, 900)
     result = reference.copy()
     result[600:640, 100:160] ^= 64
@@ -148,14 +155,14 @@ def test_a_part_lies_around_the_worst_tile_and_has_few_bytes(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5000), (5000, 1), (3, 90_000)])
-def test_parts_of_pictures_of_odd_shapes(shape: tuple[int, int], tmp_path: Path) -> None:
+def test_parts_of_pictures_of_odd_shapes(shape, tmp_path) -> None:
     reference = noisy(*shape)
     seen = view(Suite(tmp_path, {}).outcome("x.png", reference, reference ^ 1), Settings(), 8_000)
     part = seen.sides["result"].part
     assert 1 <= part.width * part.height <= max(4096, min(shape) * 64)
 
 
-def test_pictures_of_two_sizes_have_no_map(tmp_path: Path) -> None:
+def test_pictures_of_two_sizes_have_no_map(tmp_path) -> None:
     suite = Suite(tmp_path, {})
     outcome = Outcome(
         "x.png", "error", suite.write("a.png", noisy(20, 30)), suite.write("b.png", noisy(20, 31))
@@ -165,7 +172,7 @@ def test_pictures_of_two_sizes_have_no_map(tmp_path: Path) -> None:
     assert {side.part.width for side in seen.sides.values()} == {30, 31}
 
 
-def test_the_map_of_the_caller(tmp_path: Path) -> None:
+def test_the_map_of_the_caller(tmp_path) -> None:
     reference = noisy(20, 30)
     given: list[Any] = []
 
@@ -204,7 +211,7 @@ class _Tags(HTMLParser):
         self.found.append((tag, {name: value or "" for name, value in attrs}))
 
 
-def test_the_policy_allows_the_page_s_own_style_and_script_only(made: tuple[Suite, Run, str]) -> None:
+def test_the_policy_allows_the_page_s_own_style_and_script_only(made) -> None:
     text = made[2]
     policy = next(tag["content"] for _, tag in _Tags(text).found if "http-equiv" in tag)
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
@@ -216,7 +223,7 @@ def test_the_policy_allows_the_page_s_own_style_and_script_only(made: tuple[Suit
         assert rules[kind] == f"'sha256-{digest}'"
 
 
-def test_nothing_in_the_page_asks_for_anything_else(made: tuple[Suite, Run, str]) -> None:
+def test_nothing_in_the_page_asks_for_anything_else(made) -> None:
     tags = _Tags(made[2]).found
     assert {tag for tag, _ in tags} <= TAGS
     for tag, attributes in tags:
@@ -226,7 +233,7 @@ def test_nothing_in_the_page_asks_for_anything_else(made: tuple[Suite, Run, str]
             assert attributes.get(name, "data:").startswith("data:")
 
 
-def test_names_stay_names(made: tuple[Suite, Run, str]) -> None:
+def test_names_stay_names(made) -> None:
     text = made[2]
     assert MARKUP not in text and "<title>a &lt;title&gt;</title>" in text and "PoCL &lt;cpu&gt;" in text
     assert text.count("</noscript>") == len(made[1].outcomes)
@@ -235,7 +242,7 @@ def test_names_stay_names(made: tuple[Suite, Run, str]) -> None:
     assert "no &lt;b&gt;memory&lt;/b&gt;\\x07</pre>" in text and "\x1b" not in text
 
 
-def test_the_page_is_readable_text(made: tuple[Suite, Run, str]) -> None:
+def test_the_page_is_readable_text(made) -> None:
     case = next(part for part in made[2].split("<noscript>") if "<bdi>depth/8.png" in part)
     figures = re.findall(r'<img data-of="(\w+)".*?alt="([^"]+)"', case)
     assert [which for which, _ in figures] == ["reference", "result", "heat"]
@@ -245,14 +252,14 @@ def test_the_page_is_readable_text(made: tuple[Suite, Run, str]) -> None:
     assert "The result cannot be shown: /nowhere/gone.png: no such file" in gone
 
 
-def test_the_worst_come_first(made: tuple[Suite, Run, str]) -> None:
+def test_the_worst_come_first(made) -> None:
     statuses = re.findall(r'<summary><span class="status (\w+)"', made[2])
     assert list(dict.fromkeys(statuses)) == [
         "error", "missing", "new", "failed", "warned", "renamed", "skipped", "passed", "equal",
     ]  # fmt: skip
 
 
-def test_a_large_report_is_cut_into_pages(made: tuple[Suite, Run, str], tmp_path: Path) -> None:
+def test_a_large_report_is_cut_into_pages(made, tmp_path) -> None:
     run = made[1]
     cap = 90_000
     written = write_page(tmp_path / "a b#.html", run, Settings(cap=cap))
@@ -270,7 +277,7 @@ def test_a_large_report_is_cut_into_pages(made: tuple[Suite, Run, str], tmp_path
         write_page(tmp_path / "a b#.html", run, Settings(cap=cap))
 
 
-def test_twenty_failures_at_1080p_have_fewer_than_15_mb(tmp_path: Path) -> None:
+def test_twenty_failures_at_1080p_have_fewer_than_15_mb(tmp_path) -> None:
     """The most that pictures can need: noise, which does not pack. One pair stands for all twenty."""
     reference = noisy(1080, 1920)
     result = reference.copy()
@@ -282,14 +289,14 @@ def test_twenty_failures_at_1080p_have_fewer_than_15_mb(tmp_path: Path) -> None:
     assert 8_000_000 < size <= 15_000_000
 
 
-def test_an_empty_run_and_a_page_that_cannot_be_written(tmp_path: Path) -> None:
+def test_an_empty_run_and_a_page_that_cannot_be_written(tmp_path) -> None:
     write_page(tmp_path / "report.html", Run([]))
     assert "no cases" in (tmp_path / "report.html").read_text()
     with pytest.raises(FileError, match="does not exist"):
         write_page(tmp_path / "no" / "report.html", Run([]))
 
 
-def test_the_folder_obeys_jenkins_policy(made: tuple[Suite, Run, str], tmp_path: Path) -> None:
+def test_the_folder_obeys_jenkins_policy(made, tmp_path) -> None:
     suite, run, _ = made
     place = tmp_path / "report"
     written = write_folder(place, run)
@@ -321,7 +328,7 @@ def test_the_folder_obeys_jenkins_policy(made: tuple[Suite, Run, str], tmp_path:
     assert np.array_equal(files.read(place / source).pixels, suite.pictures["depth/16.png"][1])
 
 
-def test_attachments_are_the_folder_s_pictures(made: tuple[Suite, Run, str], tmp_path: Path) -> None:
+def test_attachments_are_the_folder_s_pictures(made, tmp_path) -> None:
     suite, run, _ = made
     write_folder(tmp_path, run)
     of = attachments(tmp_path, run)
@@ -333,7 +340,7 @@ def test_attachments_are_the_folder_s_pictures(made: tuple[Suite, Run, str], tmp
     assert of(Outcome("equal/000.png", "equal")) == []
 
 
-def test_a_folder_is_replaced_and_other_files_stay(made: tuple[Suite, Run, str], tmp_path: Path) -> None:
+def test_a_folder_is_replaced_and_other_files_stay(made, tmp_path) -> None:
     run, place = made[1], tmp_path / "report"
     write_folder(place, run)
     with pytest.raises(FileError, match="exists already"):
@@ -345,7 +352,7 @@ def test_a_folder_is_replaced_and_other_files_stay(made: tuple[Suite, Run, str],
     assert kept == {Path(path) for path, _ in written} | {place / "mine.png", place / "pictures" / "case.png"}
 
 
-def test_the_map_in_the_page_is_where_pictures_differ(made: tuple[Suite, Run, str]) -> None:
+def test_the_map_in_the_page_is_where_pictures_differ(made) -> None:
     case = next(part for part in made[2].split("<noscript>") if "<bdi>depth/8.png" in part)
     data = re.findall(r'data-of="heat" src="data:image/png;base64,([^"]+)"', case)[0]
     levels = np.asarray(Image.open(io.BytesIO(base64.b64decode(data))))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from math import floor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,6 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.ops.resize import ResizeParams, resize
 
 from . import tolerance
-from .conftest import Run
 
 Array = npt.NDArray[Any]
 
@@ -125,7 +122,7 @@ def test_sizes(gpu, rng, filter, sizes) -> None:
         ("area", PIL.Image.Resampling.BOX),
     ],
 )
-def test_beside_pillow(gpu: Gpu, rng: np.random.Generator, filter: str, peer: PIL.Image.Resampling) -> None:
+def test_beside_pillow(gpu, rng, filter, peer) -> None:
     """Pillow's float images: sums are in double there, with a result in float32 after either axis.
 
     Its box takes whole samples, so that it is the mean of what a pixel covers for whole ratios alone.
@@ -138,7 +135,7 @@ def test_beside_pillow(gpu: Gpu, rng: np.random.Generator, filter: str, peer: PI
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance.ROUNDINGS)
 
 
-def test_nearest_copies_the_sample_that_holds_the_centre(gpu: Gpu) -> None:
+def test_nearest_copies_the_sample_that_holds_the_centre(gpu) -> None:
     """A centre between two samples is in the second."""
     assert planes(gpu, np.arange(6)[None], scale=(0.5, 1), filter="nearest").tolist() == [[[1, 3, 5]]]
     assert planes(gpu, np.arange(5)[None], size=(3, 1), filter="nearest", fit="stretch").tolist() == [
@@ -148,14 +145,14 @@ def test_nearest_copies_the_sample_that_holds_the_centre(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_constants_stay(gpu: Gpu, filter: str) -> None:
+def test_constants_stay(gpu, filter) -> None:
     """Edges included: weights add up to 1 in float32 as well; what is left is the rounding of sums."""
     for scale in (0.013, 0.3, 0.77, 1.9, 7.1):
         result = planes(gpu, np.full((1, 157, 211), 0.7, np.float32), scale=scale, filter=filter)
         np.testing.assert_allclose(result, np.float32(0.7), rtol=tolerance.ROUNDINGS)
 
 
-def test_cover_is_the_middle_of_a_larger_result(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_cover_is_the_middle_of_a_larger_result(gpu, rng) -> None:
     """Samples beyond what is cut off count as anywhere else in the image; devices sum in other orders."""
     x = rng.random((48, 80))
     larger = planes(gpu, x, size=(40, 24), fit="stretch")
@@ -166,7 +163,7 @@ def test_cover_is_the_middle_of_a_larger_result(gpu: Gpu, rng: np.random.Generat
     np.testing.assert_allclose(middle, larger[:, 33:63], atol=TOLERANCE)
 
 
-def test_sizes_that_follow_from_the_shape(gpu: Gpu) -> None:
+def test_sizes_that_follow_from_the_shape(gpu) -> None:
     """(height, width) of a result of 300 × 200 pixels, by ImageMagick's and CSS's rules."""
     image = gpu.array(np.zeros((1, 200, 300), np.float32))
     for params, shape in {
@@ -189,7 +186,7 @@ def test_sizes_that_follow_from_the_shape(gpu: Gpu) -> None:
         assert resize(gpu, image, ResizeParams(same)) is image  # type: ignore[arg-type]
 
 
-def test_a_value_that_is_not_finite_spoils_what_it_reaches(gpu: Gpu) -> None:
+def test_a_value_that_is_not_finite_spoils_what_it_reaches(gpu) -> None:
     x = np.ones((1, 40, 40), np.float32)
     x[0, 20, 20] = np.nan
     result = planes(gpu, x, scale=0.5)[0]
@@ -198,7 +195,7 @@ def test_a_value_that_is_not_finite_spoils_what_it_reaches(gpu: Gpu) -> None:
     np.testing.assert_array_equal(np.isnan(result), spoilt)
 
 
-def test_what_is_refused(gpu: Gpu, clpix: Callable[..., Run], tmp_path: Path) -> None:
+def test_what_is_refused(gpu, clpix, tmp_path) -> None:
     files.write(tmp_path / "in.png", files.Picture(np.zeros((4, 6, 3), np.uint8)))
     for given, said in (
         ([], "size"),
@@ -215,7 +212,7 @@ def test_what_is_refused(gpu: Gpu, clpix: Callable[..., Run], tmp_path: Path) ->
         ResizeParams()
 
 
-def test_colours_do_not_leak_out_of_transparent_pixels(clpix: Callable[..., Run], tmp_path: Path) -> None:
+def test_colours_do_not_leak_out_of_transparent_pixels(clpix, tmp_path) -> None:
     """Red beside transparent green stays red; black beside white becomes the mean of light."""
     x = np.zeros((8, 8, 4), np.uint8)
     x[:, ::2] = 255, 0, 0, 255

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,15 +10,12 @@ import PIL.Image
 import PIL.ImageOps
 import pytest
 
-from gpuops import Gpu, ParameterError, files
+from gpuops import ParameterError, files
 from gpuops.files import exif
 from gpuops.ops.rotate import RotateParams, rotate
 
 from . import tolerance
 from .choices import thinned
-from .conftest import Run
-
-Program = Callable[..., Run]
 
 TOLERANCE = tolerance.ROTATE
 IDENTITIES = [RotateParams(0), RotateParams(360), RotateParams(-360, expand=False)]
@@ -57,7 +52,7 @@ def reference(x: np.ndarray[Any, Any], colours: int, p: RotateParams) -> np.ndar
     return np.einsum("cyxj,yxj->cyx", down, weights_x).clip(down.min(axis=-1), down.max(axis=-1))
 
 
-def test_it_turns_clockwise_about_the_centre(gpu: Gpu) -> None:
+def test_it_turns_clockwise_about_the_centre(gpu) -> None:
     """Where light grows steadily to the right, it grows down after a quarter turn; cubics keep straight lines."""
     y, x = np.mgrid[:40, :60].astype(np.float32)
     image = gpu.array(np.stack([x, y]))
@@ -85,7 +80,7 @@ def test_quarter_turns_keep_every_value(clpix, rng, dtype, channels, tmp_path) -
         np.testing.assert_array_equal(result, np.rot90(x, -angle // 90))
 
 
-def test_what_is_not_finite_reaches_two_pixels(gpu: Gpu) -> None:
+def test_what_is_not_finite_reaches_two_pixels(gpu) -> None:
     x = np.ones((1, 21, 21), np.float32)
     x[0, 10, 10] = np.nan
     result = rotate(gpu, gpu.array(x), RotateParams(45, expand=False, background=1)).numpy()[0]
@@ -143,7 +138,7 @@ def test_auto_orient(clpix, rng, orientation, name, tmp_path) -> None:
 
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize("kind", [3, 4])
-def test_an_orientation_is_changed_in_its_place(order: str, kind: int) -> None:
+def test_an_orientation_is_changed_in_its_place(order, kind) -> None:
     """A block by hand: a SHORT, or a LONG as some programs write it, in either byte order; and what is cut off."""
 
     def block(kind: int, value: int) -> bytes:
@@ -158,7 +153,17 @@ def test_an_orientation_is_changed_in_its_place(order: str, kind: int) -> None:
         assert len(exif.oriented(before[:length], 1)) == length
 
 
-def test_a_tiff_file_is_turned_upright(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+def test_an_angle_leaves_the_orientation(clpix, tmp_path) -> None:
+    tags = PIL.Image.Exif()
+    tags[0x0112] = 6
+    PIL.Image.new("RGB", (60, 40)).save(tmp_path / "in.jpg", exif=tags.tobytes())
+    for angle in (90, 10):
+        run = clpix("rotate", tmp_path / "in.jpg", "--angle", angle, "-o", tmp_path / f"{angle}.jpg")
+        assert (run.code, run.err) == (0, "")
+        assert files.read(tmp_path / f"{angle}.jpg").metadata.orientation == 6
+
+
+def test_a_tiff_file_is_turned_upright(clpix, rng, tmp_path) -> None:
     x = rng.integers(0, 256, (4, 6, 3)).astype(np.uint8)
     PIL.Image.fromarray(x).save(tmp_path / "in.tif", tiffinfo={0x0112: 6})
     assert files.read(tmp_path / "in.tif").metadata.orientation == 6
@@ -169,7 +174,7 @@ def test_a_tiff_file_is_turned_upright(clpix: Program, rng: np.random.Generator,
     np.testing.assert_array_equal(result.pixels, np.rot90(x, -1))
 
 
-def test_orientations_in_memory(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_orientations_in_memory(gpu, rng) -> None:
     """What is no orientation is upright."""
     for orientation in (None, 0, 1, 9):
         image = gpu.array(rng.random((2, 5, 7), np.float32))
@@ -181,7 +186,7 @@ def test_orientations_in_memory(gpu: Gpu, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(result.numpy(), image.numpy().transpose(0, 2, 1))
 
 
-def test_one_of_two_is_needed(clpix: Program, tmp_path: Path) -> None:
+def test_one_of_two_is_needed(clpix, tmp_path) -> None:
     for given in ((), ("--angle", 90, "--auto-orient")):
         run = clpix("rotate", tmp_path / "in.png", *given, "-o", tmp_path / "out.png")
         assert run.code == 2 and len(run.err.splitlines()) == 1

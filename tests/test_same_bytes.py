@@ -82,14 +82,14 @@ def written_twice(tmp_path: Path, code: str, *args: object) -> tuple[list[str], 
     return names, [name for name in names if written[0].get(name) != written[1].get(name)]
 
 
-def test_every_format(tmp_path: Path) -> None:
+def test_every_format(tmp_path) -> None:
     names, changed = written_twice(tmp_path, LIBRARY)
     assert len(names) == 4 * sum(len(fmt.dtypes) for fmt in FORMATS) + 6
     assert changed == []
 
 
 @pytest.mark.exhaustive
-def test_every_command(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_every_command(tmp_path, rng) -> None:
     values = rng.random((40, 50, 3)).astype(np.float32)
     dated = {"DateTime": "2001:02:03 04:05:06", "owner": "me"}
     oiio.write_parts(str(tmp_path / "in.exr"), [(values, dated)])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpuops import Gpu, ParameterError
+from gpuops import ParameterError
 from gpuops.batch import together
 from gpuops.batch.job import Job, run_job
 from gpuops.chain import Chain
@@ -97,7 +97,7 @@ def test_exposures_are_means_of_what_is_metered(option, count, clpix, frames) ->
     np.testing.assert_allclose(told_of(run), stops, atol=6e-4)
 
 
-def test_what_is_metered_is_told(clpix: Clpix, frames: list[str]) -> None:
+def test_what_is_metered_is_told(clpix, frames) -> None:
     run = clpix("tonemap", *frames, "-o", "out/", "-v", "--timing-file", "t.csv")
     assert run.code == 0
     rows = [line.split(",") for line in Path("t.csv").read_text().splitlines()]
@@ -120,7 +120,7 @@ DECISIONS = [
 
 
 @pytest.mark.parametrize("given", thinned(DECISIONS, 3))
-def test_one_input_decides_alone(given: str, clpix: Clpix, frames: list[str]) -> None:
+def test_one_input_decides_alone(given, clpix, frames) -> None:
     """Equal frames have equal exposures, so that each is as without neighbours."""
     options = given.split()
     for name in frames[1:3]:
@@ -135,7 +135,7 @@ def test_one_input_decides_alone(given: str, clpix: Clpix, frames: list[str]) ->
     assert np.array_equal(read("one/f0.exr").pixels, read("auto/f0.exr").pixels)
 
 
-def test_by_rows_and_in_chains(clpix: Clpix, frames: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_rows_and_in_chains(clpix, frames, monkeypatch) -> None:
     chain = (
         "blur",
         *frames,
@@ -154,7 +154,7 @@ def test_by_rows_and_in_chains(clpix: Clpix, frames: list[str], monkeypatch: pyt
     close(as_whole, results("two"))
 
 
-def test_two_steps_are_settled_one_after_the_other(clpix: Clpix, frames: list[str]) -> None:
+def test_two_steps_are_settled_one_after_the_other(clpix, frames) -> None:
     step = ("--operator", "linear", "--exposure", "shared")
     both = clpix(
         "tonemap", *frames, *step, "then", "grade", "--exposure", "1", "then", "tonemap", *step, "-o", "out/"
@@ -165,7 +165,7 @@ def test_two_steps_are_settled_one_after_the_other(clpix: Clpix, frames: list[st
     close(results("out"), results("then"))
 
 
-def test_shards_meter_all_inputs(clpix: Clpix, frames: list[str]) -> None:
+def test_shards_meter_all_inputs(clpix, frames) -> None:
     for shard in ("1/2", "2/2"):
         assert clpix("tonemap", *frames, "--exposure", "smooth:3", "--shard", shard, "-o", "parts/").code == 0
     assert clpix("tonemap", *frames, "--exposure", "smooth:3", "-o", "out/").code == 0
@@ -173,7 +173,7 @@ def test_shards_meter_all_inputs(clpix: Clpix, frames: list[str]) -> None:
         assert np.array_equal(part, one)
 
 
-def test_a_new_neighbour_changes_results(clpix: Clpix, frames: list[str]) -> None:
+def test_a_new_neighbour_changes_results(clpix, frames) -> None:
     command = ("--exposure", "smooth:3", "-o", "out/", "--journal", "j")
     assert clpix("tonemap", *frames[:5], *command).code == 0
     before = [Path(f"out/f{number}.exr").stat().st_mtime_ns for number in range(5)]
@@ -190,7 +190,7 @@ def test_a_new_neighbour_changes_results(clpix: Clpix, frames: list[str]) -> Non
 
 
 @pytest.mark.parametrize("more", [(), ("--update",)])
-def test_a_damaged_frame_has_no_part_in_it(more: tuple[str, ...], clpix: Clpix, frames: list[str]) -> None:
+def test_a_damaged_frame_has_no_part_in_it(more, clpix, frames) -> None:
     Path(frames[2]).write_bytes(Path(frames[2]).read_bytes()[:200])
     run = clpix("tonemap", *frames, "--exposure", "shared", "-o", "out/", *more)
     assert run.code == 1
@@ -205,7 +205,7 @@ def test_a_damaged_frame_has_no_part_in_it(more: tuple[str, ...], clpix: Clpix, 
     assert not Path("out/f2.exr").exists()
 
 
-def test_frames_of_an_animation(clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frames_of_an_animation(clpix, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     first, *others = (Image.new("RGB", (9, 7), (v, v, v)) for v in (40, 90, 200))
     first.save("a.webp", save_all=True, append_images=others, duration=40, lossless=True)
@@ -220,12 +220,12 @@ def test_frames_of_an_animation(clpix: Clpix, tmp_path: Path, monkeypatch: pytes
     ] * 3  # 0.18, as sRGB
 
 
-def test_a_plan_says_it(clpix: Clpix, frames: list[str]) -> None:
+def test_a_plan_says_it(clpix, frames) -> None:
     run = clpix("tonemap", *frames, "--exposure", "shared", "-o", "out/", "--explain")
     assert "first measures log-mean of all inputs" in run.out
 
 
-def test_a_recipe_keeps_it(clpix: Clpix, frames: list[str]) -> None:
+def test_a_recipe_keeps_it(clpix, frames) -> None:
     command = ("tonemap", *frames, "--exposure", "smooth:5", "--operator", "aces-hill")
     assert clpix(*command, "-o", "out/", "--save-recipe", "r.toml").code == 0
     assert 'exposure = "smooth:5"' in Path("r.toml").read_text()
@@ -236,14 +236,14 @@ def test_a_recipe_keeps_it(clpix: Clpix, frames: list[str]) -> None:
         assert np.array_equal(one, other)
 
 
-def test_a_job_that_measures_can_be_sent(gpu: Gpu, frames: list[str]) -> None:
+def test_a_job_that_measures_can_be_sent(gpu, frames) -> None:
     jobs = [Job(name, Chain(TonemapParams(exposure="shared")), f"{name}.png") for name in frames]  # type: ignore[arg-type]
     sent = pickle.loads(pickle.dumps(together._measuring(jobs[0], 0)))
     assert run_job(gpu, sent).exposure == pytest.approx(log_means(frames)[0], abs=1e-4)
     assert not Path(sent.target).exists()
 
 
-def test_what_is_refused(clpix: Clpix, frames: list[str]) -> None:
+def test_what_is_refused(clpix, frames) -> None:
     for text, why in {
         "smooth:4": "takes an odd number of inputs from 3 on, not 4",
         "smooth:1": "takes an odd number of inputs from 3 on, not 1",

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
-from gpuops import Gpu
 from gpuops.ops.sharpen import SharpenParams, sharpen
 
 from . import tolerance
@@ -28,7 +27,7 @@ def reference(x: np.ndarray, colours: int, p: SharpenParams) -> np.ndarray:  # t
 
 
 @pytest.mark.parametrize("sigma", [1.5, 9.0])
-def test_a_panorama_has_no_seam(gpu: Gpu, rng: np.random.Generator, sigma: float) -> None:
+def test_a_panorama_has_no_seam(gpu, rng, sigma) -> None:
     """A turned panorama is turned when it is sharpened."""
     x = rng.gamma(0.5, 2, (3, 24, 96)).astype(np.float32)
     params = SharpenParams(sigma, border="wrap-x")

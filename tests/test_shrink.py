@@ -12,7 +12,6 @@ import pywt
 from scipy.fft import dct, idct
 from skimage.restoration import denoise_wavelet
 
-from gpuops import Gpu
 from gpuops.errors import ParameterError
 from gpuops.params.dwt import (
     DENOISE_SPACES,
@@ -48,7 +47,7 @@ def noisy(scene: Array, rng: np.random.Generator) -> Array:
 
 @pytest.mark.parametrize("substitute", [0.0, -2.5])
 @pytest.mark.parametrize("mode", shrink.MODES)
-def test_threshold_is_pywts(gpu: Gpu, rng: np.random.Generator, mode: str, substitute: float) -> None:
+def test_threshold_is_pywts(gpu, rng, mode, substitute) -> None:
     x = rng.standard_normal((3, 20, 31)).astype(np.float32)
     x[0, 0, :5] = 0.7, -0.7, 0.0, np.inf, -np.inf  # the threshold itself is not below it
     for value in (0.7, -0.7) if mode in ("greater", "less") else (0.7,):
@@ -58,14 +57,14 @@ def test_threshold_is_pywts(gpu: Gpu, rng: np.random.Generator, mode: str, subst
         np.testing.assert_allclose(result, expected, atol=TOLERANCE["shrink"])
 
 
-def test_threshold_of_zero_leaves_everything(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_threshold_of_zero_leaves_everything(gpu, rng) -> None:
     x = rng.standard_normal((5, 7)).astype(np.float32)
     x[0, :3] = 0, np.nan, 1e-38
     for mode in ("soft", "hard", "garrote"):
         np.testing.assert_array_equal(threshold(gpu, x, 0, mode), x)
 
 
-def test_bad_thresholds(gpu: Gpu) -> None:
+def test_bad_thresholds(gpu) -> None:
     x = np.zeros((4, 4))
     for value, mode, message in [
         (-1, "soft", "0 or more"),
@@ -101,7 +100,7 @@ def values(rng: np.random.Generator, shape: tuple[int, ...]) -> list[Array]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_medians_and_largest_are_numpys(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
+def test_medians_and_largest_are_numpys(gpu, rng, shape) -> None:
     for x, y in zip(values(rng, shape), values(rng, (shape[0], 9, 2)), strict=True):
         found = statistics.medians(gpu.array(x))
         np.testing.assert_array_equal(found, np.median(np.abs(x).astype(float), axis=(1, 2)))
@@ -112,7 +111,7 @@ def test_medians_and_largest_are_numpys(gpu: Gpu, rng: np.random.Generator, shap
             assert (value, reached) == (ordered[-count], np.count_nonzero(ordered >= value))
 
 
-def test_mean_squares_as_in_double(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_mean_squares_as_in_double(gpu, rng) -> None:
     for shape in SHAPES:
         x = (1 + 1e-4 * rng.standard_normal(shape)).astype(np.float32)
         found = statistics.mean_squares([gpu.array(x), gpu.array(np.zeros((shape[0], 0, 4), np.float32))])
@@ -120,7 +119,7 @@ def test_mean_squares_as_in_double(gpu: Gpu, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(found, [expected, 0 * expected], rtol=TOLERANCE["mean square"])
 
 
-def test_mean_squares_that_overflow_are_infinite(gpu: Gpu) -> None:
+def test_mean_squares_that_overflow_are_infinite(gpu) -> None:
     """An infinite mean square means that nothing is taken for noise."""
     x = np.full((1, 40, 40), 1e25, np.float32)
     assert statistics.mean_squares([gpu.array(x)]) == np.inf
@@ -159,7 +158,7 @@ def test_thresholds_and_bands_are_those_of_the_formulas(gpu, noisy, kind, estima
 
 
 @pytest.mark.parametrize("mode", ["soft", "hard"])
-def test_bayes_is_skimages(gpu: Gpu, noisy: Array, mode: str) -> None:
+def test_bayes_is_skimages(gpu, noisy, mode) -> None:
     options = {"wavelet": "db2", "wavelet_levels": 3, "method": "BayesShrink", "mode": mode}
     params = DwtParams("db2", "symmetric", 3), ShrinkParams(mode, estimate="bayes")
     expected = denoise_wavelet(noisy, **options)
@@ -200,7 +199,7 @@ def test_colours_are_denoised_in_a_space(gpu, scene, rng, space) -> None:
 
 
 @pytest.mark.parametrize("kind", ESTIMATES)
-def test_shrinking_takes_noise_away(gpu: Gpu, rng: np.random.Generator, scene: Array, kind: str) -> None:
+def test_shrinking_takes_noise_away(gpu, rng, scene, kind) -> None:
     sigma = np.array([0.05, 0.1, 0.02, 0.0], np.float32)
     noisy = scene + sigma[:, None, None] * rng.standard_normal(scene.shape).astype(np.float32)
     image = gpu.array(noisy)
@@ -225,7 +224,7 @@ def test_shrinking_takes_noise_away(gpu: Gpu, rng: np.random.Generator, scene: A
 
 
 @pytest.mark.parametrize("name", ["haar", "bior2.2", "bior4.4", "dd13/7", "db3"])
-def test_noise_in_every_band(gpu: Gpu, rng: np.random.Generator, name: str) -> None:
+def test_noise_in_every_band(gpu, rng, name) -> None:
     white = rng.standard_normal((1, 512, 512), dtype=np.float32)
     _, details = transform.decompose(gpu.array(white), DwtParams(name, "symmetric", 3))
     for bands, sigmas in zip(details, noise.levels(details, name), strict=True):
@@ -240,7 +239,7 @@ def test_noise_in_every_band(gpu: Gpu, rng: np.random.Generator, name: str) -> N
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (2, 2), (3, 5)])
-def test_denoising_of_small_images(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int]) -> None:
+def test_denoising_of_small_images(gpu, rng, shape) -> None:
     noisy = 0.5 + 0.1 * rng.standard_normal(shape)
     result = denoise(gpu, noisy, DwtParams(levels=3), ShrinkParams("visu"), spins=3)
     assert result.shape == shape and np.isfinite(result).all()
@@ -248,7 +247,7 @@ def test_denoising_of_small_images(gpu: Gpu, rng: np.random.Generator, shape: tu
         assert result.std() < 0.05  # the noise of a single line is estimated, too
 
 
-def test_bad_denoising(gpu: Gpu, noisy: Array) -> None:
+def test_bad_denoising(gpu, noisy) -> None:
     bayes = ShrinkParams("bayes")
     for spins in (0, 65):
         with pytest.raises(ParameterError, match="from 1 to 64"):
@@ -279,7 +278,7 @@ def test_bad_denoising(gpu: Gpu, noisy: Array) -> None:
 
 
 @pytest.mark.parametrize("percent", [0.001, 5, 60, 100])
-def test_kept_are_the_largest(gpu: Gpu, scene: Array, rng: np.random.Generator, percent: float) -> None:
+def test_kept_are_the_largest(gpu, scene, rng, percent) -> None:
     noisy = (scene + 0.01 * rng.standard_normal(scene.shape)).astype(np.float32)
     image = gpu.array(noisy)
     image.alpha = True
@@ -305,7 +304,7 @@ def test_kept_are_the_largest(gpu: Gpu, scene: Array, rng: np.random.Generator, 
     assert error == pytest.approx(left_out, rel=TOLERANCE["threshold"], abs=TOLERANCE["denoise"])
 
 
-def test_equals_of_the_last_one_kept_are_kept(gpu: Gpu) -> None:
+def test_equals_of_the_last_one_kept_are_kept(gpu) -> None:
     x = np.tile(np.array([[1.0, 0.0], [0.0, 0.0]]), (8, 8))  # haar: a quarter each of cA, cH, cV, cD, all 0.5
     first, *details = wavedec2(gpu, gpu.array(x[None].astype(np.float32)), "haar", "periodization", 1)
     _, kept = keep(transform.flat(first, details), KeepParams(10))

@@ -64,12 +64,12 @@ def pages(site: Path) -> dict[Path, Page]:
     return {path: Page(path) for path in sorted(site.rglob("*.html"))}
 
 
-def test_every_page_of_the_docs_is_there(site: Path) -> None:
+def test_every_page_of_the_docs_is_there(site) -> None:
     for source in DOCS.rglob("*.md"):
         assert (site / source.relative_to(DOCS)).with_suffix(".html").is_file(), source
 
 
-def test_links_and_anchors_exist(site: Path, pages: dict[Path, Page]) -> None:
+def test_links_and_anchors_exist(site, pages) -> None:
     checked = 0
     for path, page in pages.items():
         for link in page.links:
@@ -84,7 +84,7 @@ def test_links_and_anchors_exist(site: Path, pages: dict[Path, Page]) -> None:
     assert checked > 1000
 
 
-def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Page]) -> None:
+def test_nothing_is_loaded_from_elsewhere(site, pages) -> None:
     for path, page in pages.items():
         for address in page.loaded:
             parts = urlsplit(address)
@@ -95,7 +95,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Page]) -
         assert not re.search(r"url\([\"']?(?:https?:)?//|@import", style.read_text(encoding="utf-8")), style
 
 
-def test_links_of_the_readme_exist(pages: dict[Path, Page], site: Path) -> None:
+def test_links_of_the_readme_exist(pages, site) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not urlsplit(link).scheme]
     for link in links:
@@ -107,7 +107,7 @@ def test_links_of_the_readme_exist(pages: dict[Path, Page], site: Path) -> None:
     assert len(links) > 20
 
 
-def test_operations_and_modules_have_their_reference(pages: dict[Path, Page], site: Path) -> None:
+def test_operations_and_modules_have_their_reference(pages, site) -> None:
     operations = pages[site / "operations.html"]
     for name in OPERATIONS:
         assert any(anchor == name or anchor.startswith(f"{name}-") for anchor in operations.anchors), name

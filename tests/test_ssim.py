@@ -51,7 +51,7 @@ def test_conventions_are_those_of_skimage(gpu, rng, beyond, convention) -> None:
     check(gpu, rng, (2, beyond[0] + size, beyond[1] + size), convention)
 
 
-def test_known_values(gpu: Gpu) -> None:
+def test_known_values(gpu) -> None:
     for size, rgb, luma in (((96, 128), 0.9539414, 0.9420064), ((192, 256), 0.9773193, 0.9711001)):
         a, b = reference.pair(*size)
         assert structural_similarity(gpu, a, b, data_range=1.0) == pytest.approx(rgb, abs=1e-6)
@@ -64,7 +64,7 @@ def test_known_values(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("size", [(176, 176), (177, 211), (223, 180)], ids=str)
-def test_multiscale(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]) -> None:
+def test_multiscale(gpu, rng, size) -> None:
     a, b = noisy(rng, (2, *size))
     expected = reference.multiscale(a, b, 2.0)
     result = multiscale_structural_similarity(gpu, a, b, data_range=2.0)
@@ -72,7 +72,7 @@ def test_multiscale(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]) -
     assert result < 0.999
 
 
-def test_a_negative_mean_of_a_scale_counts_as_0(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_a_negative_mean_of_a_scale_counts_as_0(gpu, rng) -> None:
     a = rng.random((1, 180, 180), np.float32)
     assert reference.terms(a[0], 1 - a[0], 1.0)[1].mean() < -0.9
     assert multiscale_structural_similarity(gpu, a, 1 - a, data_range=1.0) == 0
@@ -83,7 +83,7 @@ def test_a_negative_mean_of_a_scale_counts_as_0(gpu: Gpu, rng: np.random.Generat
     [((1, 1), 2), ((1, 7), 3), ((5, 2), 4), ((12, 13), 5), ((30, 35), 2), ((30, 35), 3)],
     ids=str,
 )
-def test_shrunk(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], factor: int) -> None:
+def test_shrunk(gpu, rng, size, factor) -> None:
     x = 1e4 + rng.random((2, *size), np.float32)
     if factor > 2 * min(size):
         return  # farther beyond the edge than images are mirrored
@@ -155,7 +155,7 @@ def test_what_is_not_finite_against_another_value_gives_nan(gpu, rng, place, one
     np.testing.assert_array_equal(np.isfinite(full.numpy()), ~near)
 
 
-def test_images_on_the_device_runs_and_the_map_give_the_same_bits(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_images_on_the_device_runs_and_the_map_give_the_same_bits(gpu, rng) -> None:
     a, b = noisy(rng, (3, 201, 307))
     first, second = gpu.array(a), gpu.array(b)
     for function in (structural_similarity, multiscale_structural_similarity):
@@ -164,7 +164,7 @@ def test_images_on_the_device_runs_and_the_map_give_the_same_bits(gpu: Gpu, rng:
     assert isinstance(full, Image) and mean == structural_similarity(gpu, a, b, data_range=1.0)
 
 
-def test_operands_without_meaning(gpu: Gpu) -> None:
+def test_operands_without_meaning(gpu) -> None:
     a = np.zeros((3, 175, 300), np.float32)
     with pytest.raises(ParameterError, match="176×176 pixels or more, not 300×175: use SSIM"):
         multiscale_structural_similarity(gpu, a, a, data_range=1.0)

@@ -42,7 +42,7 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int, int]) -> No
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_formulas(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]) -> None:
+def test_formulas(gpu, rng, size) -> None:
     for planes in (1, 3):
         check(gpu, rng, (planes, *size))
 
@@ -54,7 +54,7 @@ def test_light_far_above_white(gpu, kind) -> None:
 
 
 @pytest.mark.parametrize("size", [(256, 300), (509, 263)], ids=str)
-def test_six_scales(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]) -> None:
+def test_six_scales(gpu, rng, size) -> None:
     a, b = noisy(rng, (3, *size))
     assert reference.norms(a, b).shape == (3, 12, 3)
     check(gpu, rng, (3, *size))
@@ -72,7 +72,7 @@ PROGRAM = {
 
 
 @pytest.mark.parametrize("size", PROGRAM, ids=str)
-def test_scores_are_those_of_the_reference_program(gpu: Gpu, size: tuple[int, int]) -> None:
+def test_scores_are_those_of_the_reference_program(gpu, size) -> None:
     a, b = (srgb_light(v) for v in metrics_ssim.pair(*size))
     for pair, expected in zip(((a, b), (b, a)), PROGRAM[size], strict=True):
         score = ssimulacra2(gpu, *pair)
@@ -86,7 +86,7 @@ def test_the_window_is_that_of_the_recursive_gaussian() -> None:
 
 
 @pytest.mark.parametrize("sigma", [1e-2, 1e-3, 1e-4])
-def test_small_errors_are_not_lost_to_rounding(gpu: Gpu, rng: np.random.Generator, sigma: float) -> None:
+def test_small_errors_are_not_lost_to_rounding(gpu, rng, sigma) -> None:
     a = (0.4 + 0.05 * rng.random((3, 64, 70))).astype(np.float32)
     b = (a + rng.normal(0, sigma, a.shape)).astype(np.float32)
     expected = reference.score(a, b)
@@ -102,7 +102,7 @@ def test_equal_pictures_have_exactly_100_with_nan_and_infinity_in_them(gpu, rng)
     assert ssimulacra2(gpu, black, black) == 100
 
 
-def test_what_is_not_finite_against_another_value_gives_nan(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_what_is_not_finite_against_another_value_gives_nan(gpu, rng) -> None:
     a = noisy(rng, (3, 67, 141))[0]
     for one, other in ((np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (np.inf, 0.5), (np.inf, -np.inf)):
         for place in ((0, 0, 0), (2, 64, 128)):
@@ -114,13 +114,13 @@ def test_what_is_not_finite_against_another_value_gives_nan(gpu: Gpu, rng: np.ra
     assert not ssimulacra2(gpu, a, second) > -1e6
 
 
-def test_images_on_the_device_and_runs_give_the_same_bits(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_images_on_the_device_and_runs_give_the_same_bits(gpu, rng) -> None:
     a, b = noisy(rng, (3, 201, 307))
     first, second = gpu.array(a), gpu.array(b)
     assert ssimulacra2(gpu, first, second) == ssimulacra2(gpu, a, b) == ssimulacra2(gpu, first, second)
 
 
-def test_operands_without_meaning(gpu: Gpu) -> None:
+def test_operands_without_meaning(gpu) -> None:
     a = np.zeros((3, 20, 20), np.float32)
     with pytest.raises(ParameterError, match="8×8 pixels or more, not 20×7: use another metric"):
         ssimulacra2(gpu, a[:, :7], a[:, :7])

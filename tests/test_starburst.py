@@ -9,7 +9,8 @@ import pytest
 from scipy import ndimage
 from scipy.special import j1
 
-from gpuops import Gpu, ParameterError
+from gpuops import DeviceError, ParameterError
+from gpuops.errors import TooLongError
 from gpuops.glow import starburst
 from gpuops.glow.bloom import bloom
 from gpuops.ops.bloom import BloomParams
@@ -35,7 +36,7 @@ def check(kernel: Array, expected: Array) -> None:
     assert kernel.min() >= 0
 
 
-def test_a_round_aperture_makes_airys_pattern(gpu: Gpu) -> None:
+def test_a_round_aperture_makes_airys_pattern(gpu) -> None:
     pattern = starburst._pattern(gpu, Aperture(roundness=1.0)).numpy()[0]
     v = np.maximum(np.arange(pattern.shape[1]) * starburst._STEP, 1e-9)
     envelope = np.minimum(1, 8 / (np.pi * v**3))
@@ -43,7 +44,7 @@ def test_a_round_aperture_makes_airys_pattern(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("blades", [3, 4, 6, 9])
-def test_a_polygon_makes_rays(gpu: Gpu, blades: int) -> None:
+def test_a_polygon_makes_rays(gpu, blades) -> None:
     """Along the ray and off it, over four and more powers of ten."""
     aperture = Aperture(blades)
     pattern = starburst._pattern(gpu, aperture).numpy()[0]
@@ -81,12 +82,12 @@ def test_colour_matching_functions() -> None:
     ],
     ids=str,
 )
-def test_kernel(gpu: Gpu, aperture: Aperture, radius: float, reach: float) -> None:
+def test_kernel(gpu, aperture, radius, reach) -> None:
     kernel = starburst.starburst(gpu, aperture, radius, reach)
     check(kernel, reference(aperture, reach, starburst.RADIUS / radius, every=5))
 
 
-def test_small_radii_leave_all_in_the_pixel(gpu: Gpu) -> None:
+def test_small_radii_leave_all_in_the_pixel(gpu) -> None:
     """The light beyond the pixel grows as the radius does, through one pixel and on."""
     outside = []
     for radius in (0.0, 0.25, 0.5, 1.0, 1.01):
@@ -99,7 +100,7 @@ def test_small_radii_leave_all_in_the_pixel(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize(("planes", "alpha"), [(1, False), (2, True), (3, False), (4, True)])
-def test_bloom_is_its_definition(gpu: Gpu, rng: np.random.Generator, planes: int, alpha: bool) -> None:
+def test_bloom_is_its_definition(gpu, rng, planes, alpha) -> None:
     """Light by the kernel in darkness, and what would leave stays."""
     x = np.exp(rng.normal(-1, 2, (planes, 33, 47)))
     if alpha:
@@ -118,7 +119,7 @@ def test_bloom_is_its_definition(gpu: Gpu, rng: np.random.Generator, planes: int
     assert np.abs(result - (x + added)).max() <= TOLERANCE["convolution"] * x.max()
 
 
-def test_light_is_kept(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_light_is_kept(gpu, rng) -> None:
     params = BloomParams(method="fft", strength=1.0, radius=0.4)
     constant = np.full((3, 30, 50), 7.3, np.float32)
     np.testing.assert_allclose(
@@ -129,6 +130,26 @@ def test_light_is_kept(gpu: Gpu, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(result.mean((1, 2), dtype=np.float64), x.mean((1, 2)), rtol=ROUNDINGS)
 
 
+def test_what_is_kept_is_for_one_size_and_aperture(gpu, rng) -> None:
+    params = BloomParams(method="fft", strength=1.0, radius=0.2)
+    x, other = rng.random((3, 20, 30)), rng.random((3, 31, 17))
+    first = bloom(gpu, on(gpu, x), params).numpy()
+    bloom(gpu, on(gpu, other), params)
+    np.testing.assert_array_equal(bloom(gpu, on(gpu, x), params).numpy(), first)
+    turned = BloomParams(method="fft", strength=1.0, radius=0.2, aperture=Aperture(5))
+    assert np.abs(bloom(gpu, on(gpu, x), turned).numpy() - first).max() > 1e-4
+
+
+def test_local_memory_too_small(gpu, monkeypatch) -> None:
+    def too_long(*_: object) -> None:
+        raise TooLongError("rows")
+
+    monkeypatch.setattr(starburst.fft, "convolution", too_long)
+    gpu.plans.pop("starburst", None)
+    with pytest.raises(DeviceError, match="use a smaller radius or image"):
+        starburst.glow(gpu, on(gpu, np.ones((1, 8, 8))), Aperture(), 0.1)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -137,6 +158,6 @@ def test_light_is_kept(gpu: Gpu, rng: np.random.Generator) -> None:
         ({"roundness": 1.1}, "roundness"), ({"roundness": math.nan}, "roundness"),
     ],
 )  # fmt: skip
-def test_refused_parameters(options: dict[str, float], message: str) -> None:
+def test_refused_parameters(options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         Aperture(**options)

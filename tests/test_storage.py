@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +22,7 @@ from gpuops.ops.write import WriteParams
 from gpuops.params.storage import CODECS, SUBSAMPLINGS, Storage
 
 from .choices import pairs, thinned
-from .conftest import Run
 
-Clpix = Callable[..., Run]
 Pixels = np.ndarray
 
 #: The sampling factors of brightness, across and down, that the frame header (SOF) has for each subsampling.
@@ -68,7 +65,7 @@ def frame(path: Path) -> dict[int, tuple[int, int]]:
 
 
 @pytest.mark.parametrize("quality", [1, 30, 75, 95, 100])
-def test_jpeg_has_pillows_tables(tmp_path: Path, rng: np.random.Generator, quality: int) -> None:
+def test_jpeg_has_pillows_tables(tmp_path, rng, quality) -> None:
     what = picture(rng, "uint8")
     usual = io.BytesIO()
     PIL.fromarray(what.pixels).save(usual, "JPEG", quality=quality)
@@ -77,21 +74,21 @@ def test_jpeg_has_pillows_tables(tmp_path: Path, rng: np.random.Generator, quali
 
 
 @pytest.mark.parametrize("subsampling", SUBSAMPLINGS)
-def test_jpeg_says_its_subsampling(tmp_path: Path, rng: np.random.Generator, subsampling: str) -> None:
+def test_jpeg_says_its_subsampling(tmp_path, rng, subsampling) -> None:
     path = written(tmp_path, "a.jpg", picture(rng, "uint8"), Storage(subsampling=subsampling))
     assert frame(path) == {1: FACTORS[subsampling], 2: (1, 1), 3: (1, 1)}
     gray = written(tmp_path, "gray.jpg", picture(rng, "uint8", (20, 20, 1)), Storage(subsampling=subsampling))
     assert len(frame(gray)) == 1
 
 
-def test_jpeg_by_itself(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_jpeg_by_itself(tmp_path, rng) -> None:
     what = picture(rng, "uint8")
     plain = written(tmp_path, "a.jpg", what, Storage()).read_bytes()
     assert plain == written(tmp_path, "b.jpg", what, Storage(95, "4:4:4")).read_bytes()
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.webp"])
-def test_size_and_error_follow_quality(tmp_path: Path, rng: np.random.Generator, name: str) -> None:
+def test_size_and_error_follow_quality(tmp_path, rng, name) -> None:
     what = picture(rng, "uint8", (96, 96, 3))
     sizes, errors = [], []
     for quality in (5, 40, 75, 95):
@@ -103,7 +100,7 @@ def test_size_and_error_follow_quality(tmp_path: Path, rng: np.random.Generator,
 
 
 @pytest.mark.parametrize("level", ["", ":0", ":9"])
-def test_lossless_webp(tmp_path: Path, rng: np.random.Generator, level: str) -> None:
+def test_lossless_webp(tmp_path, rng, level) -> None:
     what = picture(rng, "uint8", (20, 31, 4))
     what.pixels[:9, :, 3] = 0  # whose colours stay
     path = written(tmp_path, "a.webp", what, Storage(compression=f"lossless{level}"))
@@ -113,7 +110,7 @@ def test_lossless_webp(tmp_path: Path, rng: np.random.Generator, level: str) -> 
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
-def test_png_levels(tmp_path: Path, rng: np.random.Generator, dtype: str) -> None:
+def test_png_levels(tmp_path, rng, dtype) -> None:
     what = picture(rng, dtype, (90, 120, 1))
     sizes = {}
     for way in ("none", "0", "deflate:1", "6", "deflate", "9"):
@@ -132,7 +129,7 @@ TIFF = [*CODECS["TIFF"].methods, "deflate:9", "zstd:9", "3"]
 @pytest.mark.parametrize(
     ("way", "dtype"), thinned(pairs(TIFF, ("uint8", "uint16", "float16", "float32")), 4, arguments=2)
 )
-def test_tiff(tmp_path: Path, rng: np.random.Generator, way: str, dtype: str) -> None:
+def test_tiff(tmp_path, rng, way, dtype) -> None:
     tags = {"none": 1, "lzw": 5, "deflate": 8, "zstd": 50000, "packbits": 32773, "3": 8}
     for shape in ((37, 53, 3), (1, 1, 1), (150, 311, 2)):
         what = picture(rng, dtype, shape)
@@ -150,7 +147,7 @@ def test_tiff(tmp_path: Path, rng: np.random.Generator, way: str, dtype: str) ->
 
 
 @pytest.mark.parametrize("way", ["deflate:9", "packbits"])
-def test_tiff_by_rows_is_the_same_file(tmp_path: Path, rng: np.random.Generator, way: str) -> None:
+def test_tiff_by_rows_is_the_same_file(tmp_path, rng, way) -> None:
     what, storage = picture(rng, "uint16", (701, 333, 3)), Storage(compression=way)
     whole = written(tmp_path, "whole.tif", what, storage).read_bytes()
     with files.writing(tmp_path / "rows.tif", what, storage=storage) as put:
@@ -159,7 +156,7 @@ def test_tiff_by_rows_is_the_same_file(tmp_path: Path, rng: np.random.Generator,
     assert (tmp_path / "rows.tif").read_bytes() == whole
 
 
-def test_tiff_keeps_its_metadata(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_tiff_keeps_its_metadata(tmp_path, rng) -> None:
     with io.BytesIO() as file:
         exif = PIL.Exif()
         exif[0x010E] = "a meadow"
@@ -179,7 +176,7 @@ def test_tiff_keeps_its_metadata(tmp_path: Path, rng: np.random.Generator) -> No
         pairs([*CODECS["EXR"].methods, "zip:9", "zips:1", "dwaa:300"], ("float16", "float32")), 4, arguments=2
     ),
 )
-def test_exr(tmp_path: Path, rng: np.random.Generator, way: str, dtype: str) -> None:
+def test_exr(tmp_path, rng, way, dtype) -> None:
     what = picture(rng, dtype)
     path = written(tmp_path, "a.exr", what, Storage(compression=way))
     name = way.partition(":")[0]
@@ -192,7 +189,7 @@ def test_exr(tmp_path: Path, rng: np.random.Generator, way: str, dtype: str) -> 
         np.testing.assert_allclose(pixels, what.pixels, atol=0.1)
 
 
-def test_levels_of_dwa_lose_more_for_less(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_levels_of_dwa_lose_more_for_less(tmp_path, rng) -> None:
     what = picture(rng, "float16", (80, 90, 3))
     sizes, errors = [], []
     for level in (400, 45, 5):
@@ -203,7 +200,7 @@ def test_levels_of_dwa_lose_more_for_less(tmp_path: Path, rng: np.random.Generat
     assert sizes == sorted(set(sizes)) and errors == sorted(set(errors), reverse=True)
 
 
-def test_npz(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_npz(tmp_path, rng) -> None:
     what = picture(rng, "uint8")
     sizes = [
         written(tmp_path, "a.npz", what, Storage(compression=way)).stat().st_size
@@ -227,7 +224,7 @@ def test_npz(tmp_path: Path, rng: np.random.Generator) -> None:
         ("a.tif", Storage(compression="zstd:99"), "the level of zstd is 1 … 22, not 99"),
     ],
 )
-def test_refused(clpix: Clpix, tmp_path: Path, name: str, storage: Storage, said: str) -> None:
+def test_refused(clpix, tmp_path, name, storage, said) -> None:
     with pytest.raises(ParameterError, match=said.replace("(", r"\(")):
         Job("there is none.png", Chain(FlipParams("both")), name, options=Options(storage=storage))
     with pytest.raises(ParameterError):
@@ -241,7 +238,7 @@ def test_refused(clpix: Clpix, tmp_path: Path, name: str, storage: Storage, said
 
 
 @pytest.mark.parametrize("given", [("--quality", 0), ("--quality", 101), ("--subsampling", "4:1:1")])
-def test_refused_by_themselves(clpix: Clpix, tmp_path: Path, given: tuple[object, ...]) -> None:
+def test_refused_by_themselves(clpix, tmp_path, given) -> None:
     run = clpix("flip", "none.png", "--axis", "both", "-o", tmp_path / "a.jpg", *given)
     assert run.code == 2 and str(given[1]) in run.err
 
@@ -255,7 +252,7 @@ def test_the_recipe_tells_them_apart() -> None:
     assert len({job.recipe for job in jobs}) == 4
 
 
-def test_update_notices_another_quality(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_update_notices_another_quality(clpix, tmp_path, rng) -> None:
     files.write(tmp_path / "in.png", picture(rng, "uint8"))
     command = ("flip", tmp_path / "in.png", "--axis", "both", "-o", tmp_path / "out.jpg", "--update")
     command += ("--journal", tmp_path / "j")
@@ -287,7 +284,7 @@ def test_what_a_chain_writes_on_the_way_has_its_own(clpix, tmp_path, rng) -> Non
     assert not (tmp_path / "b.png").exists()
 
 
-def test_spectra_and_coefficients_refuse_them(clpix: Clpix, tmp_path: Path) -> None:
+def test_spectra_and_coefficients_refuse_them(clpix, tmp_path) -> None:
     files.write(tmp_path / "in.png", Picture(np.zeros((8, 8, 3), np.uint8)))
     for command in ("fft", "dwt"):
         run = clpix(command, tmp_path / "in.png", "-o", tmp_path / "a.exr", "--compression", "zip")
@@ -296,7 +293,7 @@ def test_spectra_and_coefficients_refuse_them(clpix: Clpix, tmp_path: Path) -> N
     assert run.code == 0, run.err
 
 
-def test_the_difference_of_compare(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_the_difference_of_compare(clpix, tmp_path, rng) -> None:
     files.write(tmp_path / "in.png", picture(rng, "uint8"))
     command = ("compare", tmp_path / "in.png", tmp_path / "in.png")
     assert clpix(*command, "--quality", 20).code == 2
@@ -305,7 +302,7 @@ def test_the_difference_of_compare(clpix: Clpix, tmp_path: Path, rng: np.random.
     assert frame(tmp_path / "d.jpg")[1] == (2, 1)
 
 
-def test_standard_output(clpix: Clpix, tmp_path: Path) -> None:
+def test_standard_output(clpix, tmp_path) -> None:
     files.write(tmp_path / "in.png", Picture(np.zeros((8, 8, 3), np.uint8)))
     command = ("flip", tmp_path / "in.png", "--axis", "both", "-o", "-", "--format", "png")
     run = clpix(*command, "--quality", 5)

@@ -158,7 +158,7 @@ def picture(shape: tuple[int, int, int], seed: int = 5) -> Array:
 
 @pytest.mark.cases(2)
 @pytest.mark.parametrize("step", thinned(BY_ROWS, 4), ids=lambda step: re.sub(r"\W+", " ", repr(step))[:60])
-def test_any_blocks_give_the_whole(planned: Gpu, step: Params) -> None:
+def test_any_blocks_give_the_whole(planned, step) -> None:
     """Blocks of one row, of fewer rows than the halo, of a prime number, and all rows."""
     colour = getattr(step, "white_balance", None) is not None  # of which gray has none to balance
     planes = 4 if colour else (1, 3, 4)[(BY_ROWS.index(step) + planned.limits.is_cpu) % 3]
@@ -180,7 +180,7 @@ def test_any_blocks_give_the_whole(planned: Gpu, step: Params) -> None:
 @pytest.mark.parametrize(
     "step", thinned(BY_TRANSFORMS, 5), ids=lambda step: re.sub(r"\W+", " ", repr(step))[:90]
 )
-def test_blocks_that_are_transformed(planned: Gpu, step: BlurParams) -> None:
+def test_blocks_that_are_transformed(planned, step) -> None:
     """Against the whole, which tests/test_blur.py compares with scipy's blurs."""
     planes = (1, 4)[(BY_TRANSFORMS.index(step) + planned.limits.is_cpu) % 2]
     x = picture((planes, 53, 31))
@@ -194,7 +194,7 @@ def test_blocks_that_are_transformed(planned: Gpu, step: BlurParams) -> None:
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(("level", "reads"), [(1, "direct"), (2, "local"), (3, "direct"), (4, "local")])
-def test_bloom_by_rows(gpu: Gpu, monkeypatch: pytest.MonkeyPatch, level: int, reads: str) -> None:
+def test_bloom_by_rows(gpu, monkeypatch, level, reads) -> None:
     """Whichever level stays on the device; pixels that are not finite are counted once."""
     params = BloomParams(strength=0.8, radius=0.2, reads=reads)
     x = picture((3, 301, 43))
@@ -223,7 +223,7 @@ def test_bloom_by_rows(gpu: Gpu, monkeypatch: pytest.MonkeyPatch, level: int, re
         ], 4, arguments=2,
     ),
 )  # fmt: skip
-def test_gaussians_of_bloom_by_rows(planned: Gpu, border: str, shape: tuple[int, int, int]) -> None:
+def test_gaussians_of_bloom_by_rows(planned, border, shape) -> None:
     """They have the same bits as those of the whole, and pixels that are not finite are counted once.
 
     Radii are such that no Gaussian is wide, or some are.
@@ -271,7 +271,7 @@ def test_what_bloom_says_of_a_picture_of_which_the_end_is_cut_off(clpix, tmp_pat
     ],
     ids=str,
 )
-def test_richardson_and_lucy_by_rows(planned: Gpu, params: DeconvolveParams) -> None:
+def test_richardson_and_lucy_by_rows(planned, params) -> None:
     """Their result has the same bits as that of the whole; wide blurs, and many iterations, need many rows."""
     x = picture((4, 437, 40))
     x[3] = np.clip(x[3] / 2, 0, 1)
@@ -280,7 +280,7 @@ def test_richardson_and_lucy_by_rows(planned: Gpu, params: DeconvolveParams) -> 
         np.testing.assert_array_equal(by_rows(planned, Chain(params), x, rows, alpha=True), whole)
 
 
-def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
+def test_who_needs_the_whole_says_so(gpu) -> None:
     """Operations that say nothing, and parameters for which they cannot."""
     shape = 3, 40, 40
     for name in STEPS:
@@ -326,7 +326,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("name", "dtype", "channels"), KINDS)
-def test_rows_of_files_are_those_of_the_whole(tmp_path: Path, name: str, dtype: str, channels: int) -> None:
+def test_rows_of_files_are_those_of_the_whole(tmp_path, name, dtype, channels) -> None:
     path = write(tmp_path / name, (67, 45, channels), dtype)
     whole, rows = files.read(path), files.open_rows(str(path), None, 0)
     assert rows is not None and replace(rows.picture, pixels=whole.pixels) == whole
@@ -334,7 +334,7 @@ def test_rows_of_files_are_those_of_the_whole(tmp_path: Path, name: str, dtype: 
         np.testing.assert_array_equal(np.concatenate(list(rows.rows(count))), whole.pixels)
 
 
-def test_tiles_come_in_whole_rows_of_tiles(tmp_path: Path) -> None:
+def test_tiles_come_in_whole_rows_of_tiles(tmp_path) -> None:
     path = write(tmp_path / "a.tif", (67, 45, 3), "uint8", tiled=True)
     rows = files.open_rows(str(path), None, 0)
     assert rows is not None and rows.least == 16
@@ -343,7 +343,7 @@ def test_tiles_come_in_whole_rows_of_tiles(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.concatenate(found), files.read(path).pixels)
 
 
-def test_small_pictures_are_read_as_a_whole(tmp_path: Path) -> None:
+def test_small_pictures_are_read_as_a_whole(tmp_path) -> None:
     path = write(tmp_path / "a.png", (67, 45, 3), "uint8")
     nbytes = 67 * 45 * 3 * COPIES
     assert files.open_rows(str(path), None, nbytes) is None
@@ -351,7 +351,7 @@ def test_small_pictures_are_read_as_a_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fmt", files.FORMATS, ids=str)
-def test_the_header_tells_what_a_picture_takes(fmt: files.Format, tmp_path: Path) -> None:
+def test_the_header_tells_what_a_picture_takes(fmt, tmp_path) -> None:
     for dtype in fmt.dtypes:
         path = tmp_path / f"{dtype}{fmt.extension}"
         try:
@@ -399,7 +399,7 @@ def test_second_pictures_are_refused_by_their_headers(clpix, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("kind", ["interlaced", "progressive", "planar"])
-def test_what_has_to_be_read_as_a_whole_says_why(tmp_path: Path, kind: str) -> None:
+def test_what_has_to_be_read_as_a_whole_says_why(tmp_path, kind) -> None:
     import PIL.Image
     import tifffile
 
@@ -431,7 +431,7 @@ def test_what_has_to_be_read_as_a_whole_says_why(tmp_path: Path, kind: str) -> N
     ("name", "rows"),
     [("a.png", 1), ("a.png", 13), ("a.tif", 13), ("a.exr", 1), ("a.jpg", 13), ("a.webp", 100), ("a.hdr", 1)],
 )
-def test_files_are_written_by_rows(tmp_path: Path, name: str, rows: int) -> None:
+def test_files_are_written_by_rows(tmp_path, name, rows) -> None:
     """The result is what a whole picture's file holds; PNG, TIFF and EXR without having it in memory."""
     dtype = files.output_dtype(files.format_of(name), "uint8").name
     values = np.moveaxis(picture((3, 67, 45)), 0, 2) / 4
@@ -460,7 +460,7 @@ def test_blocks_of_png_are_strips_of_any_size(tmp_path, monkeypatch, strip) -> N
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_large_tiffs_are_tiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, channels: int) -> None:
+def test_large_tiffs_are_tiled(tmp_path, monkeypatch, channels) -> None:
     """Sizes that are no multiples of a tile, read by another library."""
     import tifffile
 
@@ -477,7 +477,7 @@ def test_large_tiffs_are_tiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     np.testing.assert_array_equal(files.read(tmp_path / "a.tif").pixels, pixels)
 
 
-def test_nothing_is_left_of_a_file_that_fails(tmp_path: Path) -> None:
+def test_nothing_is_left_of_a_file_that_fails(tmp_path) -> None:
     header = Picture(files.unread((9, 9, 3), np.dtype(np.uint8)))
     with pytest.raises(RuntimeError), files.writing(tmp_path / "a.png", header) as put:
         put(np.zeros((3, 9, 3), np.uint8))
@@ -647,7 +647,7 @@ def test_files_are_those_of_the_whole(clpix, tmp_path, monkeypatch, rng, command
             np.testing.assert_allclose(parts.pixels, whole.pixels, rtol=1e-4, atol=1e-5)
 
 
-def test_all_steps_by_rows_are_among_these(gpu: Gpu) -> None:
+def test_all_steps_by_rows_are_among_these(gpu) -> None:
     names = {word for command in ALL_BY_ROWS for word in command}
     for name in STEPS:
         record = operation(name)
@@ -707,7 +707,7 @@ def test_repaired_pixels_are_counted_once_for_each_step(
         assert re.findall(r"(\d+) negative", run.err) == [str(count)], (rows, run.err)
 
 
-def test_a_promise_that_cannot_be_kept(clpix: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_promise_that_cannot_be_kept(clpix, tmp_path) -> None:
     """It says what it would take: a format that is written as a whole, a step that needs all, too little for a row."""
     path = tmp_path / "a.tif"
     files.write(path, Picture(np.zeros((4000, 5000, 3), np.uint8)))
@@ -784,7 +784,7 @@ def test_memory_stays_within_what_was_promised(tmp_path, options, size) -> None:
     assert rows is not None and rows.picture.pixels.shape == (*size, 3)
 
 
-def test_damage_in_the_middle_leaves_nothing(clpix: Callable[..., Any], tmp_path: Path) -> None:
+def test_damage_in_the_middle_leaves_nothing(clpix, tmp_path) -> None:
     path = write(tmp_path / "a.exr", (400, 300, 3), "float16")
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2] + bytes(1000) + content[len(content) // 2 + 1000 :])

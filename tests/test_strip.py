@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +18,7 @@ from gpuops.files import Metadata, Picture
 from gpuops.ops.flip import FlipParams
 
 from .choices import thinned
-from .conftest import Run
 
-Clpix = Callable[..., Run]
 #: EXIF's tags of the orientation, the camera and the time.
 ORIENTATION, MODEL, TIME = 0x0112, 0x0110, 0x0132
 #: TIFF's tags of what pixels are, and where they are in the file.
@@ -44,7 +41,7 @@ def photograph(folder: Path, orientation: int = 6, suffix: str = ".png") -> Path
 
 
 @pytest.mark.parametrize("suffix", thinned([".png", ".tif", ".exr", ".jpg", ".webp", ".npz"], 2))
-def test_nothing_is_left(clpix: Clpix, tmp_path: Path, suffix: str) -> None:
+def test_nothing_is_left(clpix, tmp_path, suffix) -> None:
     path = photograph(tmp_path)
     out, plain = tmp_path / f"out{suffix}", tmp_path / f"plain{suffix}"
     colour = () if suffix in (".exr", ".npz") else ("--colour", "display-p3")
@@ -73,7 +70,7 @@ def test_nothing_is_left(clpix: Clpix, tmp_path: Path, suffix: str) -> None:
             assert not getattr(opened, "text", {})
 
 
-def test_pixels_are_upright(clpix: Clpix, tmp_path: Path) -> None:
+def test_pixels_are_upright(clpix, tmp_path) -> None:
     for orientation in (1, 3, 5, 8):
         path = photograph(tmp_path, orientation)
         assert clpix("convert", path, "-o", tmp_path / "out.png", "--strip", "--overwrite").code == 0
@@ -81,7 +78,7 @@ def test_pixels_are_upright(clpix: Clpix, tmp_path: Path) -> None:
             np.testing.assert_array_equal(np.asarray(after), np.asarray(ImageOps.exif_transpose(before)))
 
 
-def test_those_on_the_way_and_on_stdout(clpix: Clpix, tmp_path: Path) -> None:
+def test_those_on_the_way_and_on_stdout(clpix, tmp_path) -> None:
     path = photograph(tmp_path)
     middle = ("then", "write", tmp_path / "mid.png", "then", "rotate", "--auto-orient")
     assert clpix("convert", path, "-o", tmp_path / "out.png", "--strip", *middle).code == 0
@@ -106,7 +103,7 @@ def test_large_pictures(clpix, tmp_path, monkeypatch, orientation) -> None:
     assert run.code == 1 and (orientation == 1 or "turning it upright for --strip" in run.err), run.err
 
 
-def test_other_commands(clpix: Clpix, tmp_path: Path) -> None:
+def test_other_commands(clpix, tmp_path) -> None:
     path = photograph(tmp_path)
     for command in (("fft", path), ("dwt", path), ("tonemap", path, "--contact-sheet", "--tile-width", "16")):
         run = clpix(*command, "-o", tmp_path / f"{command[0]}.png", "--strip")
@@ -121,7 +118,7 @@ def test_other_commands(clpix: Clpix, tmp_path: Path) -> None:
     assert clpix("info", path, "--strip").code == 2
 
 
-def test_header_attributes_of_exr(clpix: Clpix, tmp_path: Path) -> None:
+def test_header_attributes_of_exr(clpix, tmp_path) -> None:
     places = (0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)
     attributes = {"owner": ("string", "secret"), "chromaticities": ("float[8]", places)}
     what = Picture(np.zeros((4, 6, 3), np.float16), linear=True, metadata=Metadata(attributes=attributes))

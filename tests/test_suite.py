@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,7 +118,7 @@ def test_cases_are_selected() -> None:
         ("{max-flip = 0.2}", "{max-flip = true}", "line 17: case 'b': max-flip must be a number"),
     ],
 )
-def test_errors_name_the_line(before: str, after: str, message: str) -> None:
+def test_errors_name_the_line(before, after, message) -> None:
     assert before in SUITE
     with pytest.raises(ParameterError) as error:
         manifest.parse(SUITE.replace(before, after), "suite.toml")
@@ -127,7 +126,7 @@ def test_errors_name_the_line(before: str, after: str, message: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_pairs_new_missing_and_renamed(tmp_path: Path) -> None:
+def test_pairs_new_missing_and_renamed(tmp_path) -> None:
     out, refs = tmp_path / "out", tmp_path / "refs"
     picture(out / "same.png", 1)
     picture(out / "sub" / "new.png", 2)
@@ -150,7 +149,7 @@ def test_pairs_new_missing_and_renamed(tmp_path: Path) -> None:
     assert renamed.reference.name == "before.png"
 
 
-def test_the_nearest_reference_wins_and_is_named(tmp_path: Path) -> None:
+def test_the_nearest_reference_wins_and_is_named(tmp_path) -> None:
     out, refs = tmp_path / "out", tmp_path / "refs"
     for name in ("a.png", "b.png", "c.png"):
         picture(out / name, 1)
@@ -162,14 +161,14 @@ def test_the_nearest_reference_wins_and_is_named(tmp_path: Path) -> None:
     assert [one.of for one in found if isinstance(one, FilePair)] == ["base", "linux", "nvidia-h200"]
 
 
-def test_names_of_places(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_places(monkeypatch) -> None:
     for platform, name in (("linux", "linux"), ("darwin", "macos"), ("win32", "windows")):
         monkeypatch.setattr(sys, "platform", platform)
         assert places_of("NVIDIA H200", "NVIDIA CUDA") == ("nvidia-h200", "nvidia-cuda", name)
         assert places_of(None, None) == (name,)
 
 
-def test_folders_that_are_not_there(tmp_path: Path) -> None:
+def test_folders_that_are_not_there(tmp_path) -> None:
     with pytest.raises(ParameterError, match="there is no such folder"):
         list(pairs(tmp_path / "none", Folder(str(tmp_path)), ()))
     picture(tmp_path / "out" / "a.png", 1)
@@ -182,7 +181,7 @@ def index(folder: Path) -> Index:
 
 
 @pytest.mark.parametrize("kind", [lambda p: Folder(str(p / "refs")), index], ids=["folder", "index"])
-def test_only_what_differs_is_accepted(tmp_path: Path, kind: Callable[[Path], Folder | Index]) -> None:
+def test_only_what_differs_is_accepted(tmp_path, kind) -> None:
     there = kind(tmp_path)
     a, b = str(picture(tmp_path / "a.png", 1)), str(picture(tmp_path / "b.png", 2))
     assert there.accept({"x.png": a, "y/z.png": b}) == ["x.png", "y/z.png"]
@@ -200,7 +199,7 @@ def test_only_what_differs_is_accepted(tmp_path: Path, kind: Callable[[Path], Fo
     assert (there.nearest("y/z.png", ("linux",)) or ("", ""))[1] == "base"
 
 
-def test_an_index_at_an_address(tmp_path: Path) -> None:
+def test_an_index_at_an_address(tmp_path) -> None:
     pytest.importorskip("fsspec", reason="needs the extra s3")
     there = make_index(str(tmp_path / "refs.json"), "memory://pictures")
     a = str(picture(tmp_path / "a.png", 1))
@@ -225,14 +224,14 @@ def test_an_index_at_an_address(tmp_path: Path) -> None:
         ('{"schema": 1, "store": "s", "pictures": {"x.png": []}}', "64 hex digits"),
     ],
 )
-def test_indexes_that_are_none(tmp_path: Path, text: str, message: str) -> None:
+def test_indexes_that_are_none(tmp_path, text, message) -> None:
     path = tmp_path / "refs.json"
     path.write_text(text)
     with pytest.raises(ParameterError, match=message):
         references(str(path))
 
 
-def test_a_store_that_lost_a_file_or_has_another(tmp_path: Path) -> None:
+def test_a_store_that_lost_a_file_or_has_another(tmp_path) -> None:
     there = index(tmp_path)
     there.accept({"x.png": (source := str(picture(tmp_path / "a.png", 1)))})
     (path,) = (tmp_path / "store").rglob("*.png")
@@ -258,7 +257,7 @@ def a_run(tmp_path: Path) -> Run:
     return Run([*outcomes, Outcome("d.png", "missing")], {})
 
 
-def test_accepting_takes_what_was_seen(tmp_path: Path) -> None:
+def test_accepting_takes_what_was_seen(tmp_path) -> None:
     run, there = a_run(tmp_path), Folder(str(tmp_path / "refs"))
     chosen = accepting.choose(run)
     assert list(chosen) == ["a.png", "c.png"]
@@ -277,7 +276,7 @@ def test_accepting_takes_what_was_seen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["../x.png", "/tmp/x.png", "a/../../x.png", ".git/x.png", "a.sh", "a\0.png", "link/x.png"]
 )
-def test_a_report_of_others_writes_nothing_elsewhere(tmp_path: Path, name: str) -> None:
+def test_a_report_of_others_writes_nothing_elsewhere(tmp_path, name) -> None:
     there, path = Folder(str(tmp_path / "refs")), picture(tmp_path / "out" / "a.png", 1)
     (tmp_path / "refs").mkdir()
     (tmp_path / "refs" / "link").symlink_to(tmp_path)
@@ -289,9 +288,7 @@ def test_a_report_of_others_writes_nothing_elsewhere(tmp_path: Path, name: str) 
 
 
 @pytest.mark.parametrize("kind", [lambda p: Folder(str(p / "refs")), index], ids=["folder", "index"])
-def test_references_without_a_result_go_if_wanted(
-    tmp_path: Path, kind: Callable[[Path], Folder | Index]
-) -> None:
+def test_references_without_a_result_go_if_wanted(tmp_path, kind) -> None:
     there = kind(tmp_path)
     for number, (name, place) in enumerate([("a.png", "base"), ("a.png", "linux"), ("b.png", "base")]):
         there.accept({name: str(picture(tmp_path / f"{number}.png", number))}, place)
@@ -324,7 +321,7 @@ while True:
 @pytest.mark.exhaustive
 @pytest.mark.skipif(os.name != "posix", reason="there is no kill -9")
 @pytest.mark.parametrize("kind", ["folder", "index"])
-def test_a_kill_leaves_old_or_new_references(tmp_path: Path, kind: str) -> None:
+def test_a_kill_leaves_old_or_new_references(tmp_path, kind) -> None:
     where = str(index(tmp_path).path if kind == "index" else tmp_path / "refs")
     sources = [str(picture(tmp_path / f"{k}.png", k)) for k in range(2)]
     known = {sha256_of(path) for path in sources}
@@ -342,7 +339,7 @@ def test_a_kill_leaves_old_or_new_references(tmp_path: Path, kind: str) -> None:
             assert len(found) <= 1  # all references change at once
 
 
-def test_cases_run_and_say_how_they_ended(tmp_path: Path) -> None:
+def test_cases_run_and_say_how_they_ended(tmp_path) -> None:
     def case(name: str, program: str, timeout: float = 60) -> manifest.Case:
         return manifest.Case(
             name, (sys.executable, "-c", program, "{out}"), (f"{name}.png",), timeout=timeout

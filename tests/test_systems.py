@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpuops.device import store
-from gpuops.process import groups, locks
+from gpuops.process import descriptors, groups, locks, memory
 
 HOLD = (
     "import os, sys, time; from gpuops.process import locks; "
@@ -19,7 +19,7 @@ HOLD = (
 )
 
 
-def test_a_lock_is_held_until_its_process_ends(tmp_path: Path) -> None:
+def test_a_lock_is_held_until_its_process_ends(tmp_path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"content")
     with subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE) as other:
@@ -35,7 +35,7 @@ def test_a_lock_is_held_until_its_process_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no groups")
-def test_a_process_ends_with_what_it_has_started(tmp_path: Path) -> None:
+def test_a_process_ends_with_what_it_has_started(tmp_path) -> None:
     program = (
         "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.stdin.read()"
     )
@@ -65,7 +65,7 @@ def _runs(process: int) -> bool:
         return False
 
 
-def test_the_usual_folder_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_usual_folder_of_the_cache(monkeypatch, tmp_path) -> None:
     """On Linux, as the XDG Base Directory Specification says."""
     monkeypatch.delenv("CLPIX_CACHE_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -77,3 +77,18 @@ def test_the_usual_folder_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path
         assert folder() == tmp_path / ".cache" / "clpix"
     monkeypatch.setenv("CLPIX_CACHE_DIR", str(tmp_path / "chosen"))
     assert folder() == tmp_path / "chosen"
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="compares with /proc")
+def test_memory_is_what_the_system_says() -> None:
+    known = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
+    assert memory.of_machine() == pytest.approx(known, rel=0.01)
+    assert 10e6 < memory.peak() < memory.of_machine()
+
+
+def test_places_of_open_files(tmp_path) -> None:
+    with open(tmp_path / "file", "w+b", buffering=0) as file:
+        assert descriptors.write_at(file.fileno(), memoryview(b"abc"), 5) == 3
+        into = bytearray(4)
+        assert descriptors.read_at(file.fileno(), memoryview(into), 4) == 4 and into == b"\0abc"
+        assert descriptors.read_at(file.fileno(), memoryview(into), 8) == 0

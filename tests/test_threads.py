@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -127,7 +129,7 @@ def check(gpus: list[Gpu], work: list[Work], expected: list[Array], rounds: int)
                 np.testing.assert_array_equal(result, expected[index], err_msg=str(work[index]))
 
 
-def test_threads_share_a_gpu(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_threads_share_a_gpu(gpu, rng) -> None:
     work = works(rng)
     check([gpu] * THREADS, work, [do(gpu) for do in work], ROUNDS)
 
@@ -140,7 +142,7 @@ def test_threads_share_a_gpu_that_knows_nothing_yet(gpu, opened, rng) -> None:
 
 
 @pytest.mark.exhaustive
-def test_threads_have_a_gpu_each(gpu: Gpu, opened: Callable[..., Gpu], rng: np.random.Generator) -> None:
+def test_threads_have_a_gpu_each(gpu, opened, rng) -> None:
     work = works(rng)
     expected = [do(gpu) for do in work]
     check(at_once([opened, opened]), work, expected, 2)
@@ -160,6 +162,42 @@ def test_a_kernel_is_built_once_for_all_threads() -> None:
     for result, text in zip(results, texts * 3, strict=True):
         assert (result == texts.index(text)).all()
     assert sum(report.builds.values()) == len(texts)
+
+
+def test_builds_in_threads_leave_the_filters_of_warnings_alone() -> None:
+    before = list(warnings.filters)
+    source = GeneratedSource("quiet", "__kernel void quiet(__global float *x) { x[0] = 1; }")
+    at_once([lambda: Gpu().kernel(source, "quiet")] * 4)
+    assert list(warnings.filters) == before
+
+
+def test_a_plan_is_made_once_for_all_threads(gpu) -> None:
+    made: list[object] = []
+    found = at_once([partial(gpu.kept, "a plan of this test", lambda: made.append(object()) or made[-1])] * 8)
+    assert len(made) == 1 and all(one is made[0] for one in found)
+    gpu.plans.pop("a plan of this test")
+
+
+def test_transfers_end_with_an_error(gpu) -> None:
+    with pytest.raises(ZeroDivisionError), Transfers(gpu) as moving:
+        moving.inlet(100).send([np.zeros((1, 5, 5), np.float32)], 1)
+        raise ZeroDivisionError
+
+
+def test_a_thread_may_launch_while_another_waits_for_a_download(gpu) -> None:
+    image, held = gpu.zeros((1 << 16,)), cl.UserEvent(gpu.context)
+    cl.enqueue_barrier(gpu.queue, wait_for=[held])
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            download = pool.submit(image.numpy)
+            time.sleep(0.05)  # so that the download has most likely begun
+            free = gpu.lock.acquire(timeout=20)
+            if free:
+                gpu.lock.release()
+            held.set_status(cl.command_execution_status.COMPLETE)
+            assert free and not download.result().any()
+    finally:
+        gpu.finish()
 
 
 def test_a_report_of_threads_counts_every_launch(opened, rng) -> None:

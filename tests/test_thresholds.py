@@ -42,7 +42,7 @@ def test_without_thresholds_one_pixel_fails() -> None:
         (Thresholds(fail=0.01, limits={"ssim": 0.91}), 1, ["allowfailures", "min-ssim"]),
     ],
 )
-def test_verdicts(thresholds: Thresholds, bad: int, missed: list[str]) -> None:
+def test_verdicts(thresholds, bad, missed) -> None:
     assert names(thresholds, bad) == missed
 
 
@@ -78,7 +78,7 @@ def test_what_fails_nothing_may_warn() -> None:
         ({}, 1.0, False),
     ],
 )
-def test_thresholds_that_can_never_fail(table: dict[str, float], most: float | None, blind: bool) -> None:
+def test_thresholds_that_can_never_fail(table, most, blind) -> None:
     assert (Thresholds.of(table).blind(100, most=most) is not None) == blind
 
 
@@ -99,6 +99,6 @@ def test_tables_come_back_and_lie_over_others() -> None:
         ({"min-ssim": 1.1}, "no picture has more"), ({"max-flip": math.nan}, "must be a number"),
     ],
 )  # fmt: skip
-def test_wrong_thresholds(table: dict[str, object], message: str) -> None:
+def test_wrong_thresholds(table, message) -> None:
     with pytest.raises(ParameterError, match=message):
         Thresholds.of(table)

@@ -69,11 +69,11 @@ def check_radius(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int, int]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_densest_window(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int]) -> None:
+def test_densest_window(gpu, rng, shape) -> None:
     check_window(gpu, rng, shape)
 
 
-def test_first_of_equal_windows(gpu: Gpu) -> None:
+def test_first_of_equal_windows(gpu) -> None:
     mask = np.zeros((200, 300), bool)
     mask[150, 20] = mask[70, 290] = mask[70, 100] = True
     assert densest_window(gpu, mask, 5) == WorstWindow(1, 66, 96, 5)
@@ -83,12 +83,12 @@ def test_first_of_equal_windows(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES[:6], ids=str)
-def test_within_radius(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int]) -> None:
+def test_within_radius(gpu, rng, shape) -> None:
     for channels in (1, 3):
         check_radius(gpu, rng, (channels, *shape))
 
 
-def test_a_new_dot_counts_unless_one_picture_is_sought(gpu: Gpu) -> None:
+def test_a_new_dot_counts_unless_one_picture_is_sought(gpu) -> None:
     a = np.zeros((9, 9), np.float32)
     b = a.copy()
     b[4, 4] = 1
@@ -100,7 +100,7 @@ def test_a_new_dot_counts_unless_one_picture_is_sought(gpu: Gpu) -> None:
     assert within_radius(gpu, np.roll(b, 4, 0), b, radius=2**31 - 1, tolerance=0.1) == 0
 
 
-def test_what_is_not_finite_is_like_itself_only(gpu: Gpu) -> None:
+def test_what_is_not_finite_is_like_itself_only(gpu) -> None:
     a = np.zeros((1, 8), np.float32)
     for wrong in (np.nan, np.inf, -np.inf):
         b = a.copy()
@@ -110,7 +110,7 @@ def test_what_is_not_finite_is_like_itself_only(gpu: Gpu) -> None:
         assert within_radius(gpu, np.roll(b, 1), b, radius=1, tolerance=0.0) == 0
 
 
-def test_bad_input(gpu: Gpu) -> None:
+def test_bad_input(gpu) -> None:
     for mask, n, message in (
         (np.zeros((2, 3), np.float32), 2, "a mask"),
         (np.zeros((1, 2, 3), np.uint8), 2, "a mask"),

@@ -51,7 +51,7 @@ def parameters_of(operator: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("operator", POINTWISE)
-def test_operator_matches_its_publication(gpu: Gpu, operator: str) -> None:
+def test_operator_matches_its_publication(gpu, operator) -> None:
     pixels = light((3, 50, 101))
     pixels[:, :10] = light((3, 10, 101), 5, 1)
     pixels[:, 10:20] = light((10, 101))  # gray
@@ -67,7 +67,7 @@ PUBLISHED = json.loads((Path(__file__).parent / "data" / "tonemap_published.json
 
 
 @pytest.mark.parametrize("name", PUBLISHED["results"])
-def test_published_shaders_make_the_same(gpu: Gpu, name: str) -> None:
+def test_published_shaders_make_the_same(gpu, name) -> None:
     operator = name.partition(" ")[0]
     pixels = np.float32(PUBLISHED["light"]).T[:, np.newaxis]
     got = mapped(gpu, np.ascontiguousarray(pixels), operator=operator, parameters=parameters_of(operator))
@@ -80,7 +80,7 @@ def test_published_shaders_make_the_same(gpu: Gpu, name: str) -> None:
     np.testing.assert_allclose(got[:, 0].T, expected, rtol=0, atol=off)
 
 
-def test_known_values(gpu: Gpu) -> None:
+def test_known_values(gpu) -> None:
     """Values that can be checked by hand, so that reference and kernel cannot be wrong together."""
 
     def gray(operator: str, v: float, **params: object) -> float:
@@ -105,7 +105,7 @@ def test_known_values(gpu: Gpu) -> None:
 @pytest.mark.exhaustive
 @SLOW
 @given(operator=st.sampled_from(POINTWISE), seed=st.integers(0, 2**16), stops=st.integers(1, 60))
-def test_brighter_gray_never_becomes_darker(gpu: Gpu, operator: str, seed: int, stops: int) -> None:
+def test_brighter_gray_never_becomes_darker(gpu, operator, seed, stops) -> None:
     gray = np.sort(light((1, 997), stops, seed))
     got = mapped(gpu, np.stack([gray] * 3), operator=operator, parameters=parameters_of(operator))
     if operator in ("reinhard-extended", "linear"):
@@ -119,7 +119,7 @@ BOUNDED = sorted(CLIPPED | {"reinhard"})
 
 
 @pytest.mark.parametrize("operator", BOUNDED)
-def test_the_brightest_gray_is_white(gpu: Gpu, operator: str) -> None:
+def test_the_brightest_gray_is_white(gpu, operator) -> None:
     """Exactly, from the light on that an operator says: a golden look's is its own colour."""
     bright = np.float32([2.0**40, 2.0**60, 3.4e38, np.inf])
     with warnings.catch_warnings():
@@ -142,7 +142,7 @@ def test_the_brightest_gray_is_white(gpu: Gpu, operator: str) -> None:
     stops=st.integers(1, 60),
     even=st.booleans(),
 )
-def test_nothing_above_white(gpu: Gpu, operator: str, seed: int, stops: int, even: bool) -> None:
+def test_nothing_above_white(gpu, operator, seed, stops, even) -> None:
     pixels = light((3, 1, 997), stops, seed)
     if even:
         pixels = np.exp2(np.rint(np.log2(pixels)))  # the reciprocals of powers of two are exact
@@ -151,7 +151,7 @@ def test_nothing_above_white(gpu: Gpu, operator: str, seed: int, stops: int, eve
 
 
 @pytest.mark.parametrize(("chroma", "adaptation"), [(0.0, 1.0), (1.0, 0.5), (0.0, 0.0)])
-def test_photoreceptors_adapt_as_asked(gpu: Gpu, chroma: float, adaptation: float) -> None:
+def test_photoreceptors_adapt_as_asked(gpu, chroma, adaptation) -> None:
     """Reinhard and Devlin 2005, eqs. 1 to 8: channels together or by themselves, to the image or to the pixel."""
     pixels = light((3, 40, 50), 6)
     given = {"contrast": 0.7, "intensity": -0.5, "chroma": chroma, "adaptation": adaptation, "mean": 0.3}
@@ -166,7 +166,7 @@ def test_photoreceptors_adapt_as_asked(gpu: Gpu, chroma: float, adaptation: floa
 @pytest.mark.exhaustive
 @SLOW
 @given(operator=st.sampled_from(list(OPERATORS)), stops=st.integers(-20, 20), seed=st.integers(0, 2**16))
-def test_exposure_is_light_times_a_power_of_two(gpu: Gpu, operator: str, stops: int, seed: int) -> None:
+def test_exposure_is_light_times_a_power_of_two(gpu, operator, stops, seed) -> None:
     pixels = light((3, 1, 211), 20, seed)
     values = parameters_of(operator)
     got = mapped(gpu, pixels, operator=operator, parameters=values, exposure=float(stops))
@@ -202,7 +202,7 @@ def test_always_finite(gpu, mapping, meter, auto, height, width, seed) -> None:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_even_images(gpu: Gpu, operator: str) -> None:
+def test_even_images(gpu, operator) -> None:
     for value in (0.0, np.nan, np.inf, -1.0, 3e38, 1e-45):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GpuopsWarning)
@@ -215,7 +215,7 @@ def test_even_images(gpu: Gpu, operator: str) -> None:
             assert got.max() < TOLERANCE["operator"]  # black stays black
 
 
-def test_repairs_are_counted_in_one_warning(gpu: Gpu) -> None:
+def test_repairs_are_counted_in_one_warning(gpu) -> None:
     pixels = np.full((3, 20, 30), 0.5, np.float32)
     pixels[0, 0, :2] = np.nan
     pixels[1, 0, 1] = np.inf  # the pixel still counts as NaN
@@ -234,7 +234,7 @@ def test_repairs_are_counted_in_one_warning(gpu: Gpu) -> None:
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("alpha", [False, True])
 @pytest.mark.parametrize("operator", ["agx", "agx-golden", "reinhard", "drago"])
-def test_gray_is_rgb_with_equal_channels(gpu: Gpu, operator: str, alpha: bool) -> None:
+def test_gray_is_rgb_with_equal_channels(gpu, operator, alpha) -> None:
     gray = light((1, 17, 19), 6)
     coverage = np.random.default_rng(1).random((1, 17, 19), np.float32)
     pixels = np.concatenate([gray, coverage]) if alpha else gray
@@ -247,7 +247,7 @@ def test_gray_is_rgb_with_equal_channels(gpu: Gpu, operator: str, alpha: bool) -
 
 
 @pytest.mark.parametrize("planes", [2, 4, 5])
-def test_other_numbers_of_channels_are_refused(gpu: Gpu, planes: int) -> None:
+def test_other_numbers_of_channels_are_refused(gpu, planes) -> None:
     with pytest.raises(ParameterError, match=f"gray or RGB image, .* not one of {planes} channels"):
         mapped(gpu, np.ones((planes, 3, 3), np.float32))
     with pytest.raises(ParameterError, match="channels"):
@@ -258,7 +258,7 @@ def test_other_numbers_of_channels_are_refused(gpu: Gpu, planes: int) -> None:
 
 
 @pytest.mark.parametrize("method", ["local", "direct"])
-def test_meters(gpu: Gpu, method: str) -> None:
+def test_meters(gpu, method) -> None:
     pixels = light((3, 90, 70), 8)
     pixels[:, 0] = 0
     y = np.tensordot(tonemap_reference.REC709, pixels.astype(np.float64), 1)
@@ -295,7 +295,7 @@ def test_meters(gpu: Gpu, method: str) -> None:
         (Region(99.9, 0, 0.1, 0.1, percent=True), np.s_[:1, 36:]),
     ],
 )
-def test_meters_read_their_region_alone(gpu: Gpu, region: Region, part: tuple[slice, ...]) -> None:
+def test_meters_read_their_region_alone(gpu, region, part) -> None:
     pixels = light((4, 29, 37), 8)
     inside = np.ascontiguousarray(pixels[(slice(None), *np.atleast_1d(part))])
     for meter in METERS:
@@ -305,7 +305,7 @@ def test_meters_read_their_region_alone(gpu: Gpu, region: Region, part: tuple[sl
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2)])
-def test_a_region_of_pixels(gpu: Gpu, dtype: str, channels: int) -> None:
+def test_a_region_of_pixels(gpu, dtype, channels) -> None:
     values = np.random.default_rng(1).random((29, 37, channels)) * 0.9 + 0.1
     codes = (values * (np.iinfo(dtype).max if dtype[0] == "u" else 1)).astype(dtype)
     decoding = Decoding(alpha=channels in (2, 4), linearise=dtype[0] == "u")
@@ -321,7 +321,7 @@ def test_a_region_of_pixels(gpu: Gpu, dtype: str, channels: int) -> None:
     )  # fmt: skip
 
 
-def test_the_scene_is_all_of_the_image(gpu: Gpu) -> None:
+def test_the_scene_is_all_of_the_image(gpu) -> None:
     pixels = light((3, 29, 37), 3)
     pixels[:, 20, 20] = 1000
     image = on(gpu, pixels)
@@ -337,12 +337,12 @@ def test_the_scene_is_all_of_the_image(gpu: Gpu) -> None:
 @pytest.mark.parametrize(
     "region", [Region(30, 0, 8, 5), Region(0, 29, 1, 1), Region(0, 0, 1000, 1), Region(37, 0, 1, 1)]
 )
-def test_regions_beyond_the_image_are_refused(gpu: Gpu, region: Region) -> None:
+def test_regions_beyond_the_image_are_refused(gpu, region) -> None:
     with pytest.raises(ParameterError, match=rf"region {region} is not inside the image of 37 × 29 pixels"):
         mapped(gpu, light((3, 29, 37)), exposure=None, meter_region=region)
 
 
-def test_white_defaults_to_the_brightest_pixel(gpu: Gpu) -> None:
+def test_white_defaults_to_the_brightest_pixel(gpu) -> None:
     pixels = light((3, 9, 9), 3)
     y = np.tensordot(tonemap_reference.REC709, pixels.astype(np.float64), 1)
     got = mapped(gpu, pixels, operator="reinhard-extended")
@@ -367,7 +367,7 @@ def test_white_defaults_to_the_brightest_pixel(gpu: Gpu) -> None:
         ("linear", lambda v: v),
     ],
 )
-def test_transfer(gpu: Gpu, transfer: str, reference: object) -> None:
+def test_transfer(gpu, transfer, reference) -> None:
     pixels = light((3, 31, 33), 6)
     pixels[0, 0, :3] = 0, 1, 0.0031308
     image = on(gpu, pixels)
@@ -379,7 +379,7 @@ def test_transfer(gpu: Gpu, transfer: str, reference: object) -> None:
     )
 
 
-def test_dither_is_triangular_seeded_and_inside_the_range(gpu: Gpu) -> None:
+def test_dither_is_triangular_seeded_and_inside_the_range(gpu) -> None:
     flat = np.full((3, 128, 256), 0.4, np.float32)
     plain = mapped(gpu, flat, operator="linear")
     noise = (mapped(gpu, flat, operator="linear", dither=255) - plain) * 255
@@ -405,7 +405,7 @@ def test_dither_is_triangular_seeded_and_inside_the_range(gpu: Gpu) -> None:
         assert got.min() >= 0 and got.max() <= 1
 
 
-def test_blue_noise_has_no_low_frequencies(gpu: Gpu) -> None:
+def test_blue_noise_has_no_low_frequencies(gpu) -> None:
     flat = np.full((3, 128, 192), 0.4, np.float32)
     noise = (mapped(gpu, flat, operator="linear", dither=255, noise="blue") - np.float32(0.4)) * 255
     assert np.abs(noise).max() <= 1 and noise.var() == pytest.approx(1 / 6, rel=1e-3)
@@ -422,7 +422,7 @@ def test_blue_noise_has_no_low_frequencies(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("operator", ["linear", "reinhard", "hable"])
-def test_gamut_keeps_hue_and_luminance(gpu: Gpu, operator: str) -> None:
+def test_gamut_keeps_hue_and_luminance(gpu, operator) -> None:
     pixels = light((3, 40, 60), 5)
     pixels[:, 0] = light((60,), 5)  # gray
     given = {"operator": operator, "parameters": parameters_of(operator)}
@@ -478,7 +478,7 @@ def test_gamut_keeps_hue_and_luminance(gpu: Gpu, operator: str) -> None:
         ({"seed": -1}, "seed"),
     ],
 )
-def test_bad_parameters(params: dict[str, object], message: str) -> None:
+def test_bad_parameters(params, message) -> None:
     with pytest.raises(ParameterError, match=message):
         TonemapParams(**params)  # type: ignore[arg-type]
 
@@ -495,7 +495,7 @@ def test_bad_parameters(params: dict[str, object], message: str) -> None:
         ("60%,0%,50%,50%", "beyond 100 %"),
     ],
 )
-def test_bad_regions(text: str, message: str) -> None:
+def test_bad_regions(text, message) -> None:
     with pytest.raises(ParameterError, match=message):
         region_option(text)
 
@@ -523,7 +523,7 @@ def scene(shape: tuple[int, ...], seed: int = 0) -> Array:
 
 @pytest.mark.parametrize("method", ["local", "direct"])
 @pytest.mark.parametrize("size", D3D11_SIZES)
-def test_d3d11_within_a_level_of_8_bits(gpu: Gpu, size: tuple[int, int], method: str) -> None:
+def test_d3d11_within_a_level_of_8_bits(gpu, size, method) -> None:
     pixels = scene((3, *size))
     got = d3d11.tonemap(gpu, on(gpu, pixels), method)
     assert got.linear
@@ -542,7 +542,7 @@ def test_d3d11_within_a_level_of_8_bits(gpu: Gpu, size: tuple[int, int], method:
     ("size", "with_bloom", "method"),
     [((7, 9), True, "local"), ((61, 100), True, "direct"), ((7, 9), False, "direct")],
 )
-def test_d3d11_composed_frame(gpu: Gpu, size: tuple[int, int], with_bloom: bool, method: str) -> None:
+def test_d3d11_composed_frame(gpu, size, with_bloom, method) -> None:
     """The blurred scene is what is mapped; the luminance and the bloom are of the scene before the blur."""
     pixels = scene((3, *size))
     got = d3d11.tonemap(gpu, on(gpu, pixels), method, with_bloom=with_bloom, blurred=True).numpy()
@@ -555,7 +555,7 @@ def test_d3d11_composed_frame(gpu: Gpu, size: tuple[int, int], with_bloom: bool,
 
 @pytest.mark.parametrize("blurred", [False, True])
 @pytest.mark.parametrize("colours", [1, 3])
-def test_d3d11_alpha(gpu: Gpu, colours: int, blurred: bool) -> None:
+def test_d3d11_alpha(gpu, colours, blurred) -> None:
     """Premultiplied in and out, with straight colours mapped; what is opaque is as it is without alpha."""
     pixels = scene((colours, 40, 50))
     coverage = np.random.default_rng(1).random((1, 40, 50), np.float32)
@@ -583,7 +583,7 @@ def test_d3d11_alpha(gpu: Gpu, colours: int, blurred: bool) -> None:
 
 @pytest.mark.parametrize("method", ["local", "direct"])
 @pytest.mark.parametrize("value", [0.0, np.nan, -np.inf, 3e38])
-def test_d3d11_is_finite(gpu: Gpu, value: float, method: str) -> None:
+def test_d3d11_is_finite(gpu, value, method) -> None:
     pixels = scene((3, 33, 35))
     pixels[0, 3::8, 4::8] = value
     for image in (pixels, np.full_like(pixels, value)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +11,16 @@ import pytest
 
 from gpuops import Gpu, Image, ParameterError, files
 from gpuops.filters import bilateral_grid
+from gpuops.glow.bloom import bloom, bloom_pixels
+from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.operators import LOCAL
 from gpuops.params.operators import OPERATORS as KNOWN
+from gpuops.pixels.coding import Decoding, Encoding
 from gpuops.tone.local import OPERATORS, gain
 from gpuops.tone.tonemap import exposure as metered
 from gpuops.tone.tonemap import tonemap
 
-from .conftest import Run
 from .reference import local_tone as reference
 from .reference.tone import luminance
 from .tolerance import ROUNDINGS
@@ -58,18 +59,18 @@ def check_dodging(gpu: Gpu, light: Array, exposure: float, key: float = 0.18, ph
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 50), (61, 1), (37, 53), (120, 131)])
-def test_dodging_is_the_papers(gpu: Gpu, rng, shape: tuple[int, int]) -> None:
+def test_dodging_is_the_papers(gpu, rng, shape) -> None:
     light = np.exp2(rng.uniform(-6, 4, (3, *shape))).astype(np.float32)
     light[:, shape[0] // 2 :] /= 64
     check_dodging(gpu, light, 1.0)
 
 
 @pytest.mark.parametrize(("key", "phi"), [(0.18, 8.0), (0.36, 8.0), (0.18, 1.0)])
-def test_dodging_of_a_photograph(gpu: Gpu, key: float, phi: float) -> None:
+def test_dodging_of_a_photograph(gpu, key, phi) -> None:
     check_dodging(gpu, photograph(slice(100, 260), slice(200, 420)), 0.5, key, phi)
 
 
-def test_dodging_keeps_contrast_that_the_curve_takes(gpu: Gpu, rng) -> None:
+def test_dodging_keeps_contrast_that_the_curve_takes(gpu, rng) -> None:
     """Stripes in bright light: the curve divides by their own luminance, dodging by that around them."""
     stripes = np.where(np.arange(96) % 8 < 4, 2.0, 2.6) * np.ones((3, 80, 1))
     light = stripes.astype(np.float32)
@@ -79,7 +80,7 @@ def test_dodging_keeps_contrast_that_the_curve_takes(gpu: Gpu, rng) -> None:
 
 
 @pytest.mark.parametrize("sigma", [1.0, 3.0, 6.5])
-def test_grid_is_the_bilateral_filter(gpu: Gpu, sigma: float) -> None:
+def test_grid_is_the_bilateral_filter(gpu, sigma) -> None:
     x = np.log10(np.maximum(luminance(photograph(slice(120, 190), slice(230, 330))), 1e-4))
     expected = reference.bilateral(x, 0.4, sigma)
     got = bilateral_grid.bilateral(gpu, gpu.array(x[None].astype(np.float32)), 0.4, sigma).numpy()[0]
@@ -97,14 +98,14 @@ def test_grid_is_the_bilateral_filter(gpu: Gpu, sigma: float) -> None:
         ((33, 47), (0.05, 4.1)), ((33, 47), (0.3, 1e20)),
     ],
 )  # fmt: skip
-def test_grids_of_any_size(gpu: Gpu, rng, shape: tuple[int, int], sigmas: tuple[float, float]) -> None:
+def test_grids_of_any_size(gpu, rng, shape, sigmas) -> None:
     x = rng.random(shape)
     got = bilateral_grid.bilateral(gpu, gpu.array(x[None].astype(np.float32)), *sigmas).numpy()[0]
     assert np.abs(got - reference.bilateral(x, *sigmas)).max() <= TOLERANCE["grid"] * min(sigmas[0], 1)
 
 
 @pytest.mark.parametrize("sigma", [1300.0, 1e20])
-def test_grids_of_large_cells(gpu: Gpu, rng, sigma: float) -> None:
+def test_grids_of_large_cells(gpu, rng, sigma) -> None:
     """More pixels in a cell than llvmpipe's loops have rounds; and beside many of one value few of another."""
     x = rng.random((320, 1400))
     x[5, :3] = 40.0
@@ -115,7 +116,7 @@ def test_grids_of_large_cells(gpu: Gpu, rng, sigma: float) -> None:
         np.testing.assert_allclose(got[some], reference.bilateral(x[some], 2.0, sigma), atol=0.02)
 
 
-def test_grid_keeps_constants_and_edges(gpu: Gpu) -> None:
+def test_grid_keeps_constants_and_edges(gpu) -> None:
     for value in (0.0, -7.25, 1e20):
         x = np.full((1, 30, 45), value, np.float32)
         np.testing.assert_array_equal(bilateral_grid.bilateral(gpu, gpu.array(x), 0.1, 5.0).numpy(), x)
@@ -124,7 +125,7 @@ def test_grid_keeps_constants_and_edges(gpu: Gpu) -> None:
     np.testing.assert_allclose(got, step, rtol=0, atol=TOLERANCE["even"])
 
 
-def test_what_is_not_finite_has_no_part_in_a_grid(gpu: Gpu, rng) -> None:
+def test_what_is_not_finite_has_no_part_in_a_grid(gpu, rng) -> None:
     x = rng.random((30, 41))
     x[4, 5:9] = np.nan, np.inf, -np.inf, np.nan
     x[-1, -1] = np.inf
@@ -141,7 +142,7 @@ def test_what_is_not_finite_has_no_part_in_a_grid(gpu: Gpu, rng) -> None:
         assert np.isnan(result.numpy()).all()
 
 
-def test_grids_without_meaning_are_refused(gpu: Gpu) -> None:
+def test_grids_without_meaning_are_refused(gpu) -> None:
     x = gpu.array(np.linspace(0, 1, 64, dtype=np.float32).reshape(1, 8, 8))
     for sigmas in ((0.1, 0.5), (0.1, math.nan), (0.0, 2.0), (-1.0, 2.0), (1e-4, 2.0), (math.inf, 2.0)):
         with pytest.raises(ParameterError):
@@ -169,11 +170,11 @@ def check_durand(gpu: Gpu, light: Array, exposure: float) -> None:
 
 
 @pytest.mark.parametrize("exposure", [0.3, 1e3])
-def test_durand_is_the_papers(gpu: Gpu, exposure: float) -> None:
+def test_durand_is_the_papers(gpu, exposure) -> None:
     check_durand(gpu, photograph(slice(120, 190), slice(230, 330)), exposure)
 
 
-def test_durands_base_has_the_contrast_asked_for(gpu: Gpu) -> None:
+def test_durands_base_has_the_contrast_asked_for(gpu) -> None:
     """A bright flat half becomes 1, and a dark one 1/contrast; a smaller contrast stays."""
     light = np.ones((3, 60, 90), np.float32)
     for dark, contrast, expected in ((2.0**-12, 50.0, 1 / 50), (2.0**-12, 5.0, 1 / 5), (0.5, 50.0, 0.5)):
@@ -186,7 +187,7 @@ def test_durands_base_has_the_contrast_asked_for(gpu: Gpu) -> None:
         np.testing.assert_allclose(y[:, 45:], 1, rtol=TOLERANCE["durand"])
 
 
-def test_durand_leaves_shadows_and_highlights_out(gpu: Gpu) -> None:
+def test_durand_leaves_shadows_and_highlights_out(gpu) -> None:
     light = np.maximum(photograph(slice(100, 300), slice(200, 500)), 1e-4)
     y = np.log10(luminance(light.astype(np.float64)))
     exposure = 0.18 / 10 ** y.mean()
@@ -198,7 +199,7 @@ def test_durand_leaves_shadows_and_highlights_out(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_even_images(gpu: Gpu, operator: str) -> None:
+def test_even_images(gpu, operator) -> None:
     for value in (0.0, np.nan, np.inf, -1.0, 3e38, 1e-45, 0.18, 7.0):
         got = gains(gpu, np.full((3, 3, 5), value, np.float32), operator)
         assert np.isfinite(got).all()
@@ -210,7 +211,7 @@ def test_even_images(gpu: Gpu, operator: str) -> None:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_bad_pixels_are_black_or_white_and_nothing_around(gpu: Gpu, operator: str) -> None:
+def test_bad_pixels_are_black_or_white_and_nothing_around(gpu, operator) -> None:
     light = np.full((3, 40, 40), 0.5, np.float32)
     light[:, :20] = 0.05
     bad = light.copy()
@@ -224,7 +225,7 @@ def test_bad_pixels_are_black_or_white_and_nothing_around(gpu: Gpu, operator: st
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_gray_and_alpha(gpu: Gpu, rng, operator: str) -> None:
+def test_gray_and_alpha(gpu, rng, operator) -> None:
     gray = np.exp2(rng.uniform(-4, 4, (1, 31, 43))).astype(np.float32)
     expected = gains(gpu, np.repeat(gray, 3, 0), operator)
     np.testing.assert_allclose(gains(gpu, gray, operator), expected, rtol=TOLERANCE["durand"])
@@ -235,7 +236,7 @@ def test_gray_and_alpha(gpu: Gpu, rng, operator: str) -> None:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("colours", [1, 3])
-def test_tonemap_multiplies_by_the_gain(gpu: Gpu, rng, operator: str, colours: int) -> None:
+def test_tonemap_multiplies_by_the_gain(gpu, rng, operator, colours) -> None:
     light = np.exp2(rng.uniform(-6, 6, (colours, 31, 45))).astype(np.float32)
     image = gpu.array(light)
     scale = metered(gpu, image)
@@ -245,7 +246,17 @@ def test_tonemap_multiplies_by_the_gain(gpu: Gpu, rng, operator: str, colours: i
     np.testing.assert_allclose(got.numpy(), expected, rtol=ROUNDINGS)
 
 
-def test_parameters_are_those_that_are_named(gpu: Gpu) -> None:
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_after_bloom(gpu, operator) -> None:
+    light = photograph(slice(100, 221), slice(200, 403))
+    params, display = BloomParams(strength=0.3), TonemapParams(operator, exposure=1.0, transfer="linear")
+    pixels, coding = gpu.array(np.moveaxis(light, 0, -1).copy()), (Decoding(), Encoding(np.dtype(np.float32)))
+    got, _ = bloom_pixels(gpu, pixels, params, *coding, display)
+    expected = tonemap(gpu, bloom(gpu, gpu.array(light), params), display).numpy()
+    np.testing.assert_allclose(np.moveaxis(got.numpy(), -1, 0), expected, rtol=ROUNDINGS)
+
+
+def test_parameters_are_those_that_are_named(gpu) -> None:
     """Each of those that params names has an effect, and the defaults of both are the same."""
     assert set(OPERATORS) == LOCAL
     light = photograph(slice(100, 300), slice(200, 500))
@@ -260,7 +271,7 @@ def test_parameters_are_those_that_are_named(gpu: Gpu) -> None:
             assert (gains(gpu, light, operator, 0.5, **{name: other[name]}) != usual).any(), name
 
 
-def test_what_has_no_meaning_is_refused(gpu: Gpu) -> None:
+def test_what_has_no_meaning_is_refused(gpu) -> None:
     image: Image = gpu.array(np.ones((2, 3, 3), np.float32))
     with pytest.raises(ParameterError, match="not one of 2 channels"):
         gain(gpu, image, 1.0, "durand")
@@ -269,7 +280,7 @@ def test_what_has_no_meaning_is_refused(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_a_panorama_has_no_seam(gpu: Gpu, rng: np.random.Generator, channels: int) -> None:
+def test_a_panorama_has_no_seam(gpu, rng, channels) -> None:
     """A turned panorama is turned when it is mapped by dodging and burning."""
     x = rng.gamma(0.3, 2, (channels, 32, 128)).astype(np.float32)
     params = TonemapParams("reinhard-local", 1.0, border="wrap-x")
@@ -279,7 +290,7 @@ def test_a_panorama_has_no_seam(gpu: Gpu, rng: np.random.Generator, channels: in
     assert np.abs(usual - straight)[:, :, [0, -1]].max() > 1e-3
 
 
-def test_operators_without_a_border(clpix: Callable[..., Run], tmp_path: Path) -> None:
+def test_operators_without_a_border(clpix, tmp_path) -> None:
     files.write(tmp_path / "a.exr", files.Picture(np.ones((4, 5, 3), np.float32), linear=True))
     for operator in ("agx", "durand", "reinhard-local"):
         out = tmp_path / "a.png"

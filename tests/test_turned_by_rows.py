@@ -19,14 +19,12 @@ import numpy.typing as npt
 import PIL.Image
 import pytest
 
-from gpuops import Gpu, files
+from gpuops import files
 from gpuops.batch import turned
 from gpuops.files import Picture
 from gpuops.operation import operation_of
 from gpuops.ops.flip import FlipParams
 from gpuops.ops.rotate import RotateParams
-from gpuops.plan import plan
-from gpuops.tiles.legs import legs
 
 from .choices import pairs, thinned
 from .conftest import Run
@@ -195,7 +193,7 @@ def test_the_orientation_is_that_of_its_place_in_the_chain(clpix, by_rows, tmp_p
             assert found.metadata == expected.metadata and found.metadata.orientation == turn
 
 
-def test_strip_needs_an_upright_picture(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path) -> None:
+def test_strip_needs_an_upright_picture(clpix, by_rows, tmp_path) -> None:
     """``--strip`` is no obstacle if the chain turns the picture upright, and every file that is written is."""
     pixels = samples((29, 13, 3), "uint8")
     path = saved(tmp_path / "in.png", pixels, exif=6)
@@ -295,40 +293,6 @@ def test_chains(clpix, by_rows, tmp_path, monkeypatch, chain, turns, sums) -> No
         np.testing.assert_array_equal(found.pixels, expected.pixels)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(6))
-def test_any_chain(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    steps: list[tuple[str, ...]] = [
-        *TURNS, ("rotate", "--auto-orient"), ("flip", "--axis", "horizontal"), ("blur", "--sigma", "1.5"),
-        ("crop", "--region", "10%,20%,80%,70%"), ("grade", "--exposure", "0.3"),
-        ("blur", "--kind", "box", "--radius", "2"),
-    ]  # fmt: skip
-    chain = tuple(steps[k] for k in rng.integers(0, len(steps), rng.integers(2, 6)))
-    orientation, size = int(rng.integers(1, 9)), (int(rng.integers(5, 70)), int(rng.integers(5, 70)))
-    path = saved(tmp_path / "in.tif", samples((*size, 3), "uint8", seed), exif=orientation)
-    assert clpix(*joined(chain, path), "-o", tmp_path / "whole.tif").code == 0
-    height, width = size
-    turns = len(legs_of(chain, (3, height, width), orientation)) - 1
-    for place in PLACES:
-        by_rows(place, *joined(chain, path), "-o", tmp_path / "rows.tif", "--overwrite", turns=turns)
-        found, expected = (files.read(tmp_path / f"{name}.tif") for name in ("rows", "whole"))
-        np.testing.assert_array_equal(found.pixels, expected.pixels)
-        assert found.metadata == expected.metadata
-
-
-def legs_of(chain: tuple[tuple[str, ...], ...], shape: tuple[int, int, int], orientation: int) -> Any:
-    """The legs of a chain, of which only the turns matter."""
-    steps = []
-    for step in chain:
-        if step[0] == "flip":
-            steps.append(FlipParams(step[2]))
-        elif step[0] == "rotate":
-            auto = step[1] == "--auto-orient"
-            steps.append(RotateParams(auto_orient=True) if auto else RotateParams(float(step[2])))
-    return legs(None, plan(steps), shape, orientation)  # type: ignore[arg-type]
-
-
 OPTIONS = [
     ("--dither",), ("--no-fuse",), ("--space", "linear"), ("--working", "rec2020"), ("--colour", "display-p3"),
     ("--alpha", "drop"), ("--dtype", "uint16"), ("--repeat", "3"),
@@ -356,7 +320,7 @@ def test_options(clpix, by_rows, tmp_path, options, chain) -> None:
         assert found.metadata == expected.metadata
 
 
-def test_files_on_the_way(clpix: Clpix, by_rows: Callable[..., Run], tmp_path: Path) -> None:
+def test_files_on_the_way(clpix, by_rows, tmp_path) -> None:
     """Before a turn, between two, and after both: all of each, though a crop leaves out some."""
     path = saved(tmp_path / "in.exr", light((67, 45, 3), "float16"))
 
@@ -394,7 +358,7 @@ def test_exposures_of_several_pictures(clpix, by_rows, tmp_path, monkeypatch) ->
 # -- what an operation declares --------------------------------------------------------------------------------------
 
 
-def test_turns_are_what_operations_do(gpu: Gpu) -> None:
+def test_turns_are_what_operations_do(gpu) -> None:
     """The declared turn against the function's result, for each orientation."""
     x = np.arange(2 * 3 * 5, dtype=np.float32).reshape(2, 3, 5)
     steps = [FlipParams(axis) for axis in ("horizontal", "vertical", "both")]
@@ -416,7 +380,7 @@ def test_turns_are_what_operations_do(gpu: Gpu) -> None:
             assert result.orientation == (turn.leaves or orientation)
 
 
-def test_a_region_of_the_turned_picture(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_region_of_the_turned_picture(clpix, tmp_path) -> None:
     pixels = samples((20, 50, 3), "uint8")
     path = saved(tmp_path / "in.png", pixels)
     command = ("rotate", path, "--angle", "90", "then", "crop", "--region", "3,30,15,20")
@@ -515,7 +479,7 @@ def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, befo
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("moment", "number"), [("put_rows", "SIGINT"), ("panel", "SIGTERM")])
-def test_nothing_stays_after_an_interruption(tmp_path: Path, moment: str, number: str) -> None:
+def test_nothing_stays_after_an_interruption(tmp_path, moment, number) -> None:
     """A command that is ended while it fills its spool, or reads it, leaves neither that nor its outputs."""
     path = saved(tmp_path / "in.png", samples((300, 200, 3), "uint8"))
     folder = tmp_path / "scratch"

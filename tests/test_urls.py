@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,8 @@ from gpuops import FileError, files
 from gpuops.files import addresses, places
 
 from .buckets import Bucket, serving
-from .conftest import Run
 from .test_batch import contents, here, save
 
-Program = Callable[..., Run]
 __all__ = ["here"]
 FLIP = ("flip", "--axis", "vertical")
 
@@ -81,7 +79,7 @@ def flipped(bucket: Bucket, prefix: str, folder: Path) -> dict[str, bytes]:
     return found
 
 
-def test_one_picture(clpix: Program, here: Path, bucket: Bucket) -> None:
+def test_one_picture(clpix, here, bucket) -> None:
     """It comes from a bucket, or goes to one, under names with spaces and letters of all kinds."""
     made = pictures(bucket, ["in/ä b+c#1.png"], here)
     source, target = f"{bucket.url}/in/ä b+c#1.png", f"{bucket.url}/out/ß d.png"
@@ -93,7 +91,7 @@ def test_one_picture(clpix: Program, here: Path, bucket: Bucket) -> None:
     assert bucket.get("0.png") == (here / "a.png").read_bytes()
 
 
-def test_patterns_and_templates(clpix: Program, here: Path, bucket: Bucket) -> None:
+def test_patterns_and_templates(clpix, here, bucket) -> None:
     """A pattern is expanded by the program; a name with brackets that is there is no pattern."""
     made = pictures(bucket, [f"in/{k}.png" for k in range(12)] + ["in/[1].png"], here)
     bucket.put("in/x.txt", b"no picture")
@@ -107,7 +105,7 @@ def test_patterns_and_templates(clpix: Program, here: Path, bucket: Bucket) -> N
     assert list(contents(here / "two")) == ["10.png", "11.png"]
 
 
-def test_a_folder_keeps_its_tree(clpix: Program, here: Path, bucket: Bucket) -> None:
+def test_a_folder_keeps_its_tree(clpix, here, bucket) -> None:
     """Hidden files, files of other kinds and the folder of results are left out."""
     made = pictures(bucket, ["in/a.png", "in/x/b.png", "in/x/y/a b.png"], here)
     for key in ("in/.hidden.png", "in/.h/c.png", "in/notes.txt"):
@@ -144,7 +142,7 @@ def test_numbers_asides_and_rows(clpix, here, bucket, monkeypatch) -> None:
             assert bucket.get(name) == (here / name).read_bytes(), name
 
 
-def test_memory_of_this_process(clpix: Program, here: Path, memory: Any) -> None:
+def test_memory_of_this_process(clpix, here, memory) -> None:
     """Any file system of fsspec's can be used."""
     path = save(here / "a.png")
     memory.pipe_file("/in/a.png", path.read_bytes())
@@ -156,7 +154,18 @@ def test_memory_of_this_process(clpix: Program, here: Path, memory: Any) -> None
     assert clpix(*FLIP, path, "-o", "memory://out/b.png", "--overwrite").code == 0
 
 
-def test_skipping_updating_resuming(clpix: Program, here: Path, bucket: Bucket) -> None:
+def test_update_compares_times(clpix, here, memory) -> None:
+    for k in range(3):
+        memory.pipe_file(f"/in/{k}.png", save(here / f"{k}.png", seed=k).read_bytes())
+    command = (*FLIP, "memory://in/*.png", "-o", "memory://out/", "--update")
+    assert clpix(*command).code == 0
+    made = {name: memory.store[name].modified for name in memory.store if name.startswith("/out")}
+    memory.pipe_file("/in/1.png", (here / "2.png").read_bytes())
+    assert clpix(*command).code == 0 and len(made) == 3
+    assert [name for name, time in made.items() if memory.store[name].modified != time] == ["/out/1.png"]
+
+
+def test_skipping_updating_resuming(clpix, here, bucket) -> None:
     made = pictures(bucket, [f"in/{k:02}.png" for k in range(10)], here)
     command = (*FLIP, f"{bucket.url}/in/*.png", "-o", f"{bucket.url}/out/")
     bucket.put("out/03.png", b"of somebody else")
@@ -181,7 +190,7 @@ def test_skipping_updating_resuming(clpix: Program, here: Path, bucket: Bucket) 
     assert clpix(*command, "--update").code == 0
 
 
-def test_what_is_missing(clpix: Program, here: Path, bucket: Bucket) -> None:
+def test_what_is_missing(clpix, here, bucket) -> None:
     made = pictures(bucket, ["in/0.png", "in/2.png"], here)
     inputs = [f"{bucket.url}/in/{k}.png" for k in range(3)]
     run = clpix(*FLIP, *inputs, "-o", f"{bucket.url}/out/")
@@ -203,9 +212,7 @@ def test_what_is_missing(clpix: Program, here: Path, bucket: Bucket) -> None:
     assert not (here / "a.png").exists() and not (here / "o").exists()
 
 
-def test_an_address_that_does_not_answer_fails_alone_and_tells_no_secrets(
-    clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_that_does_not_answer_fails_alone_and_tells_no_secrets(clpix, here, monkeypatch) -> None:
     """Reading, listing and writing, by a library that connects at once."""
 
     def refuse(*_args: Any, **_options: Any) -> Any:
@@ -236,7 +243,7 @@ def test_an_address_that_does_not_answer_fails_alone_and_tells_no_secrets(
     )
 
 
-def test_a_damaged_picture_is_called_by_its_address(clpix: Program, here: Path, bucket: Bucket) -> None:
+def test_a_damaged_picture_is_called_by_its_address(clpix, here, bucket) -> None:
     whole = save(here / "a.exr", (300, 200, 3), "float32").read_bytes()
     bucket.put("in/a.exr", whole[: len(whole) // 2])
     bucket.put("in/b.exr", b"no picture")
@@ -248,7 +255,7 @@ def test_a_damaged_picture_is_called_by_its_address(clpix: Program, here: Path, 
         assert line.startswith(f"clpix: error: {bucket.url}/in/{name}.exr: ")
 
 
-def test_an_output_that_appears_meanwhile_stays(here: Path, bucket: Bucket, monkeypatch: Any) -> None:
+def test_an_output_that_appears_meanwhile_stays(here, bucket, monkeypatch) -> None:
     """The object is created only where there is none, by the server's own decision."""
     path = save(here / "a.png")
     picture = files.read(path)
@@ -264,7 +271,7 @@ def test_an_output_that_appears_meanwhile_stays(here: Path, bucket: Bucket, monk
     assert bucket.get("late.png") == path.read_bytes()
 
 
-def test_a_request_whose_answer_is_lost(here: Path, bucket: Bucket, monkeypatch: Any) -> None:
+def test_a_request_whose_answer_is_lost(here, bucket, monkeypatch) -> None:
     """The library sends it again, and the server says that something is there: it is what was sent."""
     path = save(here / "a.png")
     import s3fs
@@ -290,7 +297,7 @@ def test_a_request_whose_answer_is_lost(here: Path, bucket: Bucket, monkeypatch:
     assert bucket.get("taken.png") == bytes(other)
 
 
-def test_nothing_appears_of_a_write_that_fails(here: Path, bucket: Bucket) -> None:
+def test_nothing_appears_of_a_write_that_fails(here, bucket) -> None:
     with pytest.raises(ZeroDivisionError), files.output.atomic(f"{bucket.url}/a.png") as draft:
         Path(draft).write_bytes(b"half")
         raise ZeroDivisionError
@@ -326,7 +333,7 @@ def test_a_package_that_is_missing(clpix, here, missing, monkeypatch) -> None:
     assert run.code == 2 and "pip install 'clpix[s3]'" in run.err and run.err.count("\n") == 1, run.err
 
 
-def test_a_web_server_is_read(clpix: Program, here: Path) -> None:
+def test_a_web_server_is_read(clpix, here) -> None:
     """The name of the result is without what the server is asked beside the name."""
     pytest.importorskip("aiohttp", reason="needs the extra s3")
     save(here / "web" / "a b.png")
@@ -344,7 +351,7 @@ def test_a_web_server_is_read(clpix: Program, here: Path) -> None:
     assert (files.read(path).pixels == files.read(here / "web" / "a b.png").pixels[::-1]).all()
 
 
-def test_files_of_this_machine_need_no_fsspec(here: Path) -> None:
+def test_files_of_this_machine_need_no_fsspec(here) -> None:
     save(here / "a.png")
     text = (
         "import sys\nfrom clpix.main import main\n"

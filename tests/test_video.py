@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,10 @@ import pytest
 from gpuops import files
 
 from .choices import thinned
-from .conftest import Run
 from .reference import colour as reference
 
 av = pytest.importorskip("av", reason="needs the extra video")
 
-Clpix = Callable[..., Run]
 #: Milliseconds of frames at a variable rate.
 TIMES = (0, 40, 90, 200, 240, 280, 330, 400)
 MATRICES = {1: "ITU709", 6: "ITU601"}
@@ -94,7 +91,7 @@ def begin_of_sound(path: Path) -> float:
 @pytest.mark.parametrize(
     ("name", "matrix", "full"), [("out.mp4", 6, False), ("out.mkv", 1, True), ("out.mov", 1, False)]
 )
-def test_every_frame_is_turned_over(name: str, matrix: int, full: bool, clpix: Clpix, tmp_path: Path) -> None:
+def test_every_frame_is_turned_over(name, matrix, full, clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", matrix=matrix, full=full)
     out = tmp_path / name
     run = clpix("flip", tmp_path / "in.mp4", "--axis", "horizontal", "-o", out, "--quality", "98")
@@ -113,7 +110,7 @@ def test_every_frame_is_turned_over(name: str, matrix: int, full: bool, clpix: C
     assert len(sound(out)) > 5
 
 
-def test_a_webm_of_another_size(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_webm_of_another_size(clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", sound=False)
     out = tmp_path / "out.webm"
     run = clpix("resize", tmp_path / "in.mp4", "--size", "24x", "-o", out)
@@ -122,7 +119,7 @@ def test_a_webm_of_another_size(clpix: Clpix, tmp_path: Path) -> None:
     assert [frame.shape for frame in found] == [(16, 24, 3)] * len(TIMES)
 
 
-def test_quality_decides_about_the_size(clpix: Clpix, tmp_path: Path) -> None:
+def test_quality_decides_about_the_size(clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", sound=False)
     sizes = []
     for quality in ("10", "100"):
@@ -154,12 +151,20 @@ def test_options_without_a_meaning(options, words, clpix, tmp_path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.mp4"]
 
 
-def test_standard_input_is_no_video(clpix: Clpix, tmp_path: Path) -> None:
+def test_standard_input_is_no_video(clpix, tmp_path) -> None:
     run = clpix("blur", "-", "--sigma", "1", "-o", tmp_path / "out.mp4")
     assert run.code == 2 and "a video is read from a file: name one in place of '-'" in run.err
 
 
-def test_what_cannot_be_read_is_one_line_and_leaves_nothing(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_video_that_is_there_stays(clpix, tmp_path) -> None:
+    video(tmp_path / "in.mp4", sound=False)
+    (tmp_path / "out.mp4").write_bytes(b"precious")
+    run = clpix("blur", tmp_path / "in.mp4", "--sigma", "1", "-o", tmp_path / "out.mp4")
+    assert (run.code, "exists already" in run.err) == (1, True)
+    assert (tmp_path / "out.mp4").read_bytes() == b"precious"
+
+
+def test_what_cannot_be_read_is_one_line_and_leaves_nothing(clpix, tmp_path) -> None:
     video(tmp_path / "aac.mp4")
     video(tmp_path / "in.mp4", sound=False)
     data = (tmp_path / "in.mp4").read_bytes()
@@ -178,7 +183,7 @@ def test_what_cannot_be_read_is_one_line_and_leaves_nothing(clpix: Clpix, tmp_pa
 
 
 @pytest.mark.parametrize("exposure", thinned(["smooth:3", "shared", "auto", "0"], 4))
-def test_frames_are_exposed_together(exposure: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_frames_are_exposed_together(exposure, clpix, tmp_path) -> None:
     """As pictures in files are, but for what the encoder takes."""
     video(tmp_path / "in.mp4", sound=False)
     for number, pixels in enumerate(decoded(tmp_path / "in.mp4")[1]):
@@ -251,7 +256,7 @@ def hlg_signal(level: float) -> float:
     return float(np.sqrt(3 * scene) if scene <= 1 / 12 else a * np.log(12 * scene - b) + c)
 
 
-def test_deep_video_is_said_to_lose_bits(clpix: Clpix, tmp_path: Path) -> None:
+def test_deep_video_is_said_to_lose_bits(clpix, tmp_path) -> None:
     video(tmp_path / "in.mkv", sound=False, kind="yuv420p10le")
     run = clpix(
         "flip", tmp_path / "in.mkv", "--axis", "horizontal", "--quality", 98, "-o", tmp_path / "out.mp4"
@@ -262,7 +267,7 @@ def test_deep_video_is_said_to_lose_bits(clpix: Clpix, tmp_path: Path) -> None:
         assert np.abs(new[:, ::-1] - drawn).mean() < 3
 
 
-def test_hdr_of_8_bits_is_said_to_become_sdr(clpix: Clpix, tmp_path: Path) -> None:
+def test_hdr_of_8_bits_is_said_to_become_sdr(clpix, tmp_path) -> None:
     with av.open(str(tmp_path / "in.mp4"), "w") as out:
         stream = out.add_stream("libx264", rate=25)
         stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
@@ -343,7 +348,7 @@ def test_an_interruption_leaves_nothing(clpix, tmp_path, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.png", "out.gif"])
-def test_a_video_makes_a_video(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_a_video_makes_a_video(name, clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", sound=False)
     run = clpix("blur", tmp_path / "in.mp4", "--sigma", "1", "-o", tmp_path / name)
     assert (
@@ -352,7 +357,7 @@ def test_a_video_makes_a_video(name: str, clpix: Clpix, tmp_path: Path) -> None:
     )
 
 
-def test_the_extra_is_named(clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_extra_is_named(clpix, tmp_path, monkeypatch) -> None:
     video(tmp_path / "in.mp4", sound=False)
     monkeypatch.setitem(sys.modules, "av", None)
     run = clpix("blur", tmp_path / "in.mp4", "--sigma", "1", "-o", tmp_path / "out.mp4")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,10 @@ import pytest
 
 from gpuops import files
 
-from .conftest import Run
 from .reference import colour as reference
 
 av = pytest.importorskip("av", reason="needs the extra video")
 
-Clpix = Callable[..., Run]
 #: Rec. 709 light of the four quarters of a frame, 1 is the white of SDR.
 QUARTERS = np.array([[0.02, 0.02, 0.02], [0.6, 0.6, 0.6], [0.5, 0.25, 0.1], [0.1, 0.4, 0.3]])
 #: Shares of red and blue in brightness, by the codes of matrices: BT.2020 and BT.709.
@@ -87,7 +84,7 @@ def signal_of(space: str, *, white: float = 1) -> np.ndarray:
     ("space", "full", "name"),
     [("rec2100-pq", False, "out.mp4"), ("rec2100-pq", True, "out.mkv"), ("rec2100-hlg", True, "out.mov")],
 )
-def test_hdr_stays_hdr(space: str, full: bool, name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_hdr_stays_hdr(space, full, name, clpix, tmp_path) -> None:
     """Light up to 3 times white, which no other operation than this one cuts off."""
     signal = signal_of(space, white=3 if space == "rec2100-pq" else 1.5)
     write(tmp_path / "in.mkv", coded(signal, 9, 10, full=full), TAGS[space], full=full)
@@ -100,7 +97,7 @@ def test_hdr_stays_hdr(space: str, full: bool, name: str, clpix: Clpix, tmp_path
 
 
 @pytest.mark.parametrize("made", ["rec2100-pq", "rec2100-hlg"])
-def test_one_kind_of_hdr_becomes_the_other(made: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_one_kind_of_hdr_becomes_the_other(made, clpix, tmp_path) -> None:
     given = "rec2100-hlg" if made == "rec2100-pq" else "rec2100-pq"
     write(tmp_path / "in.mkv", coded(signal_of(given), 9, 10), TAGS[given])
     options = ("--axis", "horizontal", "--colour", made, "--quality", "100")
@@ -115,7 +112,7 @@ def test_one_kind_of_hdr_becomes_the_other(made: str, clpix: Clpix, tmp_path: Pa
     ("srgb", ()), ("srgb", ("--dtype", "uint16")), ("display-p3", ()), ("display-p3", ("--dtype", "uint16")),
     ("rec2020", ()), ("rec2100-pq", ()), ("rec2100-hlg", ()),
 ])  # fmt: skip
-def test_sdr_in_every_space(space: str, options: tuple[str, ...], clpix: Clpix, tmp_path: Path) -> None:
+def test_sdr_in_every_space(space, options, clpix, tmp_path) -> None:
     """And what was written is read as that again."""
     write(tmp_path / "in.mkv", coded(reference.srgb_signal(QUARTERS), 1, 10), (1, 1, 1))
     how = ("--axis", "vertical", "--colour", space, "--quality", "100", *options)
@@ -135,7 +132,7 @@ def test_sdr_in_every_space(space: str, options: tuple[str, ...], clpix: Clpix, 
 
 
 @pytest.mark.parametrize("full", [False, True])
-def test_sdr_of_10_bits_keeps_its_range_and_tags(full: bool, clpix: Clpix, tmp_path: Path) -> None:
+def test_sdr_of_10_bits_keeps_its_range_and_tags(full, clpix, tmp_path) -> None:
     signal = reference.srgb_signal(QUARTERS)
     write(tmp_path / "in.mkv", coded(signal, 1, 10, full=full), (1, 1, 1), full=full)
     options = ("--sigma", "0.4", "--dtype", "uint16", "--quality", "100")
@@ -147,7 +144,7 @@ def test_sdr_of_10_bits_keeps_its_range_and_tags(full: bool, clpix: Clpix, tmp_p
 
 
 @pytest.mark.parametrize("full", [False, True])
-def test_samples_of_10_bits_are_read_exactly(full: bool, tmp_path: Path) -> None:
+def test_samples_of_10_bits_are_read_exactly(full, tmp_path) -> None:
     for black, gray, more, white in ((0, 255, 256, 1023), (64, 300, 601, 940), (65, 128, 939, 1019)):
         codes = np.array([[y, 512, 512] for y in (black, gray, more, white)], float)
         write(tmp_path / "in.mkv", codes, (1, 1, 1), full=full)
@@ -156,7 +153,7 @@ def test_samples_of_10_bits_are_read_exactly(full: bool, tmp_path: Path) -> None
         assert np.abs(pixels - expected.clip(0, 1) * 65535).max() < 20
 
 
-def test_the_mastering_display_is_kept_and_maxcll_is_not(clpix: Clpix, tmp_path: Path) -> None:
+def test_the_mastering_display_is_kept_and_maxcll_is_not(clpix, tmp_path) -> None:
     display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(40000000,50)"
     with av.open(str(tmp_path / "in.mp4"), "w") as out:
         parameters = f"log-level=none:master-display={display}:max-cll=1000,400"
@@ -190,7 +187,7 @@ def test_the_mastering_display_is_kept_and_maxcll_is_not(clpix: Clpix, tmp_path:
             assert "MASTERING_DISPLAY_METADATA" not in sides
 
 
-def test_tone_mapping_into_hdr(clpix: Clpix, tmp_path: Path) -> None:
+def test_tone_mapping_into_hdr(clpix, tmp_path) -> None:
     """White of a display is 203 cd/m² of PQ: BT.2408, 2.2."""
     write(tmp_path / "in.mkv", coded(np.ones((4, 3)), 1, 10), (1, 1, 1))
     how = ("--operator", "linear", "--exposure", 0, "--quality", 100, "--colour", "rec2100-pq")
@@ -201,7 +198,7 @@ def test_tone_mapping_into_hdr(clpix: Clpix, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("side", [16, 17, 40])
-def test_small_and_odd_frames_of_10_bits(side: int, clpix: Clpix, tmp_path: Path) -> None:
+def test_small_and_odd_frames_of_10_bits(side, clpix, tmp_path) -> None:
     write(tmp_path / "in.mkv", coded(signal_of("rec2100-pq"), 9, 10), TAGS["rec2100-pq"])
     how = ("--size", f"{side}x{side}", "--fit", "stretch", "--filter", "area", "--colour", "input")
     run = clpix("resize", tmp_path / "in.mkv", *how, "-o", tmp_path / "out.mp4")
@@ -211,7 +208,20 @@ def test_small_and_odd_frames_of_10_bits(side: int, clpix: Clpix, tmp_path: Path
     assert [(frame.width, frame.height) for frame in frames] == [(side, side)] * 3
 
 
-def test_what_hdr_cannot_be_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_videos_of_few_frames(count, clpix, tmp_path) -> None:
+    """Times of decoding are not later than those of showing, and increase."""
+    write(tmp_path / "in.mkv", coded(signal_of("rec2100-pq"), 9, 10), TAGS["rec2100-pq"], count=count)
+    out = tmp_path / "out.mp4"
+    run = clpix("flip", tmp_path / "in.mkv", "--axis", "vertical", "--colour", "input", "-o", out)
+    assert (run.code, run.err) == (0, "")
+    with av.open(str(out)) as file:
+        times = [(packet.dts, packet.pts) for packet in file.demux() if packet.size]
+    assert len(times) == count and times == sorted(times)
+    assert all(0 <= pts - dts < 1000 for dts, pts in times)
+
+
+def test_what_hdr_cannot_be_is_one_line(clpix, tmp_path) -> None:
     write(tmp_path / "in.mkv", coded(signal_of("rec2100-pq"), 9, 10), TAGS["rec2100-pq"])
     blur = ("blur", tmp_path / "in.mkv", "--sigma", 1, "--colour", "input")
     run = clpix(*blur, "-o", tmp_path / "out.webm")

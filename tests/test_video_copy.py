@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
@@ -11,12 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .conftest import Run
 from .test_video import pictures, video
 
 av = pytest.importorskip("av", reason="needs the extra video")
 
-Clpix = Callable[..., Run]
 FLIP = ("--axis", "vertical")
 DEFAULT, FORCED, HEARING, COVER = 1, 1 << 6, 1 << 7, 1 << 10
 
@@ -81,7 +78,7 @@ def told(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", [".mp4", ".mkv", ".mov"])
-def test_what_a_container_says_is_kept(kind: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_what_a_container_says_is_kept(kind, clpix, tmp_path) -> None:
     film(tmp_path / f"in{kind}", strange=kind == ".mkv")
     run = clpix("flip", tmp_path / f"in{kind}", *FLIP, "-o", tmp_path / f"out{kind}")
     assert (run.code, run.err) == (0, "")
@@ -96,7 +93,7 @@ def test_what_a_container_says_is_kept(kind: str, clpix: Clpix, tmp_path: Path) 
     assert after["shape"] == before["shape"] == Fraction(4, 3)
 
 
-def test_nothing_is_kept_by_strip(clpix: Clpix, tmp_path: Path) -> None:
+def test_nothing_is_kept_by_strip(clpix, tmp_path) -> None:
     film(tmp_path / "in.mkv")
     run = clpix("flip", tmp_path / "in.mkv", *FLIP, "--strip", "-o", tmp_path / "out.mkv")
     assert (run.code, run.err) == (0, "")
@@ -107,7 +104,7 @@ def test_nothing_is_kept_by_strip(clpix: Clpix, tmp_path: Path) -> None:
     assert after["shape"] == Fraction(4, 3)  # without which it looks different
 
 
-def test_what_another_container_cannot_hold_is_one_line(clpix: Clpix, tmp_path: Path) -> None:
+def test_what_another_container_cannot_hold_is_one_line(clpix, tmp_path) -> None:
     film(tmp_path / "in.mkv", strange=True, subtitles=False)
     out = tmp_path / "out.mp4"
     run = clpix("flip", tmp_path / "in.mkv", *FLIP, "-o", out)
@@ -120,7 +117,7 @@ def test_what_another_container_cannot_hold_is_one_line(clpix: Clpix, tmp_path: 
     assert after["metadata"]["title"] == "A Film" and after["chapters"] == [("One", 0.0), ("Two", 0.5)]
 
 
-def test_a_cover_picture_is_not_taken_for_the_video(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_cover_picture_is_not_taken_for_the_video(clpix, tmp_path) -> None:
     film(tmp_path / "film.mp4")
     with (
         av.open(str(tmp_path / "in.mp4"), "w") as out,
@@ -144,7 +141,7 @@ def test_a_cover_picture_is_not_taken_for_the_video(clpix: Clpix, tmp_path: Path
         assert [frame.width for frame in made.decode(video=0)] == [48] * 10
 
 
-def test_pixels_of_a_turned_video_keep_their_shape(clpix: Clpix, tmp_path: Path) -> None:
+def test_pixels_of_a_turned_video_keep_their_shape(clpix, tmp_path) -> None:
     with av.open(str(tmp_path / "in.mp4"), "w") as out:
         stream = out.add_stream("libx264", rate=10)
         stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
@@ -161,7 +158,7 @@ def test_pixels_of_a_turned_video_keep_their_shape(clpix: Clpix, tmp_path: Path)
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", [".mp4", ".mkv", ".webm"])
-def test_the_same_video_has_the_same_bytes(kind: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_the_same_video_has_the_same_bytes(kind, clpix, tmp_path) -> None:
     """Without loss: with it, x264's macroblock tree reads memory that nobody has written, and rounds otherwise."""
     video(tmp_path / "in.mp4", sound=False)
     made = []
@@ -173,7 +170,7 @@ def test_the_same_video_has_the_same_bytes(kind: str, clpix: Clpix, tmp_path: Pa
 
 
 @pytest.mark.parametrize("frames", [False, True])
-def test_a_video_that_is_cut_off_says_so(frames: bool, clpix: Clpix, tmp_path: Path) -> None:
+def test_a_video_that_is_cut_off_says_so(frames, clpix, tmp_path) -> None:
     """FFmpeg takes the end of a Matroska file for the end of its contents."""
     film(tmp_path / "in.mkv", seconds=3)
     output = (tmp_path / "out.mkv",) if not frames else (f"{tmp_path}/out/", "--frames", "all")
@@ -192,7 +189,7 @@ def test_a_video_that_is_cut_off_says_so(frames: bool, clpix: Clpix, tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["in.png", "in.gif", "in.avif", "jpeg"])
-def test_no_video_is_made_of_a_picture(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_no_video_is_made_of_a_picture(name, clpix, tmp_path) -> None:
     import PIL.Image
 
     kind = "JPEG" if name == "jpeg" else name[3:].upper()

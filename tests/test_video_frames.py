@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +16,12 @@ from gpuops.errors import FileError
 from gpuops.files import video_frames
 
 from .choices import thinned
-from .conftest import Run
 from .test_batch import on_a_terminal
 from .test_video import TIMES, decoded, video
 from .test_video_colour import QUARTERS, TAGS, coded, signal_of, write
 
 av = pytest.importorskip("av", reason="needs the extra video")
 
-Clpix = Callable[..., Run]
 FLIP = ("--axis", "vertical")
 
 
@@ -47,7 +44,7 @@ def number_of(pixels: np.ndarray) -> int:
 
 
 @pytest.mark.parametrize("name", ["in.mp4", "in.mkv", "in.mov", "film"])
-def test_frames_become_numbered_pictures(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_frames_become_numbered_pictures(name, clpix, tmp_path) -> None:
     """The content tells that it is a video, whatever its name says."""
     video(tmp_path / "made.mkv" if name == "film" else tmp_path / name, sound=name != "film")
     if name == "film":
@@ -65,14 +62,14 @@ def test_frames_become_numbered_pictures(name: str, clpix: Clpix, tmp_path: Path
 @pytest.mark.parametrize(
     ("frames", "expected"), [("2:4", (2, 3)), ("6:", (6, 7)), (":2", (0, 1)), ("5", (5,))]
 )
-def test_some_frames(frames: str, expected: tuple[int, ...], clpix: Clpix, tmp_path: Path) -> None:
+def test_some_frames(frames, expected, clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4")
     run = clpix("flip", tmp_path / "in.mp4", *FLIP, "--frames", frames, "-o", tmp_path / "f.png")
     assert (run.code, run.err) == (0, "")
     assert sorted(path.name for path in tmp_path.glob("f*")) == [f"f-{k:04d}.png" for k in expected]
 
 
-def test_frames_that_are_not_there(clpix: Clpix, tmp_path: Path) -> None:
+def test_frames_that_are_not_there(clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4")
     for frames, words in (
         ("8", "has no frame 8; it has frames 0 to 7"),
@@ -82,7 +79,7 @@ def test_frames_that_are_not_there(clpix: Clpix, tmp_path: Path) -> None:
         assert (run.code, run.err.count("\n")) == (1, 1) and words in run.err
 
 
-def test_frames_in_any_order(tmp_path: Path) -> None:
+def test_frames_in_any_order(tmp_path) -> None:
     """Also those that are far apart, for which the reader seeks among frames of which many depend on others."""
     long(tmp_path / "in.mp4", 290)
     assert video_frames.count(str(tmp_path / "in.mp4")) == 290
@@ -93,7 +90,7 @@ def test_frames_in_any_order(tmp_path: Path) -> None:
         assert number_of(picture.pixels) == number == int(picture.layer)
 
 
-def test_frames_of_two_videos_by_turns_and_of_one_that_changes(tmp_path: Path) -> None:
+def test_frames_of_two_videos_by_turns_and_of_one_that_changes(tmp_path) -> None:
     for name in ("a.mp4", "b.mp4"):
         long(tmp_path / name, 30 if name == "a.mp4" else 40)
     for number in (0, 5, 6, 29):
@@ -104,7 +101,7 @@ def test_frames_of_two_videos_by_turns_and_of_one_that_changes(tmp_path: Path) -
         files.read(tmp_path / "b.mp4", layer=29)
 
 
-def test_hdr_frames_keep_their_light(clpix: Clpix, tmp_path: Path) -> None:
+def test_hdr_frames_keep_their_light(clpix, tmp_path) -> None:
     write(tmp_path / "in.mkv", coded(signal_of("rec2100-pq", white=3), 9, 10), TAGS["rec2100-pq"])
     run = clpix("convert", tmp_path / "in.mkv", "--frames", "1:", "-o", tmp_path / "f.exr")
     assert (run.code, run.err) == (0, "")
@@ -119,7 +116,7 @@ def test_hdr_frames_keep_their_light(clpix: Clpix, tmp_path: Path) -> None:
     assert np.abs(signal_ - signal_of("rec2100-pq", white=3)).max() < 0.002
 
 
-def test_frames_are_resumed(clpix: Clpix, tmp_path: Path) -> None:
+def test_frames_are_resumed(clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4")
     flip = ("flip", tmp_path / "in.mp4", *FLIP, "--frames", "all", "-o", f"{tmp_path}/out/")
     assert clpix(*flip, "--journal", tmp_path / "j").code == 0
@@ -130,7 +127,7 @@ def test_frames_are_resumed(clpix: Clpix, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.gif", "out.webp", "out.apng"])
-def test_an_animation_of_a_video(name: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_an_animation_of_a_video(name, clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", sound=False)
     run = clpix("flip", tmp_path / "in.mp4", *FLIP, "--frames", "all", "-o", tmp_path / name)
     said = "GIF holds 256 colours; its 1251 become 256 of them, dithered; so it is in 7 more frames"
@@ -148,7 +145,7 @@ def test_an_animation_of_a_video(name: str, clpix: Clpix, tmp_path: Path) -> Non
     assert found == lengths
 
 
-def test_a_line_for_each_video(clpix: Clpix, tmp_path: Path) -> None:
+def test_a_line_for_each_video(clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", sound=False)
     run = clpix("flip", tmp_path / "in.mp4", *FLIP, "--progress", "-o", tmp_path / "out.mp4")
     line, rate = run.err.rsplit(", ", 1)
@@ -163,7 +160,7 @@ def test_a_line_for_each_video(clpix: Clpix, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["in.mp4", "in.mkv"])
-def test_a_terminal_shows_how_far_a_video_is(name: str, tmp_path: Path) -> None:
+def test_a_terminal_shows_how_far_a_video_is(name, tmp_path) -> None:
     """Matroska says how long it is, and not how many frames there are."""
     long(tmp_path / name)
     command = ("tonemap", tmp_path / name, "--exposure", "shared", "-o", tmp_path / "out.mp4")
@@ -176,7 +173,7 @@ def test_a_terminal_shows_how_far_a_video_is(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_terminal_is_clean_after_an_interrupted_video(tmp_path: Path) -> None:
+def test_a_terminal_is_clean_after_an_interrupted_video(tmp_path) -> None:
     long(tmp_path / "in.mp4", 400)
     command = ("blur", tmp_path / "in.mp4", "--sigma", 3, "-o", tmp_path / "out.mp4")
     code, shown = on_a_terminal(*command, until=b"frames done", number=signal.SIGINT)
@@ -187,7 +184,7 @@ def test_a_terminal_is_clean_after_an_interrupted_video(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("exposure", thinned(["smooth:3", "auto"], 2))
-def test_what_frames_are_metered_for_is_told(exposure: str, clpix: Clpix, tmp_path: Path) -> None:
+def test_what_frames_are_metered_for_is_told(exposure, clpix, tmp_path) -> None:
     """As of pictures that are in files of their own."""
     video(tmp_path / "in.mp4", sound=False)
     options = ("--exposure", exposure, "--operator", "reinhard", "-v")

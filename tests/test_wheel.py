@@ -23,7 +23,7 @@ def files_in(folder: Path) -> set[str]:
 
 
 @pytest.mark.exhaustive
-def test_the_installed_program_runs_outside_the_tree(tmp_path: Path) -> None:
+def test_the_installed_program_runs_outside_the_tree(tmp_path) -> None:
     target = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
     install += ["--target", str(target), str(ROOT)]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import pickle
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gpuops import Gpu, files
+from gpuops import files
 from gpuops.errors import DeviceMemoryError, byte_count
 from gpuops.files import Picture
 from gpuops.gpu import Limits
@@ -22,10 +21,6 @@ from gpuops.params.thresholds import Thresholds
 from gpuops.profile import Report
 from gpuops.regress.folders import FilePair
 from gpuops.regress.judge import judge
-
-from .conftest import Run
-
-Program = Callable[..., Run]
 
 # Commands, and how each calls the step that needs the whole picture.
 STEPS = [
@@ -80,7 +75,7 @@ def test_a_step_that_the_device_has_no_room_for(clpix, folder, command, words) -
 
 
 @pytest.mark.parametrize("where", ["rotate", "write"])
-def test_nothing_is_written_on_the_way(clpix: Program, folder: Path, where: str) -> None:
+def test_nothing_is_written_on_the_way(clpix, folder, where) -> None:
     """A file that has room is not written where what follows has none."""
     before = sorted(os.listdir(folder))
     command = ("grade", "a.exr", "--exposure", "1", "then", "write", "on.exr", "then", "blur", "--sigma", "2")
@@ -92,7 +87,7 @@ def test_nothing_is_written_on_the_way(clpix: Program, folder: Path, where: str)
     assert sorted(os.listdir(folder)) == before
 
 
-def test_a_promise_that_is_too_small_for_rows(clpix: Program, folder: Path, rng: np.random.Generator) -> None:
+def test_a_promise_that_is_too_small_for_rows(clpix, folder, rng) -> None:
     """Rows take more than a small picture as a whole. The line names what is enough, and a little less is not."""
     files.write(folder / "a.png", Picture(rng.integers(0, 256, (1000, 1500, 3), np.uint8)))
     command = ("blur", "a.png", "--sigma", "1", "-o", "out.png", "--memory")
@@ -104,7 +99,7 @@ def test_a_promise_that_is_too_small_for_rows(clpix: Program, folder: Path, rng:
             assert run.err.endswith(" MB are allowed: raise --memory to 13M\n")
 
 
-def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
+def test_what_the_host_has_no_room_for(clpix, folder) -> None:
     """Inputs that are too large, and results: the step is named, and the line says what is enough."""
     files.write(folder / "a.tif", Picture(np.zeros((800, 1000, 3), np.uint8)))
     for command, words in (
@@ -128,7 +123,7 @@ def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
     assert not os.path.exists("out.tif")
 
 
-def test_previews(clpix: Program, folder: Path) -> None:
+def test_previews(clpix, folder) -> None:
     """What a local operator takes is known once the picture has been looked at: the line is said anew then."""
     command = ("tonemap", "a.exr", "--contact-sheet", "-o", "sheet.png", "--device-memory")
     run = clpix(*command, "1M")
@@ -143,7 +138,7 @@ def test_previews(clpix: Program, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("metric", ["ssimulacra2", "hdr-flip"])
-def test_pictures_of_a_suite(opened: Callable[..., Gpu], folder: Path, metric: str) -> None:
+def test_pictures_of_a_suite(opened, folder, metric) -> None:
     """A picture without room could not be compared; with the memory that its line asks for, it can."""
     how, pair = Comparing(metrics=(metric,)), FilePair("x/a.exr", "a.exr", "b.exr", "")
     (outcome,) = judge([pair], how, lambda _name: Thresholds(), lambda: opened(memory=1 << 20))
@@ -153,7 +148,7 @@ def test_pictures_of_a_suite(opened: Callable[..., Gpu], folder: Path, metric: s
     assert outcome.status == "failed" and metric in outcome.figures
 
 
-def test_the_command_regress(clpix: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_regress(clpix, folder, monkeypatch) -> None:
     """A picture without room counts as one that could not be compared, and the rest of the run goes on."""
     rng = np.random.default_rng(8)
     for name in ("results", "references"):
@@ -187,7 +182,7 @@ def test_errors_go_to_other_processes() -> None:
         (9e15, "9000 TB", "9000 TB"),
     ],
 )
-def test_sizes_in_words(nbytes: float, near: str, enough: str) -> None:
+def test_sizes_in_words(nbytes, near, enough) -> None:
     """They are never a power of ten; what is said to be needed is rounded up, so that as much is enough."""
     assert (byte_count(nbytes), byte_count(nbytes, up=True)) == (near, enough)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,9 @@ from gpuops.params.colours import WORKING
 from gpuops.params.operators import OPERATORS
 
 from .choices import pairs, thinned
-from .conftest import Run
 from .reference import colour as reference
 from .test_operations import skip_without_package
 
-Clpix = Callable[..., Run]
 Values = np.ndarray[Any, Any]
 SPACES = {"rec709": "linear", "rec2020": "linear-rec2020", "acescg": "acescg"}
 
@@ -67,7 +64,7 @@ def result(
 @pytest.mark.parametrize(
     ("working", "colour"), thinned(pairs(WORKING, [*SPACES.values(), "auto"]), 5, arguments=2)
 )
-def test_light_comes_back(gpu: Gpu, tmp_path: Path, scene: Values, working: str, colour: str) -> None:
+def test_light_comes_back(gpu, tmp_path, scene, working, colour) -> None:
     """A step that changes nothing but has to see light, and one whose sums are the same in all primaries."""
     chain = Chain(GradeParams(exposure=1.0))
     expected = 2 * reference.output(scene, "linear" if colour == "auto" else colour)
@@ -77,7 +74,7 @@ def test_light_comes_back(gpu: Gpu, tmp_path: Path, scene: Values, working: str,
 
 
 @pytest.mark.parametrize("working", WORKING)
-def test_grading(gpu: Gpu, tmp_path: Path, scene: Values, working: str) -> None:
+def test_grading(gpu, tmp_path, scene, working) -> None:
     """Saturation is about the luminance of the primaries, and contrast is theirs."""
     found = result(gpu, tmp_path, Chain(GradeParams(saturation=1.6)), working)
     values = reference.output(scene, SPACES[working])
@@ -92,7 +89,7 @@ def test_grading(gpu: Gpu, tmp_path: Path, scene: Values, working: str) -> None:
 @pytest.mark.parametrize(
     ("working", "colour"), thinned(pairs(WORKING, ["srgb", "display-p3", "rec2020"]), 3, arguments=2)
 )
-def test_tone_mapping(gpu: Gpu, tmp_path: Path, scene: Values, working: str, colour: str) -> None:
+def test_tone_mapping(gpu, tmp_path, scene, working, colour) -> None:
     """Reinhard's operator on luminance, and metering; negative light is cut in the primaries that it is negative in."""
     path = str(tmp_path / "out.png")
     options = Options(working=working, colour=colour, dtype="uint16", overwrite=True)
@@ -110,7 +107,7 @@ def test_tone_mapping(gpu: Gpu, tmp_path: Path, scene: Values, working: str, col
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("operator", thinned(OPERATORS, 4))
-def test_every_operator(gpu: Gpu, tmp_path: Path, scene: Values, operator: str) -> None:
+def test_every_operator(gpu, tmp_path, scene, operator) -> None:
     """Gray is gray in all primaries, and operators for Rec. 709 give the same in all."""
     gray = np.repeat(np.linspace(0, 8, 40 * 44, dtype=np.float32).reshape(40, 44, 1), 3, 2)
     files.write(tmp_path / "gray.exr", Picture(gray, linear=True))
@@ -143,7 +140,7 @@ def test_every_operation(gpu, tmp_path, rng, name, working, suffix) -> None:
     assert np.abs(found[0] - found[1]).max() <= 2e-4 * max(1, np.abs(found[0]).max())
 
 
-def test_mixing_pictures_of_two_spaces(clpix: Clpix, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_mixing_pictures_of_two_spaces(clpix, tmp_path, rng) -> None:
     """The other picture is light of the same primaries."""
     a, b = (rng.uniform(0, 2, (9, 8, 3)).astype(np.float32) for _ in range(2))
     files.write(tmp_path / "a.exr", Picture(a, linear=True))
@@ -157,7 +154,7 @@ def test_mixing_pictures_of_two_spaces(clpix: Clpix, tmp_path: Path, rng: np.ran
         assert np.abs(files.read(tmp_path / "o.exr").pixels - (0.75 * a + 0.25 * b)).max() < 1e-5
 
 
-def test_where_it_says_nothing(clpix: Clpix, tmp_path: Path) -> None:
+def test_where_it_says_nothing(clpix, tmp_path) -> None:
     files.write(tmp_path / "a.png", Picture(np.zeros((9, 8, 3), np.uint8)))
     for command, options, why in (
         ("fft", (), "the spectrum is of stored values"),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from scipy import ndimage
 
-from gpuops import Gpu, files
+from gpuops import files
 from gpuops.files import Picture
 from gpuops.image import Image, Part
 from gpuops.tiles import edges
@@ -125,7 +125,7 @@ def test_what_is_not_finite_goes_around(clpix, by_rows, tmp_path, monkeypatch) -
 
 @pytest.mark.parametrize("row_axis", [PLANES, PIXELS])
 @pytest.mark.parametrize(("height", "halo"), [(1, 7), (5, 5), (9, 4), (13, 40)])
-def test_rows_beyond_the_ends_are_numpys(gpu: Gpu, height: int, halo: int, row_axis: int) -> None:
+def test_rows_beyond_the_ends_are_numpys(gpu, height, halo, row_axis) -> None:
     rng = np.random.default_rng(height)
     shape = (2, height, 3) if row_axis == PLANES else (height, 3, 2)
     values = rng.integers(0, 256, shape).astype(np.float32 if row_axis == PLANES else np.uint8)

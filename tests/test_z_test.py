@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,7 @@ from gpuops.params.thresholds import Thresholds
 from gpuops.regress import calibrate, manifest
 from gpuops.regress.references import Folder, Index, make_index
 
-from .conftest import Run
-
 Array = npt.NDArray[Any]
-Program = Callable[..., Run]
 SHAPES = [(1, 1, 1), (3, 1, 7), (1, 5, 1), (4, 17, 31), (3, 8, 64), (2, 101, 97)]
 PASSES = Thresholds(limits={"z-test": 99.75})
 # The stretch of |z| around the bound that no test value is in: there float32 may decide otherwise.
@@ -77,13 +73,13 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_pixels_that_fail(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
+def test_pixels_that_fail(gpu, rng, shape) -> None:
     check(gpu, rng, shape)
 
 
 @pytest.mark.parametrize("runs", [None, 2, 3, 5, 16, 33, 200])
 @pytest.mark.parametrize("pixels", [1, 100, 2_000_000])
-def test_bounds_are_those_of_scipy(runs: int | None, pixels: int) -> None:
+def test_bounds_are_those_of_scipy(runs, pixels) -> None:
     alpha = -np.expm1(np.log1p(-0.01) / pixels)  # 1 − 0.99^(1/n) loses digits
     expected = stats.norm.isf(alpha / 2)
     if runs is not None:
@@ -91,7 +87,7 @@ def test_bounds_are_those_of_scipy(runs: int | None, pixels: int) -> None:
     assert critical(pixels, runs) == pytest.approx(expected, rel=1e-6)
 
 
-def test_what_is_equal_passes_without_variance_and_nothing_else(gpu: Gpu) -> None:
+def test_what_is_equal_passes_without_variance_and_nothing_else(gpu) -> None:
     a = np.array([[[0.5, np.nan, np.inf, 0.0, 1.0, 1.0, 1e30]]], np.float32)
     b = np.array([[[0.5, np.nan, np.inf, -0.0, 1.0000001, np.nan, -np.inf]]], np.float32)
     assert z_test(gpu, a, b, np.zeros_like(a)) == 3
@@ -99,7 +95,7 @@ def test_what_is_equal_passes_without_variance_and_nothing_else(gpu: Gpu) -> Non
     assert z_test(gpu, a, b, np.full_like(a, np.nan)) == 3
 
 
-def test_operands_without_meaning(gpu: Gpu) -> None:
+def test_operands_without_meaning(gpu) -> None:
     a = np.zeros((1, 3, 4), np.float32)
     with pytest.raises(ParameterError, match="shapes differ"):
         z_test(gpu, a, a, a[:, 1:])
@@ -129,7 +125,7 @@ def render(rng: np.random.Generator, channels: int = 3) -> Picture:
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_mean_and_variance_of_runs(tmp_path: Path, rng: np.random.Generator, channels: int) -> None:
+def test_mean_and_variance_of_runs(tmp_path, rng, channels) -> None:
     paths = runs_of(tmp_path, rng, 7, channels)
     stack = np.stack([files.read(path).pixels for path in paths]).astype(np.float64)
     mean, variance = mean_and_variance(paths)
@@ -142,7 +138,7 @@ def test_mean_and_variance_of_runs(tmp_path: Path, rng: np.random.Generator, cha
     np.testing.assert_allclose(back.picture.pixels, variance.picture.pixels, rtol=1e-6)
 
 
-def test_a_mean_of_equal_runs_is_exact(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_a_mean_of_equal_runs_is_exact(tmp_path, rng) -> None:
     picture = render(rng)
     files.write(tmp_path / "a.exr", picture)
     mean, variance = mean_and_variance([str(tmp_path / "a.exr")] * 7)
@@ -150,7 +146,7 @@ def test_a_mean_of_equal_runs_is_exact(tmp_path: Path, rng: np.random.Generator)
     assert not variance.picture.pixels.any()
 
 
-def test_runs_without_a_mean(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_runs_without_a_mean(tmp_path, rng) -> None:
     files.write(tmp_path / "a.png", Picture(np.zeros((3, 4, 3), np.uint8)))
     with pytest.raises(ParameterError, match="uint8, which a mean of runs does not fit"):
         mean_and_variance([str(tmp_path / "a.png")] * 2)
@@ -189,7 +185,7 @@ def test_the_noise_of_another_run_passes_and_a_shift_does_not(gpu, tmp_path, rng
     assert share(one) < 99.75
 
 
-def test_what_is_left_out_passes(gpu: Gpu, tmp_path: Path, rng: np.random.Generator) -> None:
+def test_what_is_left_out_passes(gpu, tmp_path, rng) -> None:
     mean, variance = mean_and_variance(runs_of(tmp_path, rng, 8, 4))
     other = render(rng, 4)
     other.pixels[:25, :, 0] += 100
@@ -201,7 +197,7 @@ def test_what_is_left_out_passes(gpu: Gpu, tmp_path: Path, rng: np.random.Genera
     assert not measure(Both(gpu, other, mean, Comparing(alpha=False), variance), PASSES).missed
 
 
-def test_levels_have_the_variance_of_fractions(gpu: Gpu) -> None:
+def test_levels_have_the_variance_of_fractions(gpu) -> None:
     codes = np.full((20, 20, 3), 100, np.uint8)
     known = Variance(Picture(np.full((20, 20, 3), (1 / 255) ** 2, np.float32), linear=True))
     for step, share in ((3, 100), (5, 0)):  # the bound of 400 tests is 4.21
@@ -209,7 +205,7 @@ def test_levels_have_the_variance_of_fractions(gpu: Gpu) -> None:
         assert measure(both, PASSES).figures["z-test"] == share
 
 
-def test_a_variance_that_does_not_fit(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_a_variance_that_does_not_fit(gpu, rng) -> None:
     a, b = render(rng), render(rng)
     with pytest.raises(
         ParameterError, match=r"z-test: a variance is needed beside the reference, NAME\.variance"
@@ -223,7 +219,7 @@ def test_a_variance_that_does_not_fit(gpu: Gpu, rng: np.random.Generator) -> Non
         measure(Both(gpu, b, a, Comparing(space="encoded"), fits), PASSES)
 
 
-def test_variances_are_no_pictures_of_the_references(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_variances_are_no_pictures_of_the_references(tmp_path, rng) -> None:
     paths = {"a/b.exr": runs_of(tmp_path, rng, 3)}
     store = make_index(str(tmp_path / "refs.json"), "store")
     for known in (Folder(str(tmp_path / "refs")), store):
