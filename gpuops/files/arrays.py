@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -33,6 +33,14 @@ def loaded(path: str) -> Iterator[Any]:
     """Gives what numpy loads of an .npy or .npz: by itself it does not close an archive that is damaged."""
     with open(path, "rb") as file:
         yield np.load(file, allow_pickle=False)
+
+
+def header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Returns an .npy file's shape, whether it lies there column by column, and its type; the pixels come behind."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    found: tuple[tuple[int, ...], bool, np.dtype[Any]] = read(file)
+    return found
 
 
 def read_arrays(path: str) -> dict[str, Pixels]:

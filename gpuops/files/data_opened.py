@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import data
-from .arrays import loaded
+from .arrays import header, loaded
 from .data import Array, Description, contradiction
 from .data_rows import RowsOfArray
 from .reading import parsing, quiet_tifffile, reading
@@ -60,11 +60,7 @@ def _member(path: str, described: Description, index: int) -> Iterator[tuple[Any
     """Gives the file of an array in an archive, and its shape, type, and whether it lies there column by column."""
     name = data.member(index, list(described.arrays)[index])
     with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as file:
-        version = np.lib.format.read_magic(file)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
-        shape, fortran, dtype = read(file)
+        shape, fortran, dtype = header(file)
         yield file, (shape, dtype, fortran)
 
 

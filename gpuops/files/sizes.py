@@ -7,9 +7,7 @@ import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from math import prod
-from typing import Any, BinaryIO
-
-import numpy as np
+from typing import BinaryIO
 
 from ..errors import FileError
 from . import by_pillow, oiio
@@ -90,18 +88,9 @@ def _of_archive(path: str, layer: str | int | None) -> int:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         usual = f"{arrays.PIXELS}.npy"
-        shape, kind = _array(archive, f"{layer}.npy" if layer else usual if usual in names else names[0])
+        with archive.open(f"{layer}.npy" if layer else usual if usual in names else names[0]) as file:
+            shape, _, kind = arrays.header(file)
     return prod(shape) * kind.itemsize
-
-
-def _array(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    with archive.open(name) as file:
-        version = np.lib.format.read_magic(file)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
-        shape, _, kind = read(file)
-        return shape, kind
 
 
 def _of_jpegxl(path: str) -> int:
