@@ -156,8 +156,8 @@ def test_hidden_colours_are_not_metered(clpix, tmp_path, monkeypatch, rng, way, 
     light = colour_reference.srgb_light(codes[:, 15:, :3] / 65535)
     stops = np.log2(0.18) - np.log2(light @ (0.2126, 0.7152, 0.0722)).mean()
     if way == "rows":
-        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1)
+        monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1)
     options = ("--method", method, "--tonemap", "agx", "-v", *(way.split() if way != "rows" else ()))
     run = clpix("bloom", tmp_path / "in.png", *options, "-o", tmp_path / "out.png")
     found = re.search(r"exposure ([-+.\d]+) stops", run.err)

@@ -29,8 +29,8 @@ def scene(rng, tmp_path, monkeypatch) -> Path:
 
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes every picture one that goes by rows, in small blocks."""
-    monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1)
+    monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+    monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1)
 
 
 def pixels(path: Path) -> np.ndarray[Any, Any]:

@@ -22,7 +22,7 @@ from gpuops.files import Picture
 from gpuops.fourier import axes, room
 from gpuops.image import Part
 from gpuops.params.fft import FftParams, SpectrumParams
-from gpuops.tiles.spool import InMemory, Spool, in_scratch
+from gpuops.rows.spool import InMemory, Spool, in_scratch
 
 from .choices import each
 from .reference.fourier import error
@@ -386,7 +386,7 @@ def test_nothing_stays_after_an_interruption(tmp_path) -> None:
     program = (
         "import os, signal, sys, time\n"
         "from gpuops.batch import spectra_by_rows\n"
-        "from gpuops.tiles import spool\n"
+        "from gpuops.rows import spool\n"
         "spectra_by_rows.CODECS = 0\n"
         "def put_rows(self, *_):\n"
         "    print(os.listdir(sys.argv[1]), flush=True)\n"

@@ -17,18 +17,17 @@ import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, files
-from gpuops.batch import chain_by_rows
+from gpuops.batch.chain_rows import ChainRows
 from gpuops.chain import Chain
 from gpuops.errors import DeviceError
 from gpuops.fourier import products
-from gpuops.operation import Params, Spectral, operation_of
+from gpuops.operation import Params, operation_of
 from gpuops.ops.deconvolve import DeconvolveParams
 from gpuops.ops.filter import FilterParams
 from gpuops.ops.flip import FlipParams
 from gpuops.ops.grade import GradeParams
 from gpuops.plan import plan
-from gpuops.tiles import course
-from gpuops.tiles.legs import legs
+from gpuops.rows.schedule import Schedule
 
 from . import test_deconvolve, test_filter
 from .choices import each
@@ -86,19 +85,19 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
         scratch = tmp_path / "scratch"
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
+            patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+            patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
             patch.setattr("gpuops.fourier.products._ENOUGH", 1 << 13)
             if place == "scratch":
                 patch.setattr("gpuops.batch.memory_promise.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
-            made, used = chain_by_rows.spool_of, spied(patch)
+            made, used = ChainRows._spool, spied(patch)
 
             def spool_of(*given: Any) -> Any:
                 spools.append(made(*given))
                 return spools[-1]
 
-            patch.setattr("gpuops.batch.chain_by_rows.spool_of", spool_of)
+            patch.setattr("gpuops.batch.chain_rows.ChainRows._spool", spool_of)
             found = clpix(*command)
         assert found.code == 0, found.err
         of_spectra = [spool for spool in spools if spool.dtype == np.complex64]
@@ -334,24 +333,23 @@ def test_masks(clpix, by_rows, tmp_path, border) -> None:
     found = np.moveaxis(files.read(tmp_path / "out.tif").pixels, 2, 0)
     np.testing.assert_allclose(found, expected, rtol=0, atol=FILTER)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+        patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
         run = clpix(*command, names[1], "-o", tmp_path / "none.tif")
     assert run.code == 1 and "resize it" in run.err and run.err.count("\n") == 1
     assert not (tmp_path / "none.tif").exists()
 
 
-def test_legs(gpu) -> None:
-    """A filter ends a leg, as a turn does."""
+def test_segments(gpu) -> None:
+    """A filter ends a segment, as a turn does."""
     shape, low = (3, 40, 50), FilterParams("lowpass", ("0.1",))
     chain = plan(Chain(GradeParams(exposure=0.5), low, FlipParams("vertical"), DeconvolveParams(sigma=1.0)))
-    assert course.obstacle(gpu, chain, shape) is None
-    found = legs(gpu, chain, shape, 1)
-    assert [len(leg.steps) for leg in found] == [1, 0, 0, 0]
-    ends = [leg.end for leg in found]
-    assert [isinstance(end, Spectral) for end in ends] == [True, False, True, False]
-    assert [leg.last and leg.last.name for leg in found] == ["filter", "flip", "deconvolve", None]
-    assert isinstance(ends[0], Spectral) and ends[0].spooled(shape) == (3, 40, 51)
-    assert isinstance(ends[2], Spectral) and ends[2].spooled(shape)[0] == 6
+    schedule = Schedule.of(gpu, chain, shape)
+    assert schedule.obstacle is None
+    assert [len(segment.steps) for segment in schedule.segments] == [1, 0, 0, 0]
+    ends = [segment.end for segment in schedule.segments]
+    assert [end and end.step.name for end in ends] == ["filter", "flip", "deconvolve", None]
+    kept = [end.spectral.spooled(shape) if end and end.spectral else None for end in ends]
+    assert kept == [(3, 40, 51), None, (6, *(kept[2] or ())[1:]), None]
     local = DeconvolveParams("richardson-lucy", sigma=1)
     assert operation_of(local).spectral(gpu, shape, local) is None
 
@@ -369,7 +367,7 @@ def test_explain(clpix, tmp_path) -> None:
 def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch, command) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
-    monkeypatch.setattr("gpuops.batch.streaming._is_too_large_for_device", lambda *_: True)
+    monkeypatch.setattr("gpuops.batch.room.is_too_large_for_device", lambda *_: True)
     path, out = saved(tmp_path / "in.png", light((700, 500, 3), "uint8")), tmp_path / "out.png"
     words = (command[0], path, *command[1:], "-o", out)
     run = clpix(*words, "--memory", "1M")

@@ -533,8 +533,8 @@ def test_apples_own_kind_is_named(tmp_path) -> None:
 def test_by_rows(clpix, exr, tmp_path, monkeypatch) -> None:
     """The rows of a large result become one file in the end, the same."""
     assert clpix("blur", exr, "--sigma", 2, "--gain-map", "-o", tmp_path / "a.jpg").code == 0
-    monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1)
+    monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+    monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1)
     assert clpix("blur", exr, "--sigma", 2, "--gain-map", "-o", tmp_path / "b.jpg").code == 0
     a, b = (read(tmp_path / name, layer="hdr").pixels.astype(float) for name in ("a.jpg", "b.jpg"))
     assert np.abs(a - b).max() < 0.02 * a.max()

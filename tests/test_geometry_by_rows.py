@@ -28,7 +28,8 @@ from gpuops.ops.resize import ResizeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.params.region import Region
 from gpuops.plan import plan
-from gpuops.tiles import course, flow
+from gpuops.rows.flow import flow
+from gpuops.rows.schedule import Schedule, block_bytes, row_bytes
 
 from . import tolerance
 from .choices import pairs, thinned
@@ -117,9 +118,10 @@ def test_rows_that_are_not_needed_are_not_worked_on(gpu, monkeypatch) -> None:
     x = picture((3, 400, 20))
     chain = Chain(BlurParams((1.0, 1.0)), CropParams(Region(0, 100, 20, 50)))
     todo, shape = plan(chain), (3, 400, 20)
-    first, end = course.course(gpu, todo, shape)[0].needed
+    schedule = Schedule.of(gpu, todo, shape)
+    first, end = schedule.needed()
     assert 90 <= first <= 97 and first + end == 250
-    found = [rows for rows in flow.flow(gpu, todo, counted(x), None, shape) if isinstance(rows, Image)]
+    found = [rows for rows in flow(schedule, counted(x)) if isinstance(rows, Image)]
     assert found[0].part == (0, 50) and taken[-1] == Part((end - 1) // 4 * 4, 400)
     np.testing.assert_array_equal(
         np.concatenate([rows.numpy() for rows in found], 1), as_whole(gpu, chain, x)
@@ -133,10 +135,11 @@ def test_a_crop_of_what_was_resized(planned, first) -> None:
     shrunk, crop = ResizeParams(scale=(0.9, 0.13)), CropParams(Region(1, first, 15, 9))
     chain = Chain(BlurParams((1.0, 1.0)), shrunk, crop)
     todo = plan(chain)
-    low, high = course.course(planned, todo, shape)[0].needed
+    schedule = Schedule.of(planned, todo, shape)
+    low, high = schedule.needed()
     assert low > 0 or first < 8
     given = (block for block in blocks(planned, x, 5) if block.part and low - 5 < block.part.first < high)
-    found = [rows.numpy() for rows in flow.flow(planned, todo, given, None, shape) if isinstance(rows, Image)]
+    found = [rows.numpy() for rows in flow(schedule, given) if isinstance(rows, Image)]
     np.testing.assert_allclose(np.concatenate(found, 1), as_whole(planned, chain, x), rtol=1e-6, atol=1e-6)
 
 
@@ -144,11 +147,11 @@ def test_a_crop_of_what_was_resized(planned, first) -> None:
 def test_large_results_come_in_pieces(planned, small) -> None:
     """A row of the input that becomes many of the result: these are made so many bytes at a time."""
     x, chain = picture((3, 9, 11)), Chain(ResizeParams(scale=(13.0, 17.0)), SharpenParams(2.0, 0.5))
-    at_once = 1 if small else 10 * course.row_bytes((3, 153, 143))
+    at_once = 1 if small else 10 * row_bytes((3, 153, 143))
     shape = 3, 9, 11
     found = [
         image.numpy()
-        for image in flow.flow(planned, plan(chain), blocks(planned, x, 2), None, shape, at_once=at_once)
+        for image in flow(Schedule.of(planned, plan(chain), shape), blocks(planned, x, 2), at_once=at_once)
         if isinstance(image, Image)
     ]
     assert max(rows.shape[1] for rows in found) <= 24
@@ -161,9 +164,9 @@ def test_a_window_of_too_many_rows_is_made_narrower_first(opened) -> None:
     with_room, without = opened(), opened(memory=4 << 20)
     whole = as_whole(with_room, Chain(step), x)
     shape = 3, 2000, 700
-    stretches = course.course(without, plan(Chain(step)), shape)
-    rows = course.block_bytes(without, stretches) // course.row_bytes(shape)
-    assert [one.shape for one in (stretches[0].one, stretches[1].one) if one] == [(3, 2000, 6), (3, 9, 6)]
+    stages = Schedule.of(without, plan(Chain(step)), shape).stages()
+    rows = block_bytes(without, stages) // row_bytes(shape)
+    assert [one.shape for one in (stages[0].one, stages[1].one) if one] == [(3, 2000, 6), (3, 9, 6)]
     found = by_rows(without, Chain(step), x, rows)
     np.testing.assert_allclose(found, whole, rtol=tolerance.ROUNDINGS, atol=tolerance.ROUNDINGS)
 
@@ -198,9 +201,9 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Makes every picture one that goes by rows, in small blocks."""
 
     def set_() -> None:
-        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
-        monkeypatch.setattr("gpuops.tiles.course._PER_HALO", 0.3)
+        monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
+        monkeypatch.setattr("gpuops.rows.schedule._PER_HALO", 0.3)
 
     return set_
 

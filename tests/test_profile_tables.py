@@ -144,8 +144,8 @@ def save(
 )  # fmt: skip
 def test_pictures_become_srgb(clpix, tmp_path, monkeypatch, options, dtype, alpha, by_rows) -> None:
     if by_rows:
-        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
-        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
+        monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_any: True)
+        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 4096)
     source, out = tmp_path / "in.tif", tmp_path / "out.png"
     stored = save(source, dtype, alpha=alpha)
     run = clpix("grade", source, "--exposure", 1, *options, "then", "grade", "--exposure", -1, "-o", out)

@@ -144,8 +144,8 @@ def test_by_rows_and_in_chains(clpix, frames, monkeypatch) -> None:
     assert clpix(*chain, "-o", "out/").code == 0
     as_whole = results("out")
     with monkeypatch.context() as patch:
-        patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
-        patch.setattr("gpuops.tiles.course._ENOUGH", 4096)
+        patch.setattr("gpuops.batch.room.is_too_large", lambda *_any: True)
+        patch.setattr("gpuops.rows.schedule._ENOUGH", 4096)
         assert clpix(*chain, "-o", "rows/", "--overwrite").code == 0
     close(results("rows"), as_whole)
     assert clpix("blur", *frames, "--sigma", "1.5", "-o", "blurred/").code == 0

@@ -37,8 +37,9 @@ from gpuops.ops.sharpen import SharpenParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.region import Region
 from gpuops.plan import plan
+from gpuops.rows.flow import flow, settled
+from gpuops.rows.schedule import Schedule
 from gpuops.space import converted
-from gpuops.tiles import course, flow
 
 from .choices import thinned
 from .test_operations import skip_without_package
@@ -126,11 +127,12 @@ def blocks(gpu: Gpu, x: Array, rows: int, *, alpha: bool = False) -> Iterator[Im
 def by_rows(gpu: Gpu, chain: Chain, x: Array, rows: int, *, alpha: bool = False) -> Array:
     """The result of a chain on blocks of so many rows."""
     todo, shape = plan(chain), (x.shape[0], x.shape[1], x.shape[2])
-    height = course.shapes(gpu, todo, shape)[-1][1]
-    assert course.obstacle(gpu, todo, shape) is None
-    todo = flow.settled(gpu, todo, lambda *_: blocks(gpu, x, rows, alpha=alpha), None, shape)
+    schedule = Schedule.of(gpu, todo, shape)
+    height = schedule.result[1]
+    assert schedule.obstacle is None
+    schedule = settled(schedule, lambda *_: blocks(gpu, x, rows, alpha=alpha))
     found, first = [], 0
-    for image in flow.flow(gpu, todo, blocks(gpu, x, rows, alpha=alpha), None, shape):
+    for image in flow(schedule, blocks(gpu, x, rows, alpha=alpha)):
         assert isinstance(image, Image) and image.part == (first, height)
         if not image.space.display:  # as the library gives it back
             image = converted(image, image.space.colour, premultiplied=False)
@@ -287,7 +289,7 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
         record = operation(name)
         for case in record.cases:
             todo = plan(Chain(case))
-            streams = course.obstacle(gpu, todo, shape) is None
+            streams = Schedule.of(gpu, todo, shape).obstacle is None
             declared = record.halo or record.passes or record.stage or record.turn
             declared = declared or record.spectral(gpu, shape, case)
             assert streams <= (not todo.steps or declared is not None), name
@@ -297,7 +299,7 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
         (DeconvolveParams(sigma=1.0), None),
         (TonemapParams(preset="d3d11"), "tonemap --preset d3d11"),
     ):
-        assert course.obstacle(gpu, plan(Chain(step)), shape) == words
+        assert Schedule.of(gpu, plan(Chain(step)), shape).obstacle == words
 
 
 # -- files -----------------------------------------------------------------------------------------------------------
@@ -503,8 +505,8 @@ def test_bloom_by_rows_works_on_the_same_light_and_encodes_it(
     for _ in range(2):
         assert clpix(*command, "-o", tmp_path / f"b{suffix}", "--overwrite").code == 0
         found.append(files.read(tmp_path / f"b{suffix}"))
-        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
+        monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
     whole, parts = found
     assert whole.metadata == parts.metadata
     error = np.abs(whole.pixels.astype(float) - parts.pixels.astype(float))
@@ -629,8 +631,8 @@ def test_files_are_those_of_the_whole(clpix, tmp_path, monkeypatch, rng, command
         for rows in (False, True):
             with monkeypatch.context() as patch:
                 if rows:
-                    patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-                    patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 13)
+                    patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+                    patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 13)
                 run = clpix(command[0], source, *command[1:], "-o", out, *options, "--overwrite", "-q")
             assert run.code == 0, run.err
             found.append(files.read(out))
@@ -669,8 +671,8 @@ def test_notes_name_the_input_once(clpix, tmp_path, monkeypatch) -> None:
     for command in commands:
         first = clpix(*command, "-o", tmp_path / "b.png", "--overwrite")
         with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
+            patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+            patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
             second = clpix(*command, "-o", tmp_path / "b.png", "--overwrite")
         assert first.code == second.code == 0 and first.err
         assert sorted(first.err.splitlines()) == sorted(second.err.splitlines())
@@ -700,8 +702,8 @@ def test_repaired_pixels_are_counted_once_for_each_step(
                "-0.5", "then", *last.split(), "-o", tmp_path / "b.exr", "--overwrite")  # fmt: skip
     for rows in (False, True):
         if rows:
-            monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-            monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 10)
+            monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+            monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 10)
         run = clpix(*command)
         assert run.code == 0
         assert re.findall(r"(\d+) negative", run.err) == [str(count)], (rows, run.err)

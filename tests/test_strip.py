@@ -93,8 +93,8 @@ def test_large_pictures(clpix, tmp_path, monkeypatch, orientation) -> None:
     """By rows if they are upright, else as a whole."""
     path = photograph(tmp_path, orientation)
     assert clpix("convert", path, "-o", tmp_path / "whole.png", "--strip").code == 0
-    monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 8)
+    monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+    monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 8)
     assert clpix("convert", path, "-o", tmp_path / "rows.png", "--strip").code == 0
     with PIL.open(tmp_path / "rows.png") as rows, PIL.open(tmp_path / "whole.png") as whole:
         np.testing.assert_array_equal(np.asarray(rows), np.asarray(whole))

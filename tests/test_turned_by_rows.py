@@ -20,7 +20,7 @@ import PIL.Image
 import pytest
 
 from gpuops import files
-from gpuops.batch import turned
+from gpuops.batch.chain_rows import ChainRows
 from gpuops.files import Picture
 from gpuops.operation import operation_of
 from gpuops.ops.flip import FlipParams
@@ -68,25 +68,25 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
     """Runs a command by rows, in small blocks: ``by_rows(place, "flip", …)``. It makes sure that it is done so."""
 
     def run(place: str, *command: object, turns: int = 1) -> Run:
-        sweeps: list[turned.Turned] = []
+        sweeps: list[Any] = []
         scratch = tmp_path / "scratch"
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
-            patch.setattr("gpuops.tiles.course._PER_HALO", 0.3)
+            patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+            patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
+            patch.setattr("gpuops.rows.schedule._PER_HALO", 0.3)
             if place != "there":
                 patch.setattr("gpuops.batch.access.of_machine", lambda: 0)
             if place == "scratch":
                 patch.setattr("gpuops.batch.memory_promise.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
-            made, used = turned.spool_of, spied(patch)
+            made, used = ChainRows._spool, spied(patch)
 
             def spool_of(*given: Any) -> Any:
                 sweeps.append(made(*given))
                 return sweeps[-1]
 
-            patch.setattr("gpuops.batch.chain_by_rows.spool_of", spool_of)
+            patch.setattr("gpuops.batch.chain_rows.ChainRows._spool", spool_of)
             found = clpix(*command)
         assert found.code == 0, found.err
         assert len(sweeps) == turns and not os.listdir(scratch)
@@ -487,7 +487,7 @@ def test_nothing_stays_after_an_interruption(tmp_path, moment, number) -> None:
     program = (
         "import os, signal, sys, time\n"
         "from gpuops.batch import access, memory_promise\n"
-        "from gpuops.tiles import spool\n"
+        "from gpuops.rows import spool\n"
         "access.of_machine = memory_promise.of_machine = lambda: 0\n"
         "def interrupted(self, *_):\n"
         "    print(len(os.listdir(sys.argv[1])), flush=True)\n"

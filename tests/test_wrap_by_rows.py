@@ -14,8 +14,8 @@ from scipy import ndimage
 from gpuops import files
 from gpuops.files import Picture
 from gpuops.image import Image, Part
-from gpuops.tiles import edges
-from gpuops.tiles.window import PIXELS, PLANES
+from gpuops.rows import edges
+from gpuops.rows.window import PIXELS, PLANES
 
 from .choices import thinned
 from .conftest import Run
@@ -53,9 +53,9 @@ def by_rows(clpix: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> Calla
     def run(*command: object, times: int = 1) -> Run:
         found: list[edges.Edges] = []
         with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
-            patch.setattr("gpuops.tiles.course._PER_HALO", 0.3)
+            patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+            patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
+            patch.setattr("gpuops.rows.schedule._PER_HALO", 0.3)
             known = edges.Edges.known
             patch.setattr(
                 edges.Edges, "known", lambda self, *given: found.append(self) or known(self, *given)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .. import files, notes
 from ..errors import FileError, are_allowed, byte_count
@@ -21,50 +19,16 @@ from ..files.strips import COPIES
 from ..params.files import STREAM
 from ..process.memory import of_machine
 from ..profile import Span
+from ..rows.threads import Pending
 from .reader import check_source, open_numbers
 
 if TYPE_CHECKING:
     from .job import Options
 
-T = TypeVar("T")
 # The kinds of threads, as traces name them.
 READER, WRITER = "reader", "writer"
 # Rows of an array that are read at a time.
 _ROWS = 256
-
-
-class Pending(Generic[T]):
-    """Work that a thread does. Its notes are passed on when its result is asked for.
-
-    ``size``: bytes of memory that it holds. ``span``: which thread has done it from when to when.
-    """
-
-    def __init__(self, threads: Executor, work: Callable[[], T], size: int = 0) -> None:
-        self.size = size
-        self.span: tuple[str, float, float] | None = None
-        self._said: list[str] = []
-        self._future = threads.submit(self._noting, work)
-
-    def _noting(self, work: Callable[[], T]) -> T:
-        start = time.perf_counter()
-        try:
-            with notes.to(self._said.append):
-                return work()
-        finally:
-            self.span = threading.current_thread().name, start, time.perf_counter()
-
-    @property
-    def done(self) -> bool:
-        """Whether there is a result, or an error."""
-        return self._future.done()
-
-    def result(self) -> T:
-        """Waits for the result, or raises the work's error."""
-        try:
-            return self._future.result()
-        finally:
-            for text in self._said:
-                notes.note(text)
 
 
 class Access:

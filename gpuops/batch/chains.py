@@ -1,8 +1,14 @@
-"""The work of a chain on one input: its pixels, the steps, the result."""
+"""The work of a chain on one input: its rows come, go through the steps, and are written.
+
+Where there is room the whole picture is one block, and steps join as they can. Where there is none, rows come in
+blocks, and are kept at barriers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,23 +17,24 @@ from .. import notes, plan
 from ..chain import Chain
 from ..files import operands
 from ..files.strips import Strips
-from ..image import Image, Part
 from ..operation import operation_of
-from ..ops.write import WriteParams
-from ..tiles.flow import settled
-from ..tiles.place import needed
+from ..process import heap
+from ..rows.schedule import Schedule
 from ..whole import needing
-from . import streaming
+from . import room
+from .chain_rows import ChainRows
+from .row_writer import Goal, RowWriter, WholeWriter, goals_of
 
 if TYPE_CHECKING:
-    from ..files import Picture
+    from ..image import Image
     from ..notes import Finding
     from ..operation import Params
     from ..plan import Plan, Step
-    from ..space import Stored
-    from .finished import Finished
-    from .item import Item
-    from .output import Output
+    from .item import FileReading, Item
+
+# A limit of this many bytes leaves room for the gaps between blocks that were freed. To give such blocks back, and get
+# new pages for others, takes half as long again as a bloom of 1.2 gigapixels.
+_AMPLE = 10**9
 
 
 def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
@@ -36,15 +43,8 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
     Returns what the steps have found.
     """
     findings: list[Finding] = []
-
-    def streamed(todo: Plan, rows: Strips) -> None:
-        with notes.findings_to(findings.append):
-            streaming.streamed(item, todo, rows, asides)
-
-    def as_whole(todo: Plan, found: Picture | Strips, obstacle: str) -> None:
-        findings.extend(_as_whole(item, todo, found, asides, obstacle))
-
-    _in_room(item, chain, streamed, as_whole)
+    with _opened(item, chain) as opened, notes.findings_to(findings.append):
+        _write(item, opened, asides)
     if item.gpu.report is not None:
         item.gpu.report.results += [{"input": item.path, **finding.figures} for finding in findings]
     return findings
@@ -65,112 +65,131 @@ class Measuring:
         together = operation_of(last).together(last)
         assert together is not None
         steps = (params for params in before if not operation_of(params).writes)
-        found: list[Params] = []
 
         def enough(step: Step) -> bool:
             return isinstance(step.params, type(last)) and together.known(step.params)
 
-        def streamed(todo: Plan, rows: Strips) -> None:
-            found.append(streaming.measured(item, todo, rows, enough).steps[-1].params)
+        silent = notes.to(lambda _text: None)  # the work says all that there is to say
+        with silent, _opened(item, Chain(*steps, together.alone)) as opened:
+            way = _way(item, opened, [])
+            with (
+                ExitStack() as spools,
+                ThreadPoolExecutor(2) as pool,
+                item.naming(),
+                item.gpu.phase("compute"),
+            ):
+                return way.settled(pool, spools, enough).plan.steps[-1].params
 
-        def as_whole(todo: Plan, picture: Picture | Strips, obstacle: str) -> None:
-            found.append(_measured_as_whole(item, todo, picture, obstacle, enough))
 
-        with notes.to(lambda _text: None):  # the work says all that there is to say
-            _in_room(item, Chain(*steps, together.alone), streamed, as_whole)
-        return found[0]
+@dataclass(frozen=True)
+class Opened:
+    """An input, and the schedule of a chain for it; ``whole``: as one block."""
+
+    schedule: Schedule
+    strips: Strips
+    how: FileReading
+    whole: bool
 
 
-def _in_room(
-    item: Item,
-    chain: Chain,
-    streamed: Callable[[Plan, Strips], None],
-    as_whole: Callable[[Plan, Picture | Strips, str], None],
-) -> None:
-    """Opens the input, and works on it as a whole, or by rows where there is no room for it."""
+@contextmanager
+def _opened(item: Item, chain: Chain) -> Iterator[Opened]:
+    """Opens the input for work on it as a whole, or by rows where there is no room for that."""
     todo = plan.plan(chain, item.options.space, item.options.light)
     found = item.opened()
-    rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
-    item.how(
-        picture, linear=todo.linear, premultiply=todo.premultiplied
-    )  # the output knows the input from now on
+    picture = found.picture if isinstance(found, Strips) else found
+    how = item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
     item.output = replace(item.output, keeps_range=todo.keeps_range)
     todo = todo.settled(item.output)
     with item.naming():
         operands.check_places(picture, ((step.params, step.traits.kind) for step in todo.steps))
-        large = rows is not None or streaming.is_too_large(item, todo, picture)
-        obstacle = streaming.obstacle(item, todo, picture) if large else None
+        schedule = Schedule.of(item.gpu, todo, room.shape_of(picture, how), picture.metadata.orientation)
+        large = isinstance(found, Strips) or room.is_too_large(schedule, picture, item.options.memory)
+        obstacle = _obstacle(item, schedule) if large else None
     if large and obstacle is None:
-        streamed(todo, rows or Strips.of(picture))
+        yield Opened(schedule, found if isinstance(found, Strips) else Strips.of(picture), how, whole=False)
         return
     if obstacle is not None:
-        item.check_room(streaming.largest_bytes(item.gpu, todo, picture), obstacle)
+        item.check_room(room.largest_bytes(schedule, picture), obstacle)
 
     def words() -> str | None:
-        step = streaming.obstacle(item, todo, picture)
+        step = _obstacle(item, schedule)
         return None if step is None else f"{step} needs the whole picture"
 
-    with needing(item.gpu, words, partial(streaming.device_bytes, item.gpu, todo, picture)):
-        as_whole(todo, found, obstacle or "this work")
+    with needing(item.gpu, words, partial(room.device_bytes, schedule, picture)):
+        if isinstance(found, Strips):
+            picture = item.whole(found, obstacle or "this work")
+        yield Opened(schedule, Strips.of(picture), how, whole=True)
 
 
-def _measured_as_whole(
-    item: Item, todo: Plan, found: Picture | Strips, obstacle: str, enough: Callable[[Step], bool]
-) -> Params:
-    """Does all steps but the last one on the whole picture, and measures the result for the last one."""
-    gpu = item.gpu
-    picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
-    *before, last = todo.steps
-    for step in before:
-        step.operation.prepare(gpu, step.params, None)
-
-    def measured() -> Params:
-        pixels = item.on_device(picture.pixels, how)
-        image = plan.run(
-            gpu, todo._replace(steps=tuple(before)), pixels, how.decoding, fuse=item.options.fuse
-        )
-        assert isinstance(image, Image)
-        planes, height, width = image.shape
-        image.part = Part(0, height)
-        alone = todo._replace(steps=(last,))
-        found = settled(gpu, alone, lambda *_: [image], None, (planes, height, width), enough=enough)
-        return found.steps[-1].params
-
-    return item.run(measured)
+def _obstacle(item: Item, schedule: Schedule) -> str | None:
+    """Returns what needs the whole picture, in words, or None: a step, or that a turn is not to be left to viewers."""
+    orientation = schedule.orientation
+    for at in schedule.steps:
+        if at.step.operation.writes and orientation != 1:
+            break
+        orientation = (at.turn and at.turn.leaves) or orientation
+    tilted = item.options.strip and orientation != 1
+    return schedule.obstacle or ("turning it upright for --strip" if tilted else None)
 
 
-def _as_whole(
-    item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[str], obstacle: str
-) -> list[Finding]:
-    """Does the chain on the whole picture, which ``obstacle`` needs. Nothing is written before all is computed."""
-    gpu = item.gpu
-    picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
-    pixels, decoding = item.on_device(picture.pixels, how), how.decoding
-    height, width, channels = pixels.shape
-    streaming.prepare(item, todo)
-    spreads = todo.spreads and picture.pixels.dtype.kind == "f"  # integers are finite
-    if spreads:
-        with item.naming():
-            place = needed(gpu, todo, (channels, height, width), picture.metadata.orientation)
-        item.look_at(picture.pixels, how, place)
-    paths = iter(asides)
-    before: list[tuple[Output, Finished]] = []
+def _way(item: Item, opened: Opened, goals: list[Goal]) -> ChainRows:
+    """Returns the way of the rows to some files."""
+    return ChainRows.of(item, opened.schedule, opened.strips, opened.how, goals, whole=opened.whole)
 
-    def seen(params: Params, image: Image) -> None:
-        if isinstance(params, WriteParams):
-            output = item.output.aside(next(paths), params.storage)
-            before.append((output, output.finished(image)))
 
-    findings: list[Finding] = []
+def _write(item: Item, opened: Opened, asides: Sequence[str]) -> None:
+    """Does the steps, and writes the results; ``asides`` are the paths of the steps that write on the way."""
+    gpu, schedule, strips = item.gpu, opened.schedule, opened.strips
+    if not opened.whole and min(item.options.memory or _AMPLE, gpu.memory or _AMPLE) < _AMPLE:
+        heap.give_back()
+    for text in strips.said:
+        notes.note(text)
+    prepare(item, schedule.plan)
+    goals = goals_of(item, schedule, asides)
+    way = _way(item, opened, goals)
+    said: dict[str, None] = {}  # each block may say the same
+    with (
+        ExitStack() as spools,
+        ThreadPoolExecutor(2 + len(goals)) as pool,
+        item.naming(),
+        gpu.phase("compute"),
+        notes.to(said.setdefault),
+        notes.summed(),
+        ExitStack() as open_,
+    ):
+        writers = [
+            WholeWriter(goal.output) if opened.whole else RowWriter(goal.output, goal.shape[1], pool)
+            for goal in goals
+        ]
+        for writer in reversed(writers):  # so that the first one is finished first
+            open_.enter_context(writer)
+        of_steps = {id(goal.params): writer for goal, writer in zip(goals, writers, strict=True)}
 
-    def computed() -> Image | Stored:
-        findings.clear()  # every run finds the same
-        fuse = item.options.fuse
-        with notes.findings_to(findings.append), notes.summed():
-            return plan.run(gpu, todo, pixels, decoding, item.output.target, fuse=fuse, seen=seen)
+        def seen(params: Params, image: Image) -> None:
+            if (writer := of_steps.get(id(params))) is not None:
+                writer.put(writer.output.finished(image))
 
-    result = item.run(computed)
-    item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if spreads else 0)
-    for output, finished in (*before, (item.output, item.output.finished(result))):
-        output.write(finished)
-    return findings
+        with closing(way.results(pool, spools, seen)) as results:
+            for result in results:
+                writers[-1].put(item.output.finished(result))
+    for text in said:
+        _note(item, text, goals)
+    for writer in writers:
+        writer.warn()
+    item.warn_of_spread(schedule.plan.reach(gpu, schedule.shape) if schedule.plan.spreads else 0)
+
+
+def prepare(item: Item, todo: Plan) -> None:
+    """Checks the output of an input that is known, and prepares the steps."""
+    item.output.check(display=any(step.traits.display for step in todo.steps))
+    for step in todo.steps:
+        step.operation.prepare(item.gpu, step.params, item.output if step is todo.steps[-1] else None)
+
+
+def _note(item: Item, text: str, goals: list[Goal]) -> None:
+    """Passes on a note, which names a file, or comes from an operation, which knows none."""
+    names = (item.path, *(goal.output.path for goal in goals), "stdout")
+    if any(text.startswith(f"{name}: ") for name in names):
+        notes.note(text)
+    else:
+        item.note(text)

@@ -11,9 +11,9 @@ from .. import files, notes
 from ..errors import FileError, are_allowed, byte_count
 from ..files.strips import CODEC
 from ..metrics import contents as measure
+from ..rows.threads import read_ahead
 from .access import Access
 from .job import Options
-from .read_ahead import read_ahead
 from .reader import check_input
 
 if TYPE_CHECKING:

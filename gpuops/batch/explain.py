@@ -9,15 +9,15 @@ from .. import plan
 from ..errors import byte_count
 from ..files import Strips
 from ..params.files import STREAM
-from ..tiles.course import beside_whole, shapes
-from . import streaming
+from ..rows.schedule import Schedule
 from .access import Access
+from .chains import prepare
 from .item import Item
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..plan import Plan, Step
-    from ..tiles.course import Shape
+    from ..rows.schedule import ScheduledStep
     from .job import Job
 
 
@@ -42,15 +42,14 @@ def explain(gpu: Gpu, job: Job) -> str:
     ]
     launches = plan.launches(todo)
     with item.naming():
-        of_steps = shapes(gpu, todo, (channels, height, width), picture.metadata.orientation)
-    streaming.prepare(item, todo)
-    for step, shape in zip(todo.steps, of_steps, strict=False):
-        fused = _fused(step, launches) if options.fuse else ""
-        lines.append(f"{step.name:<12}{_step(gpu, step, shape)}{fused}")
+        schedule = Schedule.of(gpu, todo, (channels, height, width), picture.metadata.orientation)
+    prepare(item, todo)
+    for at in schedule.steps:
+        fused = _fused(at.step, launches) if options.fuse else ""
+        lines.append(f"{at.step.name:<12}{_step(at)}{fused}")
     pixels = values * picture.pixels.dtype.itemsize
-    steps = zip(todo.steps, of_steps, strict=False)
-    beside = (beside_whole(gpu, step, shape, values) for step, shape in steps)
-    memory = pixels + 4 * values + max(beside, default=4.0 * values)
+    beside = max((at.beside_whole(values) for at in schedule.steps), default=4.0 * values)
+    memory = pixels + 4 * values + beside
     there = f"{byte_count(gpu.limits.global_bytes)} on {gpu.info.name}"
     lines.append(f"memory  {byte_count(memory)} of {there}")
     idle = len(chain) - len(todo.steps)
@@ -68,9 +67,9 @@ def _values(todo: Plan) -> str:
     return f"{kind}, {'premultiplied' if todo.premultiplied else 'straight'}"
 
 
-def _step(gpu: Gpu, step: Step, shape: Shape) -> str:
-    traits = step.traits
-    reach = step.operation.reach(gpu, shape, step.params) if step.operation.reach else 0
+def _step(at: ScheduledStep) -> str:
+    step, traits = at.step, at.step.traits
+    reach = step.operation.reach(at.gpu, at.shape, step.params) if step.operation.reach else 0
     words = [traits.kind, "light" if traits.space == "light" else "stored values"]
     if traits.space != "stored":
         words.append("premultiplied" if traits.premultiplied else "straight")
@@ -79,10 +78,9 @@ def _step(gpu: Gpu, step: Step, shape: Shape) -> str:
     if traits.statistics:
         whose = " of all inputs" if step.operation.together(step.params) else ""
         words.append(f"first measures {', '.join(traits.statistics)}{whose}")
-    if (spectral := step.operation.spectral(gpu, shape, step.params)) is not None:
-        words.append(
-            f"by rows {byte_count(8 * math.prod(spectral.spooled(shape)), up=True)} of spectra are kept"
-        )
+    if at.spectral is not None:
+        kept = byte_count(8 * math.prod(at.spectral.spooled(at.shape)), up=True)
+        words.append(f"by rows {kept} of spectra are kept")
     if traits.display:
         words.append("gives a display's values")
     return ", ".join(words)

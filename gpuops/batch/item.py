@@ -25,7 +25,7 @@ from .origin import Origin, decoding_of
 from .output import Output
 
 if TYPE_CHECKING:
-    from ..tiles.place import Place
+    from ..rows.footprint import Footprint
 
 Result = TypeVar("Result")
 
@@ -120,9 +120,13 @@ class Item:
         """
         found = self.opened() if found is None else found
         if isinstance(found, files.Strips):
-            with self.gpu.phase("decode"):
-                found = self._access.whole(found, what)
+            found = self.whole(found, what)
         return found, self.how(found, linear=linear, premultiply=premultiply)
+
+    def whole(self, rows: files.Strips, what: str) -> files.Picture:
+        """decode: returns the whole of a picture that was opened by rows; it is as for :meth:`read`."""
+        with self.gpu.phase("decode"):
+            return self._access.whole(rows, what)
 
     def check_room(self, nbytes: int, what: str) -> None:
         """Raises FileError if ``what`` needs a whole picture of so many bytes, and they take more than allowed."""
@@ -178,7 +182,9 @@ class Item:
         """Says something about the input."""
         note(f"{self.path}: {text}")
 
-    def look_at(self, pixels: np.ndarray[Any, Any], how: FileReading, place: Place, first: int = 0) -> None:
+    def look_at(
+        self, pixels: np.ndarray[Any, Any], how: FileReading, place: Footprint, first: int = 0
+    ) -> None:
         """Counts the values that are not finite for :meth:`warn_of_spread`.
 
         ``pixels`` are all of a file's, or those of its rows from ``first`` on; only those in the ``place`` count.

@@ -13,14 +13,12 @@ from .. import files
 from ..errors import FileError, are_allowed, byte_count
 from ..files.pictures import BY_ROWS
 from ..files.strips import CODEC
-from ..operation import Spectral, Turn
 from ..process.memory import of_machine
-from ..tiles import course
+from ..rows.schedule import block_bytes, row_bytes
 
 if TYPE_CHECKING:
-    from ..plan import Plan
-    from ..tiles.course import Shape
-    from ..tiles.legs import Leg
+    from ..operation import Spectral
+    from ..rows.schedule import Schedule, Shape
     from .item import Item
     from .row_writer import Goal
 
@@ -74,7 +72,7 @@ class MemoryPromise:
     item : Item
     strips : Strips
         The input.
-    legs : tuple of Leg
+    legs : tuple of Schedule
     goals : list of Goal
         The files that are written.
     as_whole : int, optional
@@ -85,7 +83,7 @@ class MemoryPromise:
 
     item: Item
     strips: files.Strips
-    legs: tuple[Leg, ...]
+    legs: tuple[Schedule, ...]
     goals: list[Goal]
     as_whole: int | None = None
     spools: list[Spooled] = field(init=False)
@@ -95,14 +93,15 @@ class MemoryPromise:
         for number in range(len(self.spools)):
             self._place(number)
 
-    def block_bytes(self, number: int, todo: Plan) -> int:
+    def block_bytes(self, number: int, segment: Schedule) -> int:
         """Returns how many bytes the planes of a block may take on the device, so that the host's memory suffices, too.
 
-        ``todo`` is the plan of the leg of this number. Raises FileError or DeviceError if a single row takes too much.
+        ``segment`` is that of this number, perhaps with figures that were found.
+
+        Raises FileError or DeviceError if a single row takes too much.
         """
-        stretches = course.course(self.item.gpu, todo, self.legs[number].shape)
         ends, tables = self._ends(number)
-        found = course.block_bytes(self.item.gpu, stretches, ends=ends, tables=tables)
+        found = block_bytes(self.item.gpu, segment.stages(), ends=ends, tables=tables)
         memory = self.item.options.memory
         if memory is None:
             return found
@@ -112,7 +111,7 @@ class MemoryPromise:
             enough = min(least, self.as_whole or least)
             hint = f"raise --memory to {-(-enough // 2**20)}M"
             raise self._refused(f"needs {byte_count(enough, up=True)} of memory", hint)
-        each = _AT_ONCE * sum(row / course.row_bytes(shape) for row, shape in rows)
+        each = _AT_ONCE * sum(row / row_bytes(shape) for row, shape in rows)
         return min(found, int((memory - fixed) / each))
 
     def _refused(self, needs: str, hint: str) -> FileError:
@@ -146,7 +145,7 @@ class MemoryPromise:
         """Returns the bytes of a row, and the shape of the whole, for everything that a leg reads and writes."""
         leg = self.legs[number]
         read = self._read if number == 0 else self.spools[number - 1].nbytes // leg.shape[1]
-        written = [id(step.params) for step in leg.steps]
+        written = [id(step.params) for step in leg.plan.steps]
         if leg.end is None:
             written.append(id(None))  # the result
         rows = [(goal.row, goal.shape) for goal in self.goals if id(goal.params) in written]
@@ -157,7 +156,7 @@ class MemoryPromise:
     def keeps_pixels(self, number: int) -> bool:
         """Says whether a leg's result is the file's own pixels, unchanged."""
         leg = self.legs[number]
-        return number == 0 and not leg.steps and isinstance(leg.end, Turn)
+        return number == 0 and not leg.steps and leg.end is not None and leg.end.turn is not None
 
     def at_once(self, number: int) -> tuple[int, int]:
         """Returns how many columns, and how many rows of spectra, go at a time while the end of a leg is done.
@@ -167,34 +166,33 @@ class MemoryPromise:
         from ..fourier import products
 
         gpu, leg, memory = self.item.gpu, self.legs[number], self.item.options.memory
-        assert isinstance(leg.end, Spectral)
+        spectral = _spectral(leg)
+        assert spectral is not None
         nbytes = math.inf if memory is None else (memory - self._fixed - self._held(number)) / _PANELS
-        columns = products.columns_at_once(gpu, leg.result, leg.end, nbytes)
-        return columns, products.rows_at_once(gpu, leg.result, leg.end, nbytes)
+        columns = products.columns_at_once(gpu, leg.result, spectral, nbytes)
+        return columns, products.rows_at_once(gpu, leg.result, spectral, nbytes)
 
     def _ends(self, number: int) -> tuple[float, float]:
         """Returns what a leg takes on the device for spectra: copies of a block, and bytes all the time."""
         gpu, copies, tables = self.item.gpu, 0.0, 0.0
         for leg in self.legs[max(0, number - 1) : number + 1]:
-            if isinstance(leg.end, Spectral):
+            if (spectral := _spectral(leg)) is not None:
                 from ..fourier import products
 
-                copies = max(copies, products.copies_of_rows(gpu, leg.result, leg.end))
-                tables = max(tables, products.bytes_of_tables(leg.end))
+                copies = max(copies, products.copies_of_rows(gpu, leg.result, spectral))
+                tables = max(tables, products.bytes_of_tables(spectral))
         return copies, tables
 
     def _least(self, number: int) -> int:
         """Returns the least bytes of memory: those of one row of everything that is read and written, or of columns."""
-        end, least = self.legs[number].end, _AT_ONCE * sum(row for row, _ in self._rows(number))
-        if isinstance(end, Spectral):
-            return max(least, _PANELS * _COLUMNS * end.column)
-        return least
+        spectral, least = _spectral(self.legs[number]), _AT_ONCE * sum(row for row, _ in self._rows(number))
+        return least if spectral is None else max(least, _PANELS * _COLUMNS * spectral.column)
 
     def _kept(self, number: int) -> Spooled:
         """Returns the form in which a leg's result is kept."""
         leg = self.legs[number]
-        if isinstance(leg.end, Spectral):
-            return Spooled(leg.end.spooled(leg.result), np.dtype(np.complex64))
+        if (spectral := _spectral(leg)) is not None:
+            return Spooled(spectral.spooled(leg.result), np.dtype(np.complex64))
         if not self.keeps_pixels(number):
             return Spooled(leg.result, np.dtype(np.float32))
         pixels = self.strips.picture.pixels
@@ -215,7 +213,7 @@ class MemoryPromise:
             enough = max(self._enough(number) for number in range(len(self.spools)))
             enough = min(enough, self.as_whole or enough)
             hint = f"raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
-            what = "spectrum takes" if isinstance(self.legs[number].end, Spectral) else "turned rows take"
+            what = "turned rows take" if _spectral(self.legs[number]) is None else "spectrum takes"
             raise self._refused(f"its {what} {byte_count(kept.nbytes, up=True)}", hint)
         self.spools[number] = kept._replace(in_memory=False)
 
@@ -224,3 +222,8 @@ class MemoryPromise:
         held = self._held(number)
         least = max(self._least(number), self._least(number + 1), held // (_SHARE - 1))
         return self._fixed + held + least
+
+
+def _spectral(segment: Schedule) -> Spectral | None:
+    """Returns the filter of spectra at a segment's end."""
+    return segment.end.spectral if segment.end is not None else None

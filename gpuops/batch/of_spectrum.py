@@ -15,8 +15,8 @@ from ..fourier import axes, record
 from ..image import COMPLEX_HALF, Image
 from ..params.fft import SpectrumParams
 from ..pixels.coding import losses, pack
-from ..tiles.spool import Spool
-from .read_ahead import read_ahead
+from ..rows.spool import Spool
+from ..rows.threads import read_ahead
 from .row_writer import RowWriter
 from .spectra_by_rows import Sweeps
 

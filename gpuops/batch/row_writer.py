@@ -15,12 +15,11 @@ from ..files.streams import to_stream
 from ..ops.write import WriteParams
 from ..params.files import STREAM
 from ..pixels.coding import Losses
-from .access import Pending
+from ..rows.threads import Writing
 
 if TYPE_CHECKING:
     from ..operation import Params
-    from ..plan import Plan
-    from ..tiles.course import Shape
+    from ..rows.schedule import Schedule, Shape
     from .finished import Finished
     from .item import Item
     from .output import Output
@@ -40,25 +39,45 @@ class Goal(NamedTuple):
         return self.shape[0] * self.shape[2] * self.output.depth(display=self.shown).itemsize
 
 
-def goals_of(item: Item, todo: Plan, shapes: list[Shape], asides: Sequence[str]) -> list[Goal]:
+def goals_of(item: Item, schedule: Schedule, asides: Sequence[str]) -> list[Goal]:
     """Returns the files that are written, in the order of the chain."""
     found, paths, shown = [], iter(asides), False
-    for step, shape in zip(todo.steps, shapes, strict=False):
+    for step, shape in zip(schedule.plan.steps, schedule.shapes, strict=False):
         if step.operation.writes:
             assert isinstance(step.params, WriteParams)
             output = item.output.aside(next(paths), step.params.storage)
             found.append(Goal(output, shape, shown, step.params))
         shown = shown or step.traits.display
-    return [*found, Goal(item.output, shapes[-1], shown)]
+    return [*found, Goal(item.output, schedule.result, shown)]
+
+
+class WholeWriter:
+    """A context in which a result is made that is one block; it is written at the end."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+
+    def __enter__(self) -> WholeWriter:
+        return self
+
+    def put(self, result: Finished) -> None:
+        """Takes the result."""
+        self._result = result
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is None:
+            self.output.write(self._result)
+
+    def warn(self) -> None:
+        """Does nothing: losses are noted as the result is written."""
 
 
 class RowWriter:
     """A context in which a result's rows are written by a thread while the next ones are made."""
 
     def __init__(self, output: Output, height: int, pool: ThreadPoolExecutor) -> None:
-        self.output, self._height, self._pool = output, height, pool
-        self._resources = ExitStack()
-        self._last: Pending[None] | None = None
+        self.output, self._height = output, height
+        self._resources, self._writing = ExitStack(), Writing(pool)
         self._lost = Losses()
         self._first: Finished | None = None
 
@@ -74,8 +93,8 @@ class RowWriter:
         self._lost = Losses(
             self._lost.clipped + rows.lost.clipped, self._lost.not_finite + rows.lost.not_finite
         )
-        self._wait()
-        self._last = Pending(self._pool, lambda: self._put(picture.pixels))
+        with self.output.gpu.phase("encode"):
+            self._writing.put(lambda: self._put(picture.pixels))
 
     def _open(self, rows: files.Picture) -> Any:
         output, (_, width, channels) = self.output, rows.pixels.shape
@@ -90,15 +109,11 @@ class RowWriter:
         how = output.options
         return files.writing(path, header, overwrite=how.overwrite, storage=how.storage)
 
-    def _wait(self) -> None:
-        if self._last is not None:
-            with self.output.gpu.phase("encode"):
-                self._last.result()
-
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
         if kind is None:
             try:
-                self._wait()
+                with self.output.gpu.phase("encode"):
+                    self._writing.wait()
             except BaseException:
                 self._resources.__exit__(*sys.exc_info())
                 raise

@@ -22,9 +22,9 @@ from ..metrics.rows.band import Band
 from ..metrics.rows.pair import ByRows
 from ..metrics.rows.parts import FigurePart
 from ..metrics.rows.room import rows_in_memory
+from ..rows.threads import read_ahead
 from .access import Access
 from .job import Options
-from .read_ahead import read_ahead
 from .row_writer import RowWriter
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from ..fourier.axes import Shape, Size
 from ..fourier.room import Parts
 from ..params.fft import SpectrumParams
 from ..process.memory import of_machine
-from ..tiles.spool import InMemory, Spool, in_scratch
-from .behind import Behind
-from .panels import in_panels
+from ..rows.panels import in_panels
+from ..rows.spool import InMemory, Spool, in_scratch
+from ..rows.threads import Writing
 
 if TYPE_CHECKING:
     from ..image import Image
@@ -128,7 +128,7 @@ class Sweeps:
 
     def fill(self, spool: Spool, pool: ThreadPoolExecutor, blocks: Iterator[Image]) -> None:
         """Transforms the rows of a picture, planar float32 with their ``part``, into a spool."""
-        writing = Behind(pool)
+        writing = Writing(pool)
         for image in blocks:
             assert image.part is not None
             first = image.part.first

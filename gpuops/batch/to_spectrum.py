@@ -17,9 +17,9 @@ from ..fourier import axes, record, spectrum
 from ..image import COMPLEX_HALF, Image, Part
 from ..params.fft import SpectrumParams
 from ..pixels.coding import unpack
+from ..rows.spool import Spool
+from ..rows.threads import read_ahead
 from ..tiles.rectangles import cut
-from ..tiles.spool import Spool
-from .read_ahead import read_ahead
 from .row_writer import RowWriter
 from .spectra_by_rows import Sweeps
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..operation import Pass
-from ..tiles.window import rows_of
+from ..rows.window import rows_of
 from .resampling import ResampledAxis, weights
 from .resize import across_first, aligned, resized
 

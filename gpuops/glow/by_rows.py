@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..operation import Measure, Operation, Params, Pass, Traits
-from ..tiles.course import with_halo
-from ..tiles.window import rows_of
+from ..rows.passes import with_halo
+from ..rows.window import rows_of
 from .bloom import warn_of
 
 if TYPE_CHECKING:

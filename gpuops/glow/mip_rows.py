@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..image import Image
-from ..tiles.course import beside
+from ..rows.passes import beside
 from ..tiles.rectangles import copy, cut
 from . import mip
 from .bloom import composite, light_of, stretched

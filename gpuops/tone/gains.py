@@ -11,7 +11,7 @@ from ..image import Image
 from ..metrics.statistics import statistics
 from ..operation import Measure, Operation, Params, Pass, Traits
 from ..ops.tonemap import TonemapParams
-from ..tiles.course import with_halo
+from ..rows.passes import with_halo
 from . import local, white_balance
 from .gained import Gained
 

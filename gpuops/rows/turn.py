@@ -5,113 +5,89 @@ A spool that is transposed holds panels of columns, so rows go there, and column
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..image import Image, Part
 from ..pixels.turns import upright
-from ..plan import planes
 from ..space import LIGHT, Space, Stored
-from ..tiles import course
-from ..tiles.spool import InMemory, Spool, in_scratch
-from .behind import Behind
-from .read_ahead import read_ahead
-
-if TYPE_CHECKING:
-    from .. import files
-    from ..operation import Turn
-    from ..tiles.course import Shape
-    from ..tiles.place import Place
-    from .item import FileReading, Item
-    from .memory_promise import Spooled
+from .schedule import Schedule, rows_at_once
+from .source import RowsOfFile
+from .spool import Spool
+from .threads import Writing, read_ahead
 
 Array = npt.NDArray[Any]
 
 
-def spool_of(kept: Spooled, item: Item, strips: files.Strips, width: int, stack: ExitStack) -> Spool:
-    """Returns a spool with panels of ``width`` columns. The stack removes its file, if it has one.
-
-    It is empty, unless it keeps an input that is in memory. Raises FileError if the file cannot be made.
-    """
-    if kept.there:
-        return InMemory(_as_items(strips.picture.pixels)[None], width)
-    if kept.in_memory:
-        return InMemory(np.empty(kept.shape, kept.dtype), width)
-    assert item.options.scratch is not None
-    return stack.enter_context(in_scratch(item.options.scratch, kept.shape, kept.dtype, width))
-
-
 @dataclass
 class Turned:
-    """The rows of a turned picture, as the input of a leg.
+    """The rows of a turned picture.
 
     Attributes
     ----------
-    item : Item
+    segment : Schedule
+        What comes before the turn, which is its end.
     spool : Spool
-        The picture before it is turned: planes, or with a ``how`` the file's pixels, each one item.
-    turn : Turn
-    shape : (planes, height, width)
-        That of the turned picture.
-    pool : ThreadPoolExecutor
+        The picture before it is turned: planes, or with ``load`` a file's pixels, each one item (:func:`as_items`).
+    pool : Executor
         Its threads read and write the spool.
-    how : FileReading, optional
-        How the file's pixels are to be read.
+    load : callable, optional
+        ``(lines)`` → the planes of a file's pixels, items (rows, columns).
     """
 
-    item: Item
+    segment: Schedule
     spool: Spool
-    turn: Turn
-    shape: Shape
-    pool: ThreadPoolExecutor
-    how: FileReading | None = None
+    pool: Executor
+    load: Callable[[Array], Image] | None = None
     _alpha: bool = False
     _space: Space = LIGHT
     _orientation: int | None = None
     #: There is nothing to decode: it gives planes.
     decoding: ClassVar[None] = None
 
-    def fill_with_pixels(self, strips: files.Strips, rows: int, place: Place | None) -> None:
-        """Keeps a file's pixels, so many rows at a time, and looks at those in the ``place``."""
-        assert self.how is not None
-        writing, first = Behind(self.pool), 0
-        with closing(read_ahead(self.item.gpu, self.pool, strips.rows(rows))) as ahead:
-            for pixels in ahead:
-                self._put(writing, first, _as_items(pixels)[None])
-                if place is not None:
-                    self.item.look_at(pixels, self.how, place, first)
-                first += len(pixels)
+    def __post_init__(self) -> None:
+        end = self.segment.end
+        assert end is not None and end.turn is not None
+        self.gpu, self.shape, self.turn = self.segment.gpu, end.result, end.turn
+
+    def fill_with_pixels(self, source: RowsOfFile, rows: int) -> None:
+        """Keeps a file's pixels, so many rows at a time, and looks at them."""
+        writing = Writing(self.pool)
+        with closing(source.blocks(rows)) as blocks:
+            for first, pixels in blocks:
+                self._put(writing, first, as_items(pixels)[None])
+                source.look(pixels, first)
         writing.wait()
 
     def fill(self, images: Iterable[Image | Stored]) -> None:
         """Keeps planes, each Image with its ``part``."""
-        writing = Behind(self.pool)
+        writing = Writing(self.pool)
         for image in images:
             assert isinstance(image, Image) and image.part is not None
             self._alpha, self._space, self._orientation = image.alpha, image.space, image.orientation
             self._put(writing, image.part.first, image.numpy())
         writing.wait()
 
-    def _put(self, writing: Behind, first: int, values: Array) -> None:
+    def _put(self, writing: Writing, first: int, values: Array) -> None:
         def put() -> None:
             for plane, rows in enumerate(values):
                 self.spool.put_rows(plane, first, rows)
 
         writing.put(put)
 
-    def __call__(self, at_once: int, wanted: tuple[int, int] | None = None) -> Generator[Image, None, None]:
-        """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``."""
+    def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
+        """Gives blocks of planes."""
         height = self.shape[1]
-        rows = course.rows(self.shape, at_once)
-        pieces = list(self._pieces(rows, wanted or (0, height)))
+        rows = rows_at_once(self.shape, at_once)
+        pieces = list(self._pieces(rows, wanted))
         lines = (self._lines(at) for _, at in pieces)
-        with closing(read_ahead(self.item.gpu, self.pool, lines)) as ahead:
+        with closing(read_ahead(self.gpu, self.pool, lines)) as ahead:
             for (first, _), found in zip(pieces, ahead, strict=True):
                 for start in range(0, self._count(found), rows):
                     image = self._turned(self._some(found, start, rows))
@@ -154,20 +130,17 @@ class Turned:
 
     def _turned(self, lines: Array) -> Image:
         """Returns rows of the turned picture."""
-        if self.how is None:
-            image = self.item.gpu.array(lines)
+        if self.load is None:
+            image = self.gpu.array(lines)
             image.alpha, image.space, image.orientation = self._alpha, self._space, self._orientation
         else:
-            dtype = self.item.origin.dtype
-            assert dtype is not None
-            pixels = np.ascontiguousarray(lines[0]).view(dtype).reshape(*lines.shape[1:], -1)
-            image = planes(self.item.on_device(pixels, self.how), self.how.decoding)
+            image = self.load(lines[0])
         image = upright(image, self.turn.orientation)
         image.orientation, image.owned = self.turn.leaves or image.orientation, True
         return image
 
 
-def _as_items(pixels: Array) -> Array:
+def as_items(pixels: Array) -> Array:
     """Returns pixels (rows, columns, channels) as (rows, columns) items."""
     contiguous = np.ascontiguousarray(pixels)
     rows, columns, channels = pixels.shape

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy.typing as npt
 
-from ..tiles.spool import Spool
-from .access import Pending
-from .behind import Behind
+from .spool import Spool
+from .threads import Pending, Writing
 
 Array = npt.NDArray[Any]
 
 
 def in_panels(
     spool: Spool,
-    pool: ThreadPoolExecutor,
+    pool: Executor,
     planes: int,
     present: int,
     work: Callable[[Array, int, int], Array],
@@ -28,7 +27,7 @@ def in_panels(
     thread reads the next panel meanwhile, and another one writes the one before.
     """
     places = [(plane, at) for plane in range(planes) for at in spool.panels]
-    writing = Behind(pool)
+    writing = Writing(pool)
 
     def read(number: int) -> Pending[Array] | None:
         if number == len(places):

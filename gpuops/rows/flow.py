@@ -17,8 +17,8 @@ from ..image import Image, Part
 from ..pixels.coding import Losses, losses
 from ..plan import Plan, Step, prepared, run
 from ..space import Stored
-from .course import Shape, Stretch, course, passes, row_bytes, shapes
 from .edges import Edges
+from .schedule import Schedule, Shape, Stage, row_bytes
 from .window import PIXELS, PLANES, rows_of, windows
 
 if TYPE_CHECKING:
@@ -35,26 +35,26 @@ _ANY = 1 << 62
 
 
 def flow(
-    gpu: Gpu,
-    todo: Plan,
+    schedule: Schedule,
     blocks: Iterable[Image],
-    decoding: Decoding | None,
-    shape: Shape,
+    decoding: Decoding | None = None,
     target: Target | None = None,
     *,
     seen: Seen = lambda _params, _image: None,
     at_once: int = _ANY,
     wanted: tuple[int, int] | None = None,
+    whole: bool = False,
+    fuse: bool = True,
 ) -> Iterator[Image | Stored]:
-    """Does the steps of a plan on the rows of a picture. No step may need all rows at once.
+    """Does the steps of a segment on the rows of a picture.
+
+    No step may need all rows at once, unless the picture is one block.
 
     Parameters
     ----------
     blocks : iterable of Image
-        The picture's rows from the first to the last, at least those that are :attr:`Stretch.needed`, each Image with
+        The picture's rows from the first to the last, at least those that are :meth:`Schedule.needed`, each Image with
         its ``part``: pixels for a ``decoding``, as for :func:`gpuops.plan.run`, or planes.
-    shape : (planes, height, width)
-        The shape of the whole picture.
     target : Target, optional
         The output.
     seen : callable
@@ -63,27 +63,34 @@ def flow(
         Bytes of rows that a pass makes at a time, but one row at least.
     wanted : (first, end), optional
         The rows of the result that are wanted; by default all. There may be more.
+    whole : bool
+        Whether the only block is the whole picture, without a ``part``. Then steps join as they can, with ``fuse``.
 
     Yields
     ------
     The result's rows from the first to the last: planes with their ``part``, or what is stored for the target.
     """
-    stretches = course(gpu, todo, shape, wanted)
-    if _has_ends(todo, decoding, target) and len(stretches) == 2:
-        assert decoding is not None and target is not None
-        yield from _from_pixels(gpu, todo, blocks, stretches[0], decoding, target, at_once)
+    gpu, todo = schedule.gpu, schedule.plan
+    if whole:
+        (picture,) = blocks
+        yield run(gpu, todo, picture, decoding, target, fuse=fuse, seen=seen)
         return
-    if stretches[0].one is not None and decoding is not None:
-        stretches = Stretch((), None, shape), *stretches
+    stages = schedule.stages(wanted)
+    if _has_ends(todo, decoding, target) and len(stages) == 2:
+        assert decoding is not None and target is not None
+        yield from _from_pixels(gpu, todo, blocks, stages[0], decoding, target, at_once)
+        return
+    if stages[0].one is not None and decoding is not None:
+        stages = Stage((), None, schedule.shape), *stages
     written: list[Iterable[Image]] = []
-    for stretch in stretches[:-1]:
-        if stretch.one is None:
-            blocks = _apart(gpu, todo._replace(steps=stretch.steps), blocks, decoding, seen)
+    for stage in stages[:-1]:
+        if stage.one is None:
+            blocks = _apart(gpu, todo._replace(steps=stage.steps), blocks, decoding, seen)
         else:
-            blocks = _passed(gpu, todo, blocks, stretch, at_once)
+            blocks = _passed(gpu, todo, blocks, stage, at_once)
         decoding = None
-        written = [blocks, *written] if stretch.writes else written
-    last = todo._replace(steps=stretches[-1].steps)
+        written = [blocks, *written] if stage.writes else written
+    last = todo._replace(steps=stages[-1].steps)
     for block in blocks:
         yield run(gpu, last, block, decoding, target, seen=seen)
     for rows in written:  # also those below what the result needs
@@ -92,17 +99,16 @@ def flow(
 
 
 def settled(
-    gpu: Gpu,
-    todo: Plan,
+    schedule: Schedule,
     begin: Begin,
-    decoding: Decoding | None,
-    shape: Shape,
-    room: Callable[[Plan], int] = lambda _todo: _ANY,
+    decoding: Decoding | None = None,
+    room: Callable[[Schedule], int] = lambda _schedule: _ANY,
     target: Target | None = None,
     *,
     enough: Callable[[Step], bool] = lambda _step: False,
-) -> Plan:
-    """Returns a plan with all figures of the picture that its steps wait for.
+    whole: bool = False,
+) -> Schedule:
+    """Returns a segment with all figures of the picture that its steps wait for.
 
     Each figure takes a sweep over the picture. So do the rows beyond the ends of a picture whose first and last rows
     are neighbours.
@@ -112,56 +118,58 @@ def settled(
     begin : callable
         ``(at_once, (first, end))`` → the picture's blocks of ``at_once`` bytes of planes, at least those of these rows.
     room : callable
-        ``(plan)`` → how many bytes of rows there may be at a time. Figures that were found may take memory themselves.
+        ``(schedule)`` → how many bytes of rows there may be at a time. Figures that were found may take memory.
     enough : callable
-        ``(step)`` → whether the caller needs no more than this step. The plan then ends with it.
+        ``(step)`` → whether the caller needs no more than this step. The segment then ends with it.
+    whole : bool
+        Whether the picture is one block. Then only the last step waits for figures: others find their own.
 
     The rest is as for :func:`flow`.
     """
-    place = 0
-    while place < len(todo.steps):
-        step = todo.steps[place]
+    gpu, place = schedule.gpu, len(schedule.steps) - 1 if whole else 0
+    while place < len(schedule.steps):
+        at, steps = schedule.steps[place], schedule.plan.steps
+        step = at.step
         if enough(step):
-            return todo._replace(steps=todo.steps[: place + 1])
-        before, after = todo.steps[:place], todo.steps[place + 1 :]
-        of_step = shapes(gpu, todo._replace(steps=before), shape)[-1]
-        at_once = room(todo)  # before the measure, which may take memory of its own
-        sweep = partial(_input, gpu, todo, place, begin, decoding, shape, at_once)
-        measure = step.operation.measure(gpu, of_step, step.params)
+            return schedule.with_steps(steps[: place + 1])
+        at_once = room(schedule)  # before the measure, which may take memory of its own
+        sweep = partial(_input, schedule, place, begin, decoding, at_once, whole)
+        measure = step.operation.measure(gpu, at.shape, step.params)
         if measure is not None:
             # Nobody holds the last rows afterwards: settling may need their room.
             needed = measure.of is not None
-            figures = _measured(gpu, measure, sweep((0, of_step[1])), of_step) if needed else None
-            steps = tuple(Step.of(params, step.name) for params in measure.settled(figures))
-        elif step.operation.around(step.params) and (of_passes := passes(gpu, step, of_step)):
-            (one,), of_file = of_passes, _has_ends(todo, decoding, target)
-            edges = Edges.of(one, of_step[1], PIXELS if of_file else PLANES)
+            figures = _measured(gpu, measure, sweep((0, at.shape[1])), at.shape) if needed else None
+            known = tuple(Step.of(params, step.name) for params in measure.settled(figures))
+        elif step.operation.around(step.params) and at.passes:
+            (one,), of_file = at.passes, _has_ends(schedule.plan, decoding, target)
+            edges = Edges.of(one, at.shape[1], PIXELS if of_file else PLANES)
             for part in edges.parts:
                 edges.fill(begin(at_once, part) if of_file else sweep(part))
-            steps = (edges.known(step, one),)
+            known = (edges.known(step, one),)
         else:
             place += 1
             continue
-        todo = todo._replace(steps=(*before, *steps, *after))
-    return todo
+        schedule = schedule.with_steps((*steps[:place], *known, *steps[place + 1 :]))
+    return schedule
 
 
 def _input(
-    gpu: Gpu,
-    todo: Plan,
+    schedule: Schedule,
     place: int,
     begin: Begin,
     decoding: Decoding | None,
-    shape: Shape,
     at_once: int,
+    whole: bool,
     wanted: tuple[int, int],
 ) -> Iterator[Image]:
     """Gives the ``wanted`` rows of a step's input, and maybe others, in the form that the step wants."""
-    before, step = todo._replace(steps=todo.steps[:place]), todo.steps[place]
-    blocks = begin(at_once, course(gpu, before, shape, wanted)[0].needed)
-    for image in flow(gpu, before, blocks, decoding, shape, at_once=at_once, wanted=wanted):
+    gpu, step = schedule.gpu, schedule.steps[place].step
+    before = schedule.with_steps(schedule.plan.steps[:place])
+    blocks = begin(at_once, wanted if whole else before.needed(wanted))
+    for image in flow(before, blocks, decoding, at_once=at_once, wanted=wanted, whole=whole):
         assert isinstance(image, Image)
-        yield prepared(gpu, image, step.traits, todo)
+        image.part = image.part or Part(0, image.shape[1])
+        yield prepared(gpu, image, step.traits, schedule.plan)
 
 
 def _measured(gpu: Gpu, measure: Measure, planes: Iterable[Image], shape: Shape) -> Any:
@@ -186,13 +194,13 @@ def _apart(
         yield result
 
 
-def _passed(gpu: Gpu, todo: Plan, blocks: Iterable[Image], stretch: Stretch, at_once: int) -> Iterator[Image]:
+def _passed(gpu: Gpu, todo: Plan, blocks: Iterable[Image], stage: Stage, at_once: int) -> Iterator[Image]:
     """Does a pass of a step."""
-    (step,), one = stretch.steps, stretch.one
+    (step,), one = stage.steps, stage.one
     assert one is not None
     planes = one.around(prepared(gpu, block, step.traits, todo) for block in blocks)
-    most = _most(stretch, at_once)
-    for rows, first, end in windows(planes, one.needs, stretch.wanted, most, PLANES, one.align):
+    most = _most(stage, at_once)
+    for rows, first, end in windows(planes, one.needs, stage.wanted, most, PLANES, one.align):
         result = run(gpu, todo._replace(steps=(_making(step, one, first, end),)), rows)
         del rows  # whose memory is free while the next are joined
         assert isinstance(result, Image)
@@ -209,10 +217,10 @@ def _making(step: Step, one: Pass, first: int, end: int) -> Step:
     return step._replace(operation=replace(step.operation, function=function, ends=None, stage=None))
 
 
-def _most(stretch: Stretch, at_once: int) -> int:
+def _most(stage: Stage, at_once: int) -> int:
     """Returns how many rows a pass makes at a time, at most: as many as it can if it keeps the picture's size."""
-    rows = stretch.result[1]
-    return rows if stretch.result == stretch.shape else max(1, at_once // max(1, row_bytes(stretch.result)))
+    rows = stage.result[1]
+    return rows if stage.result == stage.shape else max(1, at_once // max(1, row_bytes(stage.result)))
 
 
 def _has_ends(todo: Plan, decoding: Decoding | None, target: Target | None) -> bool:
@@ -225,7 +233,7 @@ def _from_pixels(
     gpu: Gpu,
     todo: Plan,
     blocks: Iterable[Image],
-    stretch: Stretch,
+    stage: Stage,
     decoding: Decoding,
     target: Target,
     at_once: int,
@@ -235,10 +243,10 @@ def _from_pixels(
     Its launches also count values that were lost in the halo, which belongs to other blocks. If there are any, planes
     are made instead, so that each row is stored, and counted, once.
     """
-    one, lossless = stretch.one, True
+    one, lossless = stage.one, True
     assert one is not None
-    most, blocks = _most(stretch, at_once), one.around(blocks)
-    for rows, first, end in windows(blocks, one.needs, stretch.wanted, most, PIXELS, one.align):
+    most, blocks = _most(stage, at_once), one.around(blocks)
+    for rows, first, end in windows(blocks, one.needs, stage.wanted, most, PIXELS, one.align):
         assert rows.part is not None
         at = slice(first - rows.part.first, end - rows.part.first)
         if lossless:

@@ -7,10 +7,10 @@ and transforms them back. Then rows are transformed back as they leave.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,55 +19,44 @@ from ..fourier import products
 from ..image import Image, Part
 from ..plan import prepared
 from ..space import LIGHT, Space, Stored
-from ..tiles import course
-from ..tiles.spool import Spool
-from .behind import Behind
 from .panels import in_panels
-from .read_ahead import read_ahead
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..operation import Spectral
-    from ..plan import Plan, Step
-    from ..tiles.course import Shape
+from .schedule import Schedule, rows_at_once
+from .spool import Spool
+from .threads import Writing, read_ahead
 
 Array = npt.NDArray[Any]
 
 
 @dataclass
 class Filtered:
-    """The rows of a filtered picture, as the input of a leg.
+    """The rows of a picture that was filtered as a product of spectra.
 
     Attributes
     ----------
-    gpu : Gpu
+    segment : Schedule
+        What comes before the filter, which is its end.
     spool : Spool
         The spectra, and planes of the picture as they are: see :meth:`gpuops.operation.Spectral.spooled`.
-    spectral : Spectral
-    step : Step
-        The step that the filter is.
-    todo : Plan
-    shape : (planes, height, width)
-        That of the picture.
     rows : int
         How many rows are transformed at a time before the picture takes its place.
-    pool : ThreadPoolExecutor
+    pool : Executor
         Its threads read and write the spool.
     """
 
-    gpu: Gpu
+    segment: Schedule
     spool: Spool
-    spectral: Spectral
-    step: Step
-    todo: Plan
-    shape: Shape
     rows: int
-    pool: ThreadPoolExecutor
+    pool: Executor
     _alpha: bool = False
     _space: Space = LIGHT
     _orientation: int | None = None
     #: There is nothing to decode: it gives planes.
     decoding: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        end = self.segment.end
+        assert end is not None and end.spectral is not None
+        self.gpu, self.shape, self.spectral, self._step = self.segment.gpu, end.shape, end.spectral, end.step
 
     @property
     def _count(self) -> int:
@@ -76,10 +65,10 @@ class Filtered:
 
     def fill(self, images: Iterable[Image | Stored]) -> None:
         """Transforms planes, each Image with its ``part``, and filters the spectra."""
-        writing = Behind(self.pool)
+        writing = Writing(self.pool)
         for image in images:
             assert isinstance(image, Image)
-            self._transform(writing, prepared(self.gpu, image, self.step.traits, self.todo))
+            self._transform(writing, prepared(self.gpu, image, self._step.traits, self.segment.plan))
             del image  # whose memory is free while the next are made
         writing.wait()
         for number in range(len(self.spectral.products)):
@@ -87,7 +76,7 @@ class Filtered:
                 self._replace()
             self._multiply(number)
 
-    def _transform(self, writing: Behind, image: Image) -> None:
+    def _transform(self, writing: Writing, image: Image) -> None:
         """Keeps the transform of rows, and the rows themselves where these are needed."""
         assert image.part is not None
         self._alpha, self._space, self._orientation = image.alpha, image.space, image.orientation
@@ -119,7 +108,7 @@ class Filtered:
 
     def _replace(self) -> None:
         """Puts the picture into its place."""
-        height, total, writing = self.shape[1], self.spool.shape[1], Behind(self.pool)
+        height, total, writing = self.shape[1], self.spool.shape[1], Writing(self.pool)
         places = [slice(at, min(at + self.rows, total)) for at in range(0, total, self.rows)]
         assert self.spectral.place is not None
         top = self.spectral.place[0]
@@ -144,10 +133,10 @@ class Filtered:
         picture = self.gpu.array(rows) if rows.size else None
         return products.rows_replaced(self.gpu, self.gpu.array(spectra), picture, at, self.spectral).numpy()
 
-    def __call__(self, at_once: int, wanted: tuple[int, int] | None = None) -> Generator[Image, None, None]:
-        """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``."""
+    def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
+        """Gives blocks of planes."""
         planes, height, _ = self.shape
-        count, (first, end) = course.rows(self.shape, at_once), wanted or (0, height)
+        count, (first, end) = rows_at_once(self.shape, at_once), wanted
         places = [slice(at, min(at + count, end)) for at in range(max(first, 0), end, count)]
         read: Iterator[tuple[Array, Array]] = (
             (self._spectra(at), self._rows(at, self._count, planes - self._count)) for at in places

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 
 from ..image import Image, Part
-from .rectangles import copy, cut
+from ..tiles.rectangles import copy, cut
 
 Needs = Callable[[int, int], tuple[int, int]]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..image import Image, Part
 from ..operation import Pass
-from .rectangles import copy
+from ..tiles.rectangles import copy
 from .window import PLANES, as_planes, rows_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Edges:
     halo : int
         Rows above, and rows below; there may be more than the picture has.
     row_axis : int
-        :data:`gpuops.tiles.window.PLANES` or ``PIXELS``.
+        :data:`gpuops.rows.window.PLANES` or ``PIXELS``.
     """
 
     height: int

@@ -1,0 +1,305 @@
+"""The schedule of a chain by rows: what each step takes, where all rows are kept, and which steps go together.
+
+A *barrier* is a step of which each row of the result is made of all rows, or of columns: a turn, or a filter as a
+product of spectra. A spool keeps the rows there. Between barriers are *segments*, in which rows come, are worked on,
+and go. A segment's *stages* are steps that are done on the same rows, and passes, which look at rows above and below or
+move them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import DeviceError, byte_count
+from ..operation import Pass, Spectral, Turn
+from ..tiles.memory import ROUNDED
+from .edges import with_neighbours
+from .passes import with_halo
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..plan import Plan, Step
+
+Shape = tuple[int, int, int]
+
+# Bytes of a block's planes from which on larger blocks are no faster.
+_ENOUGH = 1 << 25
+# Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
+# Twice as many take no less of the processor's time for a bloom of 1.2 gigapixels, and a quarter more memory.
+_PER_HALO = 2
+# Copies of a block's planes that are on the device at a time: a file's floats, planes, a step's result, the pixels to
+# be written, and one to spare.
+_ENDS = 5
+# Copies of its rows that a pass has beside its own work: the rows that it keeps, those rows joined, and the result.
+_LOCAL = 3
+# Copies of its rows that a ``write`` step takes: light, and the pixels that are made of it.
+_SEEN = 3
+
+
+class Stage(NamedTuple):
+    """Steps that are done on the same rows, or one pass of a step, which needs rows above and below or moves them.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+    one : Pass or None
+        The pass of the only step.
+    shape : (planes, height, width)
+        That of the whole input.
+    wanted : (first, end)
+        The rows of the result that are wanted; a pass makes them from a multiple of its ``align`` on.
+    """
+
+    steps: tuple[Step, ...]
+    one: Pass | None
+    shape: Shape
+    wanted: tuple[int, int] = (0, 0)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the whole result."""
+        return self.shape if self.one is None else self.one.shape
+
+    @property
+    def align(self) -> int:
+        """The first row of the result, each time some rows are made, is a multiple of this."""
+        return 1 if self.one is None else self.one.align
+
+    @property
+    def writes(self) -> bool:
+        """Whether a step writes all of its input to a file."""
+        return any(step.operation.writes for step in self.steps)
+
+    @property
+    def needed(self) -> tuple[int, int]:
+        """The rows of the input that are needed."""
+        if self.writes:
+            return 0, self.shape[1]
+        first, end = self.wanted if self.one is None else self.one.needs(*self.wanted)
+        return max(first, 0), min(end, self.shape[1])
+
+
+@dataclass(frozen=True)
+class ScheduledStep:
+    """A step at its place in a chain.
+
+    Attributes
+    ----------
+    gpu : Gpu
+    step : Step
+    shape : (planes, height, width)
+        That of its input.
+    known : bool
+        Whether that is known: a step before may make another size, and not say which.
+    turn : Turn, optional
+        What the step does to its input, if it does no more than turn it.
+    """
+
+    gpu: Gpu
+    step: Step
+    shape: Shape
+    known: bool
+    turn: Turn | None
+
+    @cached_property
+    def spectral(self) -> Spectral | None:
+        """The filter of spectra that the step is, or None if it is none."""
+        return self.step.operation.spectral(self.gpu, self.shape, self.step.params)
+
+    @property
+    def barrier(self) -> Turn | Spectral | None:
+        """What takes all rows before it gives the first one, or None."""
+        if self.turn is not None:
+            return None if self.turn.keeps_rows else self.turn
+        return self.spectral
+
+    @cached_property
+    def passes(self) -> tuple[Pass, ...] | None:
+        """The passes of the step over its input's rows.
+
+        The tuple is empty if each row of the result depends on the same row alone. None: the step needs all at once.
+        """
+        gpu, operation, params, shape = self.gpu, self.step.operation, self.step.params, self.shape
+        if self.turn is not None and self.turn.keeps_rows:
+            return ()
+        if operation.passes is not None:
+            return operation.passes(gpu, shape, params)
+        halo = 0.0 if operation.stage is not None else math.inf
+        if operation.halo is not None:
+            halo = operation.halo(gpu, shape, params)
+        if not halo:
+            return ()
+        if math.isinf(halo):
+            return None
+        copies = self.step.traits.bytes_per_value / 4
+        one = with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), copies)
+        return (with_neighbours(one, int(halo)) if operation.around(params) else one,)
+
+    @cached_property
+    def result(self) -> Shape:
+        """The shape of the step's result; that of its input if it is not known."""
+        if self.turn is not None:
+            return self.turn.shape(self.shape)
+        moves = self.known and self.step.operation.passes is not None
+        return self.passes[-1].shape if moves and self.passes else self.shape
+
+    def beside_whole(self, values: int) -> float:
+        """Returns the device's bytes that the step takes beside the whole of its input, of so many values."""
+        traits, operation = self.step.traits, self.step.operation
+        resident = operation.resident(self.gpu, self.shape, self.step.params) if self.passes is None else 0.0
+        return traits.bytes_per_value * values + traits.fixed_bytes + resident
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A plan for pictures of one shape, or a segment of it.
+
+    Attributes
+    ----------
+    gpu : Gpu
+    plan : Plan
+    shape : (planes, height, width)
+    orientation : int
+        The picture's EXIF orientation.
+    steps : tuple of ScheduledStep
+    end : ScheduledStep, optional
+        The barrier behind the steps of a segment.
+    """
+
+    gpu: Gpu
+    plan: Plan
+    shape: Shape
+    orientation: int
+    steps: tuple[ScheduledStep, ...]
+    end: ScheduledStep | None = None
+
+    @classmethod
+    def of(cls, gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> Schedule:
+        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation."""
+        found: list[ScheduledStep] = []
+        of_step, turned, known = shape, orientation, True
+        for step in todo.steps:
+            operation = step.operation
+            turn = operation.turn(step.params, turned) if operation.turn is not None else None
+            turned = (turn and turn.leaves) or turned
+            known = known and (
+                operation.passes is not None or turn is not None or step.traits.kind != "geometry"
+            )
+            found.append(ScheduledStep(gpu, step, of_step, known, turn))
+            of_step = found[-1].result
+        return cls(gpu, todo, shape, orientation, tuple(found))
+
+    def with_steps(self, steps: Iterable[Step]) -> Schedule:
+        """Returns the schedule of other steps for the same picture, and with the same end."""
+        made = Schedule.of(self.gpu, self.plan._replace(steps=tuple(steps)), self.shape, self.orientation)
+        return replace(made, end=self.end)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes of the picture and of what each step makes of it, as far as they are known."""
+        return (self.shape, *(step.result for step in self.steps))
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the last step's result."""
+        return self.shapes[-1]
+
+    @property
+    def obstacle(self) -> str | None:
+        """The first step that needs all rows of its input at once, in words, or None. Barriers are none."""
+        for at in self.steps:
+            if at.barrier is None and at.passes is None:
+                return at.step.operation.words(at.step.params)
+        return None
+
+    @cached_property
+    def segments(self) -> tuple[Schedule, ...]:
+        """The segments between barriers; there is one at least."""
+        ends = [number for number, at in enumerate(self.steps) if at.barrier is not None]
+        found, first, shape, orientation = [], 0, self.shape, self.orientation
+        for stop in (*ends, len(self.steps)):
+            steps, end = self.steps[first:stop], self.steps[stop] if stop < len(self.steps) else None
+            todo = self.plan._replace(steps=tuple(at.step for at in steps))
+            found.append(Schedule(self.gpu, todo, shape, orientation, steps, end))
+            for at in self.steps[first : stop + 1]:
+                orientation, shape = (at.turn and at.turn.leaves) or orientation, at.result
+            first = stop + 1
+        return tuple(found)
+
+    def stages(self, wanted: tuple[int, int] | None = None) -> tuple[Stage, ...]:
+        """Returns the stages of a segment in which no step needs all rows at once; there is at least one.
+
+        The last stage has no pass: it does the rest on the rows of the result that are ``wanted``, or on all rows.
+        """
+        found: list[Stage] = []
+        together: tuple[Step, ...] = ()
+        shape = self.shape
+        for at in self.steps:
+            assert at.passes is not None
+            if not at.passes:
+                together += (at.step,)
+                continue
+            if together:
+                found.append(Stage(together, None, shape))
+            for one in at.passes:
+                found.append(Stage((at.step,), one, shape))
+                shape = one.shape
+            together = ()
+        found.append(Stage(together, None, shape))
+        wanted = wanted or (0, shape[1])
+        for k in reversed(range(len(found))):
+            found[k] = found[k]._replace(wanted=(wanted[0] - wanted[0] % found[k].align, wanted[1]))
+            wanted = found[k].needed
+        return tuple(found)
+
+    def needed(self, wanted: tuple[int, int] | None = None) -> tuple[int, int]:
+        """Returns the rows (first, end) of the picture on which rows of the result, or all of them, depend."""
+        return self.stages(wanted)[0].needed
+
+
+def block_bytes(gpu: Gpu, stages: tuple[Stage, ...], *, ends: float = 0.0, tables: float = 0.0) -> int:
+    """Returns how many bytes the planes of a block of rows should take, both of the file's rows and of a pass's result.
+
+    ``ends``: copies of a block that are taken before the first stage or behind the last one, beside the usual ones;
+    ``tables``: bytes that are taken all the time.
+
+    Raises DeviceError if the device has no room for a single row of each.
+    """
+    room, widest = gpu.limits.global_bytes / ROUNDED, 0
+    copies, fixed, least = _ENDS + ends, tables, row_bytes(stages[0].shape)
+    beside = 0.0  # copies that a step on these rows alone has beside its input and its result
+    for stage in stages:
+        for step in stage.steps:
+            fixed += step.traits.fixed_bytes + step.operation.resident(gpu, stage.shape, step.params)
+            if stage.one is None:
+                beside = max(beside, step.traits.bytes_per_value / 4 - 1)
+        copies += _SEEN * sum(step.operation.writes for step in stage.steps)
+        if stage.one is not None:
+            row, of_pass = row_bytes(stage.shape), _LOCAL + stage.one.copies
+            copies += of_pass
+            fixed += (stage.one.window - 1) * row * of_pass
+            widest = max(widest, stage.one.window * row)
+            least = max(least, row, stage.one.align * row_bytes(stage.result))
+    copies += beside
+    most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
+    if most < least:
+        needed = byte_count(ROUNDED * (fixed + copies * least), up=True)
+        raise DeviceError(
+            f"rows of {stages[0].shape[2]} pixels need {needed} of the device's memory for this, "
+            f"of {byte_count(gpu.limits.global_bytes)}: raise the limit, or use another device"
+        )
+    return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
+
+
+def row_bytes(shape: Shape) -> int:
+    """Returns the bytes of a row of planes."""
+    return 4 * shape[0] * shape[2]
+
+
+def rows_at_once(shape: Shape, at_once: int) -> int:
+    """Returns how many rows come at a time if their planes are to take so many bytes."""
+    return max(1, min(shape[1], at_once // row_bytes(shape)))

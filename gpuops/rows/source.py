@@ -1,0 +1,103 @@
+"""Sources of a picture's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy.typing as npt
+
+from ..image import Image, Part
+from .schedule import Shape, rows_at_once
+from .threads import read_ahead
+
+if TYPE_CHECKING:
+    from ..files import Strips
+    from ..gpu import Gpu
+    from ..pixels.coding import Decoding
+    from ..space import Stored
+
+Array = npt.NDArray[Any]
+
+
+class Source(Protocol):
+    """The rows of a picture, which may be asked for several times."""
+
+    @property
+    def decoding(self) -> Decoding | None:
+        """How the pixels are to be read; None: they are planes."""
+
+    def __call__(self, at_once: int, wanted: tuple[int, int], /) -> Generator[Image, None, None]:
+        """Gives blocks of ``at_once`` bytes of planes, which have all rows (first, end) that are ``wanted``."""
+
+
+class Barrier(Source, Protocol):
+    """A source whose rows need all rows before it: they are kept first."""
+
+    def fill(self, images: Iterable[Image | Stored]) -> None:
+        """Keeps planes, each Image with its ``part``."""
+
+
+@dataclass
+class WholePicture:
+    """A picture on the device, which is one block; an Image without a ``part``."""
+
+    image: Image
+    decoding: Decoding | None
+
+    def __call__(self, _at_once: int, _wanted: tuple[int, int]) -> Generator[Image, None, None]:
+        """Gives the picture."""
+        yield self.image
+
+
+@dataclass
+class RowsOfFile:
+    """The rows of a file, which are read by a thread of the ``pool``, a block ahead.
+
+    Attributes
+    ----------
+    gpu : Gpu
+    strips : Strips
+    shape : (planes, height, width)
+    decoding : Decoding
+    load : callable
+        ``(pixels)`` → these rows of the file on the device.
+    pool : Executor
+    look : callable, optional
+        ``(pixels, first)``: looks at the rows from ``first`` on as they come.
+    """
+
+    gpu: Gpu
+    strips: Strips
+    shape: Shape
+    decoding: Decoding
+    load: Callable[[Array], Image]
+    pool: Executor
+    look: Callable[[Array, int], object] = lambda _pixels, _first: None
+
+    def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
+        """Gives blocks of pixels."""
+        rows, height = rows_at_once(self.shape, at_once), self.shape[1]
+        for first, block in self.blocks(rows):
+            end = first + len(block)
+            if end <= wanted[0]:
+                continue
+            self.look(block, first)
+            image = self.load(block)
+            image.part = Part(first, height)
+            yield image
+            if end >= wanted[1]:
+                return
+
+    def blocks(self, rows: int) -> Generator[tuple[int, Array], None, None]:
+        """Gives the file's pixels, at most so many rows at a time, and the first row of each block."""
+        first = 0
+        with closing(read_ahead(self.gpu, self.pool, self.strips.rows(rows))) as ahead:
+            for pixels in ahead:
+                for start in range(0, len(pixels), rows):  # tiles may have more
+                    block = pixels[start : start + rows]
+                    yield first, block
+                    first += len(block)

@@ -1,0 +1,88 @@
+"""Threads that read rows before they are asked for, and write them while the next ones are made."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Executor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from .. import notes
+from ..errors import FileError
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+T = TypeVar("T")
+
+
+class Pending(Generic[T]):
+    """Work that a thread does. Its notes are passed on when its result is asked for.
+
+    ``size``: bytes of memory that it holds. ``span``: which thread has done it from when to when.
+    """
+
+    def __init__(self, threads: Executor, work: Callable[[], T], size: int = 0) -> None:
+        self.size = size
+        self.span: tuple[str, float, float] | None = None
+        self._said: list[str] = []
+        self._future = threads.submit(self._noting, work)
+
+    def _noting(self, work: Callable[[], T]) -> T:
+        start = time.perf_counter()
+        try:
+            with notes.to(self._said.append):
+                return work()
+        finally:
+            self.span = threading.current_thread().name, start, time.perf_counter()
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a result, or an error."""
+        return self._future.done()
+
+    def result(self) -> T:
+        """Waits for the result, or raises the work's error."""
+        try:
+            return self._future.result()
+        finally:
+            for text in self._said:
+                notes.note(text)
+
+
+class Writing:
+    """Work that a thread does one piece at a time, while the next piece is prepared."""
+
+    def __init__(self, pool: Executor) -> None:
+        self._pool = pool
+        self._last: Pending[None] | None = None
+
+    def put(self, work: Callable[[], None]) -> None:
+        """Does this work once that before is done."""
+        self.wait()
+        self._last = Pending(self._pool, work)
+
+    def wait(self) -> None:
+        """Waits for the last piece of work, or raises its error."""
+        last, self._last = self._last, None
+        if last is not None:
+            last.result()
+
+
+def read_ahead(gpu: Gpu, pool: Executor, blocks: Iterator[T]) -> Generator[T, None, None]:
+    """Gives blocks of rows of which a thread reads the next one meanwhile."""
+    coming = Pending(pool, lambda: next(blocks, None))
+    try:
+        while True:
+            with gpu.phase("decode"):
+                block = coming.result()
+            if block is None:
+                return
+            coming = Pending(pool, lambda: next(blocks, None))
+            yield block
+    except GeneratorExit:  # no more rows are needed
+        with suppress(FileError):
+            coming.result()
+        raise
