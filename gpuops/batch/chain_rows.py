@@ -20,8 +20,8 @@ from ..rows.schedule import rows_at_once
 from ..rows.source import RowsOfFile, WholePicture
 from ..rows.spool import InMemory, Spool, in_scratch
 from ..rows.turn import Turned, as_items
+from . import room
 from .memory_promise import MemoryPromise, Spooled
-from .room import bytes_of_whole, is_too_large_for_device
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -84,8 +84,8 @@ class ChainRows:
         picture, segments = strips.picture, schedule.segments
         as_whole = (
             None
-            if is_too_large_for_device(schedule, picture)
-            else item.among * bytes_of_whole(schedule, picture)
+            if room.is_too_large_for_device(schedule, picture)
+            else item.among * room.bytes_of_whole(schedule, picture)
         )
         promise = MemoryPromise(item, strips, segments, goals, as_whole)
         for number, segment in enumerate(segments):
@@ -193,9 +193,9 @@ class ChainRows:
         target: Target | None = None,
     ) -> Schedule:
         """Returns a segment with all figures of the picture that its steps wait for."""
-        room, whole = partial(self._block_bytes, number), self.promise is None
+        of_blocks, whole = partial(self._block_bytes, number), self.promise is None
         return flow.settled(
-            self.segments[number], source, source.decoding, room, target, enough=enough, whole=whole
+            self.segments[number], source, source.decoding, of_blocks, target, enough=enough, whole=whole
         )
 
     def _done(self, number: int, source: Source, seen: Seen, target: Target | None = None) -> Done:
