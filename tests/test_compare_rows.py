@@ -354,7 +354,7 @@ def test_windows_of_rows(data) -> None:
 @pytest.fixture
 def small(monkeypatch) -> None:
     """Makes every picture one that memory has no room for."""
-    monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 0)
+    monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
     monkeypatch.setattr("gpuops.metrics.rows.room._ENOUGH", 1)
 
 

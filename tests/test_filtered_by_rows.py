@@ -89,7 +89,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
             patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
             patch.setattr("gpuops.fourier.products._ENOUGH", 1 << 13)
             if place == "scratch":
-                patch.setattr("gpuops.batch.memory_promise.of_machine", lambda: 0)
+                patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
             made, used = ChainRows._spool, spied(patch)
 
@@ -366,7 +366,7 @@ def test_explain(clpix, tmp_path) -> None:
 @pytest.mark.parametrize("command", [LOW, RESTORED, (*RESTORED, "then", *LOW)], ids=" ".join)
 def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch, command) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
-    monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
     monkeypatch.setattr("gpuops.batch.room.is_too_large_for_device", lambda *_: True)
     path, out = saved(tmp_path / "in.png", light((700, 500, 3), "uint8")), tmp_path / "out.png"
     words = (command[0], path, *command[1:], "-o", out)

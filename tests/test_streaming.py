@@ -793,7 +793,7 @@ def test_damage_in_the_middle_leaves_nothing(clpix, tmp_path) -> None:
     with pytest.raises(FileError):
         files.read(path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gpuops.batch.access.of_machine", lambda: 0)
+        patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
         for way in ((), ("then", "write", tmp_path / "b.exr", "then", "flip", "--axis", "horizontal")):
             run = clpix("blur", path, "--sigma", 2, *way, "-o", tmp_path / "b.png")
             assert run.code == 1 and "damaged" in run.err and os.listdir(tmp_path) == ["a.exr"]

@@ -112,7 +112,7 @@ def test_what_the_host_has_no_room_for(clpix, folder) -> None:
         name = "out.npz" if command == ("dwt",) else "out.png"
         run = clpix(command[0], "a.tif", *command[1:], "-o", name, "--memory", "4M")
         most = needed(run.err, f"a.tif: {words} needs the whole picture")
-        assert run.err.endswith(" MB of memory, and 4.194 MB are allowed: raise --memory\n")
+        assert run.err.endswith(" MB of memory, and 4.194 MB are allowed: raise --memory to 7032K\n")
         assert run.code == 1 and most == 7_200_000 and not os.path.exists(name)
         assert clpix(command[0], "a.tif", *command[1:], "-o", name, "--memory", most).code == 0
         os.remove(name)

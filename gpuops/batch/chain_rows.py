@@ -82,14 +82,11 @@ class ChainRows:
         if whole:
             return cls(item, schedule, strips, how, None)
         picture, segments = strips.picture, schedule.segments
-        as_whole = (
-            None
-            if room.is_too_large_for_device(schedule, picture)
-            else item.among * room.bytes_of_whole(schedule, picture)
-        )
+        fits = not room.is_too_large_for_device(schedule, picture)
+        as_whole = item.budget.whole(room.largest_bytes(schedule, picture)) if fits else None
         promise = MemoryPromise(item, strips, segments, goals, as_whole)
         for number, segment in enumerate(segments):
-            if segment.end is not None and segment.end.spectral is not None:
+            if segment.filter is not None:
                 promise.at_once(number)
             promise.block_bytes(number, segment)
         return cls(item, schedule, strips, how, promise)

@@ -103,13 +103,14 @@ def _opened(item: Item, chain: Chain) -> Iterator[Opened]:
     with item.naming():
         operands.check_places(picture, ((step.params, step.traits.kind) for step in todo.steps))
         schedule = Schedule.of(item.gpu, todo, room.shape_of(picture, how), picture.metadata.orientation)
-        large = isinstance(found, Strips) or room.is_too_large(schedule, picture, item.options.memory)
+        large = isinstance(found, Strips) or room.is_too_large(schedule, picture, item.budget)
         obstacle = _obstacle(item, schedule) if large else None
     if large and obstacle is None:
         yield Opened(schedule, found if isinstance(found, Strips) else Strips.of(picture), how, whole=False)
         return
     if obstacle is not None:
-        item.check_room(room.largest_bytes(schedule, picture), obstacle)
+        largest = room.largest_bytes(schedule, picture)
+        item.budget.check_whole(largest, f"{obstacle} needs the whole picture")
 
     def words() -> str | None:
         step = _obstacle(item, schedule)

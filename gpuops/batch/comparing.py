@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -9,13 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import files
+from ..metrics import variance as variances
 from ..metrics.both import Both
 from ..metrics.compare import difference
 from ..metrics.measure import Pair, measure, wanted
 from ..metrics.rows.joined import needing_both, parts_of
 from ..metrics.rows.pair import ByRows
-from ..metrics.rows.room import fits
-from ..metrics.variance import SUFFIX, beside
+from ..metrics.rows.room import HostRows, fits
+from ..rows.budget import Budget, TooLittleMemory
 from .side_by_side import TOGETHER, TwoFiles
 
 if TYPE_CHECKING:
@@ -77,27 +79,68 @@ def opened(
     thresholds: Thresholds,
     options: Options,
     output: Output | None = None,
+    variance: str | None = None,
 ) -> Comparison:
     """Opens two files for figures, the reference first.
 
     ``accesses``: one for each file; they share the memory that is allowed, :data:`TOGETHER`. ``output``: where a
-    picture of the difference is going. Threads of the pool read ahead while figures are measured.
+    picture of the difference is going. ``variance``: the file of the reference's variance; "" if it has none, and by
+    default the one beside it. Threads of the pool read ahead while figures are measured.
 
     Raises FileError for files that cannot be read within the memory, ParameterError for pictures that cannot be
     compared.
     """
+    budget = Budget(" and ".join(access.budget.name for access in accesses), options.memory, TOGETHER)
+    path = accesses[0].path + variances.SUFFIX if variance is None else variance
     with gpu.phase("decode"):
-        found = [access.opened() for access in accesses]
+        found = _all_opened(gpu, accesses, budget, how, thresholds, output)
         if not _by_rows(gpu, found, how, thresholds):
             reference, result = (
                 access.whole(one, "this comparison") if isinstance(one, files.Strips) else one
                 for access, one in zip(accesses, found, strict=True)
             )
-            both = Both(gpu, result, reference, how, beside(accesses[0].path, how.layer))
+            known = variances.read(path, how.layer) if os.path.isfile(path) else None
+            both = Both(gpu, result, reference, how, known)
             return Comparison(gpu, both, reference, result)
-    variance = accesses[0].path + SUFFIX if "z-test" in wanted(how, thresholds) else ""
-    rows = TwoFiles.of(found, how, options, variance, output)
+    rows = TwoFiles.of(
+        found, how, options, budget, path if "z-test" in wanted(how, thresholds) else "", output
+    )
     return Comparison(gpu, rows.pair(gpu, pool), *rows.pictures, rows)
+
+
+def _all_opened(
+    gpu: Gpu,
+    accesses: Sequence[Access],
+    budget: Budget,
+    how: Comparing,
+    thresholds: Thresholds,
+    output: Output | None,
+) -> list[files.Picture | files.Strips]:
+    """Opens all files. Raises FileError with the memory that they need together if one of them has no room."""
+    found: list[files.Picture | files.Strips] = []
+    refused: dict[Access, TooLittleMemory] = {}
+    for access in accesses:
+        try:
+            found.append(access.opened())
+        except TooLittleMemory as error:
+            refused[access] = error
+    if not refused:
+        return found
+    access, first = next(iter(refused.items()))
+    least = whole = max(one.needed for one in refused.values())
+    by_rows = None
+    for one in found:
+        picture = one.picture if isinstance(one, files.Strips) else one
+        nbytes = picture.pixels.nbytes
+        whole = max(whole, budget.whole(nbytes))
+        if isinstance(one, files.Strips):  # the other one has its size, or there is nothing to compare
+            parts, _ = parts_of(gpu, (picture, picture), how, thresholds, 1)
+            rows = HostRows.of(
+                picture, nbytes + int(least / budget.whole(1)), parts.values(),
+                least=one.least, written=output is not None,
+            )  # fmt: skip
+            by_rows = max(least, rows.needed)
+    raise access.budget.refused(whole, by_rows, what=first.what)
 
 
 def _by_rows(

@@ -25,6 +25,7 @@ from .origin import Origin, decoding_of
 from .output import Output
 
 if TYPE_CHECKING:
+    from ..rows.budget import Budget
     from ..rows.footprint import Footprint
 
 Result = TypeVar("Result")
@@ -69,9 +70,9 @@ class Item:
         return self.output.origin
 
     @property
-    def among(self) -> int:
-        """How many inputs share the memory that the options allow."""
-        return self._access.among
+    def budget(self) -> Budget:
+        """The host's memory that the work may take."""
+        return self._access.budget
 
     def on_device(self, pixels: np.ndarray[Any, Any], how: FileReading) -> Image:
         """upload: returns a file's pixels, or some rows of them, on the device."""
@@ -127,10 +128,6 @@ class Item:
         """decode: returns the whole of a picture that was opened by rows; it is as for :meth:`read`."""
         with self.gpu.phase("decode"):
             return self._access.whole(rows, what)
-
-    def check_room(self, nbytes: int, what: str) -> None:
-        """Raises FileError if ``what`` needs a whole picture of so many bytes, and they take more than allowed."""
-        self._access.check_room(nbytes, what)
 
     def how(self, picture: files.Picture, *, linear: bool, premultiply: bool) -> FileReading:
         """Returns how a picture's pixels are to be read; the output knows the input from now on."""

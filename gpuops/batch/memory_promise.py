@@ -10,31 +10,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import files
-from ..errors import FileError, are_allowed, byte_count
+from ..errors import FileError, byte_count
 from ..files.pictures import BY_ROWS
-from ..files.strips import CODEC
-from ..process.memory import of_machine
+from ..rows.budget import BLOCKS, PANELS, codecs, with_spools, written_whole
 from ..rows.schedule import block_bytes, row_bytes
 
 if TYPE_CHECKING:
-    from ..operation import Spectral
     from ..rows.schedule import Schedule, Shape
     from .item import Item
     from .row_writer import Goal
 
-# Blocks of rows that are read, and that are written, in memory at a time.
-_AT_ONCE = 3
-# Panels of columns, or blocks of rows of spectra, in memory at a time: one is read, one is worked on, one is written,
-# and there is a copy of one.
-_PANELS = 4
 # Columns of a panel for which there should be room.
 _COLUMNS = 8
-# The share of the memory that spools leave for all else, as 1 / n.
-_SHARE = 4
 
 
 class Spooled(NamedTuple):
-    """A leg's result as a spool keeps it until it is turned, or its spectra until they are filtered.
+    """A segment's result as a spool keeps it until it is turned, or its spectra until they are filtered.
 
     Attributes
     ----------
@@ -65,72 +56,75 @@ class Spooled(NamedTuple):
 
 @dataclass
 class MemoryPromise:
-    """The host's memory that the legs of a chain may take.
+    """The host's memory that the segments of a chain may take.
 
     Attributes
     ----------
     item : Item
     strips : Strips
         The input.
-    legs : tuple of Schedule
+    segments : tuple of Schedule
     goals : list of Goal
         The files that are written.
-    as_whole : int, optional
+    as_whole : float, optional
         The memory with which the work would be done on the whole picture. None: it could not.
     spools : list of Spooled
-        What is kept behind each leg but the last.
+        What is kept behind each segment but the last.
     """
 
     item: Item
     strips: files.Strips
-    legs: tuple[Schedule, ...]
+    segments: tuple[Schedule, ...]
     goals: list[Goal]
-    as_whole: int | None = None
+    as_whole: float | None = None
     spools: list[Spooled] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.spools = [self._kept(number) for number in range(len(self.legs) - 1)]
-        for number in range(len(self.spools)):
-            self._place(number)
+        self.spools = [self._kept(number) for number in range(len(self.segments) - 1)]
+        options, budget = self.item.options, self.item.budget
+        if options.scratch is not None:
+            for number, kept in enumerate(self.spools):
+                if not kept.there and not budget.has_room(self._needed(number, number + 1)):
+                    self.spools[number] = kept._replace(in_memory=False)
+        needed = max(self._needed(max(0, number - 1), number) for number in range(len(self.segments)))
+        if options.memory is not None and not budget.has_room(needed):
+            raise self._refused(needed)
 
     def block_bytes(self, number: int, segment: Schedule) -> int:
         """Returns how many bytes the planes of a block may take on the device, so that the host's memory suffices, too.
 
-        ``segment`` is that of this number, perhaps with figures that were found.
-
-        Raises FileError or DeviceError if a single row takes too much.
+        ``segment`` is that of this number, perhaps with figures that were found. Raises DeviceError if a single row
+        takes too much there.
         """
         ends, tables = self._ends(number)
         found = block_bytes(self.item.gpu, segment.stages(), ends=ends, tables=tables)
         memory = self.item.options.memory
         if memory is None:
             return found
-        fixed, rows = self._fixed + self._held(number), self._rows(number)
-        least = fixed + self._least(number)
-        if memory < least:
-            enough = min(least, self.as_whole or least)
-            hint = f"raise --memory to {-(-enough // 2**20)}M"
-            raise self._refused(f"needs {byte_count(enough, up=True)} of memory", hint)
-        each = _AT_ONCE * sum(row / row_bytes(shape) for row, shape in rows)
-        return min(found, int((memory - fixed) / each))
+        each = BLOCKS * sum(row / row_bytes(shape) for row, shape in self._rows(number))
+        return min(found, int((memory - self._fixed - self._held(number)) / each))
 
-    def _refused(self, needs: str, hint: str) -> FileError:
-        names = ", ".join(str(goal.output.format) for goal in self._whole)
-        why = f", as {names} is written as a whole: PNG, TIFF and EXR are not" if names else ""
-        memory = self.item.options.memory or 0
-        return FileError(f"{self.item.path}: {needs}, and {are_allowed(memory)}{why}: {hint}")
-
-    @property
-    def _whole(self) -> list[Goal]:
-        """The files that are written as a whole."""
-        return [goal for goal in self.goals if goal.output.format.name not in BY_ROWS]
+    def _refused(self, needed: int) -> FileError:
+        """Returns the error that memory has no room, with what may lie in a scratch folder in its place."""
+        why = written_whole(goal.output.format for goal in self.goals)
+        held = [
+            (kept.held, segment.end)
+            for kept, segment in zip(self.spools, self.segments, strict=False)
+            if kept.held
+        ]
+        beside = self._fixed + max(map(self._least, range(len(self.segments))))
+        nbytes, end = max(held, key=lambda one: one[0], default=(0, None))
+        what = "turned rows take" if end is None or end.spectral is None else "spectrum takes"
+        kept = f"its {what} {byte_count(nbytes, up=True)}" if held else ""
+        return self.item.budget.refused(needed, self.as_whole, why=why, kept=kept, beside=beside)
 
     @property
     def _fixed(self) -> int:
         """Bytes that are taken all the time, by all files together."""
-        fixed = CODEC * (1 + len(self.goals))
-        fixed += 2 * sum(goal.shape[1] * goal.row for goal in self._whole)
-        return fixed + _AT_ONCE * self.strips.least * self._read
+        fixed = codecs(1 + len(self.goals))
+        whole = (goal for goal in self.goals if goal.output.format.name not in BY_ROWS)
+        fixed += 2 * sum(goal.shape[1] * goal.row for goal in whole)
+        return fixed + BLOCKS * self.strips.least * self._read
 
     @property
     def _read(self) -> int:
@@ -138,92 +132,69 @@ class MemoryPromise:
         return self.strips.picture.pixels.nbytes // self.strips.picture.height
 
     def _held(self, number: int) -> int:
-        """Bytes of the spools that a leg reads and fills."""
+        """Bytes of the spools that a segment reads and fills."""
         return sum(kept.held for kept in self.spools[max(0, number - 1) : number + 1])
 
     def _rows(self, number: int) -> list[tuple[int, Shape]]:
-        """Returns the bytes of a row, and the shape of the whole, for everything that a leg reads and writes."""
-        leg = self.legs[number]
-        read = self._read if number == 0 else self.spools[number - 1].nbytes // leg.shape[1]
-        written = [id(step.params) for step in leg.plan.steps]
-        if leg.end is None:
+        """Returns the bytes of a row, and the shape of the whole, for everything that a segment reads and writes."""
+        segment = self.segments[number]
+        read = self._read if number == 0 else self.spools[number - 1].nbytes // segment.shape[1]
+        written = [id(step.params) for step in segment.plan.steps]
+        if segment.end is None:
             written.append(id(None))  # the result
         rows = [(goal.row, goal.shape) for goal in self.goals if id(goal.params) in written]
-        if leg.end is not None:
-            rows.append((self.spools[number].nbytes // leg.result[1], leg.result))
-        return [(read, leg.shape), *rows]
+        if segment.end is not None:
+            rows.append((self.spools[number].nbytes // segment.result[1], segment.result))
+        return [(read, segment.shape), *rows]
 
     def keeps_pixels(self, number: int) -> bool:
-        """Says whether a leg's result is the file's own pixels, unchanged."""
-        leg = self.legs[number]
-        return number == 0 and not leg.steps and leg.end is not None and leg.end.turn is not None
+        """Says whether a segment's result is the file's own pixels, unchanged."""
+        segment = self.segments[number]
+        return number == 0 and not segment.steps and segment.end is not None and segment.end.turn is not None
 
     def at_once(self, number: int) -> tuple[int, int]:
-        """Returns how many columns, and how many rows of spectra, go at a time while the end of a leg is done.
+        """Returns how many columns, and how many rows of spectra, go at a time while the end of a segment is done.
 
         Raises DeviceError if the device has no room for a column.
         """
         from ..fourier import products
 
-        gpu, leg, memory = self.item.gpu, self.legs[number], self.item.options.memory
-        spectral = _spectral(leg)
+        gpu, segment, memory = self.item.gpu, self.segments[number], self.item.options.memory
+        spectral = segment.filter
         assert spectral is not None
-        nbytes = math.inf if memory is None else (memory - self._fixed - self._held(number)) / _PANELS
-        columns = products.columns_at_once(gpu, leg.result, spectral, nbytes)
-        return columns, products.rows_at_once(gpu, leg.result, spectral, nbytes)
+        nbytes = math.inf if memory is None else (memory - self._fixed - self._held(number)) / PANELS
+        columns = products.columns_at_once(gpu, segment.result, spectral, nbytes)
+        return columns, products.rows_at_once(gpu, segment.result, spectral, nbytes)
 
     def _ends(self, number: int) -> tuple[float, float]:
-        """Returns what a leg takes on the device for spectra: copies of a block, and bytes all the time."""
+        """Returns what a segment takes on the device for spectra: copies of a block, and bytes all the time."""
         gpu, copies, tables = self.item.gpu, 0.0, 0.0
-        for leg in self.legs[max(0, number - 1) : number + 1]:
-            if (spectral := _spectral(leg)) is not None:
+        for segment in self.segments[max(0, number - 1) : number + 1]:
+            if (spectral := segment.filter) is not None:
                 from ..fourier import products
 
-                copies = max(copies, products.copies_of_rows(gpu, leg.result, spectral))
+                copies = max(copies, products.copies_of_rows(gpu, segment.result, spectral))
                 tables = max(tables, products.bytes_of_tables(spectral))
         return copies, tables
 
     def _least(self, number: int) -> int:
         """Returns the least bytes of memory: those of one row of everything that is read and written, or of columns."""
-        spectral, least = _spectral(self.legs[number]), _AT_ONCE * sum(row for row, _ in self._rows(number))
-        return least if spectral is None else max(least, _PANELS * _COLUMNS * spectral.column)
+        spectral, least = self.segments[number].filter, BLOCKS * sum(row for row, _ in self._rows(number))
+        return least if spectral is None else max(least, PANELS * _COLUMNS * spectral.column)
 
     def _kept(self, number: int) -> Spooled:
-        """Returns the form in which a leg's result is kept."""
-        leg = self.legs[number]
-        if (spectral := _spectral(leg)) is not None:
-            return Spooled(spectral.spooled(leg.result), np.dtype(np.complex64))
+        """Returns the form in which a segment's result is kept."""
+        segment = self.segments[number]
+        if (spectral := segment.filter) is not None:
+            return Spooled(spectral.spooled(segment.result), np.dtype(np.complex64))
         if not self.keeps_pixels(number):
-            return Spooled(leg.result, np.dtype(np.float32))
+            return Spooled(segment.result, np.dtype(np.float32))
         pixels = self.strips.picture.pixels
         height, width, channels = pixels.shape
         pixel = np.dtype((np.void, channels * pixels.itemsize))
         return Spooled((1, height, width), pixel, there=self.strips.in_memory)
 
-    def _place(self, number: int) -> None:
-        """Puts a spool into a file if memory has no room for it.
-
-        Raises FileError if there is no room, and no folder for a file.
-        """
-        options, kept = self.item.options, self.spools[number]
-        has_room = self._enough(number) <= (options.memory or of_machine() // 2)
-        if kept.there or has_room or (options.memory is None and options.scratch is None):
-            return
-        if options.scratch is None:
-            enough = max(self._enough(number) for number in range(len(self.spools)))
-            enough = min(enough, self.as_whole or enough)
-            hint = f"raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
-            what = "turned rows take" if _spectral(self.legs[number]) is None else "spectrum takes"
-            raise self._refused(f"its {what} {byte_count(kept.nbytes, up=True)}", hint)
-        self.spools[number] = kept._replace(in_memory=False)
-
-    def _enough(self, number: int) -> int:
-        """Returns the bytes of memory that suffice for a spool and for all else that is in memory with it."""
-        held = self._held(number)
-        least = max(self._least(number), self._least(number + 1), held // (_SHARE - 1))
-        return self._fixed + held + least
-
-
-def _spectral(segment: Schedule) -> Spectral | None:
-    """Returns the filter of spectra at a segment's end."""
-    return segment.end.spectral if segment.end is not None else None
+    def _needed(self, *segments: int) -> int:
+        """Returns the bytes of memory in which these segments, one after the other, have room with their spools."""
+        held = self._held(segments[0])
+        return self._fixed + max(held + max(map(self._least, segments)), with_spools(held))

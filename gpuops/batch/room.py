@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from math import prod
 from typing import TYPE_CHECKING
 
-from ..files.strips import COPIES
-from ..process.memory import of_machine
 from ..tiles.memory import MOST_PIXELS, ROUNDED
 
 if TYPE_CHECKING:
     from ..files import Picture
+    from ..rows.budget import Budget
     from ..rows.schedule import Schedule, Shape
     from .item import FileReading
 
@@ -19,12 +18,11 @@ if TYPE_CHECKING:
 _ENDS = 12
 
 
-def is_too_large(schedule: Schedule, picture: Picture, memory: int | None) -> bool:
+def is_too_large(schedule: Schedule, picture: Picture, budget: Budget) -> bool:
     """Says whether the device has no room for the whole picture, or memory no room for its results."""
     grows = largest_bytes(schedule, picture) > picture.pixels.nbytes
-    return is_too_large_for_device(schedule, picture) or (
-        grows and bytes_of_whole(schedule, picture) > (memory or of_machine() // 2)
-    )
+    whole = budget.whole(largest_bytes(schedule, picture))
+    return is_too_large_for_device(schedule, picture) or (grows and not budget.has_room(whole))
 
 
 def is_too_large_for_device(schedule: Schedule, picture: Picture) -> bool:
@@ -55,11 +53,6 @@ def _with_ends(picture: Picture, largest: int, beside: Iterable[float]) -> float
 def largest_bytes(schedule: Schedule, picture: Picture) -> int:
     """Returns the bytes of the largest picture among the input and all results, as pixels of the input's depth."""
     return max(map(prod, schedule.shapes)) * picture.pixels.itemsize
-
-
-def bytes_of_whole(schedule: Schedule, picture: Picture) -> int:
-    """Returns the bytes of memory that work on the whole picture takes."""
-    return COPIES * largest_bytes(schedule, picture)
 
 
 def shape_of(picture: Picture, how: FileReading | None = None) -> Shape:

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import files, notes
-from ..errors import FileError
 from ..files.abreast import abreast
-from ..files.pictures import BY_ROWS
-from ..files.strips import CODEC
 from ..metrics import variance as variances
 from ..metrics.compare import difference
 from ..metrics.left_out import Mask, add_rectangles, black, check_mask, check_rectangles, nothing_left
 from ..metrics.rows.band import Band
 from ..metrics.rows.pair import ByRows
 from ..metrics.rows.parts import FigurePart
-from ..metrics.rows.room import rows_in_memory
+from ..metrics.rows.room import HostRows
+from ..rows.budget import Budget, written_whole
 from ..rows.threads import read_ahead
 from .access import Access
 from .job import Options
@@ -52,6 +50,8 @@ class TwoFiles:
         How they are compared.
     options : Options
         How files are read.
+    budget : Budget
+        Their memory.
     variance : (path, Strips), optional
         The variance of the reference.
     mask : Strips, optional
@@ -64,6 +64,7 @@ class TwoFiles:
     result: files.Strips
     how: Comparing
     options: Options
+    budget: Budget
     variance: tuple[str, files.Strips] | None = None
     mask: files.Strips | None = None
     output: Output | None = None
@@ -74,6 +75,7 @@ class TwoFiles:
         found: Sequence[files.Picture | files.Strips],
         how: Comparing,
         options: Options,
+        budget: Budget,
         beside: str = "",
         output: Output | None = None,
     ) -> TwoFiles:
@@ -82,17 +84,16 @@ class TwoFiles:
         Raises FileError for an output that is written as a whole if memory is limited.
         """
         if all(isinstance(one, files.Picture) for one in found):  # they are in memory already
-            options = replace(options, memory=None)
-        if output is not None and options.memory is not None and output.format.name not in BY_ROWS:
-            raise FileError(
-                f"{output.path}: {output.format} is written as a whole, whatever --memory allows: name PNG, TIFF or EXR"
-            )
+            budget = replace(budget, memory=None)
         reference, result = (one if isinstance(one, files.Strips) else files.Strips.of(one) for one in found)
         for text in (*reference.said, *result.said):
             notes.note(text)
         variance = (beside, _opened(beside, options)) if os.path.isfile(beside) else None
         mask = None if how.mask is None else _opened(how.mask, replace(options, layer=None))
-        return cls(reference, result, how, options, variance, mask, output)
+        both = cls(reference, result, how, options, budget, variance, mask, output)
+        if output is not None and budget.memory is not None and (why := written_whole([output.format])):
+            raise budget.refused(both._whole, why=why)
+        return both
 
     @property
     def pictures(self) -> tuple[files.Picture, files.Picture]:
@@ -178,14 +179,23 @@ class TwoFiles:
             raise nothing_left()
         return missing
 
+    @property
+    def _whole(self) -> float:
+        """The bytes of memory that both take as a whole."""
+        return self.budget.whole(max(picture.pixels.nbytes for picture in self.pictures))
+
     def _in_memory(self, parts: list[FigurePart]) -> int:
-        """Returns how many rows the host's memory has room for."""
-        height = self.reference.picture.height
-        if self.options.memory is None:
-            return height
-        least = max(self.reference.least, self.result.least)
-        fixed = CODEC * (TOGETHER + (self.output is not None))
-        return rows_in_memory(self.pictures, parts, self.options.memory, fixed=fixed, least=least)
+        """Returns how many rows the host's memory has room for. Raises FileError if it is none."""
+        reference, result = self.pictures
+        if self.budget.memory is None:
+            return reference.height
+        rows = HostRows.of(
+            reference, reference.pixels.nbytes + result.pixels.nbytes, parts,
+            least=max(self.reference.least, self.result.least), written=self.output is not None,
+        )  # fmt: skip
+        if not self.budget.has_room(rows.needed):
+            raise self.budget.refused(self._whole, rows.needed)
+        return rows.within(self.budget.nbytes, reference.height)
 
 
 def _opened(path: str, options: Options) -> files.Strips:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,11 +35,6 @@ class Variance:
 def is_variance(name: str) -> bool:
     """Says whether a reference's name is that of a variance."""
     return name.endswith(SUFFIX)
-
-
-def beside(path: str, layer: str | None = None) -> Variance | None:
-    """Returns the variance beside a reference's file, None if there is none."""
-    return read(path + SUFFIX, layer) if os.path.isfile(path + SUFFIX) else None
 
 
 def read(path: str, layer: str | None = None) -> Variance:

@@ -26,6 +26,7 @@ from .outcome import Outcome, PairedPicture
 from .references import equal_bytes, sha256_of
 
 if TYPE_CHECKING:
+    from ..batch.comparing import Comparison
     from ..gpu import Gpu
     from ..params.comparing import MeasuredPair
 
@@ -53,11 +54,13 @@ def judge(
     open_gpu: Callable[[], Gpu],
     *,
     jobs: int = 2,
+    memory: int | None = None,
 ) -> Iterator[Outcome]:
     """Gives the outcome of each pair, in their order; an outcome among them is passed on.
 
     ``open_gpu`` is called when a pair has to be measured, and may return the same device each time. ``jobs`` threads
-    read files meanwhile; a few pairs are in memory at a time.
+    read files meanwhile; a few pairs are in memory at a time. With a ``memory``, bytes of the host's, the pictures of
+    one pair are, which may take so many: those that take more as a whole are measured by rows.
     """
     wake = Event()  # a file waits for the device, or has been read
     undo = png_rows.DeferredUnfilter(wake.set)
@@ -71,7 +74,7 @@ def judge(
 
     def read(pair: FilePair) -> _Decoded:
         with png_rows.undone_by(undo):
-            return _read(pair, how)
+            return _read(pair, how, ahead=memory is None)
 
     def result(future: Future[_Decoded]) -> _Decoded:
         future.add_done_callback(lambda _: wake.set())
@@ -98,13 +101,14 @@ def judge(
                     yield pair
                 else:
                     assert future is not None
-                    yield _verdict(pair, result(future), how, thresholds_of(pair.name), opened)
+                    yield _verdict(pair, result(future), how, thresholds_of(pair.name), opened, memory)
                 take(1)
         finally:
             undo.give(None)  # nobody waits any more
 
 
-def _read(pair: FilePair, how: Comparing) -> _Decoded:
+def _read(pair: FilePair, how: Comparing, *, ahead: bool) -> _Decoded:
+    """Reads a pair that differs; ``ahead``: also its pictures."""
     begun = time.perf_counter()
     found = _Decoded()
     try:
@@ -112,8 +116,9 @@ def _read(pair: FilePair, how: Comparing) -> _Decoded:
             found.equal = True
         else:
             found.digests = sha256_of(pair.result), sha256_of(pair.reference)
-            found.layers = _layers(pair, how.layer, found.said)
-            found.variances = _variances(pair, how.layer, found)
+            if ahead:
+                found.layers = _layers(pair, how.layer, found.said)
+                found.variances = _variances(pair, how.layer, found)
     except FileError as error:
         found.layers, found.error = {}, str(error)
     found.seconds = time.perf_counter() - begun
@@ -125,12 +130,17 @@ def _variances(pair: FilePair, layer: str | None, found: _Decoded) -> dict[str, 
     if not pair.variance:
         return {}
     read = {name: variances.read(pair.variance, name or layer) for name in found.layers}
-    if any(one.of not in ("", found.digests[1]) for one in read.values()):
-        found.said.append(
-            f"{pair.variance} is the variance of an older reference: calibrate again with --variance"
-        )
-        return {}
-    return read
+    return {} if any(_is_old(pair, one, found) for one in read.values()) else read
+
+
+def _is_old(pair: FilePair, variance: Variance, found: _Decoded) -> bool:
+    """Says whether a variance belongs to another reference, which is noted."""
+    if variance.of in ("", found.digests[1]):
+        return False
+    found.said.append(
+        f"{pair.variance} is the variance of an older reference: calibrate again with --variance"
+    )
+    return True
 
 
 def _layers(
@@ -147,14 +157,64 @@ def _layers(
     if layer is not None or result.layers == reference.layers == ():
         said += notes_of_default
         return {"": (result, reference)}
-    if set(result.layers) != set(reference.layers):
-        here, there = (", ".join(picture.layers) or "none" for picture in (result, reference))
-        raise FileError(f"layers differ: {here} and {there}; --layer NAME compares one")
+    _check_layers(result, reference)
     return {name: read(name, said) for name in reference.layers}
 
 
+def _check_layers(result: files.Picture, reference: files.Picture) -> None:
+    if set(result.layers) != set(reference.layers):
+        here, there = (", ".join(picture.layers) or "none" for picture in (result, reference))
+        raise FileError(f"layers differ: {here} and {there}; --layer NAME compares one")
+
+
+def _comparisons(
+    pair: FilePair,
+    found: _Decoded,
+    how: Comparing,
+    thresholds: Thresholds,
+    gpu: Gpu,
+    memory: int | None,
+) -> Iterator[tuple[str, Comparison]]:
+    """Gives what is compared of each layer: pictures that were read, or those that are opened now within a memory."""
+    from ..batch.access import Access
+    from ..batch.comparing import TOGETHER, Comparison, opened
+    from ..batch.job import Options
+    from ..metrics.measure import Both
+
+    if memory is None:
+        for name, (result, reference) in found.layers.items():
+            both = Both(gpu, result, reference, how, found.variances.get(name))
+            yield name, Comparison(gpu, both, reference, result)
+        return
+
+    def of_layer(layer: str | None) -> Comparison:
+        options, variance = Options(layer=layer, memory=memory), pair.variance
+        if variance:
+            there = Access(variance, options, among=TOGETHER).opened()
+            header = there.picture if isinstance(there, files.Strips) else there
+            variance = "" if _is_old(pair, variances.of_picture(variance, header), found) else variance
+        both = [Access(path, options, among=TOGETHER) for path in (pair.reference, pair.result)]
+        return opened(gpu, pool, both, replace(how, layer=layer), thresholds, options, variance=variance)
+
+    with ThreadPoolExecutor(2, initializer=signals.leave_to_others) as pool:
+        first = of_layer(how.layer)
+        if how.layer is not None or first.result.layers == first.reference.layers == ():
+            yield "", first
+            return
+        _check_layers(first.result, first.reference)
+        names = first.reference.layers
+        del first  # whose memory is free while the layers are read
+        for name in names:
+            yield name, of_layer(name)
+
+
 def _verdict(
-    pair: FilePair, found: _Decoded, how: Comparing, thresholds: Thresholds, open_gpu: Callable[[], Gpu]
+    pair: FilePair,
+    found: _Decoded,
+    how: Comparing,
+    thresholds: Thresholds,
+    open_gpu: Callable[[], Gpu],
+    memory: int | None,
 ) -> Outcome:
     """Returns the outcome of a pair that was read."""
     begun = time.perf_counter()
@@ -163,20 +223,6 @@ def _verdict(
     table = thresholds.table
     if found.equal:
         return Outcome(pair.name, "equal", result, reference, thresholds=table, seconds=found.seconds)
-    if not found.layers:
-        return Outcome(
-            pair.name,
-            "error",
-            result,
-            reference,
-            thresholds=table,
-            message=found.error,
-            seconds=found.seconds,
-        )
-    result, reference = (
-        _described(file, picture)
-        for file, picture in zip((result, reference), next(iter(found.layers.values())), strict=True)
-    )
 
     def outcome(status: str, message: str = "", measured: MeasuredPair | None = None) -> Outcome:
         return Outcome(
@@ -193,17 +239,21 @@ def _verdict(
             seconds=found.seconds + time.perf_counter() - begun,
         )
 
-    from ..metrics.measure import Both, SizeError, measure
-    from ..metrics.rows.joined import needing_both
+    if found.error:
+        return outcome("error", found.error)
+    if found.layers:
+        first = next(iter(found.layers.values()))
+        result, reference = _described(result, first[0]), _described(reference, first[1])
+    from ..metrics.measure import SizeError
 
     of_layers: dict[str, MeasuredPair] = {}
     try:
         with notes.to(found.said.append):
-            for name, pictures in found.layers.items():
-                gpu = open_gpu()
-                with needing_both(gpu, pictures, how, thresholds):
-                    both = Both(gpu, *pictures, how, found.variances.get(name))
-                    of_layers[name] = measure(both, thresholds)
+            for name, one in _comparisons(pair, found, how, thresholds, open_gpu(), memory):
+                if not of_layers:
+                    result, reference = _described(result, one.result), _described(reference, one.reference)
+                of_layers[name] = one.measured(thresholds)
+                del one
     except SizeError as error:
         return outcome("size", str(error))
     except (ParameterError, FileError, DeviceMemoryError) as error:

@@ -54,9 +54,9 @@ class Filtered:
     decoding: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        end = self.segment.end
-        assert end is not None and end.spectral is not None
-        self.gpu, self.shape, self.spectral, self._step = self.segment.gpu, end.shape, end.spectral, end.step
+        spectral, end = self.segment.filter, self.segment.end
+        assert spectral is not None and end is not None
+        self.gpu, self.shape, self.spectral, self._step = self.segment.gpu, end.shape, spectral, end.step
 
     @property
     def _count(self) -> int:

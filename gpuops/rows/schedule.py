@@ -209,6 +209,11 @@ class Schedule:
         return self.shapes[-1]
 
     @property
+    def filter(self) -> Spectral | None:
+        """The filter of spectra at the end of a segment, or None."""
+        return self.end.spectral if self.end is not None else None
+
+    @property
     def obstacle(self) -> str | None:
         """The first step that needs all rows of its input at once, in words, or None. Barriers are none."""
         for at in self.steps:

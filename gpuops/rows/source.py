@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..image import Image, Part
 from .schedule import Shape, rows_at_once
-from .threads import read_ahead
+from .threads import rows_ahead
 
 if TYPE_CHECKING:
     from ..files import Strips
@@ -81,23 +81,14 @@ class RowsOfFile:
     def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
         """Gives blocks of pixels."""
         rows, height = rows_at_once(self.shape, at_once), self.shape[1]
-        for first, block in self.blocks(rows):
-            end = first + len(block)
-            if end <= wanted[0]:
-                continue
-            self.look(block, first)
-            image = self.load(block)
-            image.part = Part(first, height)
-            yield image
-            if end >= wanted[1]:
-                return
-
-    def blocks(self, rows: int) -> Generator[tuple[int, Array], None, None]:
-        """Gives the file's pixels, at most so many rows at a time, and the first row of each block."""
-        first = 0
-        with closing(read_ahead(self.gpu, self.pool, self.strips.rows(rows))) as ahead:
-            for pixels in ahead:
-                for start in range(0, len(pixels), rows):  # tiles may have more
-                    block = pixels[start : start + rows]
-                    yield first, block
-                    first += len(block)
+        with closing(rows_ahead(self.gpu, self.pool, self.strips, rows)) as blocks:
+            for first, block in blocks:
+                end = first + len(block)
+                if end <= wanted[0]:
+                    continue
+                self.look(block, first)
+                image = self.load(block)
+                image.part = Part(first, height)
+                yield image
+                if end >= wanted[1]:
+                    return

@@ -6,13 +6,15 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from .. import notes
 from ..errors import FileError
 
 if TYPE_CHECKING:
+    from ..files import Strips
+    from ..files.picture import Pixels
     from ..gpu import Gpu
 
 T = TypeVar("T")
@@ -69,6 +71,19 @@ class Writing:
         last, self._last = self._last, None
         if last is not None:
             last.result()
+
+
+def rows_ahead(
+    gpu: Gpu, pool: Executor, strips: Strips, count: int
+) -> Generator[tuple[int, Pixels], None, None]:
+    """Gives ``count`` rows of a picture at a time, with the number of the first one, as :func:`read_ahead` does."""
+    first = 0
+    with closing(read_ahead(gpu, pool, strips.rows(count))) as blocks:
+        for block in blocks:
+            for start in range(0, len(block), count):  # tiles may have more
+                rows = block[start : start + count]
+                yield first, rows
+                first += len(rows)
 
 
 def read_ahead(gpu: Gpu, pool: Executor, blocks: Iterator[T]) -> Generator[T, None, None]:

@@ -20,7 +20,7 @@ from ..space import LIGHT, Space, Stored
 from .schedule import Schedule, rows_at_once
 from .source import RowsOfFile
 from .spool import Spool
-from .threads import Writing, read_ahead
+from .threads import Writing, read_ahead, rows_ahead
 
 Array = npt.NDArray[Any]
 
@@ -59,7 +59,7 @@ class Turned:
     def fill_with_pixels(self, source: RowsOfFile, rows: int) -> None:
         """Keeps a file's pixels, so many rows at a time, and looks at them."""
         writing = Writing(self.pool)
-        with closing(source.blocks(rows)) as blocks:
+        with closing(rows_ahead(self.gpu, self.pool, source.strips, rows)) as blocks:
             for first, pixels in blocks:
                 self._put(writing, first, as_items(pixels)[None])
                 source.look(pixels, first)

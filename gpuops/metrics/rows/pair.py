@@ -109,6 +109,7 @@ class ByRows:
     def counts(self, thresholds: Thresholds) -> Counted:
         """Sweeps over both pictures, for all figures that are wanted."""
         self._parts, self._undefined = parts_of(self.gpu, self.pictures, self.how, thresholds, self.pixels)
+        self._most([*self._parts.values()])  # before the first sweep, there has to be room for all of them
         later = [metric for metric in self._parts if in_the_end(metric, self.how)]
         self._later = {metric: self._parts.pop(metric) for metric in later}
         parts = [*self._parts.values()]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ...errors import DeviceError, ParameterError, are_allowed, byte_count
+from ...errors import DeviceError, byte_count
+from ...rows.budget import codecs
 from ...tiles.memory import MOST_PIXELS, ROUNDED
 from .parts import FigurePart
 
@@ -89,26 +90,45 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
     return _whole_units(min(most, wanted), _unit(parts), height)
 
 
-def rows_in_memory(
-    pictures: tuple[Picture, Picture], parts: Iterable[FigurePart], memory: int, *, fixed: int, least: int
-) -> int:
-    """Returns how many rows have room in so many bytes of the host's memory, beside those ``fixed``.
+class HostRows(NamedTuple):
+    """What rows of two pictures take of the host's memory.
 
-    ``least``: rows that a file gives together. Raises ParameterError if there is no room for the least number.
+    Attributes
+    ----------
+    fixed_bytes : int
+        Bytes that are taken whatever the number of rows.
+    bytes_per_row : int
+        Bytes for each row that counts.
+    unit : int
+        Rows come in multiples of it.
     """
-    parts = [*parts]
-    height, width = pictures[0].height, pictures[0].width
-    unit = min(_unit(parts), height)
-    pixels = sum(width * picture.channels * picture.pixels.itemsize for picture in pictures)
-    row = _ON_HOST * pixels + _PLACES * width
-    beside = fixed + sum(halos(parts, height)) * row + _BLOCKS * least * pixels
-    rows = (memory - beside) // row
-    if rows < unit:
-        raise ParameterError(
-            f"needs {byte_count(beside + unit * row, up=True)} of memory for this, and "
-            f"{are_allowed(memory)}: raise --memory"
-        )
-    return _whole_units(rows, unit, height)
+
+    fixed_bytes: int
+    bytes_per_row: int
+    unit: int
+
+    @classmethod
+    def of(
+        cls, picture: Picture, nbytes: int, parts: Iterable[FigurePart], *, least: int, written: bool
+    ) -> HostRows:
+        """Returns it for two pictures of the size of ``picture``, whose pixels take ``nbytes`` together.
+
+        ``least``: rows that a file gives together; ``written``: whether a picture of the difference is.
+        """
+        parts = [*parts]
+        pixels = -(-nbytes // picture.height)
+        row = _ON_HOST * pixels + _PLACES * picture.width
+        fixed = codecs(2 + written) + sum(halos(parts, picture.height)) * row + _BLOCKS * least * pixels
+        return cls(fixed, row, min(_unit(parts), picture.height))
+
+    @property
+    def needed(self) -> int:
+        """Bytes of the least number of rows."""
+        return self.fixed_bytes + self.unit * self.bytes_per_row
+
+    def within(self, nbytes: int, height: int) -> int:
+        """Returns how many rows, ``height`` at most, have room in so many bytes."""
+        return _whole_units((nbytes - self.fixed_bytes) // self.bytes_per_row, self.unit, height)
 
 
 def _floats(parts: Iterable[FigurePart], *kinds: str) -> float:
