@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .. import files
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..params.comparing import Comparing, MeasuredPair
     from ..params.thresholds import Thresholds
     from .access import Access
-    from .job import Options
     from .output import Output
 
 __all__ = ["TOGETHER", "Comparison", "opened"]
@@ -77,7 +76,6 @@ def opened(
     accesses: Sequence[Access],
     how: Comparing,
     thresholds: Thresholds,
-    options: Options,
     output: Output | None = None,
     variance: str | None = None,
 ) -> Comparison:
@@ -90,7 +88,7 @@ def opened(
     Raises FileError for files that cannot be read within the memory, ParameterError for pictures that cannot be
     compared.
     """
-    budget = Budget(" and ".join(access.budget.name for access in accesses), options.memory, TOGETHER)
+    budget = replace(accesses[0].budget, name=" and ".join(access.budget.name for access in accesses))
     path = accesses[0].path + variances.SUFFIX if variance is None else variance
     with gpu.phase("decode"):
         found = _all_opened(gpu, accesses, budget, how, thresholds, output)
@@ -102,9 +100,7 @@ def opened(
             known = variances.read(path, how.layer) if os.path.isfile(path) else None
             both = Both(gpu, result, reference, how, known)
             return Comparison(gpu, both, reference, result)
-    rows = TwoFiles.of(
-        found, how, options, budget, path if "z-test" in wanted(how, thresholds) else "", output
-    )
+    rows = TwoFiles.of(found, how, budget, path if "z-test" in wanted(how, thresholds) else "", output)
     return Comparison(gpu, rows.pair(gpu, pool), *rows.pictures, rows)
 
 
