@@ -91,7 +91,7 @@ def opened(
     budget = replace(accesses[0].budget, name=" and ".join(access.budget.name for access in accesses))
     path = accesses[0].path + variances.SUFFIX if variance is None else variance
     with gpu.phase("decode"):
-        found = _all_opened(gpu, accesses, budget, how, thresholds, output)
+        found = _all_opened(gpu, accesses, budget, how, thresholds, output is not None)
         if not _by_rows(gpu, found, how, thresholds):
             reference, result = (
                 access.whole(one, "this comparison") if isinstance(one, files.Strips) else one
@@ -110,33 +110,30 @@ def _all_opened(
     budget: Budget,
     how: Comparing,
     thresholds: Thresholds,
-    output: Output | None,
+    written: bool,
 ) -> list[files.Picture | files.Strips]:
     """Opens all files. Raises FileError with the memory that they need together if one of them has no room."""
     found: list[files.Picture | files.Strips] = []
-    refused: dict[Access, TooLittleMemory] = {}
+    refused: list[TooLittleMemory] = []
     for access in accesses:
         try:
             found.append(access.opened())
         except TooLittleMemory as error:
-            refused[access] = error
+            refused.append(error)
     if not refused:
         return found
-    access, first = next(iter(refused.items()))
-    least = whole = max(one.needed for one in refused.values())
+    whole = least = max(one.needed for one in refused)
     by_rows = None
     for one in found:
-        picture = one.picture if isinstance(one, files.Strips) else one
-        nbytes = picture.pixels.nbytes
+        rows = one if isinstance(one, files.Strips) else files.Strips.of(one)
+        picture, nbytes = rows.picture, rows.picture.pixels.nbytes
         whole = max(whole, budget.whole(nbytes))
-        if isinstance(one, files.Strips):  # the other one has its size, or there is nothing to compare
-            parts, _ = parts_of(gpu, (picture, picture), how, thresholds, 1)
-            rows = HostRows.of(
-                picture, nbytes + int(least / budget.whole(1)), parts.values(),
-                least=one.least, written=output is not None,
-            )  # fmt: skip
-            by_rows = max(least, rows.needed)
-    raise access.budget.refused(whole, by_rows, what=first.what)
+        if not rows.in_memory:  # the other one has its size, or there is nothing to compare
+            parts = parts_of(gpu, (picture, picture), how, thresholds, 1)[0].values()
+            together = nbytes + int(least / budget.whole(1))
+            of_both = HostRows.of(picture, together, parts, least=rows.least, written=written)
+            by_rows = max(least, of_both.needed)
+    raise refused[0].budget.refused(whole, by_rows, what=refused[0].what)
 
 
 def _by_rows(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..image import Image
     from ..ops.bloom import BloomParams
 
-# Bytes for each value of a part that are there at a time: light, the glow, a Gaussian, what it takes itself, and the result.
+# Bytes for each value of a part: those of light, the glow, a Gaussian, what it takes itself, and the result.
 _BYTES_PER_VALUE = 24.0
 # Copies of planes of the coarse image: theirs, the sum, a Gaussian, and what it takes itself.
 _OF_TOTAL = 4
