@@ -112,7 +112,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
                 item = Item(gpu, shared.output or "", job, Access(first, job))
                 output = None if shared.output is None else item.output
                 try:
-                    both = comparing.opened(gpu, pool, both_files, how, given.thresholds, job, output)
+                    both = comparing.opened(gpu, pool, both_files, how, given.thresholds, output)
                 except ParameterError as error:
                     raise ParameterError(f"{first} and {second}: {error}") from error
                 measured = item.run(both.measured, given.thresholds)

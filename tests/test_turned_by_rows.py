@@ -408,13 +408,13 @@ def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeyp
         out = tmp_path / "out.png"
         run = clpix(*command, "-o", out, "--memory", "1M")
         assert run.code == 1 and len(run.err.splitlines()) == 1
-        found = re.search(r"in.png: its turned rows take 4.95 MB, and 1.049 MB are allowed: raise --memory to (\d+)M, "
+        found = re.search(r"in.png: its turned rows take 4.95 MB, and 1.049 MB are allowed: raise --memory to (\d+)K, "
                           r"or give --scratch DIR", run.err)  # fmt: skip
         assert found is not None, run.err
         assert not out.exists()
-        less = clpix(*command, "-o", out, "--memory", f"{int(found[1]) - 1}M")
-        assert less.code == 1 and f"raise --memory to {found[1]}M" in less.err
-        assert clpix(*command, "-o", out, "--memory", f"{found[1]}M").code == 0
+        less = clpix(*command, "-o", out, "--memory", f"{int(found[1]) - 1}K")
+        assert less.code == 1 and f"raise --memory to {found[1]}K" in less.err
+        assert clpix(*command, "-o", out, "--memory", f"{found[1]}K").code == 0
         expected = files.read(out).pixels
         out.unlink()
         with monkeypatch.context() as patch:

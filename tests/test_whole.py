@@ -206,6 +206,6 @@ def test_what_a_starburst_takes(opened, rng, shape, radius) -> None:
     _bloom(gpu, image, params)
     took = report.peak_device_bytes - image.nbytes - kept
     traits = record.traits_of(params)
-    declared = record.resident(gpu, shape, params) + traits.bytes_per_value * values
+    declared = record.fixed_bytes(gpu, shape, params) + traits.bytes_per_value * values
     assert took <= declared <= 1.3 * took
     assert kept <= traits.fixed_bytes

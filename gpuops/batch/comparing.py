@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .. import files
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..params.comparing import Comparing, MeasuredPair
     from ..params.thresholds import Thresholds
     from .access import Access
-    from .job import Options
     from .output import Output
 
 __all__ = ["TOGETHER", "Comparison", "opened"]
@@ -77,7 +76,6 @@ def opened(
     accesses: Sequence[Access],
     how: Comparing,
     thresholds: Thresholds,
-    options: Options,
     output: Output | None = None,
     variance: str | None = None,
 ) -> Comparison:
@@ -90,10 +88,10 @@ def opened(
     Raises FileError for files that cannot be read within the memory, ParameterError for pictures that cannot be
     compared.
     """
-    budget = Budget(" and ".join(access.budget.name for access in accesses), options.memory, TOGETHER)
+    budget = replace(accesses[0].budget, name=" and ".join(access.budget.name for access in accesses))
     path = accesses[0].path + variances.SUFFIX if variance is None else variance
     with gpu.phase("decode"):
-        found = _all_opened(gpu, accesses, budget, how, thresholds, output)
+        found = _all_opened(gpu, accesses, budget, how, thresholds, output is not None)
         if not _by_rows(gpu, found, how, thresholds):
             reference, result = (
                 access.whole(one, "this comparison") if isinstance(one, files.Strips) else one
@@ -102,9 +100,7 @@ def opened(
             known = variances.read(path, how.layer) if os.path.isfile(path) else None
             both = Both(gpu, result, reference, how, known)
             return Comparison(gpu, both, reference, result)
-    rows = TwoFiles.of(
-        found, how, options, budget, path if "z-test" in wanted(how, thresholds) else "", output
-    )
+    rows = TwoFiles.of(found, how, budget, path if "z-test" in wanted(how, thresholds) else "", output)
     return Comparison(gpu, rows.pair(gpu, pool), *rows.pictures, rows)
 
 
@@ -114,33 +110,30 @@ def _all_opened(
     budget: Budget,
     how: Comparing,
     thresholds: Thresholds,
-    output: Output | None,
+    written: bool,
 ) -> list[files.Picture | files.Strips]:
     """Opens all files. Raises FileError with the memory that they need together if one of them has no room."""
     found: list[files.Picture | files.Strips] = []
-    refused: dict[Access, TooLittleMemory] = {}
+    refused: list[TooLittleMemory] = []
     for access in accesses:
         try:
             found.append(access.opened())
         except TooLittleMemory as error:
-            refused[access] = error
+            refused.append(error)
     if not refused:
         return found
-    access, first = next(iter(refused.items()))
-    least = whole = max(one.needed for one in refused.values())
+    whole = least = max(one.needed for one in refused)
     by_rows = None
     for one in found:
-        picture = one.picture if isinstance(one, files.Strips) else one
-        nbytes = picture.pixels.nbytes
+        rows = one if isinstance(one, files.Strips) else files.Strips.of(one)
+        picture, nbytes = rows.picture, rows.picture.pixels.nbytes
         whole = max(whole, budget.whole(nbytes))
-        if isinstance(one, files.Strips):  # the other one has its size, or there is nothing to compare
-            parts, _ = parts_of(gpu, (picture, picture), how, thresholds, 1)
-            rows = HostRows.of(
-                picture, nbytes + int(least / budget.whole(1)), parts.values(),
-                least=one.least, written=output is not None,
-            )  # fmt: skip
-            by_rows = max(least, rows.needed)
-    raise access.budget.refused(whole, by_rows, what=first.what)
+        if not rows.in_memory:  # the other one has its size, or there is nothing to compare
+            parts = parts_of(gpu, (picture, picture), how, thresholds, 1)[0].values()
+            together = nbytes + int(least / budget.whole(1))
+            of_both = HostRows.of(picture, together, parts, least=rows.least, written=written)
+            by_rows = max(least, of_both.needed)
+    raise refused[0].budget.refused(whole, by_rows, what=refused[0].what)
 
 
 def _by_rows(

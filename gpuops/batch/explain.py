@@ -13,6 +13,7 @@ from ..rows.schedule import Schedule
 from .access import Access
 from .chains import prepare
 from .item import Item
+from .room import device_bytes
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -35,7 +36,6 @@ def explain(gpu: Gpu, job: Job) -> str:
     item = Item(gpu, target, options, access)
     item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
     height, width, channels = picture.pixels.shape
-    values = height * width * channels
     lines = [
         f"input   {source}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}",
         f"read as {_values(todo)}",
@@ -47,9 +47,7 @@ def explain(gpu: Gpu, job: Job) -> str:
     for at in schedule.steps:
         fused = _fused(at.step, launches) if options.fuse else ""
         lines.append(f"{at.step.name:<12}{_step(at)}{fused}")
-    pixels = values * picture.pixels.dtype.itemsize
-    beside = max((at.beside_whole(values) for at in schedule.steps), default=4.0 * values)
-    memory = pixels + 4 * values + beside
+    memory = device_bytes(schedule, picture)
     there = f"{byte_count(gpu.limits.global_bytes)} on {gpu.info.name}"
     lines.append(f"memory  {byte_count(memory)} of {there}")
     idle = len(chain) - len(todo.steps)

@@ -48,8 +48,6 @@ class TwoFiles:
         The pictures.
     how : Comparing
         How they are compared.
-    options : Options
-        How files are read.
     budget : Budget
         Their memory.
     variance : (path, Strips), optional
@@ -63,7 +61,6 @@ class TwoFiles:
     reference: files.Strips
     result: files.Strips
     how: Comparing
-    options: Options
     budget: Budget
     variance: tuple[str, files.Strips] | None = None
     mask: files.Strips | None = None
@@ -74,7 +71,6 @@ class TwoFiles:
         cls,
         found: Sequence[files.Picture | files.Strips],
         how: Comparing,
-        options: Options,
         budget: Budget,
         beside: str = "",
         output: Output | None = None,
@@ -88,9 +84,9 @@ class TwoFiles:
         reference, result = (one if isinstance(one, files.Strips) else files.Strips.of(one) for one in found)
         for text in (*reference.said, *result.said):
             notes.note(text)
-        variance = (beside, _opened(beside, options)) if os.path.isfile(beside) else None
-        mask = None if how.mask is None else _opened(how.mask, replace(options, layer=None))
-        both = cls(reference, result, how, options, budget, variance, mask, output)
+        variance = (beside, _opened(beside, budget, how.layer)) if os.path.isfile(beside) else None
+        mask = None if how.mask is None else _opened(how.mask, budget)
+        both = cls(reference, result, how, budget, variance, mask, output)
         if output is not None and budget.memory is not None and (why := written_whole([output.format])):
             raise budget.refused(both._whole, why=why)
         return both
@@ -198,7 +194,7 @@ class TwoFiles:
         return rows.within(self.budget.nbytes, reference.height)
 
 
-def _opened(path: str, options: Options) -> files.Strips:
+def _opened(path: str, budget: Budget, layer: str | None = None) -> files.Strips:
     """Opens a mask or a variance, by rows if it is large."""
-    found = Access(path, options, among=TOGETHER).opened()
+    found = Access(path, Options(layer=layer, memory=budget.memory), among=budget.among).opened()
     return found if isinstance(found, files.Strips) else files.Strips.of(found)

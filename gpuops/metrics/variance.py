@@ -42,6 +42,15 @@ def read(path: str, layer: str | None = None) -> Variance:
     return of_picture(path, files.read(path, layer=layer))
 
 
+def digest_in(path: str) -> str:
+    """Returns the :attr:`Variance.of` of a file, without reading its pixels if they come by rows."""
+    try:
+        rows = files.open_rows(path, None, 0)
+    except files.NeedsWholeFile:
+        rows = None
+    return of_picture(path, files.read(path) if rows is None else rows.picture).of
+
+
 def of_picture(path: str, picture: files.Picture) -> Variance:
     """Returns the variance that a file's picture is, as :func:`read` does."""
     attributes = picture.metadata.attributes

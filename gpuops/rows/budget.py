@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..errors import FileError, are_allowed, byte_count, masked
+from ..errors import FileError, are_allowed, byte_count
 from ..files.formats import Format
 from ..files.pictures import BY_ROWS
 from ..files.strips import COPIES
@@ -24,10 +24,10 @@ _ARRAYS = 2
 
 #: Blocks of rows in memory at a time: one is read, one is worked on, one is written.
 BLOCKS = 3
-#: The share of the memory that spools leave for all else, as 1 / n.
-SHARE = 4
 #: The same of panels of columns, or of rows of spectra, and a copy of one.
 PANELS = 4
+#: The share, as 1 / n, of memory that spools leave for all else; and of the machine's, for pictures on their way.
+SHARE = 4
 
 
 def codecs(count: int) -> int:
@@ -38,6 +38,14 @@ def codecs(count: int) -> int:
 def with_spools(nbytes: float) -> int:
     """Returns the bytes of memory in which spools of ``nbytes`` leave enough for all else."""
     return math.ceil(nbytes * SHARE / (SHARE - 1))
+
+
+def usual_memory(there: int | None = None) -> int:
+    """Returns the bytes that pictures on their way may take together, unless a caller says how many.
+
+    ``there``: those that the process has; by default all of the machine's.
+    """
+    return (there or of_machine()) // SHARE
 
 
 def written_whole(outputs: Iterable[Format]) -> str:
@@ -51,18 +59,16 @@ class TooLittleMemory(FileError):
 
     Attributes
     ----------
+    budget : Budget
     what : str
         What needs it, as for :meth:`Budget.refused`.
     needed : float
         The bytes that would do.
     """
 
-    def __init__(self, text: str, what: str, needed: float) -> None:
-        super().__init__(text, what, needed)
-        self.what, self.needed = what, needed
-
-    def __str__(self) -> str:
-        return masked(str(self.args[0]))
+    budget: Budget
+    what: str
+    needed: float
 
 
 @dataclass(frozen=True)
@@ -140,9 +146,9 @@ class Budget:
         in_scratch = kept and self.has_room(beside)
         line = kept if in_scratch else what.format(byte_count(least, up=True))
         hint = f"raise --memory to {_size(least)}{', or give --scratch DIR' if in_scratch else ''}"
-        return TooLittleMemory(
-            f"{self.name}: {line}, and {are_allowed(self.nbytes)}{why}: {hint}", what, least
-        )
+        error = TooLittleMemory(f"{self.name}: {line}, and {are_allowed(self.nbytes)}{why}: {hint}")
+        error.budget, error.what, error.needed = self, what, least
+        return error
 
 
 def _size(nbytes: float) -> str:

@@ -16,7 +16,7 @@ Shape = tuple[int, int, int]
 
 
 def with_halo(
-    shape: Shape, halo: int, function: Callable[[Gpu, Image], Image], copies: float, align: int = 1
+    shape: Shape, halo: int, function: Callable[[Gpu, Image], Image], bytes_per_value: float, align: int = 1
 ) -> Pass:
     """Returns a pass that looks at rows above and below, and keeps the picture's height.
 
@@ -28,7 +28,7 @@ def with_halo(
         How many rows above and below a row depends on.
     function : callable
         ``(gpu, image)`` → the result's rows where the Image has rows of the input.
-    copies : float
+    bytes_per_value : float
         As for :class:`gpuops.operation.Pass`.
     align : int
         The first row of such an Image is a multiple of this.
@@ -44,7 +44,7 @@ def with_halo(
         result.part = image.part
         return rows_of(result, slice(first - start, end - start))
 
-    return Pass(shape, needs, make, min(2 * halo + align, height), copies=copies)
+    return Pass(shape, needs, make, min(2 * halo + align, height), bytes_per_value=bytes_per_value)
 
 
 def beside(height: int, halo: int, align: int = 1) -> Needs:

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DeviceError, byte_count
 from ..operation import Pass, Spectral, Turn
-from ..tiles.memory import ROUNDED
+from ..tiles.memory import ROUNDED, no_room
 from .edges import with_neighbours
 from .passes import with_halo
 
@@ -135,8 +134,8 @@ class ScheduledStep:
             return ()
         if math.isinf(halo):
             return None
-        copies = self.step.traits.bytes_per_value / 4
-        one = with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), copies)
+        each = self.step.traits.bytes_per_value
+        one = with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), each)
         return (with_neighbours(one, int(halo)) if operation.around(params) else one,)
 
     @cached_property
@@ -150,8 +149,10 @@ class ScheduledStep:
     def beside_whole(self, values: int) -> float:
         """Returns the device's bytes that the step takes beside the whole of its input, of so many values."""
         traits, operation = self.step.traits, self.step.operation
-        resident = operation.resident(self.gpu, self.shape, self.step.params) if self.passes is None else 0.0
-        return traits.bytes_per_value * values + traits.fixed_bytes + resident
+        of_step = (
+            operation.fixed_bytes(self.gpu, self.shape, self.step.params) if self.passes is None else 0.0
+        )
+        return traits.bytes_per_value * values + traits.fixed_bytes + of_step
 
 
 @dataclass(frozen=True)
@@ -279,12 +280,12 @@ def block_bytes(gpu: Gpu, stages: tuple[Stage, ...], *, ends: float = 0.0, table
     beside = 0.0  # copies that a step on these rows alone has beside its input and its result
     for stage in stages:
         for step in stage.steps:
-            fixed += step.traits.fixed_bytes + step.operation.resident(gpu, stage.shape, step.params)
+            fixed += step.traits.fixed_bytes + step.operation.fixed_bytes(gpu, stage.shape, step.params)
             if stage.one is None:
                 beside = max(beside, step.traits.bytes_per_value / 4 - 1)
         copies += _SEEN * sum(step.operation.writes for step in stage.steps)
         if stage.one is not None:
-            row, of_pass = row_bytes(stage.shape), _LOCAL + stage.one.copies
+            row, of_pass = row_bytes(stage.shape), _LOCAL + stage.one.bytes_per_value / 4
             copies += of_pass
             fixed += (stage.one.window - 1) * row * of_pass
             widest = max(widest, stage.one.window * row)
@@ -292,11 +293,8 @@ def block_bytes(gpu: Gpu, stages: tuple[Stage, ...], *, ends: float = 0.0, table
     copies += beside
     most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
     if most < least:
-        needed = byte_count(ROUNDED * (fixed + copies * least), up=True)
-        raise DeviceError(
-            f"rows of {stages[0].shape[2]} pixels need {needed} of the device's memory for this, "
-            f"of {byte_count(gpu.limits.global_bytes)}: raise the limit, or use another device"
-        )
+        needed = ROUNDED * (fixed + copies * least)
+        raise no_room(gpu, f"rows of {stages[0].shape[2]} pixels need", needed)
     return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...errors import DeviceError, byte_count
 from ...rows.budget import codecs
-from ...tiles.memory import MOST_PIXELS, ROUNDED
+from ...tiles.memory import MOST_PIXELS, ROUNDED, no_room
 from .parts import FigurePart
 
 if TYPE_CHECKING:
@@ -80,11 +79,8 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
         fixed = max((part.fixed for part in with_halo), default=0.0) / _SHARE
         rows = int(min((limits.global_bytes - fixed) / each, limits.max_alloc_bytes / row)) - sum(halo)
         if rows < least:
-            needed = byte_count(fixed + (least + sum(halo)) * each, up=True)
-            raise DeviceError(
-                f"{least + sum(halo)} rows of {width} pixels need {needed} of the device's memory for this, of "
-                f"{byte_count(limits.global_bytes)}: raise the limit, or use another device"
-            )
+            words = f"{least + sum(halo)} rows of {width} pixels need"
+            raise no_room(gpu, words, fixed + (least + sum(halo)) * each)
         most = min(most, rows)
     wanted = max(_ENOUGH // row, 2 * sum(halos(parts, height)), _BAND)
     return _whole_units(min(most, wanted), _unit(parts), height)
