@@ -83,6 +83,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ("a", "deconvolve --method richardson-lucy --sigma 1 --iterations 3", 0),
         ("a", f"{CROP} then filter --kind lowpass --cutoff 0.1 --scratch HERE", 0),
         ("a", f"{CROP} then deconvolve --sigma 2 --scratch HERE", 0),
+        ("a", "dwt --levels 3 --scratch HERE", 0),
         ("a b", "compare", 1),
         ("a b", "compare --metric pixelmatch --metric de2000", 1),
         ("a", "info --stats", 0),

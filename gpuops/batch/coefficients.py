@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import FileError
+from ..files import RowsOfArray
+from ..files.strips import Strips
 from ..params.dwt import DEFAULT_LEVELS, IN_PLACE, DwtParams, KeepParams, ShrinkParams
 from ..pixels.coding import Encoding
 from ..tiles.ends import Anywhere, DeviceImage
@@ -15,7 +17,9 @@ from ..wavelets import denoise, keep, multilevel, pyramid, shrink, stored, trans
 from ..wavelets.denoise import Original
 from ..wavelets.stored import StoredBands
 from ..wavelets.wavelets import WAVELETS
+from .coefficients_by_rows import write_bands, write_image
 from .item import Item
+from .room import shape_of
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,24 @@ class ToCoefficients:
     spins: int = 1
 
     def __call__(self, item: Item) -> Approximation | None:
-        pixels, decoding = item.read_pixels(linear=False, what="dwt")
-        height, width, planes = pixels.shape
-        if self.params.integer and pixels.dtype.kind != "u":
-            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {pixels.dtype}")
+        found = item.opened()
+        picture = found.picture if isinstance(found, Strips) else found
+        how = item.how(picture, linear=False, premultiply=False)
+        decoding, (planes, height, width) = how.decoding, shape_of(picture, how)
+        if self.params.integer and (how.colour is not None or picture.depth.kind != "u"):
+            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {picture.depth}")
         params, origin = self._with_levels(item, (height, width)), item.origin
         assert origin.dtype is not None
         about = StoredBands(params, (planes, height, width), origin.dtype.name, decoding.alpha, origin.linear)
         plain = item.output.writes_data and not (self.reconstruct or self.shrinking or self.keeping)
+        strips = found if isinstance(found, Strips) else Strips.of(found)
+        nbytes = picture.pixels.nbytes
+        whole = max(item.budget.whole(nbytes), stored.host_bytes(about, nbytes))
+        if plain and not (found is picture and item.budget.has_room(whole)):
+            write_bands(item, strips, how, about, whole)
+            return None
+        picture, how = item.read(found, linear=False, premultiply=False, what=self._asks)
+        pixels = item.converted(picture.pixels, how)
         overwrite = plain and item.once and params.method in IN_PLACE
         copies = stored.copies(about, overwrite=overwrite, more=not plain)
         source = stored.source_of(item.gpu, pixels, decoding, about, turns=stored.TURNS if overwrite else 1)
@@ -71,6 +85,13 @@ class ToCoefficients:
         else:
             work.transform(self.shrinking)
         return None
+
+    @property
+    def _asks(self) -> str:
+        """What needs the whole picture, for messages."""
+        if self.keeping is not None:
+            return "dwt --keep"
+        return "a picture of coefficients" if self.shrinking is None else "dwt --threshold"
 
     def _with_levels(self, item: Item, shape: tuple[int, int]) -> DwtParams:
         params = self.params
@@ -90,12 +111,16 @@ class OfCoefficients:
     reads_numbers: ClassVar[bool] = True
 
     def __call__(self, item: Item) -> None:
-        arrays, attributes = item.load_data()
+        arrays, attributes = item.load_data(by_rows=True)
         try:
             about = stored.unpack(arrays, attributes)
         except FileError as error:
             raise FileError(f"{item.path}: {error}") from None
-        work = _Work(item, None, about if item.options.alpha else about.without_alpha())
+        about = about if item.options.alpha else about.without_alpha()
+        if any(isinstance(array, RowsOfArray) for array in arrays.values()):
+            write_image(item, arrays, about)
+            return
+        work = _Work(item, None, about)
         work.save(item.run(lambda: work.restored(stored.found_in(item.gpu, arrays, work.about))))
 
 

@@ -92,10 +92,14 @@ class Item:
         ``what`` needs the whole picture.
         """
         picture, how = self.read(linear=linear, premultiply=False, what=what)
-        pixels = how.wanted(picture.pixels)
-        if how.colour is not None:
-            pixels, _ = light.of_host(self.gpu, pixels, how.colour, alpha=how.decoding.alpha)
-        return pixels, how.decoding
+        return self.converted(picture.pixels, how), how.decoding
+
+    def converted(self, pixels: np.ndarray[Any, Any], how: FileReading) -> np.ndarray[Any, Any]:
+        """Returns a file's pixels, or some rows of them, on the host, in the space that they are to be read in."""
+        pixels = how.wanted(pixels)
+        if how.colour is None:
+            return pixels
+        return light.of_host(self.gpu, pixels, how.colour, alpha=how.decoding.alpha)[0]
 
     def opened(self) -> files.Picture | files.Strips:
         """decode: the picture, or its rows if it takes too much memory as a whole."""

@@ -69,6 +69,11 @@ def parts(height: int, row: int, most: int) -> list[slice]:
     return [slice(start, min(start + count, height)) for start in range(0, height, count)]
 
 
+def cost(row: int, moved: int, copies: int) -> int:
+    """Bytes of the device's memory for a row that the work takes, as :func:`units` has it."""
+    return TURNS * (moved + row) + copies * row
+
+
 def units(gpu: Gpu, memory: int, *, row: int, moved: int, copies: int, margin: int = 0, rows: int = 1) -> int:
     """The most units that a slab may make, of ``rows`` rows each.
 
@@ -86,11 +91,11 @@ def units(gpu: Gpu, memory: int, *, row: int, moved: int, copies: int, margin: i
     DeviceError
         There is no room for a unit.
     """
-    cost = TURNS * (moved + row) + copies * row
-    most = min(memory // cost, gpu.limits.max_alloc_bytes // row, max(1, ENOUGH // row, 16 * rows * margin))
+    each = cost(row, moved, copies)
+    most = min(memory // each, gpu.limits.max_alloc_bytes // row, max(1, ENOUGH // row, 16 * rows * margin))
     # The margins before and after are taken off, and the units by which the last slab may be larger.
     found = most // rows - 3 * margin
     if found < 1:
         needed = (3 * margin + 1) * rows
-        raise no_room(gpu, f"{needed} rows of {byte_count(row)} need", needed * cost)
+        raise no_room(gpu, f"{needed} rows of {byte_count(row)} need", needed * each)
     return found

@@ -109,9 +109,7 @@ class PixelSink(Sink):
         self._packed(image).numpy(self.pixels)
 
     def _packed(self, image: Image) -> Image:
-        image = self._convert(image) if self._convert else image
-        image.alpha = self._alpha
-        pixels, lost = pack(image, self._encoding)
+        pixels, lost = packed(image, self._encoding, self._convert, alpha=self._alpha)
         self._lost.append(lost)
         return pixels
 
@@ -120,6 +118,15 @@ class PixelSink(Sink):
         """The pixels, and the values that did not fit."""
         found = [losses(lost) for lost in self._lost]
         return self.pixels, Losses(sum(one.clipped for one in found), sum(one.not_finite for one in found))
+
+
+def packed(
+    image: Image, encoding: Encoding, convert: Conversion | None, *, alpha: bool
+) -> tuple[Image, Image]:
+    """Returns an image's pixels, and the counters of values that do not fit."""
+    image = convert(image) if convert else image
+    image.alpha = alpha
+    return pack(image, encoding)
 
 
 class WithAlpha(Sink):

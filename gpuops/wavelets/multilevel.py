@@ -7,10 +7,11 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from .wavelets import WAVELETS
 
 Shape = tuple[int, ...]
 Given = TypeVar("Given", bound=Source)
+# ``(shape, dtype)`` → where a band is kept on the host.
+Made = Callable[[Shape, np.dtype[Any]], HostImage]
 
 # The most memory that a transform takes, in copies of its image: the image, its bands, and the methods' intermediates.
 COPIES = 5
@@ -40,7 +43,12 @@ def resident(
 
 
 def decompose(
-    source: Source, params: DwtParams, *, memory: int | None = None, overlap: bool = True
+    source: Source,
+    params: DwtParams,
+    *,
+    memory: int | None = None,
+    overlap: bool = True,
+    made: Made | None = None,
 ) -> list[Anywhere]:
     """All bands (planes, rows, columns), in the order of :func:`transform.band_shapes`.
 
@@ -50,6 +58,8 @@ def decompose(
         Bytes of the device's memory to use; None for all of them.
     overlap
         Move a slab while another is computed.
+    made
+        ``(shape, dtype)`` → where a band, or an approximation on the way, is kept. The default are arrays.
 
     Raises
     ------
@@ -63,11 +73,8 @@ def decompose(
     (planes, *shape), dtype = source.shape, source.dtype
     levels = params.levels if params.levels is not None else transform.max_levels(tuple(shape), params)
     wide = transform.working(gpu, dtype, params)
-    about = {"alpha": source.alpha, "linear": source.linear}
-    found = [
-        HostImage(gpu, np.empty((planes, *size), dtype), **about)
-        for _, size in transform.band_shapes(params, tuple(shape), levels)
-    ]
+    made = made or partial(_in_array, source)
+    found = [made((planes, *size), dtype) for _, size in transform.band_shapes(params, tuple(shape), levels)]
     left = levels
     while left and not plan.fits(gpu, source.shape, wide, COPIES, memory):
         low = (planes, *transform.band_shapes(params, source.shape[1:], 1)[0][1])
@@ -77,7 +84,7 @@ def decompose(
             approximation = DeviceImage(gpu.empty(low, wide))
             room -= approximation.image.nbytes
         elif left > 1:
-            approximation = HostImage(gpu, np.empty(low, wide))
+            approximation = made(low, wide)
         first = 3 * (levels - left)
         details = found[len(found) - first - 3 : len(found) - first]
         _forward(source, [approximation, *details], params, room, overlap)
@@ -102,10 +109,12 @@ def recompose(
     *,
     memory: int | None = None,
     overlap: bool = True,
+    made: Made | None = None,
 ) -> None:
     """The inverse of :func:`decompose`: the image goes to ``sink``, whose size says whether a length is odd.
 
-    None stands for a band of zeros. Raises ParameterError for bands that fit neither together nor the sink.
+    None stands for a band of zeros; the rest is as there. Raises ParameterError for bands that fit neither together nor
+    the sink.
     """
     given = next(band for band in found if band is not None)
     gpu, planes, dtype = given.gpu, given.shape[0], given.dtype
@@ -126,11 +135,11 @@ def recompose(
         shape = sizes[whole - 1].image
         some = found[: 3 * whole + 1]
 
-        def made(at: slice) -> Image:
+        def of_planes(at: slice) -> Image:
             parts = [None if band is None else band.planes(at) for band in some]
             return transform.recompose(*transform.nested(parts), params, shape)
 
-        image = DeviceImage(planewise(planes, planes * prod(shape) * dtype.itemsize, made))
+        image = DeviceImage(planewise(planes, planes * prod(shape) * dtype.itemsize, of_planes))
     for number, size in enumerate(sizes[whole:], whole):
         three = zip(found[3 * number + 1 : 3 * number + 4], size.bands[1:], strict=True)
         room = memory - (image.image.nbytes if isinstance(image, DeviceImage) else 0)
@@ -138,8 +147,8 @@ def recompose(
         if number + 1 == len(sizes):
             _inverse(four, sink, params, size.image, room, overlap)
             return
-        image = HostImage(gpu, np.empty((planes, *size.image), dtype))
-        _inverse(four, image, params, size.image, room, overlap)
+        image = kept = (made or partial(_in_array, image))((planes, *size.image), dtype)
+        _inverse(four, kept, params, size.image, room, overlap)
     if fits(image.shape[1:]):
         sink.fill(image.whole())
     else:
@@ -188,6 +197,19 @@ def _inverse(
     slabs = divided((height + 1) // 2, lows, most, margin, wraps=period is not None)
     ends = [(source, 1) for source in sources]
     stream(gpu, ends, [(sink, 2)], slabs, level, period=period, overlap=overlap)
+
+
+def _in_array(source: Source, shape: Shape, dtype: np.dtype[Any]) -> HostImage:
+    """Returns an array for a band of a source's image."""
+    return HostImage(source.gpu, np.empty(shape, dtype), alpha=source.alpha, linear=source.linear)
+
+
+def least(planes: int, shape: Shape, moved: int, params: DwtParams) -> int:
+    """Returns bytes of the device's memory that suffice for slabs of an image of (height, width) ``shape``, of which a
+    row moves as so many bytes."""
+    across = max(shape[1], 2 * axis.lengths(params, shape[1])[0])
+    row = 8 * planes * across  # in double where a method is
+    return plan.cost(row, 2 * moved, COPIES) * 2 * (3 * _margin(params) + 1)
 
 
 def _margin(params: DwtParams) -> int:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import FileError, ParameterError
+from ..files import RowsOfArray
 from ..gpu import Gpu
 from ..image import PIXEL_TYPE_NAMES, Image
 from ..params.dwt import DwtParams
 from ..pixels.coding import Decoding, Encoding
 from ..tiles.ends import Anywhere, HostImage, Source
 from ..tiles.memory import ROUNDED, parts
-from ..tiles.pixels import PixelSink, PixelSource
+from ..tiles.pixels import Conversion, PixelSink, PixelSource
 from . import bands, multilevel, transform
 from .transform import band_shapes
 
@@ -25,6 +27,9 @@ Array = npt.NDArray[Any]
 
 #: The turns in which an image that is overwritten comes to the device, and its bands go from there.
 TURNS = 64
+
+# Rows of an array that are looked at at a time.
+_ROWS = 256
 
 WHITE = {"uint8": 255, "uint16": 65535}  # the levels of the integer transform
 
@@ -44,14 +49,14 @@ class StoredBands:
         """The coefficients' type."""
         return np.dtype(np.int32 if self.params.integer else np.float32)
 
-    def bands(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes (planes, height, width) of the arrays; bands without coefficients are not stored."""
+    def all_bands(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes (planes, height, width) of all bands, those without coefficients too."""
         found = band_shapes(self.params, self.shape[1:], self.params.levels or 0)
-        return {name: (self.shape[0], *shape) for name, shape in found if 0 not in shape}
+        return {name: (self.shape[0], *shape) for name, shape in found}
 
-    def names(self) -> list[str]:
-        """The names of all bands, those without coefficients too."""
-        return [name for name, _ in band_shapes(self.params, self.shape[1:], self.params.levels or 0)]
+    def bands(self) -> dict[str, tuple[int, ...]]:
+        """The same of those that are stored, as they have coefficients."""
+        return {name: shape for name, shape in self.all_bands().items() if 0 not in shape}
 
     def without_alpha(self) -> StoredBands:
         """The description of the colours' bands alone."""
@@ -71,6 +76,11 @@ class StoredBands:
             "alpha": self.alpha,
             "linear": self.linear,
         }
+
+
+def host_bytes(about: StoredBands, nbytes: int) -> int:
+    """Bytes of the host's memory that pixels of ``nbytes`` and all bands take, and approximations on the way."""
+    return nbytes + 4 * prod(about.shape) * about.sample.itemsize // 3
 
 
 def copies(about: StoredBands, *, overwrite: bool = False, more: bool = False) -> float:
@@ -98,13 +108,22 @@ def source_of(
 
 def sink_of(about: StoredBands, encoding: Encoding) -> PixelSink:
     """The sink of an inverse transform."""
-    convert = partial(bands.from_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
-    return PixelSink(about.shape, encoding, alpha=about.alpha, convert=convert)
+    return PixelSink(about.shape, encoding, alpha=about.alpha, convert=from_levels(about))
 
 
-def coefficients(source: Source, params: DwtParams) -> list[Anywhere]:
-    """All bands. Raises ParameterError for NaN or infinite pixels, which spread over all coefficients."""
-    found = multilevel.decompose(source, params)
+def from_levels(about: StoredBands) -> Conversion | None:
+    """What is done to samples before they become pixels."""
+    return partial(bands.from_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
+
+
+def coefficients(
+    source: Source, params: DwtParams, *, memory: int | None = None, made: multilevel.Made | None = None
+) -> list[Anywhere]:
+    """All bands; ``memory`` and ``made`` are as for :func:`multilevel.decompose`.
+
+    Raises ParameterError for NaN or infinite pixels, which spread over all coefficients.
+    """
+    found = multilevel.decompose(source, params, memory=memory, made=made)
     if found[0].dtype.kind == "f":
         _check_finite(found[0].numpy())
     return found
@@ -118,7 +137,7 @@ def overwritten(image: Image, about: StoredBands) -> dict[str, Array]:
     """
     arrays = {name: np.empty(shape, about.sample) for name, shape in about.bands().items()}
     places = transform.overwriting(image, about.params, about.params.levels or 0)
-    for name, place in zip(about.names(), places, strict=True):
+    for name, place in zip(about.all_bands(), places, strict=True):
         if name in arrays:
             array, height = arrays[name], place.size[0]
             for rows in parts(height, array.nbytes // height, image.nbytes // TURNS):
@@ -130,15 +149,15 @@ def overwritten(image: Image, about: StoredBands) -> dict[str, Array]:
 
 def named(found: Sequence[Anywhere], about: StoredBands) -> dict[str, Array]:
     """The arrays of a file: bands without coefficients are not stored."""
-    return {name: band.numpy() for name, band in zip(about.names(), found, strict=True) if band.nbytes}
+    return {name: band.numpy() for name, band in zip(about.all_bands(), found, strict=True) if band.nbytes}
 
 
 def found_in(gpu: Gpu, arrays: Mapping[str, Array], about: StoredBands) -> list[HostImage]:
     """All bands of a file; ``about`` may be without the file's alpha."""
     planes = about.shape[0]
     return [
-        HostImage(gpu, arrays[name][:planes] if name in arrays else np.empty((planes, *size), about.sample))
-        for name, size in band_shapes(about.params, about.shape[1:], about.params.levels or 0)
+        HostImage(gpu, arrays[name][:planes] if name in arrays else np.empty(shape, about.sample))
+        for name, shape in about.all_bands().items()
     ]
 
 
@@ -147,7 +166,7 @@ def _check_finite(approximation: Array) -> None:
         raise ParameterError("holds NaN or infinite pixels, which would spread over all coefficients")
 
 
-def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> StoredBands:
+def unpack(arrays: Mapping[str, Array | RowsOfArray], attributes: Mapping[str, Any]) -> StoredBands:
     """The description of a file's bands, after a check that the file has exactly these bands, with finite values.
 
     Raises FileError, which names the band or attribute that is wrong.
@@ -183,7 +202,7 @@ def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored
             raise FileError(f"the band {name} has the shape {array.shape}, where {size} belongs")
         if array.dtype != stored.sample:
             raise FileError(f"the band {name} is {array.dtype}, where {stored.sample} belongs")
-        if not np.isfinite(array).all():
+        if not all(np.isfinite(rows).all() for rows in _parts(array)):
             raise FileError(f"the band {name} holds NaN or infinite coefficients")
     extra = [name for name in arrays if name not in expected]
     if extra:
@@ -191,6 +210,11 @@ def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored
             f"the band {extra[0]} does not belong to {params.levels} levels of {shape[1]}×{shape[2]} pixels"
         )
     return stored
+
+
+def _parts(array: Array | RowsOfArray) -> Iterable[Array]:
+    """Returns an array, or some rows of it at a time."""
+    return array.blocks(_ROWS) if isinstance(array, RowsOfArray) else (array,)
 
 
 _ATTRIBUTES: dict[str, type] = {
