@@ -99,7 +99,7 @@ class RowsOfPixels:
         while end < at.stop:
             held.append(next(self._coming))
             end += len(held[-1])
-            while self._first + len(held[0]) <= at.start:
+            while held and self._first + len(held[0]) <= at.start:
                 self._first += len(held.pop(0))
         rows = held[0] if len(held) == 1 else np.concatenate(held)
         self._held = [rows]
