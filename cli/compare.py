@@ -117,7 +117,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
                     raise ParameterError(f"{first} and {second}: {error}") from error
                 measured = item.run(both.measured, given.thresholds)
                 if output is not None:
-                    both.write_difference(pool, output, measured.gain, given.thresholds)
+                    both.write_difference(pool, output, measured.gain)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise

@@ -430,7 +430,7 @@ def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> Non
     a, b = two(rng, (600, 500, 3))
     paths = [save(tmp_path / name, one) for name, one in (("a.tif", a), ("b.tif", b))]
     for options, words in (
-        (("--memory", "2M"), r"MB of memory for this, and 2.097 MB are allowed: raise --memory"),
+        (("--memory", "2M"), "MB of memory, and 2.097 MB are allowed: raise --memory to "),
         (("--memory", "2M", "-o", tmp_path / "d.jpg"), "JPEG is written as a whole"),
         (("--device-memory", "64K"), "of the device's memory"),
         (("--device-memory", "2M", "--metric", "flip"), "of the device's memory"),

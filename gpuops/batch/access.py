@@ -84,11 +84,6 @@ class Access:
             return found if found is None or path == self.path else self._named(found, path)
         return None
 
-    def picture(self, undo: Undo | None = None) -> files.Picture:
-        """Returns the picture in the input as a whole."""
-        found = self.opened(undo)
-        return self.whole(found) if isinstance(found, files.Strips) else found
-
     def check_second(self) -> None:
         """Raises FileError if the file, a second picture, has to be read as a whole, and takes more than allowed."""
         if self.budget.memory is not None and self.path != STREAM:

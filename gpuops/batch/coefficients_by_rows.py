@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import files
-from ..errors import byte_count
 from ..pixels.coding import Losses
 from ..rows.budget import BLOCKS, codecs, with_spools
 from ..rows.spool import InMemory, in_scratch
@@ -107,8 +106,7 @@ class _Rooms:
         in_memory = max(beside + bands, fixed + with_spools(bands))
         needed = beside if item.options.scratch is not None else in_memory
         if item.options.memory is not None and not budget.has_room(needed):
-            kept = f"its bands take {byte_count(bands, up=True)}"
-            raise budget.refused(needed, whole, kept=kept, beside=beside)
+            raise budget.refused(needed, whole, scratch=bands, beside=beside)
         self._in_memory = item.options.scratch is None or budget.has_room(in_memory)
         free = budget.nbytes - fixed - (bands if self._in_memory else 0)
         self.device = int(min(item.gpu.limits.global_bytes, max(free, beside - fixed) / _STAGED))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from ..metrics import variance as variances
 from ..metrics.both import Both
 from ..metrics.compare import difference
 from ..metrics.measure import Pair, measure, wanted
-from ..metrics.rows.joined import needing_both, parts_of
+from ..metrics.rows.joined import parts_of
 from ..metrics.rows.pair import ByRows
 from ..metrics.rows.room import HostRows, fits
 from ..rows.budget import Budget, TooLittleMemory
@@ -50,21 +49,12 @@ class Comparison:
 
     def measured(self, thresholds: Thresholds) -> MeasuredPair:
         """Returns the figures and the verdict."""
-        with self._needing(thresholds):
-            return measure(self.pair, thresholds)
+        return measure(self.pair, thresholds)
 
-    def _needing(self, thresholds: Thresholds) -> AbstractContextManager[None]:
-        if not isinstance(self.pair, Both):
-            return nullcontext()
-        return needing_both(self.gpu, (self.reference, self.result), self.pair.how, thresholds)
-
-    def write_difference(
-        self, pool: ThreadPoolExecutor, output: Output, gain: float, thresholds: Thresholds
-    ) -> None:
+    def write_difference(self, pool: ThreadPoolExecutor, output: Output, gain: float) -> None:
         """Writes the picture of the difference; threads of the pool read ahead if it is made by rows."""
         if isinstance(self.pair, Both):
-            with self._needing(thresholds):
-                output.save(difference(self.gpu, *self.pair.stored, gain), "uint8", display=True)
+            output.save(difference(self.gpu, *self.pair.stored, gain), "uint8", display=True)
         else:
             assert self._files is not None and isinstance(self.pair, ByRows)
             self._files.write_difference(self.gpu, pool, self.pair, gain)

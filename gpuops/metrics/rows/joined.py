@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ...errors import ParameterError
-from ...whole import needing
 from ..measure import wanted
-from . import room
 from .means import FlipMean, Scales, Similarity, Ssimulacra2, luminance
 from .parts import DensestWindow, FigurePart, Largest, Noise, PixelmatchCount, PuPsnr, Unlike
 
@@ -27,18 +24,6 @@ COUNTED = ("max", "mean", "rmse", "psnr")
 def in_the_end(metric: str, how: Comparing) -> bool:
     """Says whether a figure has sweeps of its own: it needs to know of all rows before."""
     return metric == "hdr-flip" and how.exposures is None
-
-
-def needing_both(
-    gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, thresholds: Thresholds
-) -> AbstractContextManager[None]:
-    """While it lasts, the error that the device is out of memory says how much both pictures take as a whole."""
-
-    def nbytes() -> float:
-        parts, _ = parts_of(gpu, pictures, how, thresholds, 1)
-        return room.whole_bytes(pictures, parts.values())
-
-    return needing(gpu, lambda: "this comparison needs both pictures as a whole", nbytes)
 
 
 def parts_of(

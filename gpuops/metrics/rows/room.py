@@ -34,24 +34,18 @@ _BLOCKS = 2
 _PLACES = 24
 
 
-def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[FigurePart]) -> bool:
-    """Says whether the device has room for both pictures as a whole."""
-    both, limits = [*pictures], gpu.limits
-    values = max(picture.pixels.size for picture in both)
-    return (
-        whole_bytes(both, parts) <= limits.global_bytes
-        and 4 * values <= limits.max_alloc_bytes
-        and both[0].width * both[0].height <= MOST_PIXELS
-    )
-
-
-def whole_bytes(pictures: Sequence[Picture], parts: Iterable[FigurePart]) -> float:
-    """Returns how many bytes of the device's memory both pictures take as a whole, with what figures need of them."""
-    parts = [*parts]
+def fits(gpu: Gpu, pictures: Sequence[Picture], parts: Iterable[FigurePart]) -> bool:
+    """Says whether the device has room for both pictures as a whole, with what figures need of them."""
+    parts, limits = [*parts], gpu.limits
     values = max(picture.pixels.size for picture in pictures)
     planes = 4 * _floats(parts, "stored") * values
     fixed = max((part.fixed for part in parts), default=0.0)
-    return ROUNDED * (sum(picture.pixels.nbytes for picture in pictures) + planes + fixed) + _TABLES
+    whole = ROUNDED * (sum(picture.pixels.nbytes for picture in pictures) + planes + fixed) + _TABLES
+    return (
+        whole <= limits.global_bytes
+        and 4 * values <= limits.max_alloc_bytes
+        and pictures[0].width * pictures[0].height <= MOST_PIXELS
+    )
 
 
 def halos(parts: Iterable[FigurePart], height: int) -> tuple[int, int]:
