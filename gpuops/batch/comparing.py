@@ -83,10 +83,7 @@ def opened(
     with gpu.phase("decode"):
         found = _all_opened(gpu, accesses, budget, how, thresholds, output is not None)
         if not _by_rows(gpu, found, how, thresholds):
-            reference, result = (
-                access.whole(one, "this comparison") if isinstance(one, files.Strips) else one
-                for access, one in zip(accesses, found, strict=True)
-            )
+            reference, result = (one for one in found if isinstance(one, files.Picture))
             known = variances.read(path, how.layer) if os.path.isfile(path) else None
             both = Both(gpu, result, reference, how, known)
             return Comparison(gpu, both, reference, result)
