@@ -11,6 +11,8 @@ import click
 
 from gpuops import notes
 
+from .messages import say
+
 # The least similarity (difflib's ratio, at most 1) of a name that is suggested for another one.
 _NEAR = 0.7
 # The largest difference between the similarity of the best suggestion and that of others beside it.
@@ -98,8 +100,6 @@ class Strict(click.Command):
 def begun(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
     """Invokes a command that is going to need a device, whose libraries are loaded from now on."""
     from gpuops.process import ahead
-
-    from .main import say
 
     if sys.stderr.isatty() and not ctx.params.get("quiet"):
         notes.on_wait = lambda text: say(f"clpix: {text}")

@@ -35,7 +35,6 @@ _DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, 
 
 
 @options.command(
-    short_help="How far two images differ; the verdict is the exit code",
     examples=(
         "clpix compare before.png after.png",
         "clpix compare before.png after.png --metric flip -o difference.png",

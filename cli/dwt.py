@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    short_help="image → wavelet coefficients, or a picture of them",
     examples=(
         "clpix dwt photo.png -o pyramid.png --wavelet haar --levels 3",
         "clpix dwt photo.png -o clean.png --shrink bayes --reconstruct",
@@ -186,7 +185,7 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say, show
+    from .messages import say, show
 
     if told is None:
         return

@@ -36,7 +36,6 @@ def ways(command: options.Command) -> options.Command:
 
 
 @options.command(
-    short_help="image → spectrum, or a picture of it",
     examples=(
         "clpix fft photo.png -o spectrum.png",
         "clpix fft photo.png -o spectrum.npz",
@@ -220,7 +219,7 @@ def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say, show
+    from .messages import say, show
 
     if told is None:
         return

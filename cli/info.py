@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    short_help="What a file is, and the statistics of its values",
     examples=(
         "clpix info photo.jpg",
         "clpix info light.exr --stats --histogram",
@@ -59,8 +58,9 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     from gpuops.params.files import STREAM
 
     from .checks import check_apart, check_stdin
-    from .main import FAILURE, complain
-    from .pipeline import failure, open_gpu, reporting
+    from .exits import FAILURE
+    from .messages import complain, failure
+    from .pipeline import open_gpu, reporting
 
     check_stdin(*shared.inputs)
     job = shared.of_job()

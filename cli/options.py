@@ -19,21 +19,6 @@ from .shared import DTYPES, ChainOptions, Shared
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-#: The options that commands share, by the titles of their groups in help: each one's name, with underscores.
-GROUPS = {
-    "Files": ("output", "overwrite", "format", "dtype", "alpha", "layer", "frames"),
-    "Storage": (
-        "quality", "subsampling", "compression", "gain_map", "strip", "output_dither", "output_noise", "output_seed",
-    ),
-    "Colour": ("colour", "working", "space"),
-    "Many inputs": (
-        "recursive", "from0", "jobs", "skip_existing", "update", "journal", "resume", "shard", "cluster", "retries",
-    ),
-    "Device, memory": ("device", "memory", "device_memory", "scratch", "dump_kernels"),
-    "Chain": ("explain", "save_recipe", "fuse"),
-    "Messages": ("progress", "timing", "timing_file", "repeat", "verbose", "quiet", "help"),
-}  # fmt: skip
-
 
 class OutputOption(click.Option):
     """An option that names a further file to write, which is neither an input nor another output."""

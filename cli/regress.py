@@ -73,7 +73,6 @@ class RegressGroup(commands.CommandGroup):
 
 @click.group(
     cls=RegressGroup,
-    short_help="Image regression suites",
     no_args_is_help=True,
     examples=(
         "clpix regress new/ expected/ --report report.html",

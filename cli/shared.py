@@ -15,6 +15,21 @@ if TYPE_CHECKING:
 # The depths that options name, and numpy's names of them.
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
 
+#: The options that commands share, by the titles of their groups in help: each one's name, with underscores.
+GROUPS = {
+    "Files": ("output", "overwrite", "format", "dtype", "alpha", "layer", "frames"),
+    "Storage": (
+        "quality", "subsampling", "compression", "gain_map", "strip", "output_dither", "output_noise", "output_seed",
+    ),
+    "Colour": ("colour", "working", "space"),
+    "Many inputs": (
+        "recursive", "from0", "jobs", "skip_existing", "update", "journal", "resume", "shard", "cluster", "retries",
+    ),
+    "Device, memory": ("device", "memory", "device_memory", "scratch", "dump_kernels"),
+    "Chain": ("explain", "save_recipe", "fuse"),
+    "Messages": ("progress", "timing", "timing_file", "repeat", "verbose", "quiet", "help"),
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Shared:

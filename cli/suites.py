@@ -195,7 +195,7 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
     if not telling.quiet and set(seen.totals) == {"new"}:
         click.echo(visible(_about_first_run(about["references"])))
     text = report.to_json(seen)
-    from .main import complain
+    from .messages import complain
 
     try:
         _write(LAST, text)
