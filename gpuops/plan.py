@@ -12,15 +12,16 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .chain import Chain
 from .errors import ParameterError
 from .operation import Operation, Params, Traits, operation_of
 from .pixels.colour import LINEAR, Colour
-from .space import Space, Stored, conversion, converted, is_direct
+from .pixels.conversion import conversion, converted, is_direct
+from .space import Space, Stored
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from .chain import Chain
     from .gpu import Gpu
     from .image import Image
     from .pixels.coding import Decoding

@@ -26,7 +26,7 @@ from gpuops.operation import Choice, Given, Number, Operation, Params, kinds, op
 from gpuops.ops import OPERATIONS, operation
 from gpuops.ops.convolve import ConvolveParams
 from gpuops.params.files import FileOperand
-from gpuops.space import converted
+from gpuops.pixels.conversion import converted
 
 from .choices import pairs
 from .reference.images import on

@@ -36,8 +36,8 @@ from gpuops.ops.grade import GradeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.region import Region
+from gpuops.pixels.conversion import converted
 from gpuops.plan import plan
-from gpuops.space import converted
 from gpuops.tiles import course, flow
 
 from .choices import thinned

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like, two_ended
-from ..ops.blur import LEAST_MULTIRATE, BlurParams
+from ..params.blur import LEAST_MULTIRATE, BlurParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from . import separable
 from .both_axes import NEAR

@@ -20,7 +20,7 @@ from .bloom import warn_of
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 Shape = tuple[int, int, int]
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..filters import coarse
 from ..filters.blur import reach
 from ..filters.decimate import decimated
-from ..ops.blur import BlurParams
+from ..params.blur import BlurParams
 from ..tiles.rectangles import copy
 from . import gaussians
 from .bloom import composite, light_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..filters.grids import Grids
     from ..gpu import Gpu
     from ..image import Image
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 # Copies of a part that are there at a time: light, the glow, a Gaussian, what it takes itself, and the result.
 _COPIES = 6.0

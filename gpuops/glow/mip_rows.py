@@ -23,7 +23,7 @@ from .octaves import columns, levels
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 # The share of the device's memory that the coarse level and all that are coarser may take.
 _SHARE = 1 / 4

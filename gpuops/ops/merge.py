@@ -69,13 +69,6 @@ def merge(gpu: Gpu, image: Image, params: MergeParams) -> Image:
     return fused(gpu, images, (params.contrast, params.saturation, params.exposedness), seen)
 
 
-def _check(params: MergeParams) -> None:
-    from ..files import operands
-
-    for file in params.others:
-        operands.check(file)
-
-
 def _traits(params: MergeParams) -> Traits:
     # Of a gray picture, the worst case: each other picture and its weight, pyramids, and what reading a picture takes.
     fusion = 8.0 * len(params.others) + 40.0
@@ -91,7 +84,6 @@ OPERATION = Operation(
     identity=lambda params: not params.others,
     reach=lambda _gpu, _shape, _params: float("inf"),
     gathers="others",
-    check=_check,
     examples=(
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.jpg",
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.png --align translation",

@@ -63,14 +63,6 @@ def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
     return result
 
 
-def _check(params: MixParams) -> None:
-    from ..files import operands
-
-    for file in (params.picture, params.mask):
-        if file is not None:
-            operands.check(file)
-
-
 OPERATION = Operation(
     "mix",
     MixParams,
@@ -78,7 +70,6 @@ OPERATION = Operation(
     traits=Traits(premultiplied=True, kind="pointwise", bytes_per_value=16.0),
     identity=lambda params: params.amount == 0,
     halo=lambda _gpu, _shape, _params: 0.0,
-    check=_check,
     examples=(
         "clpix mix photo.png --picture texture.png --amount 0.3 -o both.png",
         "clpix mix photo.png --picture texture.png --mask mask.png -o masked.png",

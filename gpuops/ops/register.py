@@ -76,13 +76,6 @@ def _gray(gpu: Gpu, image: Image, window: str) -> Image:
     return gray if window == "none" else windowed(gpu, gray, window)
 
 
-def _check(params: RegisterParams) -> None:
-    from ..files import operands
-
-    if params.reference is not None:
-        operands.check(params.reference)
-
-
 OPERATION = Operation(
     "register",
     RegisterParams,
@@ -91,7 +84,6 @@ OPERATION = Operation(
         premultiplied=True, kind="transform", keeps_range=True, bytes_per_value=48.0, fixed_bytes=64e6
     ),
     reach=lambda _gpu, _shape, _params: inf,
-    check=_check,
     examples=(
         "clpix register after.png --reference before.png -o moved.png",
         "clpix register photo.png --reference texture.png --upsample 100 -o exact.png",

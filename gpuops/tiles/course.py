@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DeviceError, byte_count
-from ..operation import Pass, Spectral, Turn
+from ..passes import Pass, Spectral, Turn
 from .edges import with_neighbours
 from .memory import ROUNDED
 from .window import Needs, rows_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..image import Image, Part
-from ..operation import Pass
+from ..passes import Pass
 from .rectangles import copy
 from .window import PLANES, as_planes, rows_of
 

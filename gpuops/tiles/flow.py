@@ -23,7 +23,8 @@ from .window import PIXELS, PLANES, rows_of, windows
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..operation import Measure, Params, Pass
+    from ..params.kinds import Params
+    from ..passes import Measure, Pass
     from ..pixels.coding import Decoding
     from ..space import Target
 

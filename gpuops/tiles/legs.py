@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..operation import Spectral, Turn
+from ..passes import Spectral, Turn
 from . import course
 
 if TYPE_CHECKING:

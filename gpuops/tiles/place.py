@@ -12,7 +12,7 @@ from .course import Shape, passes, turns
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..operation import Pass, Turn
+    from ..passes import Pass, Turn
     from ..plan import Plan
 
 

@@ -13,7 +13,7 @@ from ..filters.blur import blur, halo
 from ..image import Image
 from ..metrics.statistics import Statistics, statistics
 from ..operands import check_colours
-from ..ops.blur import BlurParams
+from ..params.blur import BlurParams
 from ..params.operators import WRAPPING
 from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage, reading
@@ -22,7 +22,7 @@ from . import white_balance
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Gpu
-    from ..ops.tonemap import TonemapParams
+    from ..params.tonemap import TonemapParams
 
 # The number of scales of reinhard-local.
 _SCALES = 8
