@@ -28,7 +28,7 @@ from .params.notations import (
     Text,
     Written,
 )
-from .passes import Measure, Pass, Spectral, Turn
+from .passes import Measure, Pass, Reach, Spectral, Turn
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
-    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Spectral", "Text", "Together",
-    "Traits", "Turn", "Whole", "Written", "kinds", "operation_of", "parameter",
+    "Option", "Params", "Pass", "PerAxis", "Points", "Reach", "Rectangle", "Repeated", "Size", "Spectral", "Text",
+    "Together", "Traits", "Turn", "Whole", "Written", "kinds", "operation_of", "parameter",
 ]  # fmt: skip
 
 
@@ -131,16 +131,9 @@ class Operation:
         What it wants and gives; ``(params) → Traits`` where that depends on the parameters.
     identity : callable, optional
         ``(params)`` → whether the result is the input itself. Without this function it never is.
-    reach : callable, optional
-        ``(gpu, shape, params)`` → how many pixels away a pixel of the input has an effect, for planes of this shape.
-        Without this function a value that is not finite stays where it is, or is repaired.
-    halo : callable, optional
-        ``(gpu, shape, params)`` → how many rows above and below a row of the result depends on, for planes of this
-        shape; infinity if it is all. The function then takes Images that are a part of a picture. Without it, only
-        what has a ``stage`` does.
-    around : callable
-        ``(params)`` → whether the first and the last rows of an image are neighbours for it. The ``halo`` then is that
-        of a taller image; a part of it begins above row 0, or ends below the last row.
+    reach : callable
+        ``(gpu, shape, params)`` → the :class:`Reach` of pixels, for planes of this shape. Where a row does not depend
+        on all rows, ``function`` takes Images that are a part of a picture.
     resident : callable, optional
         ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go. Where all
         rows are needed at once: bytes that are taken in addition to the traits'.
@@ -155,9 +148,6 @@ class Operation:
         if it is none. By rows a spool keeps its spectra.
     whole : mapping of str to tuple
         Of parameters, the values with which the step may need all rows at once, for :meth:`words`.
-    gathers : str, optional
-        The parameter, of the kind :class:`Files`, that takes the inputs behind the first one: all inputs of a command
-        make one output. Without it each input has its own.
     writes : bool
         Whether the step is there to show all of its input to whoever runs the chain.
     measure : callable, optional
@@ -196,9 +186,7 @@ class Operation:
     function: Callable[..., Image]
     traits: Traits | Callable[[Any], Traits] = field(default_factory=Traits)
     identity: Callable[[Any], bool] = lambda _params: False
-    reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
-    halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
-    around: Callable[[Any], bool] = lambda _params: False
+    reach: Callable[[Gpu, tuple[int, int, int], Any], Reach] = lambda _gpu, _shape, _params: Reach()
     resident: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     together: Callable[[Any], Together | None] = lambda _params: None
@@ -206,7 +194,6 @@ class Operation:
     turn: Callable[[Any, int], Turn | None] | None = None
     spectral: Callable[[Gpu, tuple[int, int, int], Any], Spectral | None] = lambda _gpu, _shape, _params: None
     whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    gathers: str | None = None
     writes: bool = False
     ends: Callable[..., Stored] | None = None
     stage: Callable[[Any, int, int, Space], Stage] | None = None
@@ -217,6 +204,11 @@ class Operation:
     cases: tuple[Params, ...] = ()
     examples: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def gathers(self) -> str | None:
+        """The parameter that takes the inputs behind the first one: all inputs of a command then make one output."""
+        return next((name for name, kind in kinds(self.params).items() if isinstance(kind, Files)), None)
 
     @property
     def about(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,6 +10,25 @@ if TYPE_CHECKING:
     from .gpu import Gpu
     from .image import Image
     from .params.kinds import Params
+
+
+class Reach(NamedTuple):
+    """How far away values of a picture have an effect. The default: all rows depend on all, and nothing is spoiled.
+
+    Attributes
+    ----------
+    rows : float
+        How many rows above and below a row of the result depends on; infinity if it is all.
+    spoiled : float
+        How many pixels away a value that is not finite spoils the result; 0 where it stays, or is repaired.
+    around : bool
+        Whether the first and the last rows are neighbours. ``rows`` then are those of a taller image; a part of it
+        begins above row 0, or ends below the last row.
+    """
+
+    rows: float = math.inf
+    spoiled: float = 0.0
+    around: bool = False
 
 
 class Measure(NamedTuple):

@@ -70,11 +70,9 @@ class Plan(NamedTuple):
     several: bool = False
     light: Colour = LINEAR
 
-    def reach(self, gpu: Gpu, shape: tuple[int, ...]) -> float:
-        """Returns how many pixels away a pixel of the input has an effect on the result."""
-        return sum(
-            step.operation.reach(gpu, shape, step.params) for step in self.steps if step.operation.reach
-        )
+    def reach(self, gpu: Gpu, shape: tuple[int, int, int]) -> float:
+        """Returns how many pixels away a value of the input that is not finite spoils the result."""
+        return sum(step.operation.reach(gpu, shape, step.params).spoiled for step in self.steps)
 
     def settled(self, output: Target) -> Plan:
         """Returns the plan with values for what its parameters leave open until the output's depth is known."""
@@ -86,11 +84,6 @@ class Plan(NamedTuple):
     def keeps_range(self) -> bool:
         """Whether values of 0 … 1 stay there, but for overshoot."""
         return all(step.traits.keeps_range for step in self.steps)
-
-    @property
-    def spreads(self) -> bool:
-        """Whether a step may take a pixel's value to other pixels."""
-        return any(step.operation.reach is not None for step in self.steps)
 
 
 def plan(steps: Iterable[Params], space: str = "auto", light: Colour = LINEAR) -> Plan:

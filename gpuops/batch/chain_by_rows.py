@@ -173,10 +173,11 @@ class ChainByRows:
     @cached_property
     def _place(self) -> Place | None:
         """Where values that are not finite spoil the result."""
-        if not self.todo.spreads:
-            return None
         picture = self.strips.picture
-        return needed(self.item.gpu, self.todo, shape_of(picture, self.how), picture.metadata.orientation)
+        shape = shape_of(picture, self.how)
+        if not self.todo.reach(self.item.gpu, shape):
+            return None
+        return needed(self.item.gpu, self.todo, shape, picture.metadata.orientation)
 
     def _rows(self, number: int) -> int:
         """Returns how many rows a leg reads at a time."""

@@ -148,8 +148,9 @@ def _as_whole(
     pixels, decoding = item.on_device(picture.pixels, how), how.decoding
     height, width, channels = pixels.shape
     streaming.prepare(item, todo)
-    spreads = todo.spreads and picture.pixels.dtype.kind == "f"  # integers are finite
-    if spreads:
+    # Integers are finite.
+    reach = todo.reach(gpu, (channels, height, width)) if picture.pixels.dtype.kind == "f" else 0
+    if reach:
         with item.naming():
             place = needed(gpu, todo, (channels, height, width), picture.metadata.orientation)
         item.look_at(picture.pixels, how, place)
@@ -170,7 +171,7 @@ def _as_whole(
             return plan.run(gpu, todo, pixels, decoding, item.output.target, fuse=fuse, seen=seen)
 
     result = item.run(computed)
-    item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if spreads else 0)
+    item.warn_of_spread(reach)
     for output, finished in (*before, (item.output, item.output.finished(result))):
         output.write(finished)
     return findings

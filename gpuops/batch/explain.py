@@ -70,7 +70,7 @@ def _values(todo: Plan) -> str:
 
 def _step(gpu: Gpu, step: Step, shape: Shape) -> str:
     traits = step.traits
-    reach = step.operation.reach(gpu, shape, step.params) if step.operation.reach else 0
+    reach = step.operation.reach(gpu, shape, step.params).spoiled
     words = [traits.kind, "light" if traits.space == "light" else "stored values"]
     if traits.space != "stored":
         words.append("premultiplied" if traits.premultiplied else "straight")

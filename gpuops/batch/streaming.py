@@ -143,7 +143,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
         _note(item, text, goals)
     for writer in writers:
         writer.warn()
-    item.warn_of_spread(todo.reach(gpu, shape) if todo.spreads else 0)
+    item.warn_of_spread(todo.reach(gpu, shape))
 
 
 def measured(item: Item, todo: Plan, strips: files.Strips, enough: Callable[[Step], bool]) -> Plan:

@@ -37,7 +37,7 @@ def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
     narrow = gaussians.narrow(params, shape)
     blurs = (BlurParams((sigma, sigma), border=params.border) for sigma, _ in narrow)
     window = ceil(coarse.TAPS * coarse.LARGEST) if gaussians.wide(params, shape) else 0
-    return max(window, 0, *(ceil(reach(gpu, shape, blur)) for blur in blurs))
+    return max(window, 0, *(ceil(reach(gpu, shape, blur).spoiled) for blur in blurs))
 
 
 def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:

@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..operation import (
-    Measure,
-    Operation,
-    Traits,
-)
+from ..operation import Measure, Operation, Reach, Traits
 from ..params.bloom import BloomParams
 
 if TYPE_CHECKING:
@@ -89,10 +85,10 @@ def _weights(gpu: Gpu, params: BloomParams) -> Weights | None:
     return None if params.kernel is None else kernel_from_file(gpu, params.kernel, normalise=True)
 
 
-def _halo(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
+def _reach(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Reach:
     from ..glow import sweeps
 
-    return sweeps.halo(gpu, shape, params)
+    return Reach(sweeps.halo(gpu, shape, params))
 
 
 def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
@@ -128,7 +124,7 @@ OPERATION = Operation(
     _bloom,
     traits=_traits,
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
-    halo=_halo,
+    reach=_reach,
     whole={"method": ("fft",), "preset": ("d3d11",)},
     resident=_resident,
     measure=_measure,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from ..operation import Operation, Traits
+from ..operation import Operation, Reach, Traits
 from ..params.blur import LEAST_MULTIRATE, BlurParams
 from ..params.border import by_axis
 
@@ -40,16 +39,12 @@ def _ends(gpu: Gpu, source: Image, params: BlurParams, decoding: Decoding | None
     return Stored(*pack(_blur(gpu, image, params), encoding), source.space)
 
 
-def _reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
+def _reach(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> Reach:
     from ..filters.blur import reach
 
-    return 0 if params.preset is not None else reach(gpu, shape, params)
-
-
-def _halo(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
-    from ..filters.blur import halo
-
-    return math.inf if params.preset is not None else halo(gpu, shape, params)
+    if params.preset is not None:
+        return Reach()
+    return reach(gpu, shape, params)._replace(around=by_axis(params.border)[0] == "wrap")
 
 
 def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
@@ -77,8 +72,6 @@ OPERATION = Operation(
     traits=_traits,
     identity=lambda params: params.preset is None and not any(params.radii),
     reach=_reach,
-    halo=_halo,
-    around=lambda params: by_axis(params.border)[0] == "wrap",
     resident=_resident,
     whole={"method": ("recursive",), "preset": ("d3d11",)},
     ends=_ends,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Operation, Traits
+from ..operation import Operation, Reach, Traits
 from ..params.border import by_axis
 from ..params.convolve import ConvolveParams
 
@@ -33,12 +33,9 @@ def _weights(gpu: Gpu, params: ConvolveParams) -> Weights:
     return kernel_from_file(gpu, params.kernel, normalise=params.normalise)
 
 
-def _reach(gpu: Gpu, shape: tuple[int, ...], params: ConvolveParams) -> float:
-    return float(max(_weights(gpu, params).shape[1:]) // 2)
-
-
-def _halo(gpu: Gpu, _shape: tuple[int, int, int], params: ConvolveParams) -> float:
-    return float(_weights(gpu, params).shape[1] // 2)
+def _reach(gpu: Gpu, shape: tuple[int, int, int], params: ConvolveParams) -> Reach:
+    _, rows, columns = _weights(gpu, params).shape
+    return Reach(rows // 2, max(rows, columns) // 2, by_axis(params.border)[0] == "wrap")
 
 
 def _resident(gpu: Gpu, shape: tuple[int, int, int], params: ConvolveParams) -> float:
@@ -56,8 +53,6 @@ OPERATION = Operation(
         premultiplied=True, kind="local", keeps_range=params.normalise, bytes_per_value=24.0
     ),
     reach=_reach,
-    halo=_halo,
-    around=lambda params: by_axis(params.border)[0] == "wrap",
     resident=_resident,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
     examples=(

@@ -7,7 +7,19 @@ from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from ..operation import Choice, File, Operation, Params, Repeated, Spectral, Traits, Whole, Written, parameter
+from ..operation import (
+    Choice,
+    File,
+    Operation,
+    Params,
+    Reach,
+    Repeated,
+    Spectral,
+    Traits,
+    Whole,
+    Written,
+    parameter,
+)
 from ..params.fft import FILTERS, SHAPES, FrequencyFilter, filter_option
 from ..params.files import FileOperand
 
@@ -189,7 +201,7 @@ OPERATION = Operation(
     FilterParams,
     filter_,
     traits=_traits,
-    reach=lambda _gpu, _shape, _params: inf,
+    reach=lambda _gpu, _shape, _params: Reach(spoiled=inf),
     spectral=_spectral,
     settled=_settled,
     cases=(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Files, Number, Operation, Params, Traits, parameter
+from ..operation import Choice, Files, Number, Operation, Params, Reach, Traits, parameter
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -82,8 +83,7 @@ OPERATION = Operation(
     merge,
     traits=_traits,
     identity=lambda params: not params.others,
-    reach=lambda _gpu, _shape, _params: float("inf"),
-    gathers="others",
+    reach=lambda _gpu, _shape, _params: Reach(spoiled=math.inf),
     examples=(
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.jpg",
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.png --align translation",

@@ -6,21 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..operation import (
-    Measure,
-    Operation,
-    Together,
-    Traits,
-)  # fmt: skip
+from ..operation import Measure, Operation, Reach, Together, Traits
 from ..params.lut import LutParams
-from ..params.operators import (
-    LOCAL,
-)  # fmt: skip
+from ..params.operators import LOCAL
 from ..params.tonemap import TonemapParams
-from ..params.white_balance import (
-    GRAY_WORLD,
-    Illuminant,
-)  # fmt: skip
+from ..params.white_balance import GRAY_WORLD, Illuminant
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -101,7 +91,7 @@ OPERATION = Operation(
     TonemapParams,
     _tonemap,
     traits=_traits,
-    halo=lambda _gpu, _shape, params: math.inf if params.preset is not None else 0.0,
+    reach=lambda _gpu, _shape, params: Reach(math.inf if params.preset is not None else 0),
     whole={"preset": ("d3d11",)},
     measure=_measure,
     together=_together,

@@ -84,16 +84,14 @@ def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
     operation, params = step.operation, step.params
     if operation.passes is not None:
         return operation.passes(gpu, shape, params)
-    halo = 0.0 if operation.stage is not None else math.inf
-    if operation.halo is not None:
-        halo = operation.halo(gpu, shape, params)
-    if not halo:
+    reach = operation.reach(gpu, shape, params)
+    if not reach.rows:
         return ()
-    if math.isinf(halo):
+    if math.isinf(reach.rows):
         return None
-    copies = step.traits.bytes_per_value / 4
-    one = with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), copies)
-    return (with_neighbours(one, int(halo)) if operation.around(params) else one,)
+    copies, halo = step.traits.bytes_per_value / 4, int(reach.rows)
+    one = with_halo(shape, halo, lambda gpu, image: operation.function(gpu, image, params), copies)
+    return (with_neighbours(one, halo) if reach.around else one,)
 
 
 def obstacle(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> str | None:

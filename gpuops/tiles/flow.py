@@ -134,7 +134,9 @@ def settled(
             needed = measure.of is not None
             figures = _measured(gpu, measure, sweep((0, of_step[1])), of_step) if needed else None
             steps = tuple(Step.of(params, step.name) for params in measure.settled(figures))
-        elif step.operation.around(step.params) and (of_passes := passes(gpu, step, of_step)):
+        elif step.operation.reach(gpu, of_step, step.params).around and (
+            of_passes := passes(gpu, step, of_step)
+        ):
             (one,), of_file = of_passes, _has_ends(todo, decoding, target)
             edges = Edges.of(one, of_step[1], PIXELS if of_file else PLANES)
             for part in edges.parts:

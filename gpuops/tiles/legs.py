@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..passes import Spectral, Turn
+from ..passes import Reach, Spectral, Turn
 from . import course
 
 if TYPE_CHECKING:
@@ -63,5 +63,5 @@ def legs(gpu: Gpu, todo: Plan, shape: Shape, orientation: int) -> tuple[Leg, ...
 
 
 def _of_rows(step: Step) -> Step:
-    """Returns the step with a halo of 0, since its turn of this picture keeps rows in their places."""
-    return step._replace(operation=replace(step.operation, halo=lambda _gpu, _shape, _params: 0.0))
+    """Returns the step with a reach of no rows, since its turn of this picture keeps rows in their places."""
+    return step._replace(operation=replace(step.operation, reach=lambda *_: Reach(0)))

@@ -48,7 +48,7 @@ def needed(gpu: Gpu, todo: Plan, shape: Shape, orientation: int) -> Place:
             shape = turn.shape(shape)
             back.append(partial(_before_turn, turn, shape))
             continue
-        of_step = passes(gpu, step, shape)
+        of_step, reach = passes(gpu, step, shape), step.operation.reach(gpu, shape, step.params)
         if of_step is None:
             break  # it needs all
         if step.operation.writes and spread:
@@ -56,7 +56,7 @@ def needed(gpu: Gpu, todo: Plan, shape: Shape, orientation: int) -> Place:
         for one in of_step:
             back.append(partial(_before_pass, one, shape))
             shape = one.shape
-        spread = spread or step.operation.reach is not None
+        spread = spread or reach.spoiled > 0
     place = _all(shape)
     for before in reversed(back):
         place = before(place)

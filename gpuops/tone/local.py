@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import check_name
 from ..filters import bilateral_grid
-from ..filters.blur import blur, halo
+from ..filters.blur import blur, reach
 from ..image import Image
 from ..metrics.statistics import Statistics, statistics
 from ..operands import check_colours
@@ -166,7 +166,7 @@ def _around(scale: int, border: str) -> BlurParams:
 
 def halo_of_reinhard(gpu: Gpu, shape: tuple[int, int, int], border: str) -> float:
     """Returns how many rows above and below a gain of :func:`reinhard_local` depends on."""
-    return max(halo(gpu, (1, *shape[1:]), _around(scale, border)) for scale in range(_SCALES + 1))
+    return max(reach(gpu, (1, *shape[1:]), _around(scale, border)).rows for scale in range(_SCALES + 1))
 
 
 def durand(
