@@ -12,7 +12,7 @@ from gpuops.params.metrics import METRICS
 
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
-from .shared import Shared
+from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
@@ -78,7 +78,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
 
     options.refuse("figures are of Rec. 709's light", "working")
     if shared.output is None:
-        options.refuse("without -o there is no difference picture", "dtype", "colour", *options.STORAGE)
+        options.refuse("without -o there is no difference picture", "dtype", "colour", *STORAGE)
     if shared.progress:
         options.refuse("two images are one step", "progress")
     how = replace(

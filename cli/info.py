@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import options
-from .shared import Shared
+from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Options
@@ -39,7 +39,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     --stats also measures their values: NaN and infinities, extremes, means, percentiles, dynamic range. It measures
     linear light, for which integers are decoded from sRGB. With --space encoded it measures the stored values.
     """
-    options.refuse("nothing is written", "dtype", "colour", "working", *options.STORAGE)
+    options.refuse("nothing is written", "dtype", "colour", "working", *STORAGE)
     options.refuse("results come one after the other", "progress")
     if not stats:
         measuring = ("histogram", "device", "device_memory", "space", "alpha", "repeat", "dump_kernels")

@@ -19,9 +19,9 @@ from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
 from .chains import files_of
-from .options import Command, OutputOption, collected, refuse
+from .options import Command, collected, refuse
 from .shared import Shared
-from .types import Word
+from .types import OutputOption, Word
 
 #: The group of these options in help.
 GROUPS = {"Previews": ("contact_sheet", "operators", "stops", "tile_width", "plot_curve")}
