@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import chain
 from typing import Any
 
 import click
@@ -21,34 +23,9 @@ from gpuops.ops import STEPS
 _COMMA = ","
 
 
-def _operators() -> Iterable[str]:
-    from gpuops.params.operators import OPERATORS
-
-    return OPERATORS
-
-
-def _wavelets() -> Iterable[str]:
-    from gpuops.params.dwt import WAVELET_SYNONYMS, WAVELETS
-
-    return (*WAVELETS, *WAVELET_SYNONYMS)
-
-
-def _modes() -> Iterable[str]:
-    from gpuops.params.dwt import MODES
-
-    return MODES
-
-
-def _borders() -> Iterable[str]:
-    from gpuops.params.border import BORDERS
-
-    return BORDERS
-
-
-def _formats() -> Iterable[str]:
-    from gpuops import files
-
-    return (extension[1:] for extension in files.EXTENSIONS)
+def _of(module: str, *tables: str) -> Callable[[], Iterable[str]]:
+    """Returns what gives the names in tables of a module, which is imported then."""
+    return lambda: chain.from_iterable(getattr(import_module(module), table) for table in tables)
 
 
 def _devices() -> Iterator[str]:
@@ -59,22 +36,23 @@ def _devices() -> Iterator[str]:
     yield from (str(info.index) for info in list_devices() if info.usable)
 
 
+_OPERATORS = _of("gpuops.params.operators", "OPERATORS")
 #: The names that a value may be, where its type does not list them, by parameters' names.
 NAMES: dict[str, Callable[[], Iterable[str]]] = {
-    "border": _borders,
+    "border": _of("gpuops.params.border", "BORDERS"),
     "device": _devices,
     "exposure": lambda: ("auto",),
-    "format": _formats,
+    "format": lambda: (extension[1:] for extension in _of("gpuops.files", "EXTENSIONS")()),
     "jobs": lambda: ("auto",),
     "lut_input": lambda: ("srgb", "linear", "reinhard", "log2:"),
-    "mode": _modes,
-    "operator": _operators,
-    "operators": _operators,
+    "mode": _of("gpuops.params.dwt", "MODES"),
+    "operator": _OPERATORS,
+    "operators": _OPERATORS,
     "pad": lambda: ("none", "pow2", "fast"),
     "threshold": lambda: ("visu", "bayes"),
-    "tonemap": _operators,
+    "tonemap": _OPERATORS,
     "transfer": lambda: ("srgb", "gamma:", "pq", "linear"),
-    "wavelet": _wavelets,
+    "wavelet": _of("gpuops.params.dwt", "WAVELETS", "WAVELET_SYNONYMS"),
     "white_balance": lambda: ("none", "gray-world"),
 }
 

@@ -79,14 +79,6 @@ class Commands(CommandGroup):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
-
-        click.echo(f"clpix {version('clpix')}")
-        ctx.exit()
-
-
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -96,9 +88,7 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         "clpix help blur",
     ),
 )
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
-)
+@click.version_option(package_name="clpix", message="clpix %(version)s", help="Show the version.")
 def cli() -> None:
     """Image processing on any GPU or CPU through OpenCL.
 

@@ -49,7 +49,11 @@ def added(command: Callable[..., Any], *options: Callable[[Any], Any]) -> Any:
 
 
 def collected(name: str, kind: type, *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Adds options to a command, which receives their values as one argument ``name`` of a ``kind`` of dataclass."""
+    """Adds options to a command, which receives their values as one argument ``name`` of a ``kind`` of dataclass.
+
+    Without ``options`` they are those that the ``kind`` declares.
+    """
+    options = options or tuple(declared(field.name, kind) for field in fields(kind))
 
     def decorated(command: Command) -> Command:
         @functools.wraps(command)
@@ -86,8 +90,7 @@ def output(command: Command, *, required: bool = True) -> Command:
 
 def chain(command: Command) -> Command:
     """Adds the options of chains, which the command receives as one ``chain`` argument."""
-    names = (declared(field.name, ChainOptions) for field in fields(ChainOptions))
-    return collected("chain", ChainOptions, *names)(command)
+    return collected("chain", ChainOptions)(command)
 
 
 device, memory, device_memory = map(declared, ("device", "memory", "device_memory"))
