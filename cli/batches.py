@@ -17,23 +17,15 @@ from .shared import Shared
 
 def check(shared: Shared) -> None:
     """Refuses options that contradict each other."""
-    modes = {
-        "--overwrite": shared.overwrite,
-        "--skip-existing": shared.skip_existing,
-        "--update": shared.update,
-        "--resume": shared.resume is not None,
-    }
     for first, second, why in (
-        ("--overwrite", "--skip-existing", "one replaces what is there, and the other keeps it"),
-        ("--skip-existing", "--update", "one keeps all that is there, and the other what is new enough"),
-        ("--overwrite", "--update", "one replaces all that is there, and the other what is out of date"),
+        ("overwrite", "skip-existing", "one replaces what is there, and the other keeps it"),
+        ("skip-existing", "update", "one keeps all that is there, and the other what is new enough"),
+        ("overwrite", "update", "one replaces all that is there, and the other what is out of date"),
     ):
-        if modes[first] and modes[second]:
-            raise click.UsageError(f"{first} and {second}: {why}; leave out one", click.get_current_context())
+        if all(getattr(shared, name.replace("-", "_")) for name in (first, second)):
+            click.get_current_context().fail(f"--{first} and --{second}: {why}; leave out one")
     if shared.journal is not None and shared.resume is not None:
-        raise click.UsageError(
-            "--resume goes on writing its journal: leave out --journal", click.get_current_context()
-        )
+        click.get_current_context().fail("--resume goes on writing its journal: leave out --journal")
 
 
 @contextmanager

@@ -20,7 +20,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @click.group(
     cls=commands.CommandGroup,
-    short_help="Measure this device",
     no_args_is_help=False,
     examples=("clpix bench copy", "clpix bench fft --size 1024", "clpix bench blur --size 3840x2160 --json"),
 )
@@ -61,7 +60,8 @@ def _print(gpu: Gpu, rows: Iterable[Row], tables: Any, *, as_json: bool, **about
     from gpuops.errors import DeviceError
 
     from . import status
-    from .main import complain, interrupted_by
+    from .exits import interrupted_by
+    from .messages import complain
 
     found: list[Row] = []
     with interrupted_by(signal.SIGINT) as interruption:
@@ -118,7 +118,7 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
     """
     from gpuops.bench import copies as bench
 
-    from .main import complain
+    from .messages import complain
 
     gpu = _open(device)
     fitting = bench.sizes_that_fit(gpu)

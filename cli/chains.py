@@ -68,7 +68,7 @@ def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say, show
+    from .messages import say, show
 
     for finding in findings or ():
         text = visible(f"{printable(job.source)}: {finding.text}")

@@ -14,8 +14,8 @@ from gpuops.files import places, streams
 from gpuops.params.files import STREAM
 
 from . import naming
-from .options import OutputOption
 from .shared import DTYPES, Shared
+from .types import OutputOption
 
 
 def check_stream(shared: Shared) -> None:

@@ -11,7 +11,7 @@ from gpuops.batch.pipeline import Done
 from gpuops.errors import ParameterError
 from gpuops.params.files import STREAM
 
-from .main import say
+from .messages import say
 from .options import given, refuse
 from .shared import Shared
 

@@ -11,10 +11,8 @@ import click
 
 from gpuops import notes
 
-# The least similarity (difflib's ratio, at most 1) of a name that is suggested for another one.
-_NEAR = 0.7
-# The largest difference between the similarity of the best suggestion and that of others beside it.
-_MARGIN = 0.1
+from .messages import near, say
+
 # The most commands that a message names as having an option.
 _FEW = 4
 # Click's words on a number that is malformed or out of range, and plainer ones.
@@ -99,8 +97,6 @@ def begun(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
     """Invokes a command that is going to need a device, whose libraries are loaded from now on."""
     from gpuops.process import ahead
 
-    from .main import say
-
     if sys.stderr.isatty() and not ctx.params.get("quiet"):
         notes.on_wait = lambda text: say(f"clpix: {text}")
     ahead.begin()
@@ -153,24 +149,6 @@ def option_names(command: click.Command, ctx: click.Context) -> set[str]:
     """All spellings of a command's options, --help included."""
     options = (param for param in command.get_params(ctx) if isinstance(param, click.Option))
     return {name for option in options for name in (*option.opts, *option.secondary_opts)}
-
-
-def near(name: str, known: Iterable[str]) -> list[str]:
-    """Returns the known names that are like a name, begin with it or have it as a part; the nearest comes first."""
-    from difflib import SequenceMatcher
-
-    word = name.lstrip("-").lower()
-
-    def likeness(other: str) -> float:
-        plain = other.lstrip("-").lower()
-        begun = len(word) > 2 and plain.startswith(word)
-        part = len(word) > 1 and word in plain.split("-")
-        alike = SequenceMatcher(None, word, plain).ratio()
-        return 2.0 if plain == word else 1.0 if begun else max(alike, 0.9 * part)
-
-    found = sorted((-likeness(other), other) for other in known)
-    close = [other for less, other in found if -less >= max(_NEAR, -found[0][0] - _MARGIN)]
-    return close[:3] if len(word) > 1 else []  # one letter is similar to no name
 
 
 def unknown_option(name: str, command: click.Command, ctx: click.Context) -> str:

@@ -12,7 +12,7 @@ from gpuops.params.metrics import METRICS
 
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
-from .shared import Shared
+from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
@@ -35,7 +35,6 @@ _DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, 
 
 
 @options.command(
-    short_help="How far two images differ; the verdict is the exit code",
     examples=(
         "clpix compare before.png after.png",
         "clpix compare before.png after.png --metric flip -o difference.png",
@@ -79,7 +78,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
 
     options.refuse("figures are of Rec. 709's light", "working")
     if shared.output is None:
-        options.refuse("without -o there is no difference picture", "dtype", "colour", *options.STORAGE)
+        options.refuse("without -o there is no difference picture", "dtype", "colour", *STORAGE)
     if shared.progress:
         options.refuse("two images are one step", "progress")
     how = replace(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import chain
 from typing import Any
 
 import click
@@ -12,8 +14,6 @@ from click.shell_completion import (
     FishComplete,
     ShellComplete,
     ZshComplete,
-    _resolve_context,
-    _resolve_incomplete,
     add_completion_class,
 )
 
@@ -23,34 +23,9 @@ from gpuops.ops import STEPS
 _COMMA = ","
 
 
-def _operators() -> Iterable[str]:
-    from gpuops.params.operators import OPERATORS
-
-    return OPERATORS
-
-
-def _wavelets() -> Iterable[str]:
-    from gpuops.params.dwt import WAVELET_SYNONYMS, WAVELETS
-
-    return (*WAVELETS, *WAVELET_SYNONYMS)
-
-
-def _modes() -> Iterable[str]:
-    from gpuops.params.dwt import MODES
-
-    return MODES
-
-
-def _borders() -> Iterable[str]:
-    from gpuops.params.border import BORDERS
-
-    return BORDERS
-
-
-def _formats() -> Iterable[str]:
-    from gpuops import files
-
-    return (extension[1:] for extension in files.EXTENSIONS)
+def _of(module: str, *tables: str) -> Callable[[], Iterable[str]]:
+    """Returns what gives the names in tables of a module, which is imported then."""
+    return lambda: chain.from_iterable(getattr(import_module(module), table) for table in tables)
 
 
 def _devices() -> Iterator[str]:
@@ -61,30 +36,24 @@ def _devices() -> Iterator[str]:
     yield from (str(info.index) for info in list_devices() if info.usable)
 
 
-def _commands() -> Iterable[str]:
-    from .main import COMMANDS
-
-    return (*COMMANDS, "options")
-
-
+_OPERATORS = _of("gpuops.params.operators", "OPERATORS")
 #: The names that a value may be, where its type does not list them, by parameters' names.
-NAMES = {
-    "border": _borders,
+NAMES: dict[str, Callable[[], Iterable[str]]] = {
+    "border": _of("gpuops.params.border", "BORDERS"),
     "device": _devices,
     "exposure": lambda: ("auto",),
-    "format": _formats,
+    "format": lambda: (extension[1:] for extension in _of("gpuops.files", "EXTENSIONS")()),
     "jobs": lambda: ("auto",),
     "lut_input": lambda: ("srgb", "linear", "reinhard", "log2:"),
-    "mode": _modes,
-    "operator": _operators,
-    "operators": _operators,
+    "mode": _of("gpuops.params.dwt", "MODES"),
+    "operator": _OPERATORS,
+    "operators": _OPERATORS,
     "pad": lambda: ("none", "pow2", "fast"),
     "threshold": lambda: ("visu", "bayes"),
-    "tonemap": _operators,
+    "tonemap": _OPERATORS,
     "transfer": lambda: ("srgb", "gamma:", "pq", "linear"),
-    "wavelet": _wavelets,
+    "wavelet": _of("gpuops.params.dwt", "WAVELETS", "WAVELET_SYNONYMS"),
     "white_balance": lambda: ("none", "gray-world"),
-    "words": _commands,
 }
 
 
@@ -103,11 +72,17 @@ class _Completing(ShellComplete):
         found = super().get_completions(args, incomplete)
         return found or list(self._more(args, incomplete))
 
-    def _more(self, args: list[str], incomplete: str) -> Iterator[CompletionItem[Any]]:
+    def _more(self, args: Sequence[str], incomplete: str) -> Iterator[CompletionItem[Any]]:
         """Completes the value of a parameter whose type lists none."""
-        ctx = _resolve_context(self.cli, self.ctx_args, self.prog_name, args)
-        param, incomplete = _resolve_incomplete(ctx, args, incomplete)
-        if not isinstance(param, click.Parameter):
+        if incomplete == "=":  # as some shells split --option=value
+            incomplete = ""
+        elif incomplete.startswith("--") and "=" in incomplete:
+            name, _, incomplete = incomplete.partition("=")
+            args = (*args, name)
+        elif incomplete.startswith("-"):
+            return
+        param = _parameter(self._command(args), args[-1] if args else "")
+        if param is None:
             return
         if (names := NAMES.get(param.name or "")) is not None and not isinstance(
             param.type, click.types.FloatParamType
@@ -118,6 +93,27 @@ class _Completing(ShellComplete):
                     yield CompletionItem(f"{before}{comma}{name}")
         elif isinstance(param.type, click.types.StringParamType):
             yield CompletionItem(incomplete, type="file")
+
+    def _command(self, words: Sequence[str]) -> click.Command | None:
+        """Returns the command that words call."""
+        ctx, command = click.Context(self.cli, resilient_parsing=True), self.cli
+        for word in words:
+            if not isinstance(command, click.Group):
+                break
+            if (below := command.get_command(ctx, word)) is None:
+                return None
+            command = below
+        return command
+
+
+def _parameter(command: click.Command | None, last: str) -> click.Parameter | None:
+    """Returns the option whose value stands behind the ``last`` word, or else the argument."""
+    if command is None:
+        return None
+    for param in command.params:
+        if isinstance(param, click.Option) and last in param.opts and not (param.is_flag or param.count):
+            return param
+    return next((param for param in command.params[::-1] if isinstance(param, click.Argument)), None)
 
 
 def register() -> None:

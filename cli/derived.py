@@ -67,8 +67,6 @@ def _parts(args: Sequence[str]) -> list[list[str]]:
 
 def _later(ctx: click.Context, part: list[str]) -> click.Context:
     """Parses a part behind a ``then``, in a context of its own."""
-    from .main import COMMANDS
-
     if not part or part[0].startswith("-"):
         ctx.fail("an operation follows 'then', such as: then blur --sigma 2 (a file of that name is ./then)")
     name, *args = part
@@ -77,9 +75,10 @@ def _later(ctx: click.Context, part: list[str]) -> click.Context:
             ctx.fail(f"write is followed by its file: leave out {args[0]} behind it")
         found: click.Context = _write().make_context(name, args, parent=ctx.parent)
         return found
-    if name in COMMANDS and name not in OPERATIONS:
-        ctx.fail(f"{name} does not make a picture of a picture: it cannot stand in a chain")
     if name not in OPERATIONS:
+        program = ctx.find_root().command
+        if isinstance(program, click.Group) and name in program.list_commands(ctx):
+            ctx.fail(f"{name} does not make a picture of a picture: it cannot stand in a chain")
         ctx.fail(f"no operation {name!r}{nearest(name, STEPS)}")
     context = _part(name).make_context(name, args, parent=ctx.parent)
     if context.params.get("inputs"):
@@ -159,9 +158,7 @@ def command(name: str) -> click.Command:
     if not any(option.name == "dither" for option in own):
         made = options.dithering(made)
     groups = {**operation.groups, **(extras.GROUPS if extras is not None else {})}
-    summary = options.command(
-        cls=Derived, short_help=OPERATIONS[name], examples=operation.examples, groups=groups
-    )
+    summary = options.command(cls=Derived, examples=operation.examples, groups=groups)
     output = partial(options.output, required=False)
     found: click.Command = options.added(
         made, summary, options.inputs, output, options.shared, options.batch, options.chain

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    short_help="what can run, and what was skipped and why",
     examples=("clpix devices", "clpix devices --json", "clpix devices --refresh"),
 )
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")

@@ -25,7 +25,7 @@ from gpuops.params.dwt import (
 from gpuops.params.files import STREAM
 
 from . import options, types
-from .shared import Shared
+from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.coefficients import Approximation
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    short_help="image → wavelet coefficients, or a picture of them",
     examples=(
         "clpix dwt photo.png -o pyramid.png --wavelet haar --levels 3",
         "clpix dwt photo.png -o clean.png --shrink bayes --reconstruct",
@@ -163,7 +162,7 @@ def command(
         writes_data = job.options.writes_data(job.target)
         if writes_data and not reconstruct:
             options.refuse("coefficients are of stored values", "colour")
-            options.refuse("coefficients are stored as they are", *options.STORAGE)
+            options.refuse("coefficients are stored as they are", *STORAGE)
         if writes_data and not reconstruct and (integer or shared.dtype != "float"):
             kind = "whole numbers" if integer else "floats"
             options.refuse(f"coefficients are stored as {kind}: no other --dtype", "dtype")
@@ -186,7 +185,7 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say, show
+    from .messages import say, show
 
     if told is None:
         return

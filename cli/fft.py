@@ -10,7 +10,7 @@ from gpuops.params import fft as choices
 from gpuops.params.files import STREAM, FileOperand
 
 from . import options, types
-from .shared import Shared
+from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
@@ -36,7 +36,6 @@ def ways(command: options.Command) -> options.Command:
 
 
 @options.command(
-    short_help="image → spectrum, or a picture of it",
     examples=(
         "clpix fft photo.png -o spectrum.png",
         "clpix fft photo.png -o spectrum.npz",
@@ -82,7 +81,7 @@ def ways(command: options.Command) -> options.Command:
 )
 @click.option(
     "--profile",
-    cls=options.OutputOption,
+    cls=types.OutputOption,
     metavar="FILE.csv",
     help="Write the mean of the view (default: power) over all directions, for each radius.",
 )
@@ -172,7 +171,7 @@ def command(
     def check(job: Job) -> None:
         if job.options.writes_data(job.target) and view is None:
             options.refuse("a spectrum is of stored values", "colour")
-            options.refuse("a spectrum is stored as it is", *options.STORAGE)
+            options.refuse("a spectrum is stored as it is", *STORAGE)
             options.refuse("a spectrum is stored as --precision says", "dtype")
             options.refuse("numbers have no axes: give a picture's name, or --view", "axes")
             return
@@ -220,7 +219,7 @@ def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .main import say, show
+    from .messages import say, show
 
     if told is None:
         return

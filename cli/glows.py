@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 
-import click
-
 from gpuops.operation import Given, operation_of
 from gpuops.ops.bloom import BloomParams
 from gpuops.params.contact_sheet import TILE_WIDTH, GlowSheetParams, numbers_option
 from gpuops.params.operators import DEFAULT_OPERATOR
 
 from .chains import files_of
-from .looks import check_sheet, tile_width
+from .looks import TILES, check_sheet
 from .options import Command, collected, refuse
-from .shared import Shared
+from .shared import Shared, option
 
 #: The group of these options in help.
 GROUPS = {"Previews": ("contact_sheet", "strengths", "radii", "tile_width")}
@@ -27,10 +25,17 @@ _STRENGTHS, _RADII = (0.5, 1.0, 2.0, 4.0), (0.5, 1.0, 2.0)
 class Glows:
     """The values of these options."""
 
-    contact_sheet: bool = False
-    strengths: str | None = None
-    radii: str | None = None
-    tile_width: int | None = None
+    contact_sheet: bool = option(
+        False,
+        "Write small pictures, tone-mapped, in place of the result: a row for each strength, a column for each radius.",
+    )
+    strengths: str | None = option(
+        None, "The strengths of a contact sheet.  [default: 1/2, 1, 2 and 4 times --strength]", "A,B,C"
+    )
+    radii: str | None = option(
+        None, "The radii of a contact sheet.  [default: 1/2, 1 and 2 times --radius]", "A,B,C"
+    )
+    tile_width: int | None = TILES
 
     @property
     def asked(self) -> bool:
@@ -87,24 +92,4 @@ class Glows:
 
 def options(command: Command) -> Command:
     """Adds these options to a command, which receives them as one ``looks`` argument."""
-    return collected(
-        "looks",
-        Glows,
-        click.option(
-            "--contact-sheet",
-            is_flag=True,
-            help="Write small pictures, tone-mapped, in place of the result: a row for each strength, a column for "
-            "each radius.",
-        ),
-        click.option(
-            "--strengths",
-            metavar="A,B,C",
-            help="The strengths of a contact sheet.  [default: 1/2, 1, 2 and 4 times --strength]",
-        ),
-        click.option(
-            "--radii",
-            metavar="A,B,C",
-            help="The radii of a contact sheet.  [default: 1/2, 1 and 2 times --radius]",
-        ),
-        tile_width(),
-    )(command)
+    return collected("looks", Glows)(command)

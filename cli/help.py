@@ -10,12 +10,18 @@ from . import commands
 _SHARED = "options"
 
 
+def _names(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Returns the words that may follow, for a shell that completes."""
+    program = ctx.find_root().command
+    assert isinstance(program, click.Group)
+    return [name for name in (*program.list_commands(ctx), _SHARED) if name.startswith(incomplete)]
+
+
 @click.command(
     cls=commands.Strict,
-    short_help="help on a command, or on the options that all have",
     examples=("clpix help blur", "clpix help --all bench fft", "clpix help options", "clpix help --man man1"),
 )
-@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.argument("words", nargs=-1, metavar="[COMMAND]...", shell_complete=_names)
 @click.option("--all", "whole", is_flag=True, help="Explain every option.")
 @click.option(
     "--man",
@@ -38,7 +44,9 @@ def command(ctx: click.Context, words: tuple[str, ...], whole: bool, folder: str
         return
     width = ctx.make_formatter().width
     if words == (_SHARED,):
-        click.echo(help_page.shared(ctx, width))
+        from . import options
+
+        click.echo(help_page.shared(options.all_shared(), ctx, width))
         return
     assert ctx.parent is not None
     found = _found(ctx.parent, words)

@@ -7,10 +7,12 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from inspect import cleandoc
+from typing import TYPE_CHECKING
 
 import click
 
-from .commands import Strict
+if TYPE_CHECKING:
+    from .commands import Strict
 
 #: The most lines of a short page, on a terminal of 80 columns.
 LINES = 45
@@ -105,16 +107,19 @@ def whole(command: Strict, ctx: click.Context, width: int) -> str:
     return "\n".join([*head, *_sections({**own, **shared}, ctx, width)])
 
 
-def shared(ctx: click.Context, width: int) -> str:
+def shared(options: Iterable[click.Option], ctx: click.Context, width: int) -> str:
     """Returns the page of the options that commands share, with all texts."""
-    from . import options
-
-    found = {param.name: param for param in options.all_shared()}
-    groups = {
-        title: [found[name] for name in names if name in found] for title, names in options.GROUPS.items()
-    }
+    groups = shared_groups(options)
     head = "Options that commands share. A command's --help lists those that it has."
     return "\n".join([*textwrap.wrap(head, width), "", *_sections(groups, ctx, width)])
+
+
+def shared_groups(options: Iterable[click.Option]) -> Groups:
+    """Returns the options that commands share by the titles of their groups."""
+    from .shared import GROUPS  # the list of commands does without it
+
+    found = {option.name: option for option in options}
+    return {title: [found[name] for name in names if name in found] for title, names in GROUPS.items()}
 
 
 def grouped(command: Strict, ctx: click.Context) -> tuple[Groups, Groups]:
@@ -122,7 +127,7 @@ def grouped(command: Strict, ctx: click.Context) -> tuple[Groups, Groups]:
 
     What is in a group of the command's own is not in one of those that it shares.
     """
-    from .options import GROUPS  # the list of commands does without them
+    from .shared import GROUPS
 
     given = {
         "help" if "--help" in param.opts else param.name or "": param

@@ -7,7 +7,6 @@ from .shared import Shared
 
 
 @options.command(
-    short_help="wavelet coefficients → image",
     examples=(
         "clpix idwt coefficients.npz -o photo-again.png",
         "clpix idwt coefficients.npz -o photo-again.tif --dtype uint16",

@@ -10,7 +10,6 @@ from .shared import Shared
 
 
 @options.command(
-    short_help="spectrum → image",
     examples=(
         "clpix ifft spectrum.npz -o photo-again.png",
         "clpix ifft spectrum.npz -o photo-again.tif --dtype uint16",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import options
-from .shared import Shared
+from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Options
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    short_help="What a file is, and the statistics of its values",
     examples=(
         "clpix info photo.jpg",
         "clpix info light.exr --stats --histogram",
@@ -40,7 +39,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     --stats also measures their values: NaN and infinities, extremes, means, percentiles, dynamic range. It measures
     linear light, for which integers are decoded from sRGB. With --space encoded it measures the stored values.
     """
-    options.refuse("nothing is written", "dtype", "colour", "working", *options.STORAGE)
+    options.refuse("nothing is written", "dtype", "colour", "working", *STORAGE)
     options.refuse("results come one after the other", "progress")
     if not stats:
         measuring = ("histogram", "device", "device_memory", "space", "alpha", "repeat", "dump_kernels")
@@ -59,8 +58,9 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     from gpuops.params.files import STREAM
 
     from .checks import check_apart, check_stdin
-    from .main import FAILURE, complain
-    from .pipeline import failure, open_gpu, reporting
+    from .exits import FAILURE
+    from .messages import complain, failure
+    from .pipeline import open_gpu, reporting
 
     check_stdin(*shared.inputs)
     job = shared.of_job()

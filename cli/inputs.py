@@ -17,7 +17,7 @@ from gpuops.errors import FileError, ParameterError
 from gpuops.files import places
 from gpuops.params.files import STREAM
 
-from .main import complain
+from .messages import complain
 from .shared import Shared
 
 # What stands before the name of a file with names in lines.

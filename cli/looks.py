@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any
 
 import click
 
@@ -19,23 +17,46 @@ from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
 from .chains import files_of
-from .options import Command, OutputOption, collected, refuse
-from .shared import Shared
-from .types import Word
+from .options import Command, collected, refuse
+from .shared import Shared, option
+from .types import OutputOption, Word
 
 #: The group of these options in help.
 GROUPS = {"Previews": ("contact_sheet", "operators", "stops", "tile_width", "plot_curve")}
+
+#: The option of a contact sheet's pictures.
+TILES = option(
+    None,
+    f"The width of a small picture of a contact sheet.  [default: {TILE_WIDTH}]",
+    "PX",
+    type=click.IntRange(16, 8192),
+)
 
 
 @dataclass(frozen=True)
 class Looks:
     """The values of these options."""
 
-    contact_sheet: bool = False
-    operators: str | None = None
-    stops: str | None = None
-    tile_width: int | None = None
-    plot_curve: str | None = None
+    contact_sheet: bool = option(
+        False,
+        "Write small pictures in place of the result: a row for each operator, a column for each exposure.",
+    )
+    operators: str | None = option(
+        None,
+        "The operators of a contact sheet or plot.  [default: that of --operator if given; on a sheet else all]",
+        "A,B,C",
+        type=Word(),
+    )
+    stops: str | None = option(
+        None, "The stops that a contact sheet adds to the exposure.  [default: -2,-1,0,+1,+2]", "A,B,C"
+    )
+    tile_width: int | None = TILES
+    plot_curve: str | None = option(
+        None,
+        "Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib).",
+        "FILE",
+        cls=OutputOption,
+    )
 
     @property
     def asked(self) -> bool:
@@ -155,43 +176,6 @@ def check_sheet(shared: Shared, name: str) -> None:
             )
 
 
-def tile_width() -> Callable[[Any], Any]:
-    """The option of a contact sheet's pictures."""
-    return click.option(
-        "--tile-width",
-        type=click.IntRange(16, 8192),
-        metavar="PX",
-        help=f"The width of a small picture of a contact sheet.  [default: {TILE_WIDTH}]",
-    )
-
-
 def options(command: Command) -> Command:
     """Adds these options to a command, which receives them as one ``looks`` argument."""
-    return collected(
-        "looks",
-        Looks,
-        click.option(
-            "--contact-sheet",
-            is_flag=True,
-            help="Write small pictures in place of the result: a row for each operator, a column for each exposure.",
-        ),
-        click.option(
-            "--operators",
-            type=Word(),
-            metavar="A,B,C",
-            help="The operators of a contact sheet or plot.  [default: that of --operator if given; on a sheet else "
-            "all]",
-        ),
-        click.option(
-            "--stops",
-            metavar="A,B,C",
-            help="The stops that a contact sheet adds to the exposure.  [default: -2,-1,0,+1,+2]",
-        ),
-        tile_width(),
-        click.option(
-            "--plot-curve",
-            cls=OutputOption,
-            metavar="FILE",
-            help="Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib).",
-        ),
-    )(command)
+    return collected("looks", Looks)(command)

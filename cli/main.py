@@ -4,23 +4,22 @@ exit codes."""
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from importlib import import_module
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
 
 from gpuops import notes
-from gpuops.errors import DeviceError, GpuopsError, ParameterError, shortened, visible
+from gpuops.errors import GpuopsError
 from gpuops.ops import OPERATIONS
-from gpuops.process import heap, signals, standard_error
+from gpuops.process import heap, standard_error
 
+from . import exits
 from .commands import CommandGroup
+from .exits import FAILURE, SUCCESS, USAGE
+from .messages import complain, say, warn
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -41,9 +40,6 @@ COMMANDS = {
     "bench": "measure this device",
     "help": "help on a command, or on the options that all have",
 }
-
-# The exit codes.
-SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 
 
 class Commands(CommandGroup):
@@ -67,7 +63,7 @@ class Commands(CommandGroup):
             command = import_module(f".{name}", __package__).command
         else:
             return None
-        command.name = name
+        command.name, command.short_help = name, COMMANDS[name]
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -83,14 +79,6 @@ class Commands(CommandGroup):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
-
-        click.echo(f"clpix {version('clpix')}")
-        ctx.exit()
-
-
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -100,51 +88,12 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         "clpix help blur",
     ),
 )
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
-)
+@click.version_option(package_name="clpix", message="clpix %(version)s", help="Show the version.")
 def cli() -> None:
     """Image processing on any GPU or CPU through OpenCL.
 
     clpix COMMAND INPUT... -o OUTPUT [options]; clpix COMMAND --help tells a command's options.
     """
-
-
-def exit_code(error: GpuopsError) -> int:
-    """Returns the exit code for an error of the library."""
-    if isinstance(error, ParameterError):
-        return USAGE
-    if isinstance(error, DeviceError):
-        return NO_DEVICE
-    return FAILURE
-
-
-def say(text: str) -> None:
-    """Writes text to stderr. If stderr is closed, the exit code still tells of the error."""
-    if (status := sys.modules.get(f"{__package__}.status")) is not None:
-        status.hide()
-    with suppress(OSError, ValueError):
-        click.echo(text, err=True)
-
-
-def show(text: str) -> None:
-    """Writes text to stdout, where no progress stands in the way."""
-    if (status := sys.modules.get(f"{__package__}.status")) is not None:
-        status.hide()
-    click.echo(text)
-
-
-def warn(text: str, *, details: bool = False) -> None:
-    """Writes a note to stderr as a warning; one that is a detail only if those are wanted, and without that word."""
-    if not isinstance(text, notes.DetailNote):
-        complain("warning", text)
-    elif details:
-        say(f"clpix: {visible(text)}")
-
-
-def complain(kind: str, message: object) -> None:
-    """Writes one line to stderr, whatever characters names have."""
-    say(shortened(f"clpix: {kind}: {visible(' '.join(str(message).split()))}"))
 
 
 def _usage(error: click.ClickException) -> str:
@@ -156,50 +105,6 @@ def _usage(error: click.ClickException) -> str:
     if context is None:
         return text
     return f"{text} (see {context.command_path.strip()} --help)"
-
-
-def _interrupt(number: int, _frame: FrameType | None) -> None:
-    """Ends the program on Ctrl-C, a kill or a closed terminal, with one line and without half-written files.
-
-    Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
-    """
-    modules = (sys.modules.get(f"{__package__}.{name}") for name in ("status", "remarks"))
-    left = b"".join(getattr(module, "left_behind", bytes)() for module in modules)
-    standard_error.write(
-        left + b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
-    )
-    # Before these modules are loaded to their end, no process is started, and no file begun.
-    for module, name in (
-        ("gpuops.batch.devices", "end_all"),
-        ("gpuops.batch.cluster", "end_all"),
-        ("gpuops.files.drafts", "discard_unfinished"),
-    ):
-        function = getattr(sys.modules.get(module), name, None)
-        if function is not None:
-            function()
-    os._exit(128 + number)  # as shells report a signal
-
-
-@contextmanager
-def interrupted_by(number: int) -> Iterator[list[int]]:
-    """Gives a list that is empty until the signal comes; what is within it ends by itself. A second one ends all."""
-    came: list[int] = []
-
-    def first(number: int, _frame: FrameType | None) -> None:
-        came.append(number)
-        signal.signal(number, _interrupt)
-
-    before = signal.signal(number, first)
-    try:
-        yield came
-    finally:
-        signal.signal(number, before)
-
-
-def _handle_signals() -> None:
-    for number in signals.NUMBERS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores one
-            signal.signal(number, _interrupt)
 
 
 def _occupy_standard_streams() -> None:
@@ -228,7 +133,7 @@ def main(args: list[str] | None = None) -> None:
     heap.keep_freed()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # clpix tells its warnings as notes
-    _handle_signals()
+    exits.handle_signals()
     if "_CLPIX_COMPLETE" in os.environ:  # a shell asks what a command line may go on with
         from . import completion
 
@@ -249,7 +154,7 @@ def _run(args: list[str] | None) -> int:
         code = error.exit_code
     except GpuopsError as error:
         complain("error", error)
-        code = exit_code(error)
+        code = exits.exit_code(error)
     except OSError as error:  # stdout on a full disk, a folder for kernels that cannot be made
         if not isinstance(error, BrokenPipeError):  # `clpix … | head`: the reader has seen enough
             complain(

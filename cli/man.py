@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 
 from . import commands, help_page, options
-from .main import COMMANDS
 
 # Columns of a usage line: click folds none.
 _WIDE = 10_000
@@ -137,8 +136,7 @@ def _summary(ctx: click.Context) -> str:
     """What a command does, in a line."""
     if ctx.parent is None:
         return cleandoc(ctx.command.help or "").partition("\n")[0].rstrip(".")
-    text = COMMANDS.get(ctx.info_name or "") if ctx.parent.parent is None else ctx.command.short_help
-    return text or ctx.command.get_short_help_str(_WIDE)
+    return ctx.command.short_help or ctx.command.get_short_help_str(_WIDE)
 
 
 def _synopsis(ctx: click.Context) -> Iterator[str]:
@@ -163,9 +161,7 @@ def _options(ctx: click.Context) -> Iterator[str]:
             for title, members in found.items():
                 groups.setdefault(title, []).extend(members)
     if ctx.parent is None:  # its page explains what commands share
-        shared = {param.name: param for param in options.all_shared()}
-        for title, names in options.GROUPS.items():
-            members = [shared[name] for name in names if name in shared]
+        for title, members in help_page.shared_groups(options.all_shared()).items():
             groups[title] = [*members, *groups.get(title, ())]
     for title, members in groups.items():
         yield f'.SS "{escaped(title)}"'

@@ -30,37 +30,27 @@ def outputs_for(
     without that field get it before their extension, as in out-0001.png, in place of a video's. Raises ParameterError
     where two inputs would share an output.
     """
-    if "{frame}" in output and not frames:
+    fields = {field for field in _FIELDS if "{" + field + "}" in output}
+    if "frame" in fields and not frames:
         raise ParameterError(f"{output}: {{frame}} is the number that --frames gives: add --frames all")
-    below = below or ("",) * len(inputs)
-    if frames and output != STREAM and not any("{" + field + "}" in output for field in ("frame", "index")):
-        pairs = zip(inputs, below, strict=True)
-        plain = [Path(outputs_for((path,), output, op, (folder,))[0]) for path, folder in pairs]
-        numbered = [
-            str(path.with_name(f"{path.stem}-{frame:04d}{_suffix(path)}"))
-            for path, frame in zip(plain, frames, strict=True)
-        ]
-        return _apart(numbered, inputs, below)
     if output == STREAM:
         if len(inputs) > 1:
             raise ParameterError(
                 "several inputs cannot share stdout: give -o a folder or a template such as out/{stem}.png"
             )
         return [STREAM]
+    below, numbers = below or ("",) * len(inputs), frames or (0,) * len(inputs)
+    numbered = bool(frames) and not fields & {"frame", "index"}
     _check_fields(output)
-    if any("{" + field + "}" in output for field in _FIELDS):
-        paths = [
-            _fill(output, path, folder, op, index, frame)
-            for index, (path, folder, frame) in enumerate(
-                zip(inputs, below, frames or (0,) * len(inputs), strict=True), 1
-            )
-        ]
+    if fields:
+        places_of = zip(inputs, below, numbers, strict=True)
+        paths = [_fill(output, path, folder, op, i, n) for i, (path, folder, n) in enumerate(places_of, 1)]
     elif os.path.isdir(output) or output.endswith(("/", os.sep)):
         paths = [
             os.path.join(output, folder, "stdin.png" if path == STREAM else places.name_of(path))
             for path, folder in zip(inputs, below, strict=True)
         ]
-    elif len(inputs) > 1:
+    elif len(inputs) > 1 and not numbered:
         above = str(Path(output).parent)
         folder = Path(output).stem if above == os.curdir else above
         named = ", ".join(inputs[:2]) + (", …" if len(inputs) > 2 else "")
@@ -69,7 +59,10 @@ def outputs_for(
             f"or a template such as out/{{stem}}.png (the inputs are {named})"
         )
     else:
-        paths = [output]
+        paths = [output] * len(inputs)
+    if numbered:
+        pairs = zip(map(Path, paths), numbers, strict=True)
+        paths = [str(path.with_name(f"{path.stem}-{n:04d}{_suffix(path)}")) for path, n in pairs]
     return _apart(paths, inputs, below)
 
 

@@ -17,14 +17,15 @@ from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
 from gpuops.batch.shards import shard
-from gpuops.errors import DeviceError, FileError, ParameterError, masked
+from gpuops.errors import FileError, ParameterError, masked
 from gpuops.files.places import is_address
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
 from . import animations, batches, clusters, naming, remarks, sequences, status, videos
 from .checks import check_apart, check_dump, check_output, check_scratch, check_stdin, check_stream
-from .main import FAILURE, complain, say, warn
+from .exits import FAILURE
+from .messages import complain, failure, say, warn
 from .options import refuse
 from .shared import Shared
 
@@ -250,15 +251,6 @@ def _told(job: Job, error: Exception) -> str:
     text = failure(job.source, error)
     named = text.startswith(f"{masked(job.source)}: ") or not is_address(job.target)
     return text if named else f"{job.source}: {text}"
-
-
-def failure(path: str, error: Exception) -> str:
-    """Returns the message of an error with one input of several: parameters that do not fit it may fit the next."""
-    if isinstance(error, MemoryError):
-        return f"{path}: does not fit in memory; use a smaller one"
-    if isinstance(error, OSError):
-        return f"{error.filename or path}: {error.strerror or error}"
-    return f"{path}: {error}" if isinstance(error, ParameterError | DeviceError) else str(error)
 
 
 def open_gpu(shared: Shared, report: Report | None) -> Gpu:

@@ -15,6 +15,7 @@ from .across import across
 from .audit import audit
 from .calibrate import calibrate
 from .comparing import GivenOptions, comparing
+from .messages import near
 from .suites import (
     GROUPS,
     LAST,
@@ -44,9 +45,7 @@ class RegressGroup(commands.CommandGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.list_commands(ctx):
             close = (
-                []
-                if args[1:2] and not args[1].startswith("-")
-                else commands.near(args[0], self.list_commands(ctx))
+                [] if args[1:2] and not args[1].startswith("-") else near(args[0], self.list_commands(ctx))
             )
             if close and not Path(args[0]).exists():
                 ctx.fail(f"{args[0]} is neither a folder nor a command: did you mean {close[0]!r}?")
@@ -73,7 +72,6 @@ class RegressGroup(commands.CommandGroup):
 
 @click.group(
     cls=RegressGroup,
-    short_help="Image regression suites",
     no_args_is_help=True,
     examples=(
         "clpix regress new/ expected/ --report report.html",

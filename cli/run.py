@@ -11,7 +11,6 @@ from .shared import ChainOptions, Shared
 
 
 @options.command(
-    short_help="a recipe, which is a chain of operations in a file",
     examples=(
         "clpix run look.toml photo.jpg -o out.jpg",
         "clpix run look.toml photos/*.jpg -o looks/",

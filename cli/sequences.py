@@ -12,7 +12,7 @@ from gpuops.errors import visible
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from .main import complain, say
+from .messages import complain, failure, say
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
@@ -63,8 +63,6 @@ class MeasuredSequence:
         return [replace(job, work=known[job.target].work) for job in jobs if job.target in known]
 
     def _failed(self, done: Done) -> None:
-        from .pipeline import failure
-
         assert done.error is not None
         if isinstance(done.error, BrokenPipeError):
             raise done.error

@@ -1,19 +1,45 @@
-"""The values of the options that commands share."""
+"""The options that commands share: each one's value, default, spellings and help."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from gpuops.params.colours import AUTO, WORKING
-from gpuops.params.dither import Dither
-from gpuops.params.storage import Storage
+import click
+
+from gpuops.params.colours import AUTO, NAMES, WORKING
+from gpuops.params.dither import NOISES, SEEDS, Dither
+from gpuops.params.storage import QUALITIES, SUBSAMPLINGS, Storage
+
+from . import types
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Options
 
 # The depths that options name, and numpy's names of them.
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
+
+#: The options of how files are stored, and of noise in outputs.
+STORAGE = ("quality", "subsampling", "compression", "gain_map", "strip")
+DITHER = ("output_dither", "output_noise", "output_seed")
+
+#: The options that commands share, by the titles of their groups in help: each one's name, with underscores.
+GROUPS = {
+    "Files": ("output", "overwrite", "format", "dtype", "alpha", "layer", "frames"),
+    "Storage": (*STORAGE, *DITHER),
+    "Colour": ("colour", "working", "space"),
+    "Many inputs": (
+        "recursive", "from0", "jobs", "skip_existing", "update", "journal", "resume", "shard", "cluster", "retries",
+    ),
+    "Device, memory": ("device", "memory", "device_memory", "scratch", "dump_kernels"),
+    "Chain": ("explain", "save_recipe", "fuse"),
+    "Messages": ("progress", "timing", "timing_file", "repeat", "verbose", "quiet", "help"),
+}  # fmt: skip
+
+
+def option(default: Any, help: str, metavar: str | None = None, *spellings: str, **how: Any) -> Any:
+    """Declares an option. Without ``spellings`` its name is the field's; ``how``: what else click.option is given."""
+    return field(default=default, metadata={"spellings": spellings, "help": help, "metavar": metavar, **how})
 
 
 @dataclass(frozen=True)
@@ -29,48 +55,123 @@ class Shared:
     inputs: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
     below: tuple[str, ...] = ()
-    output: str | None = None
-    format: str | None = None
-    layer: str | None = None
-    frames: str | None = None
     frame_of: tuple[int, ...] = ()
     layer_of: tuple[str | None, ...] = ()
     failed: int = 0
-    device: str | None = None
-    memory: int | None = None
-    device_memory: int | None = None
-    scratch: str | None = None
-    dtype: str = "auto"
-    colour: str = AUTO
-    working: str = WORKING[0]
-    quality: int | None = None
-    subsampling: str | None = None
-    compression: str | None = None
-    gain_map: bool = False
-    strip: bool = False
-    output_dither: bool = False
-    output_noise: str = "blue"
-    output_seed: int = 0
-    space: str = "auto"
-    alpha: str = "keep"
-    timing: bool = False
-    timing_file: str | None = None
-    repeat: int = 1
-    overwrite: bool = False
-    progress: bool | None = None
-    jobs: int | None = None
-    recursive: bool = False
-    from0: str | None = None
-    skip_existing: bool = False
-    update: bool = False
-    journal: str | None = None
-    resume: str | None = None
-    shard: str | None = None
-    cluster: str | None = None
-    retries: int = 2
-    dump_kernels: str | None = None
-    verbose: int = 0
-    quiet: bool = False
+    output: str | None = option(
+        None,
+        "A file, or for several inputs a folder or a template of {stem} {name} {ext} {op} {index}. '-' is stdout.",
+        "OUTPUT", "-o", "--output",
+    )  # fmt: skip
+    overwrite: bool = option(False, "Replace existing outputs (never an input).")
+    format: str | None = option(None, "The format of stdout ('-') as the output, such as png.", "EXT")
+    layer: str | None = option(None, "The layer to read from a file of several.", "NAME")
+    frames: str | None = option(
+        None,
+        "Take these frames or pages, each to a file of its own, or all to one .gif, .webp or .apng.",
+        "all|N|N:M",
+    )
+    device: str | None = option(
+        None,
+        "The device (see `clpix devices`); also CLPIX_DEVICE. The default is the best one that works. Several, such "
+        "as 0,1, share the inputs of a batch. 'all' is every GPU, or every CPU if there is no GPU.",
+        "gpu|cpu|N|NAME|all",
+        envvar="CLPIX_DEVICE",
+    )
+    memory: int | None = option(
+        None,
+        "Use no more of the host's memory for pictures. Larger ones are processed by rows.",
+        "SIZE",
+        type=types.Bytes(),
+    )
+    device_memory: int | None = option(
+        None,
+        "Use no more of the device's memory, such as 512M or 2G. Larger images are split.",
+        "SIZE",
+        type=types.Bytes(),
+    )
+    scratch: str | None = option(
+        None,
+        "A folder for what memory has no room for while a picture is turned or transformed. It stays empty.",
+        "DIR",
+    )
+    dtype: str = option("auto", "Depth of the output.", type=types.ChoiceType(DTYPES))
+    colour: str = option(
+        AUTO,
+        "The colour space of the output. 'input' is that of each input.",
+        None, "--colour", "--color",
+        type=types.ChoiceType(NAMES),
+    )  # fmt: skip
+    working: str = option(
+        WORKING[0], "Primaries of the light that steps work on.", type=types.ChoiceType(WORKING)
+    )
+    quality: int | None = option(
+        None,
+        "The quality (1 … 100) of JPEG (default 95), lossy WebP, AVIF and HEIC (90), and video (65).",
+        "Q",
+        type=click.IntRange(*QUALITIES),
+    )
+    subsampling: str | None = option(
+        None, "Resolution of colours in JPEG, AVIF and HEIC (4:4:4).", type=types.ChoiceType(SUBSAMPLINGS)
+    )
+    compression: str | None = option(
+        None,
+        "PNG: none, deflate:0 … 9; TIFF: none, lzw, deflate, zstd, packbits; EXR: none, rle, zips, zip, piz, "
+        "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
+        "NAME[:LEVEL]",
+        type=types.Word(),
+    )
+    gain_map: bool = option(
+        False, "Write light into a JPEG, by a gain map (Ultra HDR) that HDR displays apply."
+    )
+    strip: bool = option(False, "Write no metadata but the colour space, and turn pixels upright first.")
+    output_dither: bool = option(False, "Add noise before colours are rounded to integers.", None, "--dither")
+    output_noise: str = option(
+        "blue", "The noise of --dither: white, or seen less.", None, "--noise", type=types.ChoiceType(NOISES)
+    )
+    output_seed: int = option(
+        0, "Another seed gives another noise.", "N", "--seed", type=click.IntRange(*SEEDS)
+    )
+    space: str = option(
+        "auto",
+        "Work on linear light or on the stored values.",
+        type=types.ChoiceType(["auto", "linear", "encoded"]),
+    )
+    alpha: str = option("keep", "Keep alpha, or leave it out.", type=types.ChoiceType(["keep", "drop"]))
+    timing: bool = option(False, "Show where the time went, on stderr.")
+    timing_file: str | None = option(
+        None, "Write the timing report as .json, .csv or .trace.json.", "FILE", cls=types.OutputOption
+    )
+    repeat: int = option(1, "Run the operation N times (for timing).", "N", type=click.IntRange(1))
+    progress: bool | None = option(
+        None, "Show progress over several inputs or frames.", None, "--progress/--no-progress"
+    )
+    jobs: int | None = option(
+        None, "How many files to read and write at a time.", "auto|N", type=types.Jobs()
+    )
+    recursive: bool = option(False, "Take the pictures in folders, and keep their tree.")
+    from0: str | None = option(
+        None, "Read the inputs' names from a file or '-'. Each name ends with a 0 byte.", "FILE"
+    )
+    skip_existing: bool = option(False, "Leave out inputs whose outputs exist.")
+    update: bool = option(False, "Leave out inputs whose outputs are up to date, and replace others.")
+    journal: str | None = option(None, "Note in this file what is done.", "FILE", cls=types.OutputOption)
+    resume: str | None = option(
+        None,
+        "Leave out what is done according to this journal, and continue it.",
+        "FILE",
+        cls=types.OutputOption,
+    )
+    shard: str | None = option(None, "Take only share I of N shares of the inputs.", "I/N|slurm")
+    cluster: str | None = option(
+        None,
+        "Let the workers of a Dask scheduler (its address or file) do the work, or N processes here.",
+        "ADDRESS|FILE|local:N",
+    )
+    retries: int = option(2, "How often a cluster tries a failed input again.", "N", type=click.IntRange(0))
+    dump_kernels: str | None = option(None, "Write the OpenCL source of every kernel that is built.", "DIR")
+    verbose: int = option(0, "Print more messages.", None, "-v", "--verbose", count=True)
+    quiet: bool = option(False, "Print no warnings.", None, "-q", "--quiet")
 
     def of_job(self, *, fuse: bool = True) -> Options:
         """Returns the options that say how files are read and written."""
@@ -99,6 +200,10 @@ class Shared:
 class ChainOptions:
     """The values of the options that chains have beside the shared ones."""
 
-    explain: bool = False
-    save_recipe: str | None = None
-    fuse: bool = True
+    explain: bool = option(False, "Print what would be done, and do nothing.")
+    save_recipe: str | None = option(
+        None, "Also write the operations as a recipe for `clpix run`.", "FILE", cls=types.OutputOption
+    )
+    fuse: bool = option(
+        True, "Let steps share a kernel with reading and writing, or not.", None, "--fuse/--no-fuse"
+    )

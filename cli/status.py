@@ -10,6 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpuops.batch.pipeline import Done
+from gpuops.errors import visible
+
+from .messages import say
 
 # What clears the line that the cursor is in (ECMA-48: carriage return, erase in line).
 CLEAR = "\r\x1b[K"
@@ -82,10 +85,6 @@ class Progress:
 
     @staticmethod
     def _say(text: str) -> None:
-        from gpuops.errors import visible
-
-        from .main import say
-
         say(visible(f"clpix: {text}"))
 
     def _line(self, seconds: float) -> str:

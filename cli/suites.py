@@ -63,14 +63,14 @@ def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
         "telling",
         Telling,
         click.option(
-            "--report", cls=options.OutputOption, metavar="FILE.html|DIR",
+            "--report", cls=types.OutputOption, metavar="FILE.html|DIR",
             help="Write a page with all pictures, or a folder without scripts.",
         ),
         click.option(
-            "--junit", cls=options.OutputOption, metavar="FILE",
+            "--junit", cls=types.OutputOption, metavar="FILE",
             help="Write JUnit's XML, for GitLab, Jenkins and others.",
         ),
-        click.option("--json", cls=options.OutputOption, metavar="FILE", help="Write all figures as JSON."),
+        click.option("--json", cls=types.OutputOption, metavar="FILE", help="Write all figures as JSON."),
         click.option("--github", is_flag=True, help="Print annotations and write the step summary of GitHub."),
         click.option("--strict", is_flag=True, help="Count warnings as differences."),
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many to do at the same time."),
@@ -195,7 +195,7 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
     if not telling.quiet and set(seen.totals) == {"new"}:
         click.echo(visible(_about_first_run(about["references"])))
     text = report.to_json(seen)
-    from .main import complain
+    from .messages import complain
 
     try:
         _write(LAST, text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import commands
+from .messages import near
 
 if TYPE_CHECKING:  # before click 8.2 types have no parameters
     _OneOf = click.Choice[str]
@@ -29,10 +29,14 @@ class ChoiceType(_OneOf):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         found = {name.lower(): name for name in self.choices}.get(str(value).lower())
         if found is None:
-            close = commands.near(str(value), self.choices)
+            close = near(str(value), self.choices)
             hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
             self.fail(f"there is no {value!r}: {hint}use one of {', '.join(self.choices)}", param, ctx)
         return found
+
+
+class OutputOption(click.Option):
+    """An option that names a further file to write, which is neither an input nor another output."""
 
 
 class Word(TextType):

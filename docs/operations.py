@@ -34,7 +34,7 @@ def _section(found: Operation, summary: str) -> str:
     table = "\n".join(["| option | values | meaning |", "|---|---|---|", *rows])
     shown = "\n".join(["```sh", *found.examples, "```"])
     call = f"gpu.run(Chain({found.params.__name__}(…)), image)"
-    module = found.params.__module__
+    module = found.function.__module__
     parts = (
         f"## {found.name}: {summary}",
         found.about,

@@ -8,11 +8,12 @@ page of the reference, the step of a chain, the key of a recipe and the tests.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .ops import operation
 from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds, parameter
 from .params.notations import (
     File,
@@ -27,6 +28,7 @@ from .params.notations import (
     Text,
     Written,
 )
+from .passes import Measure, Pass, Reach, Spectral, Turn
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -36,8 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
-    "Option", "Params", "Pass", "PerAxis", "Points", "Rectangle", "Repeated", "Size", "Spectral", "Text", "Together",
-    "Traits", "Turn", "Whole", "Written", "kinds", "operation_of", "parameter",
+    "Option", "Params", "Pass", "PerAxis", "Points", "Reach", "Rectangle", "Repeated", "Size", "Spectral", "Text",
+    "Together", "Traits", "Turn", "Whole", "Written", "kinds", "operation_of", "parameter",
 ]  # fmt: skip
 
 
@@ -84,26 +86,6 @@ class Traits(NamedTuple):
     fixed_bytes: float = 0.0
 
 
-class Measure(NamedTuple):
-    """What a step needs to know about a whole picture before it works on its rows in parts.
-
-    Attributes
-    ----------
-    of : callable
-        ``(gpu, image, first, end)`` → the figures of these rows, which can be added. None: no value of them counts.
-        The Image has a ``part``, with all the rows that they need at least. None in place of the function: nothing is
-        to be known, and other steps do the work by rows.
-    settled : callable
-        ``(figures)`` → the parameters of the steps that do the rest. They need these figures no more.
-    needs : callable
-        ``(first, end)`` → the same of the rows that these figures depend on.
-    """
-
-    of: Callable[[Gpu, Image, int, int], Any] | None
-    settled: Callable[[Any], tuple[Params, ...]]
-    needs: Callable[[int, int], tuple[int, int]] = lambda first, end: (first, end)
-
-
 class Together(NamedTuple):
     """What a step needs to know of all inputs of a command, each of which is measured by itself first.
 
@@ -127,126 +109,10 @@ class Together(NamedTuple):
     unit: str
 
 
-class Pass(NamedTuple):
-    """A pass of an operation over a picture whose rows come from the first to the last.
+def _check_pictures(params: Params) -> None:
+    from .files.operands import check
 
-    Attributes
-    ----------
-    shape : (planes, height, width)
-        That of the whole result.
-    needs : callable
-        ``(first, end)`` → the same of the input's rows, on which those rows of the result depend. Neither decreases
-        from row to row.
-    make : callable
-        ``(gpu, image, first, end)`` → these rows of the result. The Image has a ``part``, with all the rows that they
-        need at least.
-    window : int
-        The most rows of the input that a row of the result needs; with ``align``, as many rows as that.
-    align : int
-        Rows of the result are made from a multiple of it on.
-    bytes_per_value : float
-        The device's memory beside the rows of the input, at most, in bytes for each value of them.
-    around : callable
-        ``(images)`` → the same, rows of the input, and before and behind them rows beyond the input's ends, which the
-        pass needs as well.
-    columns : callable, optional
-        As ``needs``, for columns. Without it those of the result depend on all.
-    """
-
-    shape: tuple[int, int, int]
-    needs: Callable[[int, int], tuple[int, int]]
-    make: Callable[[Gpu, Image, int, int], Image]
-    window: int = 1
-    align: int = 1
-    bytes_per_value: float = 4.0
-    around: Callable[[Iterable[Image]], Iterable[Image]] = lambda images: images
-    columns: Callable[[int, int], tuple[int, int]] | None = None
-
-
-class Turn(NamedTuple):
-    """A turn of a picture: pixels change their places, and no value changes.
-
-    Attributes
-    ----------
-    orientation : int
-        EXIF's orientation that asks for this turn, 1 to 8.
-    leaves : int, optional
-        The orientation that the picture has then. The default is the one that it had.
-    """
-
-    orientation: int
-    leaves: int | None = None
-
-    @property
-    def keeps_rows(self) -> bool:
-        """Whether each row of the result is made of the same row."""
-        return self.orientation <= 2
-
-    @property
-    def transposes(self) -> bool:
-        """Whether rows of the result are made of columns."""
-        return self.orientation >= 5
-
-    @property
-    def backwards(self) -> bool:
-        """Whether the first row of the result is made of the last row or column."""
-        return self.orientation in (3, 4, 7, 8)
-
-    @property
-    def mirrors(self) -> bool:
-        """Whether the first column of the result is made of the last column or row."""
-        return self.orientation in (2, 3, 6, 7)
-
-    def shape(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Returns the shape (planes, height, width) of a picture of this shape after the turn."""
-        planes, height, width = shape
-        return (planes, width, height) if self.transposes else shape
-
-
-class Spectral(NamedTuple):
-    """A filter as a product of spectra, which by rows is done in sweeps over a spool: along rows, and down columns.
-
-    Beyond its end a picture goes on mirrored as far as the middle of what the transform has left, and from there on as
-    it does before its beginning.
-
-    Attributes
-    ----------
-    size : (rows, columns)
-        Those of the transform.
-    products : tuple of callables
-        ``(gpu, values, first)``: multiplies columns of half a spectrum (1, rows, columns), from ``first`` on, in place.
-        Behind each product there is a transform back.
-    place : (row, column), optional
-        Where the picture itself takes the place of what was made of it, before the last product.
-    alpha : bool
-        Whether alpha is filtered as colours are. Otherwise it stays as it is.
-    finished : callable
-        ``(gpu, image) → image``: what is done to rows of the result at last.
-    bytes_per_column, fixed_bytes : float
-        The device's memory that products take for a column, and for all together.
-    """
-
-    size: tuple[int, int]
-    products: tuple[Callable[[Gpu, Image, int], object], ...]
-    place: tuple[int, int] | None = None
-    alpha: bool = False
-    finished: Callable[[Gpu, Image], Image] = lambda _gpu, image: image
-    bytes_per_column: float = 0.0
-    fixed_bytes: float = 0.0
-
-    @property
-    def column(self) -> int:
-        """Bytes of a column of the spectrum of a plane."""
-        return 8 * self.size[0]
-
-    def spooled(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Returns the shape of what is kept between the sweeps over a picture (planes, height, width): complex64.
-
-        With a ``place`` the picture itself is behind the spectra, two values in each number.
-        """
-        planes, height, _ = shape
-        again = len(self.products) > 1
-        return planes * (2 if again else 1), self.size[0] if again else height, self.size[1] // 2 + 1
+    check(params)
 
 
 @dataclass(frozen=True)
@@ -265,16 +131,9 @@ class Operation:
         What it wants and gives; ``(params) → Traits`` where that depends on the parameters.
     identity : callable, optional
         ``(params)`` → whether the result is the input itself. Without this function it never is.
-    reach : callable, optional
-        ``(gpu, shape, params)`` → how many pixels away a pixel of the input has an effect, for planes of this shape.
-        Without this function a value that is not finite stays where it is, or is repaired.
-    halo : callable, optional
-        ``(gpu, shape, params)`` → how many rows above and below a row of the result depends on, for planes of this
-        shape; infinity if it is all. The function then takes Images that are a part of a picture. Without it, only
-        what has a ``stage`` does.
-    around : callable
-        ``(params)`` → whether the first and the last rows of an image are neighbours for it. The ``halo`` then is that
-        of a taller image; a part of it begins above row 0, or ends below the last row.
+    reach : callable
+        ``(gpu, shape, params)`` → the :class:`Reach` of pixels, for planes of this shape. Where a row does not depend
+        on all rows, ``function`` takes Images that are a part of a picture.
     fixed_bytes : callable, optional
         ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go. Where all
         rows are needed at once: bytes that are taken in addition to the traits'.
@@ -289,9 +148,6 @@ class Operation:
         if it is none. By rows a spool keeps its spectra.
     whole : mapping of str to tuple
         Of parameters, the values with which the step may need all rows at once, for :meth:`words`.
-    gathers : str, optional
-        The parameter, of the kind :class:`Files`, that takes the inputs behind the first one: all inputs of a command
-        make one output. Without it each input has its own.
     writes : bool
         Whether the step is there to show all of its input to whoever runs the chain.
     measure : callable, optional
@@ -307,8 +163,9 @@ class Operation:
         colours and channels, in a space. It then joins the launch that reads its result.
     joins : callable, optional
         ``(params)`` → whether ``function`` and ``ends`` take the argument ``stages``, which are done as they read.
-    check : callable, optional
-        ``(params)``: raises an error for what only reading files or computing can tell to be wrong.
+    check : callable
+        ``(params)``: raises an error for what only reading files or computing can tell to be wrong. Without this
+        function the pictures that parameters name are read.
     prepare : callable, optional
         ``(gpu, params, target)``: makes what depends on parameters alone, such as weights of a kernel image, and keeps
         it; refuses parameters that do not suit the target of the last step, which is None for others.
@@ -329,9 +186,7 @@ class Operation:
     function: Callable[..., Image]
     traits: Traits | Callable[[Any], Traits] = field(default_factory=Traits)
     identity: Callable[[Any], bool] = lambda _params: False
-    reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
-    halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
-    around: Callable[[Any], bool] = lambda _params: False
+    reach: Callable[[Gpu, tuple[int, int, int], Any], Reach] = lambda _gpu, _shape, _params: Reach()
     fixed_bytes: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     together: Callable[[Any], Together | None] = lambda _params: None
@@ -339,17 +194,21 @@ class Operation:
     turn: Callable[[Any, int], Turn | None] | None = None
     spectral: Callable[[Gpu, tuple[int, int, int], Any], Spectral | None] = lambda _gpu, _shape, _params: None
     whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    gathers: str | None = None
     writes: bool = False
     ends: Callable[..., Stored] | None = None
     stage: Callable[[Any, int, int, Space], Stage] | None = None
     joins: Callable[[Any], bool] = lambda _params: False
-    check: Callable[[Any], object] = lambda _params: None
+    check: Callable[[Any], object] = _check_pictures
     prepare: Callable[[Gpu, Any, Target | None], object] = lambda _gpu, _params, _target: None
     settled: Callable[[Any, Any], Params] = lambda params, _dtype: params
     cases: tuple[Params, ...] = ()
     examples: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def gathers(self) -> str | None:
+        """The parameter that takes the inputs behind the first one: all inputs of a command then make one output."""
+        return next((name for name, kind in kinds(self.params).items() if isinstance(kind, Files)), None)
 
     @property
     def about(self) -> str:
@@ -370,6 +229,7 @@ class Operation:
 
 
 def operation_of(params: Params) -> Operation:
-    """Returns the record that parameters belong to: it stands in their module."""
-    found: Operation = sys.modules[type(params).__module__].OPERATION
-    return found
+    """Returns the record that parameters belong to: it stands in their module, or in that of its name in ops."""
+    module = type(params).__module__
+    found: Operation | None = getattr(sys.modules[module], "OPERATION", None)
+    return found or operation(module.rpartition(".")[2])

@@ -12,15 +12,16 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .chain import Chain
 from .errors import ParameterError
 from .operation import Operation, Params, Traits, operation_of
 from .pixels.colour import LINEAR, Colour
-from .space import Space, Stored, conversion, converted, is_direct
+from .pixels.conversion import conversion, converted, is_direct
+from .space import Space, Stored
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from .chain import Chain
     from .gpu import Gpu
     from .image import Image
     from .pixels.coding import Decoding
@@ -69,11 +70,9 @@ class Plan(NamedTuple):
     several: bool = False
     light: Colour = LINEAR
 
-    def reach(self, gpu: Gpu, shape: tuple[int, ...]) -> float:
-        """Returns how many pixels away a pixel of the input has an effect on the result."""
-        return sum(
-            step.operation.reach(gpu, shape, step.params) for step in self.steps if step.operation.reach
-        )
+    def reach(self, gpu: Gpu, shape: tuple[int, int, int]) -> float:
+        """Returns how many pixels away a value of the input that is not finite spoils the result."""
+        return sum(step.operation.reach(gpu, shape, step.params).spoiled for step in self.steps)
 
     def settled(self, output: Target) -> Plan:
         """Returns the plan with values for what its parameters leave open until the output's depth is known."""
@@ -85,11 +84,6 @@ class Plan(NamedTuple):
     def keeps_range(self) -> bool:
         """Whether values of 0 … 1 stay there, but for overshoot."""
         return all(step.traits.keeps_range for step in self.steps)
-
-    @property
-    def spreads(self) -> bool:
-        """Whether a step may take a pixel's value to other pixels."""
-        return any(step.operation.reach is not None for step in self.steps)
 
 
 def plan(steps: Iterable[Params], space: str = "auto", light: Colour = LINEAR) -> Plan:

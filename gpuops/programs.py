@@ -21,7 +21,7 @@ import pyopencl as cl
 
 import clkernels
 
-from .device import drivers, pocl
+from .device import pocl, processor
 from .device import store as cache
 from .errors import DeviceError, FileError
 from .process import standard_error
@@ -229,7 +229,7 @@ class Programs:
             device.driver_version,
             device.version,
         )
-        return "\0".join((*parts, cl.VERSION_TEXT, drivers.cpu_identity() if self.gpu.limits.is_cpu else ""))
+        return "\0".join((*parts, cl.VERSION_TEXT, processor.identity() if self.gpu.limits.is_cpu else ""))
 
 
 class _WarningFilters:

@@ -1,20 +1,17 @@
-"""What the values of an image are, and the one converter between steps that want different values."""
+"""What the values of an image are, and those of a result on its way to a file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from .errors import ParameterError
 from .pixels.colour import LINEAR, Colour
-from .pixels.primaries import ColourError
 
 if TYPE_CHECKING:
     from .image import Image
     from .pixels.coding import Encoding
-    from .pixels.pointwise import Stage
 
 
 @dataclass(frozen=True)
@@ -93,70 +90,3 @@ class Stored:
     space: Space
     written: Colour | None = None
     orientation: int | None = None
-
-
-def converted(image: Image, colour: Colour, *, premultiplied: bool) -> Image:
-    """Returns planes in another colour space, or with colours multiplied by alpha or not; the Image itself if they are.
-
-    Between spaces that :func:`is_direct` knows nothing of, the way goes by linear Rec. 709 light, through the curves
-    and matrices of :mod:`gpuops.pixels.light` and :mod:`gpuops.pixels.targets`. Raises ParameterError for a space that
-    has no formula.
-    """
-    from .pixels import light
-    from .pixels.coding import Encoding
-    from .pixels.pointwise import each
-
-    space = image.space
-    if not is_direct(space.colour, colour):
-        floats = Encoding(np.dtype(np.float32), unpremultiply=space.premultiplied)
-        image = light.of_planes(image, space.colour, floats, levels=space.levels)
-        image.space = replace(space, colour=LINEAR, premultiplied=False, levels=None)
-        if not colour.is_rec709 or not colour.plain:
-            image, _ = each(image.gpu, image, [_to(colour)])
-            image.space = replace(space, colour=colour, premultiplied=False, levels=None)
-        return converted(image, colour, premultiplied=premultiplied)
-    stage, wanted = conversion(space, colour, alpha=image.alpha, premultiplied=premultiplied)
-    if stage is None:
-        return image
-    result, _ = each(image.gpu, image, [stage])
-    result.space = wanted
-    return result
-
-
-def is_direct(before: Colour, after: Colour) -> bool:
-    """Says whether :func:`conversion` leads from a space to another: they differ by sRGB's curve at most."""
-    return before == after or (before.plain and after.plain and before.matrix == after.matrix)
-
-
-def _to(colour: Colour) -> Stage:
-    from .pixels.targets import stage
-
-    try:
-        return stage(colour)
-    except ColourError as error:
-        raise ParameterError(f"the image's colour space {error}: work in --space linear") from None
-
-
-def conversion(
-    space: Space, colour: Colour, *, alpha: bool, premultiplied: bool
-) -> tuple[Stage | None, Space]:
-    """Returns the function of a pixel that :func:`converted` applies, None if nothing changes, and the space after it.
-
-    The colour spaces are such as :func:`is_direct` says.
-    """
-    from .pixels.pointwise import Stage
-
-    premultiplied, before = premultiplied and alpha, space.premultiplied and alpha
-    wanted = replace(space, colour=colour, premultiplied=premultiplied)
-    curved = colour != space.colour
-    parts = {
-        # Colours change their curve only as they are without alpha.
-        "STRAIGHTEN": before and (curved or not premultiplied),
-        "LIGHT_TO_SRGB": curved and not colour.linear,
-        "SRGB_TO_LIGHT": curved and colour.linear,
-        "MULTIPLY": premultiplied and (curved or not before),
-    }
-    if not any(parts.values()):
-        return None, wanted
-    names = tuple(part for part, on in parts.items() if on)
-    return Stage("convert", "converted", parts=names, exact=curved), wanted

@@ -18,9 +18,10 @@ from gpuops.ops.sharpen import SharpenParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.region import Region
 from gpuops.pixels.colour import LINEAR, SRGB, of_primaries
+from gpuops.pixels.conversion import converted
 from gpuops.pixels.curves import Parametric as Curve
 from gpuops.pixels.primaries import NAMED
-from gpuops.space import Space, converted
+from gpuops.space import Space
 
 from .choices import some
 from .reference.colour import srgb_light, srgb_signal

@@ -109,6 +109,10 @@ def test_values_are_completed() -> None:
     assert answered("blur", "a.png", "-o", "") == [("file", "")]
     assert answered("blur", "a.png", "--sigma", "") == []
     assert answered("bloom", "a.png", "--threshold", "v") == []  # it is a number there
+    assert answered("blur", "a.png", "--border=wr") == [("plain", "wrap"), ("plain", "wrap-x")]
+    assert ("plain", "wrap") in answered("blur", "a.png", "--border", "=")
+    assert answered("blur", "a.png", "--overwrite", "ph") == [("file", "ph")]
+    assert answered("bench", "fft", "") == []
     assert answered("dwt", "a.png", "--threshold", "v") == [("plain", "visu")]
     assert answered("tonemap", "a.exr", "--operators", "agx,DRA") == [("plain", "agx,drago")]
     assert answered("help", "blu") == [("plain", "blur")]

@@ -17,7 +17,18 @@ from typing import Any
 
 import pytest
 
-from gpuops.device import DeviceInfo, canary, choose, drivers, list_devices, pocl, probe, rank, select
+from gpuops.device import (
+    DeviceInfo,
+    canary,
+    choose,
+    drivers,
+    list_devices,
+    pocl,
+    probe,
+    processor,
+    rank,
+    select,
+)
 from gpuops.device import store as cache
 from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
 
@@ -339,7 +350,7 @@ def test_verdict_is_remembered_by_device_and_driver(fresh, child, monkeypatch) -
     ):
         changed()
         assert child.runs == runs
-    monkeypatch.setattr(drivers, "cpu_identity", lambda: "another machine with the same home")
+    monkeypatch.setattr(processor, "identity", lambda: "another machine with the same home")
     verdict()
     assert child.runs == 7
 
@@ -530,7 +541,7 @@ def test_vendor_folder_is_repaired(fresh) -> None:
     ],
 )
 def test_intel_runtime_is_told_what_amd_can_do(monkeypatch, vendor, flags, target) -> None:
-    monkeypatch.setattr(drivers, "cpu", lambda: {"vendor_id": vendor, "flags": flags})
+    monkeypatch.setattr(processor, "described", lambda: {"vendor_id": vendor, "flags": flags})
     monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "x")  # so that it is restored
     monkeypatch.delenv("CL_CONFIG_CPU_TARGET_ARCH")
     drivers._tune_intel("libpocl.so /lib/libintelocl.so")

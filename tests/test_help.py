@@ -13,7 +13,7 @@ from typing import Any
 import click
 import numpy as np
 import pytest
-from clpix import help_page, options
+from clpix import help_page, options, shared
 from clpix.commands import Strict, leaves
 from clpix.main import COMMANDS as LISTED
 from clpix.main import cli
@@ -109,7 +109,7 @@ def test_every_option_is_on_its_page_once(path) -> None:
 
 
 def test_every_shared_option_is_in_one_group() -> None:
-    grouped = [name for names in options.GROUPS.values() for name in names]
+    grouped = [name for names in shared.GROUPS.values() for name in names]
     assert sorted(grouped) == sorted([*(option.name or "" for option in options.all_shared()), "help"])
 
 
@@ -170,7 +170,7 @@ def test_help_on_shared_options(clpix, wide) -> None:
     run = clpix("help", "options")
     for option in options.all_shared():
         assert all(name in run.out for name in option.opts)
-    assert all(f"{title}:" in run.out for title in options.GROUPS)
+    assert all(f"{title}:" in run.out for title in shared.GROUPS)
     assert max(map(len, run.out.splitlines())) <= 80
 
 

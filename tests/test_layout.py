@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 import gpuops
 from gpuops import files
@@ -14,6 +18,17 @@ ROOT = Path(__file__).parent.parent
 LONGEST = 400
 # Modules beside gpuops' rooms, at most.
 FLAT = 15
+# How operations are computed.
+FAMILIES = ("fourier", "wavelets", "filters", "tone", "glow", "metrics", "pixels", "ocio")
+# Modules that import each other: these are to become none.
+CIRCLES = [
+    {"gpuops.batch.item", "gpuops.batch.job", "gpuops.batch.output"},
+    {"gpuops.files.addresses", "gpuops.files.places"},
+    {
+        "gpuops.files.by_imageio", "gpuops.files.frames", "gpuops.files.pictures", "gpuops.files.video",
+        "gpuops.files.video_frames",
+    },
+]  # fmt: skip
 
 
 def test_files_are_small() -> None:
@@ -43,3 +58,76 @@ def test_what_is_imported_on_its_first_use_is_there() -> None:
     for package in (gpuops, files):
         assert set(package._LAZY) <= set(package.__all__)
         assert [name for name in package._LAZY if not hasattr(package, name)] == []
+
+
+def modules() -> dict[str, Path]:
+    """The files of all modules, by the names that they are imported by."""
+    found = {}
+    for folder, package in (("cli", "clpix"), ("gpuops", "gpuops"), ("clkernels", "clkernels")):
+        for path in (ROOT / folder).rglob("*.py"):
+            parts = (package, *path.relative_to(ROOT / folder).with_suffix("").parts)
+            found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+def run_time_imports(name: str, known: dict[str, Path]) -> set[str]:
+    """The modules of ours that a module imports, also within its functions, but not for types alone."""
+
+    def named(node: ast.AST) -> Iterator[str]:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            return
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = name.split(".") if known[name].name == "__init__.py" else name.split(".")[:-1]
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            within = {f"{module}.{alias.name}" for alias in node.names}
+            yield from within & known.keys() or {module}
+        for below in ast.iter_child_nodes(node):
+            yield from named(below)
+
+    return (set(named(ast.parse(known[name].read_text()))) & known.keys()) - {name}
+
+
+@pytest.fixture(scope="module")
+def imports() -> dict[str, set[str]]:
+    known = modules()
+    found = {name: run_time_imports(name, known) for name in known}
+    assert "gpuops.filters.blur" in found["gpuops.ops.blur"]  # which it does within a function
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rooms", "barred"),
+    [
+        (("gpuops", "clkernels"), ("clpix",)),
+        (("clkernels",), ("gpuops",)),
+        (tuple(f"gpuops.{family}" for family in (*FAMILIES, "tiles", "params", "files", "device")), ("gpuops.ops",)),
+        (("gpuops.ops", "gpuops.tiles", *(f"gpuops.{family}" for family in FAMILIES)), ("gpuops.batch",)),
+        (("gpuops.tiles",), ("gpuops.operation", "gpuops.chain")),
+        (tuple(f"clpix.{path.stem}" for path in (ROOT / "cli").glob("[a-z]*.py")), ("clpix.main",)),
+    ],
+    ids=["program", "kernels", "operations", "jobs", "tiles", "entry point"],
+)  # fmt: skip
+def test_imports_go_one_way(imports, rooms, barred) -> None:
+    def within(name: str, rooms: tuple[str, ...]) -> bool:
+        return any(f"{name}.".startswith(f"{room}.") for room in rooms)
+
+    assert any(within(name, rooms) for name in imports)
+    assert [
+        f"{name} imports {other}"
+        for name, others in imports.items()
+        if within(name, rooms)
+        for other in others
+        if within(other, barred)
+    ] == []
+
+
+def test_no_modules_import_each_other(imports) -> None:
+    circles = {name: circle for circle in CIRCLES for name in circle}
+    graph = {name: others - circles.get(name, set()) for name, others in imports.items()}
+    TopologicalSorter(graph).prepare()  # raises an error that names the circle
+    for circle in CIRCLES:
+        with pytest.raises(CycleError):
+            TopologicalSorter({name: imports[name] & circle for name in circle}).prepare()

@@ -26,7 +26,7 @@ from gpuops.operation import Choice, Given, Number, Operation, Params, kinds, op
 from gpuops.ops import OPERATIONS, operation
 from gpuops.ops.convolve import ConvolveParams
 from gpuops.params.files import FileOperand
-from gpuops.space import converted
+from gpuops.pixels.conversion import converted
 
 from .choices import pairs
 from .reference.images import on
@@ -174,7 +174,7 @@ def test_values_that_are_not_finite_are_said(gpu, clpix, cases, name, tmp_path) 
     for params in cases(name)[:1]:
         run = clpix(name, tmp_path / "in.exr", *options(params), "-o", tmp_path / "out.exr")
         assert run.code == 0
-        spread = bool(found.reach and found.reach(gpu, (3, 9, 9), params))
+        spread = found.reach(gpu, (3, 9, 9), params).spoiled > 0
         assert ("3 values are NaN or infinite" in run.err) == spread
 
 
@@ -195,7 +195,7 @@ def test_what_is_declared_is_so(opened, rng, cases, name) -> None:
         assert report.peak_device_bytes - before <= (
             1.3 * traits.bytes_per_value * x.size + traits.fixed_bytes + (64 << 10)
         )
-        reach = found.reach(gpu, x.shape, params) if found.reach else 0
+        reach = found.reach(gpu, x.shape, params).spoiled
         if traits.kind not in ("pointwise", "local") or math.isinf(reach) or result.shape != image.shape:
             continue
         changed = found.function(gpu, on(gpu, y, alpha=False), params).numpy() != result.numpy()

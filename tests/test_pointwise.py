@@ -16,9 +16,10 @@ from gpuops.ops.grade import GradeParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding, losses, on_device
 from gpuops.pixels.colour import LINEAR
+from gpuops.pixels.conversion import conversion
 from gpuops.pixels.pointwise import Stage, each
 from gpuops.plan import operation_of
-from gpuops.space import Space, conversion
+from gpuops.space import Space
 
 from . import test_grade
 from .choices import pairs, thinned

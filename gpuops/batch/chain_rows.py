@@ -171,7 +171,8 @@ class ChainRows:
     def _footprint(self) -> Footprint | None:
         """Where values that are not finite spoil the result. Integers are finite."""
         is_float = self.strips.picture.pixels.dtype.kind == "f"
-        return footprint(self.schedule) if is_float and self.schedule.plan.spreads else None
+        spreads = is_float and self.schedule.plan.reach(self.item.gpu, self.schedule.shape)
+        return footprint(self.schedule) if spreads else None
 
     def _rows(self, number: int) -> int:
         """Returns how many rows a segment reads at a time."""

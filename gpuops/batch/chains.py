@@ -177,7 +177,7 @@ def _write(item: Item, opened: Opened, asides: Sequence[str]) -> None:
         _note(item, text, goals)
     for writer in writers:
         writer.warn()
-    item.warn_of_spread(schedule.plan.reach(gpu, schedule.shape) if schedule.plan.spreads else 0)
+    item.warn_of_spread(schedule.plan.reach(gpu, schedule.shape))
 
 
 def prepare(item: Item, todo: Plan) -> None:

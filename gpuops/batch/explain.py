@@ -67,7 +67,7 @@ def _values(todo: Plan) -> str:
 
 def _step(at: ScheduledStep) -> str:
     step, traits = at.step, at.step.traits
-    reach = step.operation.reach(at.gpu, at.shape, step.params) if step.operation.reach else 0
+    reach = at.reach.spoiled
     words = [traits.kind, "light" if traits.space == "light" else "stored values"]
     if traits.space != "stored":
         words.append("premultiplied" if traits.premultiplied else "straight")

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
 from gpuops import notes
-from gpuops.device import cache, pocl, probe, store
+from gpuops.device import cache, pocl, probe, processor, store
 from gpuops.errors import DeviceError, byte_count
 from gpuops.files.drafts import draft_folder
 from gpuops.process import memory
@@ -182,27 +181,9 @@ def intel_library() -> str | None:
     return None  # pip install --target drops libraries
 
 
-def cpu() -> dict[str, str]:
-    """Returns Linux's entries for the first processor: vendor_id, model name, flags."""
-    text = ""
-    with contextlib.suppress(OSError), open("/proc/cpuinfo", "rb") as file:
-        text = (
-            file.read(8192).partition(b"\n\n")[0].decode(errors="replace")
-        )  # the whole file takes long on big machines
-    pairs = (line.partition(":") for line in text.splitlines())
-    return {key.strip(): value.strip() for key, _, value in pairs}
-
-
-def cpu_identity() -> str:
-    """Returns all that code built for this CPU depends on. Clouds give different CPUs the same name."""
-    read = cpu()
-    target = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "")
-    return cache.digest([platform.machine(), read.get("model name", ""), read.get("flags", ""), target])
-
-
 def _tune_intel(libraries: str) -> None:
     """Tells Intel's runtime what an AMD CPU can do; otherwise some versions build far slower code."""
-    read = cpu()
+    read = processor.described()
     flags = set(read.get("flags", "").split())
     if "intelocl" in libraries and read.get("vendor_id") == "AuthenticAMD" and "avx2" in flags:
         wide = flags >= {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}

@@ -42,12 +42,12 @@ _verdicts: dict[str, Verdict] = {}
 
 def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False) -> Verdict:
     """Whether a device works: from the cache, or by trying. `ordinal` counts devices that look the same."""
-    from gpuops.device import drivers, pocl
+    from gpuops.device import pocl, processor
 
     key = {
         "platform": [info.platform, platform_version],
         "device": [info.name, info.driver, info.version, info.compute_units, ordinal],
-        "machine": drivers.cpu_identity() if info.kind == "cpu" else "",
+        "machine": processor.identity() if info.kind == "cpu" else "",
         "program": program(),
     }
     name = cache.digest(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -16,6 +16,7 @@ from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.files import FileOperand
 from ..params.kinds import Params, kinds
+from ..params.notations import File, Files
 from ..pixels.primaries import REC709_LUMINANCE
 from .lut import read_lut
 from .pictures import read, read_stream
@@ -137,10 +138,23 @@ def _rows_like(image: Image, operand: FileOperand, use: str) -> Picture:
     return rows.take(first, first + image.shape[1])
 
 
-def check(operand: FileOperand) -> None:
-    """Raises FileError for a file that is no picture, as far as that can be told without reading all of a large one."""
-    if _large(operand) is None:
-        picture(operand)
+def _pictures(params: Params) -> Iterator[tuple[FileOperand, bool]]:
+    """Yields the pictures that parameters name, and whether each is laid on the image."""
+    for name, kind in kinds(type(params)).items():
+        if isinstance(kind, File | Files) and kind.metavar == "IMAGE":
+            given = getattr(params, name)
+            for operand in given if isinstance(given, tuple) else filter(None, (given,)):
+                yield operand, kind.alike
+
+
+def check(params: Params) -> None:
+    """Reads the pictures that parameters name, so that their errors are told before any work.
+
+    Of a large one that is laid on the image, and comes by rows, no more is read than tells that it is a picture.
+    """
+    for operand, alike in _pictures(params):
+        if not alike or _large(operand) is None:
+            picture(operand)
 
 
 def check_places(image: Picture, steps: Iterable[tuple[Params, str]]) -> None:
@@ -152,19 +166,15 @@ def check_places(image: Picture, steps: Iterable[tuple[Params, str]]) -> None:
     for params, kind_of_step in steps:
         if kind_of_step == "geometry":
             return
-        for name, kind in kinds(type(params)).items():
-            given = getattr(params, name) if getattr(kind, "alike", False) else None
-            for operand in given if isinstance(given, tuple) else filter(None, (given,)):
-                found = _large(operand)
-                other = picture(operand) if found is None else found.picture
-                if (other.width, other.height) == (
-                    image.width,
-                    image.height,
-                ) and other.window != image.window:
-                    raise ParameterError(
-                        f"{operand} has its pixels {other.place}, and the image {image.place}: "
-                        "write both as TIFF first, which has no windows, to lay them on each other"
-                    )
+        for operand in (operand for operand, alike in _pictures(params) if alike):
+            found = _large(operand)
+            other = picture(operand) if found is None else found.picture
+            same_size = (other.width, other.height) == (image.width, image.height)
+            if same_size and other.window != image.window:
+                raise ParameterError(
+                    f"{operand} has its pixels {other.place}, and the image {image.place}: "
+                    "write both as TIFF first, which has no windows, to lay them on each other"
+                )
 
 
 def _strips(operand: FileOperand) -> Strips:
@@ -199,10 +209,11 @@ def _planes_like(
 ) -> tuple[Image, int]:
     """Returns the planes, and the number of colours that the picture has."""
     from ..pixels.coding import Decoding, on_device, unpack
+    from ..pixels.conversion import converted
     from ..pixels.light import readable
     from ..pixels.primaries import ColourError
     from ..pixels.targets import check as check_formula
-    from ..space import Space, converted
+    from ..space import Space
 
     wanted = image.space.colour
     if found.colour == wanted and not wanted.narrow:  # whose black is at other fractions in another depth

@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
 from ..metrics.statistics import statistics
-from ..ops.blur import BlurParams
+from ..params.blur import BlurParams
 from .blur import blur
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like, two_ended
-from ..ops.blur import LEAST_MULTIRATE, BlurParams
+from ..params.blur import LEAST_MULTIRATE, BlurParams
+from ..passes import Reach
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from . import separable
 from .both_axes import NEAR
@@ -131,24 +132,18 @@ def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
     return coarse.is_coarser(shape, params.sigma, params.border)
 
 
-def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
-    """Returns how many pixels away, at most, a value that is not finite spoils the result, for planes of ``shape``."""
-    if params.kind in ("median", "bilateral"):  # the value is one of many in a window, or has no weight
-        return 0
+def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> Reach:
+    """Returns how far values have an effect, for planes of ``shape``."""
     if params.method == "recursive":
-        return math.inf
+        return Reach(spoiled=math.inf)
     if _coarse(gpu, shape, params):
         from . import multirate
 
-        return multirate.reach(gpu, shape, params.sigma, params.border)
-    return max(params.radii)
-
-
-def halo(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
-    """Returns how many rows above and below a row of the result depends on, for planes of ``shape``."""
-    if params.method == "recursive":
-        return math.inf
-    return reach(gpu, shape, params) if _coarse(gpu, shape, params) else params.radii[0]
+        far = multirate.reach(gpu, shape, params.sigma, params.border)
+        return Reach(far, far)
+    # A median's value is one of many in a window, and what is not finite has no weight for the bilateral filter.
+    repaired = params.kind in ("median", "bilateral")
+    return Reach(params.radii[0], 0 if repaired else max(params.radii))
 
 
 @two_ended

@@ -24,7 +24,7 @@ from math import ceil, floor
 import numpy as np
 import numpy.typing as npt
 
-from ..ops.blur import ENOUGH, gaussian
+from ..params.blur import ENOUGH, gaussian
 from ..params.border import by_axis
 
 Two = tuple[float, float]

@@ -12,8 +12,8 @@ from ..gpu import Kernel
 from ..image import Image
 from ..notes import note
 from ..operands import on_device, shaped_like, two_ended
-from ..ops.convolve import ConvolveParams
 from ..params.border import define
+from ..params.convolve import ConvolveParams
 from ..pixels.coding import unpack
 from ..pixels.light import readable
 from ..tiles.planes import planewise

@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
 from ..operands import on_device, shaped_like, two_ended
-from ..ops.blur import MAX_MEDIAN as LARGEST
+from ..params.blur import MAX_MEDIAN as LARGEST
 from ..params.border import border_name, define
 from .median_merges import merges, network, sorting
 

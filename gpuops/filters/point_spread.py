@@ -7,7 +7,7 @@ from math import ceil, cos, radians, sin
 import numpy as np
 import numpy.typing as npt
 
-from ..ops.blur import BlurParams
+from ..params.blur import BlurParams
 
 Weights = npt.NDArray[np.float64]
 

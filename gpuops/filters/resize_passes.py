@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..operation import Pass
+from ..passes import Pass
 from ..rows.window import rows_of
 from .resampling import ResampledAxis, weights
 from .resize import across_first, aligned, resized

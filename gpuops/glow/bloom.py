@@ -13,9 +13,9 @@ from ..filters.convolve import Weights, convolve, kernel_for
 from ..image import Image
 from ..notes import note
 from ..operands import check_colours
-from ..ops.bloom import BloomParams
-from ..ops.tonemap import TonemapParams
+from ..params.bloom import BloomParams
 from ..params.lut import LutParams
+from ..params.tonemap import TonemapParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tone import operators, tonemap
 from . import mip as bloom_mip

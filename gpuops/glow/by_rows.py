@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..operation import Measure, Operation, Params, Pass, Traits
-from ..rows.passes import with_halo
+from ..rows.halo import with_halo
 from ..rows.window import rows_of
 from .bloom import warn_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 Shape = tuple[int, int, int]
 

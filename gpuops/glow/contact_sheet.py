@@ -13,7 +13,7 @@ from ..files import upright
 from ..image import Image
 from ..operands import check_colours
 from ..operation import operation_of
-from ..ops.bloom import BloomParams
+from ..params.bloom import BloomParams
 from ..params.contact_sheet import GlowSheetParams
 from ..pixels.coding import Encoding, pack
 from ..tone.contact_sheet import Pixels, SheetTile, compose, signed, tile, tile_size

@@ -16,7 +16,7 @@ from ..filters.coarse import Left
 from ..filters.decimate import decimated
 from ..filters.interpolate import interpolated
 from ..image import Image
-from ..ops.blur import BlurParams
+from ..params.blur import BlurParams
 from ..tiles.planes import in_turn, planewise
 from ..tiles.rectangles import cut
 from .octaves import octaves
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..filters.grids import Grids
     from ..gpu import Gpu
     from ..image import Part
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
     Octaves = list[tuple[float, float]]
 

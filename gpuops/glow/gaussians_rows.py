@@ -14,7 +14,7 @@ import numpy as np
 from ..filters import coarse
 from ..filters.blur import reach
 from ..filters.decimate import decimated
-from ..ops.blur import BlurParams
+from ..params.blur import BlurParams
 from ..tiles.rectangles import copy
 from . import gaussians
 from .bloom import composite, light_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..filters.grids import Grids
     from ..gpu import Gpu
     from ..image import Image
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 # Bytes for each value of a part: those of light, the glow, a Gaussian, what it takes itself, and the result.
 _BYTES_PER_VALUE = 24.0
@@ -37,7 +37,7 @@ def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
     narrow = gaussians.narrow(params, shape)
     blurs = (BlurParams((sigma, sigma), border=params.border) for sigma, _ in narrow)
     window = ceil(coarse.TAPS * coarse.LARGEST) if gaussians.wide(params, shape) else 0
-    return max(window, 0, *(ceil(reach(gpu, shape, blur)) for blur in blurs))
+    return max(window, 0, *(ceil(reach(gpu, shape, blur).spoiled) for blur in blurs))
 
 
 def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:

@@ -13,7 +13,7 @@ from .by_rows import Coarse, Shape
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 # Bytes for each value of a part that are there at a time: light, the glow and what a transform takes, and the result.
 _BYTES_PER_VALUE = 32.0

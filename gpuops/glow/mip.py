@@ -19,7 +19,7 @@ from .octaves import columns, levels
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 # Bytes of local memory that a device needs to read and write pixels directly.
 _LOCAL = 32768

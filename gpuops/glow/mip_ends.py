@@ -9,7 +9,7 @@ from ..image import Image
 from ..tone.operators import Vector
 
 if TYPE_CHECKING:
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
     from ..pixels.coding import Decoding, Encoding
 
 

@@ -17,7 +17,7 @@ from .mip_ends import Ends, finest, halved, knee
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu, Kernel, Sources
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 # Work-items of a group.
 _ITEMS = 128

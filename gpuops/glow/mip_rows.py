@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..image import Image
-from ..rows.passes import beside
+from ..rows.halo import beside
 from ..tiles.rectangles import copy, cut
 from . import mip
 from .bloom import composite, light_of, stretched
@@ -23,7 +23,7 @@ from .octaves import columns, levels
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 # The share of the device's memory that the coarse level and all that are coarser may take.
 _SHARE = 1 / 4

@@ -10,7 +10,7 @@ from .mip_ends import Ends, finest, knee
 
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 
 def down(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..ops.bloom import BloomParams
+from ..params.bloom import BloomParams
 
 # The number of Gaussians in the glow; each is half as wide as the one before.
 OCTAVES = 8

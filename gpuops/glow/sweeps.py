@@ -13,7 +13,7 @@ from .by_rows import Shape, shown
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..ops.bloom import BloomParams
+    from ..params.bloom import BloomParams
 
 
 def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> float:

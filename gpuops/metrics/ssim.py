@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..image import Image
 from ..operands import Operand
-from ..ops.blur import BlurParams
+from ..params.blur import BlurParams
 from .moments import MomentGroups, kernel_of, table_of
 from .pairs import data_range_of, operands, same_shape
 

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Number, Operation, Params, Spectral, Traits, Whole, parameter
+from ..operation import Choice, Number, Operation, Params, Reach, Spectral, Traits, Whole, parameter
 from .blur import BlurParams
 
 if TYPE_CHECKING:
@@ -172,22 +172,15 @@ def _identity(params: DeconvolveParams) -> bool:
     return none or not any(params.blur().radii)
 
 
-def _reach(gpu: Gpu, shape: tuple[int, ...], params: DeconvolveParams) -> float:
+def _reach(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> Reach:
     from ..filters.blur import reach
 
     if params.method == "wiener":
-        return inf
-    # The first of the blurs is that of flat light.
-    return (2 * int(params.iterations) - 1) * reach(gpu, shape, _summed(gpu, params))
-
-
-def _halo(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> float:
-    if params.method == "wiener":
-        return inf
-    from ..filters.blur import halo
-
-    # Also the blur of flat light may be rounded otherwise where a part of the picture ends.
-    return 2 * int(params.iterations) * halo(gpu, shape, _summed(gpu, params))
+        return Reach(spoiled=inf)
+    rows, spoiled, _ = reach(gpu, shape, _summed(gpu, params))
+    times = 2 * int(params.iterations)
+    # The first of the blurs is that of flat light, which may be rounded otherwise where a part of the picture ends.
+    return Reach(times * rows, (times - 1) * spoiled)
 
 
 def _spectral(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> Spectral | None:
@@ -217,7 +210,6 @@ OPERATION = Operation(
     traits=_traits,
     identity=_identity,
     reach=_reach,
-    halo=_halo,
     spectral=_spectral,
     cases=(
         DeconvolveParams(sigma=1.2),

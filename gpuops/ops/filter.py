@@ -7,9 +7,21 @@ from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from ..operation import Choice, File, Operation, Params, Repeated, Spectral, Traits, Whole, Written, parameter
+from ..operation import (
+    Choice,
+    File,
+    Operation,
+    Params,
+    Reach,
+    Repeated,
+    Spectral,
+    Traits,
+    Whole,
+    Written,
+    parameter,
+)
 from ..params.fft import FILTERS, SHAPES, FrequencyFilter, filter_option
-from ..params.files import FileOperand, check_picture
+from ..params.files import FileOperand
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -189,9 +201,8 @@ OPERATION = Operation(
     FilterParams,
     filter_,
     traits=_traits,
-    reach=lambda _gpu, _shape, _params: inf,
+    reach=lambda _gpu, _shape, _params: Reach(spoiled=inf),
     spectral=_spectral,
-    check=lambda params: check_picture(params.mask),
     settled=_settled,
     cases=(
         FilterParams("lowpass", ("0.1",)),

@@ -6,7 +6,7 @@ import math
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Operation, Params, Traits, Turn, parameter
+from ..operation import Choice, Operation, Params, Reach, Traits, Turn, parameter
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -39,9 +39,9 @@ def flip(gpu: Gpu, image: Image, params: FlipParams) -> Image:
     return upright(image, _ORIENTATIONS[params.axis])
 
 
-def _halo(_gpu: Gpu, _shape: tuple[int, int, int], params: FlipParams) -> float:
+def _reach(_gpu: Gpu, _shape: tuple[int, int, int], params: FlipParams) -> Reach:
     """No rows, if rows keep their places; else the first row of the result is the last of the input."""
-    return 0.0 if params.axis == "horizontal" else math.inf
+    return Reach(0 if params.axis == "horizontal" else math.inf)
 
 
 OPERATION = Operation(
@@ -49,7 +49,7 @@ OPERATION = Operation(
     FlipParams,
     flip,
     traits=Traits("stored", kind="geometry", keeps_range=True),
-    halo=_halo,
+    reach=_reach,
     turn=lambda params, _orientation: Turn(_ORIENTATIONS[params.axis]),
     cases=(FlipParams("horizontal"), FlipParams("vertical"), FlipParams("both")),
     examples=(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Files, Number, Operation, Params, Traits, parameter
+from ..operation import Choice, Files, Number, Operation, Params, Reach, Traits, parameter
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -69,13 +70,6 @@ def merge(gpu: Gpu, image: Image, params: MergeParams) -> Image:
     return fused(gpu, images, (params.contrast, params.saturation, params.exposedness), seen)
 
 
-def _check(params: MergeParams) -> None:
-    from ..files import operands
-
-    for file in params.others:
-        operands.check(file)
-
-
 def _traits(params: MergeParams) -> Traits:
     # Of a gray picture, the worst case: each other picture and its weight, pyramids, and what reading a picture takes.
     fusion = 8.0 * len(params.others) + 40.0
@@ -89,9 +83,7 @@ OPERATION = Operation(
     merge,
     traits=_traits,
     identity=lambda params: not params.others,
-    reach=lambda _gpu, _shape, _params: float("inf"),
-    gathers="others",
-    check=_check,
+    reach=lambda _gpu, _shape, _params: Reach(spoiled=math.inf),
     examples=(
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.jpg",
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.png --align translation",

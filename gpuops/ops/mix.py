@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import File, Flag, Number, Operation, Params, Traits, parameter
+from ..operation import File, Flag, Number, Operation, Params, Reach, Traits, parameter
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -63,22 +63,13 @@ def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
     return result
 
 
-def _check(params: MixParams) -> None:
-    from ..files import operands
-
-    for file in (params.picture, params.mask):
-        if file is not None:
-            operands.check(file)
-
-
 OPERATION = Operation(
     "mix",
     MixParams,
     mix,
     traits=Traits(premultiplied=True, kind="pointwise", bytes_per_value=16.0),
     identity=lambda params: params.amount == 0,
-    halo=lambda _gpu, _shape, _params: 0.0,
-    check=_check,
+    reach=lambda _gpu, _shape, _params: Reach(0),
     examples=(
         "clpix mix photo.png --picture texture.png --amount 0.3 -o both.png",
         "clpix mix photo.png --picture texture.png --mask mask.png -o masked.png",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Flag, Operation, Params, Text, Traits, parameter
+from ..operation import Flag, Operation, Params, Reach, Text, Traits, parameter
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -105,7 +105,7 @@ OPERATION = Operation(
     OcioParams,
     ocio,
     traits=_traits,
-    halo=lambda _gpu, _shape, _params: 0.0,
+    reach=lambda _gpu, _shape, _params: Reach(0),
     check=_check,
     cases=(
         OcioParams("cg", to="ACEScg"),

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, File, Number, Operation, Params, Traits, Whole, parameter
+from ..operation import Choice, File, Number, Operation, Params, Reach, Traits, Whole, parameter
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -76,13 +76,6 @@ def _gray(gpu: Gpu, image: Image, window: str) -> Image:
     return gray if window == "none" else windowed(gpu, gray, window)
 
 
-def _check(params: RegisterParams) -> None:
-    from ..files import operands
-
-    if params.reference is not None:
-        operands.check(params.reference)
-
-
 OPERATION = Operation(
     "register",
     RegisterParams,
@@ -90,8 +83,7 @@ OPERATION = Operation(
     traits=Traits(
         premultiplied=True, kind="transform", keeps_range=True, bytes_per_value=48.0, fixed_bytes=64e6
     ),
-    reach=lambda _gpu, _shape, _params: inf,
-    check=_check,
+    reach=lambda _gpu, _shape, _params: Reach(spoiled=inf),
     examples=(
         "clpix register after.png --reference before.png -o moved.png",
         "clpix register photo.png --reference texture.png --upsample 100 -o exact.png",

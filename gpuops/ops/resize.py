@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Numbers, Operation, Params, Pass, Size, Traits, parameter
+from ..operation import Choice, Numbers, Operation, Params, Pass, Reach, Size, Traits, parameter
 
 if TYPE_CHECKING:
     from ..filters.resampling import ResampledAxis
@@ -121,10 +121,10 @@ def _share(side: int, num: int, den: int) -> int:
     return max(1, (2 * side * num + den) // (2 * den))
 
 
-def _reach(_gpu: Gpu, shape: tuple[int, ...], params: ResizeParams) -> float:
+def _reach(_gpu: Gpu, shape: tuple[int, int, int], params: ResizeParams) -> Reach:
     from ..filters.resampling import reach
 
-    return max(reach(axis, params.filter) for axis in axes(params, *shape[1:]))
+    return Reach(spoiled=max(reach(axis, params.filter) for axis in axes(params, *shape[1:])))
 
 
 def _traits(params: ResizeParams) -> Traits:

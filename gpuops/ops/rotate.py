@@ -7,7 +7,7 @@ from math import ceil, cos, radians, sin
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Flag, Number, Operation, Params, Traits, Turn, parameter
+from ..operation import Flag, Number, Operation, Params, Reach, Traits, Turn, parameter
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -107,7 +107,7 @@ OPERATION = Operation(
     rotate,
     traits=_traits,
     identity=lambda params: params.angle is not None and params.angle % 360 == 0,
-    reach=lambda _gpu, _shape, params: 0 if params.exact else 2,
+    reach=lambda _gpu, _shape, params: Reach(spoiled=0 if params.exact else 2),
     turn=_turn,
     cases=(
         RotateParams(30),

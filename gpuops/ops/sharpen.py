@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Number, Operation, Params, Traits, parameter
+from ..operation import Choice, Number, Operation, Params, Reach, Traits, parameter
 from .blur import BlurParams
 
 if TYPE_CHECKING:
@@ -58,16 +58,10 @@ def _gaussian(params: SharpenParams) -> BlurParams:
     return BlurParams(sigma=(params.sigma, params.sigma), border=params.border)
 
 
-def _reach(gpu: Gpu, shape: tuple[int, ...], params: SharpenParams) -> float:
+def _reach(gpu: Gpu, shape: tuple[int, int, int], params: SharpenParams) -> Reach:
     from ..filters.blur import reach
 
     return reach(gpu, shape, _gaussian(params))
-
-
-def _halo(gpu: Gpu, shape: tuple[int, int, int], params: SharpenParams) -> float:
-    from ..filters.blur import halo
-
-    return halo(gpu, shape, _gaussian(params))
 
 
 OPERATION = Operation(
@@ -77,7 +71,6 @@ OPERATION = Operation(
     traits=Traits(premultiplied=True, kind="local", keeps_range=True),
     identity=lambda p: not (p.amount and p.sigma),
     reach=_reach,
-    halo=_halo,
     cases=(SharpenParams(), SharpenParams(2.5, 0.7, 0.05), SharpenParams(1.5, 2, 0.02, "colours", "wrap-x")),
     examples=(
         "clpix sharpen photo.jpg -o crisp.jpg",

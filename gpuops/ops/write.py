@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Flag, Operation, Params, Traits, Whole, Written, parameter
+from ..operation import Choice, Flag, Operation, Params, Reach, Traits, Whole, Written, parameter
 from ..params.storage import QUALITIES, SUBSAMPLINGS, Storage
 
 if TYPE_CHECKING:
@@ -44,6 +44,6 @@ OPERATION = Operation(
     WriteParams,
     _write,
     traits=Traits("stored", kind="pointwise", keeps_range=True, bytes_per_value=0.0),
-    halo=lambda _gpu, _shape, _params: 0.0,
+    reach=lambda _gpu, _shape, _params: Reach(0),
     writes=True,
 )

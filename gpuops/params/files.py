@@ -82,14 +82,6 @@ class FileOperand:
         return self.path
 
 
-def check_picture(file: FileOperand | None) -> None:
-    """Reads the picture in a file, if there is one, so that its errors are told before any work."""
-    from ..files.operands import picture
-
-    if file is not None:
-        picture(file)
-
-
 def _of_stream(content: bytes, digest: str) -> FileOperand:
     """Makes the operand of what another process has read from standard input."""
     _streamed[digest] = content

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..gpu import GeneratedSource
+from ..programs import GeneratedSource
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu

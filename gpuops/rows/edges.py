@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..image import Image, Part
-from ..operation import Pass
+from ..passes import Pass, Reach
 from ..tiles.rectangles import copy
 from .window import PLANES, as_planes, rows_of
 
@@ -82,9 +82,7 @@ class Edges:
         """Returns a step whose pass ``one`` gets these rows, too."""
         passes = (one._replace(around=self.around),)
         ends = None if self.row_axis == PLANES else step.operation.ends
-        record = replace(
-            step.operation, around=lambda _params: False, passes=lambda *_: passes, halo=None, ends=ends
-        )
+        record = replace(step.operation, reach=lambda *_: Reach(), passes=lambda *_: passes, ends=ends)
         return step._replace(operation=record)
 
 

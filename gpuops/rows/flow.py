@@ -23,7 +23,8 @@ from .window import PIXELS, PLANES, rows_of, windows
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..operation import Measure, Params, Pass
+    from ..params.kinds import Params
+    from ..passes import Measure, Pass
     from ..pixels.coding import Decoding
     from ..space import Target
 
@@ -140,7 +141,7 @@ def settled(
             needed = measure.of is not None
             figures = _measured(gpu, measure, sweep((0, at.shape[1])), at.shape) if needed else None
             known = tuple(Step.of(params, step.name) for params in measure.settled(figures))
-        elif step.operation.around(step.params) and at.passes:
+        elif at.reach.around and at.passes:
             (one,), of_file = at.passes, _has_ends(schedule.plan, decoding, target)
             edges = Edges.of(one, at.shape[1], PIXELS if of_file else PLANES)
             for part in edges.parts:

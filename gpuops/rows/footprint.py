@@ -45,7 +45,7 @@ def footprint(schedule: Schedule) -> Footprint:
         for one in at.passes:
             back.append(partial(_before_pass, one, shape))
             shape = one.shape
-        spread = spread or at.step.operation.reach is not None
+        spread = spread or at.reach.spoiled > 0
     found = _all(shape)
     for before in reversed(back):
         found = before(found)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..operation import Pass, Spectral, Turn
+from ..passes import Pass, Reach, Spectral, Turn
 from ..tiles.memory import ROUNDED, no_room
 from .edges import with_neighbours
-from .passes import with_halo
+from .halo import with_halo
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -105,6 +105,11 @@ class ScheduledStep:
     turn: Turn | None
 
     @cached_property
+    def reach(self) -> Reach:
+        """How far away values of the step's input have an effect."""
+        return self.step.operation.reach(self.gpu, self.shape, self.step.params)
+
+    @cached_property
     def spectral(self) -> Spectral | None:
         """The filter of spectra that the step is, or None if it is none."""
         return self.step.operation.spectral(self.gpu, self.shape, self.step.params)
@@ -127,16 +132,13 @@ class ScheduledStep:
             return ()
         if operation.passes is not None:
             return operation.passes(gpu, shape, params)
-        halo = 0.0 if operation.stage is not None else math.inf
-        if operation.halo is not None:
-            halo = operation.halo(gpu, shape, params)
-        if not halo:
+        if not self.reach.rows:
             return ()
-        if math.isinf(halo):
+        if math.isinf(self.reach.rows):
             return None
-        each = self.step.traits.bytes_per_value
-        one = with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), each)
-        return (with_neighbours(one, int(halo)) if operation.around(params) else one,)
+        each, halo = self.step.traits.bytes_per_value, int(self.reach.rows)
+        one = with_halo(shape, halo, lambda gpu, image: operation.function(gpu, image, params), each)
+        return (with_neighbours(one, halo) if self.reach.around else one,)
 
     @cached_property
     def result(self) -> Shape:

@@ -15,9 +15,9 @@ from PIL import ImageDraw, ImageFont
 from ..files import upright
 from ..image import Image
 from ..operands import check_colours
-from ..ops.tonemap import TonemapParams
 from ..params.contact_sheet import ContactSheetParams
 from ..params.lut import LutParams
+from ..params.tonemap import TonemapParams
 from ..pixels.coding import Encoding, pack
 from .metered import metered
 from .tonemap import tonemap

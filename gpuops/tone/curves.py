@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..files import charts
-from ..ops.tonemap import TonemapParams
 from ..params.operators import LOCAL, WHITE
+from ..params.tonemap import TonemapParams
 from .operators import needs_scene
 from .tonemap import tonemap
 

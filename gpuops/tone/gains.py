@@ -10,10 +10,9 @@ from ..filters import bilateral_grid
 from ..image import Image
 from ..metrics.statistics import statistics
 from ..operation import Measure, Operation, Params, Pass, Traits
-from ..ops.tonemap import TonemapParams
-from ..rows.passes import with_halo
+from ..params.tonemap import TonemapParams
+from ..rows.halo import with_halo
 from . import local, white_balance
-from .gained import Gained
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -28,7 +27,7 @@ def steps(params: TonemapParams) -> tuple[Params, ...]:
     """Returns the steps that do what a local operator does, whose exposure and white balance are known."""
     own = local.arguments(params)
     survey = local.Survey(local.Durand(**own)) if params.operator == "durand" else None
-    return Gains(params, own, survey), Gained(**vars(params))
+    return Gains(params, own, survey), replace(params, gained=True)
 
 
 @dataclass(frozen=True, eq=False)

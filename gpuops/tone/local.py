@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import check_name
 from ..filters import bilateral_grid
-from ..filters.blur import blur, halo
+from ..filters.blur import blur, reach
 from ..image import Image
 from ..metrics.statistics import Statistics, statistics
 from ..operands import check_colours
-from ..ops.blur import BlurParams
+from ..params.blur import BlurParams
 from ..params.operators import WRAPPING
 from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage, reading
@@ -22,7 +22,7 @@ from . import white_balance
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Gpu
-    from ..ops.tonemap import TonemapParams
+    from ..params.tonemap import TonemapParams
 
 # The number of scales of reinhard-local.
 _SCALES = 8
@@ -166,7 +166,7 @@ def _around(scale: int, border: str) -> BlurParams:
 
 def halo_of_reinhard(gpu: Gpu, shape: tuple[int, int, int], border: str) -> float:
     """Returns how many rows above and below a gain of :func:`reinhard_local` depends on."""
-    return max(halo(gpu, (1, *shape[1:]), _around(scale, border)) for scale in range(_SCALES + 1))
+    return max(reach(gpu, (1, *shape[1:]), _around(scale, border)).rows for scale in range(_SCALES + 1))
 
 
 def durand(

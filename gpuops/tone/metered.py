@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..metrics.statistics import statistics
-from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
 from ..params.operators import WHITE
+from ..params.tonemap import TonemapParams
 from . import operators, tonemap, white_balance
 
 if TYPE_CHECKING:

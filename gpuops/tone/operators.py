@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ..metrics.statistics import Statistics
-from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
+from ..params.tonemap import TonemapParams
 from ..space import Space
 
 # The operators whose results are clipped to 1.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..operation import Params, Together
-from ..ops.tonemap import TonemapParams
+from ..params.tonemap import TonemapParams
 from ..params.white_balance import GRAY_WORLD
 from . import operators
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from ..errors import ParameterError
 from ..glow import d3d11
 from ..image import Image
-from ..ops.tonemap import TonemapParams
+from ..params.tonemap import TonemapParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..pixels.colour import Colour, of_signal
 from ..pixels.pointwise import Stage

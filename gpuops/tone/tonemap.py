@@ -15,18 +15,17 @@ from ..metrics.statistics import Statistics, all_statistics, statistics
 from ..notes import found, tally
 from ..operands import check_colours
 from ..operation import Measure, Params
-from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL, MAX_STOPS, PERCENTILES
 from ..params.region import Region
+from ..params.tonemap import TonemapParams
 from ..params.white_balance import GRAY_WORLD, WhiteBalance
 from ..pixels import blue_noise
 from ..pixels.coding import Decoding, Encoding, pack
+from ..pixels.conversion import conversion, converted
 from ..pixels.pointwise import Stage, reading, writing
 from ..pixels.regions import cut, cut_of_part
-from ..space import conversion, converted
 from . import local, lut, operators, white_balance
-from .gained import Gained, split
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -79,6 +78,21 @@ def tonemap_premultiplied(
     return tonemap_pixels(gpu, straight, params, Decoding(image.alpha), encoding)
 
 
+def _split(image: Image) -> tuple[Image, Image]:
+    """Returns the planes of light, in their own memory, and the gains."""
+    planes, height, width = image.shape
+    light = Image(
+        image.gpu,
+        image.buffer,
+        (planes - 1, height, width),
+        image.dtype,
+        alpha=image.alpha,
+        space=image.space,
+    )
+    light.part, light.orientation = image.part, image.orientation
+    return light, image.planes(slice(planes - 1, planes))
+
+
 def mapped(
     gpu: Gpu,
     source: Image,
@@ -95,8 +109,8 @@ def mapped(
     if params.transfer == "auto":
         params = replace(params, transfer="srgb")
     gains = None
-    if isinstance(params, Gained):
-        source, gains = split(source)
+    if params.gained:
+        source, gains = _split(source)
     ways = reading(gpu, source, decoding, stages=stages)
     channels, colours = ways.channels, ways.colours
     check_colours(colours, channels, "tone mapping")

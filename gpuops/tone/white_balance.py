@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..metrics.statistics import all_statistics
-from ..ops.tonemap import TonemapParams
+from ..params.tonemap import TonemapParams
 from ..params.white_balance import GRAY_WORLD, LEAST_GAIN, MOST_GAIN, Illuminant, WhiteBalance
 from ..pixels import primaries
 from ..pixels.coding import Decoding

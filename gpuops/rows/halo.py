@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..operation import Pass
+from ..passes import Pass
 from .window import Needs, rows_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,70 @@
+"""How the program ends: its exit codes, and the signals that interrupt it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from gpuops.errors import DeviceError, GpuopsError, ParameterError
+from gpuops.process import signals, standard_error
+
+# The exit codes.
+SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
+
+
+def exit_code(error: GpuopsError) -> int:
+    """Returns the exit code for an error of the library."""
+    if isinstance(error, ParameterError):
+        return USAGE
+    if isinstance(error, DeviceError):
+        return NO_DEVICE
+    return FAILURE
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    """Ends the program on Ctrl-C, a kill or a closed terminal, with one line and without half-written files.
+
+    Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
+    """
+    modules = (sys.modules.get(f"{__package__}.{name}") for name in ("status", "remarks"))
+    left = b"".join(getattr(module, "left_behind", bytes)() for module in modules)
+    standard_error.write(
+        left + b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
+    )
+    # Before these modules are loaded to their end, no process is started, and no file begun.
+    for module, name in (
+        ("gpuops.batch.devices", "end_all"),
+        ("gpuops.batch.cluster", "end_all"),
+        ("gpuops.files.drafts", "discard_unfinished"),
+    ):
+        function = getattr(sys.modules.get(module), name, None)
+        if function is not None:
+            function()
+    os._exit(128 + number)  # as shells report a signal
+
+
+@contextmanager
+def interrupted_by(number: int) -> Iterator[list[int]]:
+    """Gives a list that is empty until the signal comes; what is within it ends by itself. A second one ends all."""
+    came: list[int] = []
+
+    def first(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        signal.signal(number, _interrupt)
+
+    before = signal.signal(number, first)
+    try:
+        yield came
+    finally:
+        signal.signal(number, before)
+
+
+def handle_signals() -> None:
+    """Lets the signals that end a process end it in this way."""
+    for number in signals.NUMBERS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores one
+            signal.signal(number, _interrupt)

@@ -1,0 +1,225 @@
+"""The parameters of bloom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import ParameterError
+from .exposure import EXPOSURE
+from .files import FileOperand
+from .kinds import Choice, Flag, Given, Number, Params, parameter
+from .notations import File, Group, Written
+from .operators import MAX_STOPS, OPERATORS
+from .starburst import Aperture
+from .tonemap import TonemapParams
+
+# The ways to compute the glow.
+METHODS = ("mip", "gaussians", "fft")
+# The ways to lay the glow over the image.
+BLENDS = ("energy", "add")
+# The ways in which the filters read neighbours.
+READS = ("auto", "local", "direct")
+# The borders that bloom knows.
+BORDERS = ("reflect", "wrap-x")
+# The default share of the light that the glow gets.
+STRENGTH = 0.1
+# The default radius, as a fraction of the image height.
+RADIUS = 0.1
+
+_APERTURE = (
+    ("blades", "blades", "N", "Blades of the aperture: N rays if even, 2N if odd."),
+    ("angle", "blade_angle", "DEG", "Direction of a ray, counter-clockwise from the x axis."),
+    ("roundness", "roundness", "R", "The aperture's shape: 0 a polygon, 1 a circle; between, rays widen."),
+)
+_APERTURE_OPTIONS = tuple(option for _, option, *_ in _APERTURE)
+
+
+@dataclass(frozen=True)
+class BloomParams(Params):
+    """Lay a glow over images, in linear light, unclipped and with premultiplied alpha.
+
+    Without a threshold all light glows, as in a lens. A small strength is then enough. NaN and infinite pixels give no
+    glow.
+
+    Notes
+    -----
+    The glow is a sum of eight Gaussians with σ = radius·height, half of that, a quarter, …, each with the same
+    share of the light, so that the glow falls with the distance r about as 1/r², as glare in lenses and eyes does
+    (Stiles and Holladay; Spencer et al., Physically-Based Glare Effects, SIGGRAPH 1995). Measured in image heights
+    it does not depend on the resolution; light that would spread by less than a pixel stays in its pixel.
+
+    Attributes
+    ----------
+    threshold : float
+        Light at or below this value (linear, after exposure, brightest channel) does not glow; with 0 all light does.
+    exposure : float
+        The exposure in stops that threshold and karis refer to. It does not change the image itself.
+    knee : float
+        Half-width of the soft transition around the threshold as a fraction of it, 0 (hard) … 1.
+    strength : float
+        Share of the light that the glow gets; 0 gives exactly the input.
+    radius : float
+        A fraction of the image height, 0 … 1. It is σ of the widest Gaussian; within a starburst's radius lies 99 % of
+        the green light of a round aperture. A kernel image does not use it.
+    blend : str
+        ``energy``: light that glows leaves its place, so that the sum of light stays. ``add``: the glow is added.
+    method : str
+        ``mip`` goes down and up a chain of half-size images, whose levels are nearly Gaussians. ``gaussians`` computes
+        the sum exactly and slowly. ``fft`` takes a kernel image in place of the Gaussians, or a starburst.
+    karis : bool
+        Whether ``mip`` weighs by 1/(1 + luma) on the way to the first half-size image, so that single hot pixels glow
+        four times less and flicker less from frame to frame.
+    border : str
+        The values outside the image: ``reflect`` mirrors it; with ``wrap-x`` its left and right edges are neighbours,
+        as in a full panorama. Starbursts have darkness where others mirror.
+    reads : str
+        ``local`` reads the filters' neighbours through local memory, ``direct`` from global memory. ``auto`` is direct
+        on CPUs and local elsewhere.
+    aperture : Aperture
+        The aperture of the lens whose diffraction makes the starburst, :mod:`gpuops.glow.starburst`, for
+        ``method="fft"`` without a kernel image.
+    """
+
+    threshold: float = parameter(
+        0.0,
+        Number(
+            "Only light above this glows. It is linear, after exposure, of the brightest channel (1 is a display's "
+            "white).",
+            0,
+            1e6,
+        ),
+    )
+    knee: float = parameter(
+        0.5,
+        Number(
+            "Softness of the threshold. It is half the width of the transition, as a fraction of the threshold.",
+            0,
+            1,
+        ),
+    )
+    strength: float = parameter(
+        STRENGTH, Number("Share of the light that goes into the glow; 0 gives the input exactly.", 0, 100)
+    )
+    radius: float = parameter(
+        RADIUS,
+        Number(
+            "Reach of the glow, as a share of the height: σ of its widest part. A starburst of a "
+            "round aperture has 99 % of its green light within it.",
+            0,
+            1,
+        ),
+    )
+    blend: str = parameter(
+        "energy",
+        Choice("energy takes the glow's light from where it came. add puts the glow on top.", BLENDS),
+    )
+    method: str = parameter(
+        "mip",
+        Choice(
+            "mip is a chain of half-size images, gaussians the exact sum (slow), and fft a starburst (the light that "
+            "the lens's aperture diffracts) or --kernel. The default is mip, or fft if --kernel or an aperture is "
+            "given.",
+            METHODS,
+        ),
+    )
+    karis: bool = parameter(True, Flag("Damp the glow of single hot pixels."))
+    reads: str = parameter(
+        "auto", Choice("The filters of mip read through local memory, or directly.", READS)
+    )
+    border: str = parameter(
+        "reflect",
+        Choice(
+            "What is beyond the edges: the mirrored image, or with wrap-x (for panoramas) the opposite side.",
+            BORDERS,
+        ),
+    )
+    exposure: float | None = parameter(
+        0.0,
+        replace(
+            EXPOSURE,
+            help="The exposure in stops, for --threshold and --tonemap. auto meters the input.  [default: auto with "
+            "--tonemap, or 0]",
+        ),
+    )
+    aperture: Aperture = parameter(Aperture(), Group("The aperture of a starburst.", Aperture, _APERTURE))
+    kernel: FileOperand | None = parameter(
+        None, File("Shape of the glow, pixel for pixel, in place of a starburst.")
+    )
+    tonemap: str | None = parameter(
+        None,
+        Written(
+            "Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults): "
+            f"{', '.join(OPERATORS)}.",
+            "OPERATOR",
+            str,
+        ),
+    )
+    preset: str | None = parameter(
+        None, Choice("Make exactly the bloom of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.blend == "energy" and self.strength > 1:
+            raise ParameterError(f"strength must be 0 … 1 with the blend energy, not {self.strength}")
+        if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
+            raise ParameterError(f"exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
+        if self.tonemap is not None:
+            _ = self.display  # which checks the operator's name
+        if self.kernel is not None and self.method != "fft":
+            raise ParameterError(f"a kernel image needs the method fft, not {self.method}")
+
+    @classmethod
+    def of_options(cls, given: Given) -> BloomParams:
+        if given.get("method", "fft") != "fft":
+            given.refuse(f"only --method fft has that, not {given['method']}", "kernel", *_APERTURE_OPTIONS)
+        usual: dict[str, object] = {}
+        if "method" not in given and not {"kernel", *_APERTURE_OPTIONS}.isdisjoint(given):
+            usual["method"] = "fft"
+        if "exposure" not in given and "tonemap" in given:
+            usual["exposure"] = "auto"
+        params = super().of_options(given.with_usual(usual))
+        params.check_all(given)
+        return params
+
+    def check_all(self, given: Given) -> None:
+        """Raises ParameterError where an option that somebody wrote can have no effect beside the others."""
+        shaping = (
+            "threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis", "border",
+            *_APERTURE_OPTIONS,
+        )  # fmt: skip
+        if self.preset is not None:
+            given.refuse("--preset fixes everything but --reads", *shaping)
+            if self.tonemap is None:
+                given.refuse(
+                    "--preset meters by itself, and there is no --tonemap", "exposure", even_auto=True
+                )
+        if "threshold" not in given:
+            given.refuse("without --threshold there is no transition", "knee")
+        if self.kernel is not None:
+            given.refuse("the pixels of --kernel are the image's pixels", "radius")
+            given.refuse("--kernel is the shape of the glow itself", *_APERTURE_OPTIONS)
+        if self.method != "mip":
+            given.refuse(f"only --method mip has that, not {self.method}", "karis", "reads")
+        if self.tonemap is None and "threshold" not in given and not (self.karis and self.method == "mip"):
+            given.refuse("nothing here depends on exposure", "exposure", even_auto=True)
+
+    def written(self) -> dict[str, Any]:
+        found = super().written()
+        if self.tonemap is not None and self.exposure == 0:  # without it the image would be metered
+            found["exposure"] = "0.0"
+        return found
+
+    @property
+    def display(self) -> TonemapParams | None:
+        """The tone mapping of the result, to a display's light, if there is one."""
+        if self.tonemap is None:
+            return None
+        return TonemapParams(operator=self.tonemap, exposure=self.exposure or 0.0, transfer="linear")
+
+    @property
+    def scale(self) -> float:
+        """The exposure as a factor, which has to be known."""
+        assert self.exposure is not None, "the exposure is to be metered first"
+        return float(2.0**self.exposure)

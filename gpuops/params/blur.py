@@ -1,0 +1,218 @@
+"""The parameters of blurs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ParameterError
+from .bilateral import BilateralParams
+from .border import BORDER, set_border
+from .kinds import Choice, Given, Number, Params, parameter
+from .notations import PerAxis
+
+KINDS = ("gaussian", "box", "disc", "motion", "median", "bilateral")
+METHODS = ("auto", "local", "direct", "multirate", "fft", "recursive")
+MAX_RADIUS, MAX_RADIUS_2D, MAX_MEDIAN = 16384, 2048, 15  # of weights for an axis; of weights for both
+LEAST_MULTIRATE = 3.0  # sigma below which there is no coarse grid
+ENOUGH = 4.5  # sigmas: what is beyond is less than 4e-5 of the peak
+
+
+@dataclass(frozen=True)
+class BlurParams(Params):
+    """Blur images, in linear light and with premultiplied alpha.
+
+    The Gaussian is within 5e-5 of its peak and takes the same time for any sigma; with --truncate it is scipy's, cut at
+    int(T·σ + 0.5) pixels and normalised. --sigma 0 gives the input exactly.
+
+    Attributes
+    ----------
+    sigma : (float, float)
+        Standard deviation in pixels along rows' direction (y) and columns' direction (x); 0 leaves an axis as it is.
+        For ``kind="gaussian"``.
+    radius : (float, float)
+        Half-width in pixels along y and x. The box and the median's window are 2·radius + 1 wide, where radius is a
+        whole number; the median's are 31 wide at most. The disc is an ellipse with these half-axes, whose edge pixels
+        count by the share of their area. The bilateral filter's window is 2·radius + 1 wide, the same along both axes;
+        where both are 0 it has the default width of :class:`BilateralParams`.
+    sigma_color : float
+        The bilateral filter's standard deviation of colours; ``sigma`` is its spatial one, the same along both axes.
+    length, angle : float
+        The motion's length in pixels and its direction in degrees, counter-clockwise from a row's direction. For
+        ``kind="motion"``.
+    truncate : float, optional
+        The Gaussian is cut at ``int(truncate·sigma + 0.5)``, as in scipy.ndimage. None cuts it where that changes the
+        result by less than 5e-5 of the peak.
+    border, cval
+        The values outside the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
+    method
+        With ``local``, work-items share tiles in local memory; with ``direct``, each works alone, with vectors on CPUs.
+        ``multirate`` takes the same time for any sigma, :mod:`gpuops.filters.multirate`. ``recursive`` adds decaying
+        exponentials, :mod:`gpuops.filters.recursive`, for comparison. ``fft`` multiplies spectra, with an error of 1e-6
+        of the plane's largest value everywhere. ``auto`` is multirate for a Gaussian that is not cut; otherwise direct
+        on CPUs and local elsewhere (measured: docs/benchmarks); fft for disc and motion where it is faster; and sums of
+        sums for a box with a large radius, or on CPUs. The median and the bilateral filter only have auto.
+    """
+
+    sigma: tuple[float, float] = parameter(
+        (0.0, 0.0),
+        PerAxis("Standard deviation of the Gaussian in pixels, also of the bilateral filter's.", apart=True),
+    )
+    radius: tuple[float, float] = parameter(
+        (0, 0),
+        PerAxis(
+            "The radius of the disc, or of the window of box, median (15 at most) and bilateral. The window has "
+            "2R + 1 pixels."
+        ),
+    )
+    sigma_color: float = parameter(
+        0.0,
+        Number(
+            "How far colours may differ, for bilateral: a standard deviation, in values of 0 … 1 or in light.",
+            0,
+            1e6,
+            hidden=True,
+        ),
+    )
+    length: float = parameter(
+        0.0, Number("The length of the motion.", 0, MAX_RADIUS_2D, "pixels", hidden=True)
+    )
+    angle: float = parameter(
+        0.0, Number("The direction of the motion, counter-clockwise from the x axis.", -1e6, 1e6, "degrees")
+    )
+    kind: str = parameter("gaussian", Choice("The shape of the blur.", KINDS))
+    border: str = parameter("reflect", BORDER)
+    cval: float = parameter(0.0, None)
+    truncate: float | None = parameter(
+        None,
+        Number(
+            "Cut the Gaussian at this many sigmas (scipy's default: 4), not where it ends.",
+            0,
+            1e4,
+            optional=True,
+        ),
+    )
+    method: str = parameter("auto", Choice("The kernel that computes the blur.", METHODS))
+    preset: str | None = parameter(
+        None, Choice("Make exactly the blur of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_border(self)
+        for name in ("sigma", "radius"):
+            for value in getattr(self, name):
+                if not (math.isfinite(value) and value >= 0):
+                    raise ParameterError(f"{name} must be a finite number of pixels, 0 or more, not {value}")
+        if self.truncate == 0:
+            raise ParameterError("truncate must be a positive number of sigmas, not 0")
+        if not math.isfinite(self.cval):
+            raise ParameterError(f"the border's constant must be finite, not {self.cval}")
+        if self.method in ("multirate", "recursive") and (
+            self.kind != "gaussian" or self.truncate is not None
+        ):
+            raise ParameterError(f"{self.method} is a whole Gaussian's method: use local, direct or fft")
+        if self.method == "multirate" and max(self.sigma) < LEAST_MULTIRATE:
+            raise ParameterError(f"multirate needs a sigma of {LEAST_MULTIRATE} or more: use local or direct")
+        if self.kind == "median" and max(self.radius) > MAX_MEDIAN:
+            raise ParameterError(f"a median's radius is {MAX_MEDIAN} at most, not {max(self.radius):g}")
+        if self.kind == "bilateral" and (self.sigma[0] != self.sigma[1] or self.radius[0] != self.radius[1]):
+            raise ParameterError("the bilateral filter has one sigma and one radius for both axes")
+        if self.kind in ("median", "bilateral") and self.method != "auto":
+            raise ParameterError(f"--kind {self.kind} has no other method than auto")
+        if self.kind in ("box", "median", "bilateral") and any(
+            radius != int(radius) for radius in self.radius
+        ):
+            raise ParameterError(f"{self.kind} has a whole number as radius, not {max(self.radius):g}")
+        if self.kind == "bilateral":
+            _ = self.bilateral  # this checks its parameters
+        most = MAX_RADIUS_2D if self.by_both_axes else MAX_RADIUS
+        if max(self.radii) > most:
+            what = {"gaussian": "sigma", "motion": "length"}.get(self.kind, "radius")
+            raise ParameterError(
+                f"the {what} is too large: it would reach {max(self.radii):.6g} pixels far, and {most} is the most"
+            )
+
+    def check_given(self, given: Given) -> None:
+        sizes, motion = ("sigma", "sigma_x", "sigma_y", "truncate"), ("length", "angle")
+        if self.preset is not None:
+            others = ("radius", "sigma_color", "kind", "border")
+            given.refuse("--preset fixes everything but --method", *sizes, *motion, *others)
+            if self.method in ("multirate", "fft", "recursive"):
+                raise ParameterError("--preset d3d11 has --method auto, local or direct")
+        elif self.kind in ("box", "disc", "median"):
+            given.refuse(f"--kind {self.kind} is as wide as --radius says", *sizes, "sigma_color", *motion)
+            if "radius" not in given:
+                raise ParameterError(f"--kind {self.kind} needs --radius")
+        elif self.kind == "motion":
+            given.refuse("--kind motion is as long as --length says", *sizes, "radius", "sigma_color")
+            if "length" not in given:
+                raise ParameterError("--kind motion needs --length")
+        elif self.kind == "bilateral":
+            given.refuse("--kind bilateral has one --sigma and is not cut", *sizes[1:], *motion)
+            if not {"sigma", "sigma_color"}.issubset(given):
+                raise ParameterError("--kind bilateral needs --sigma and --sigma-color")
+        else:
+            given.refuse(
+                "a Gaussian is as wide as --sigma says; these belong to other kinds", "radius", "sigma_color"
+            )
+            given.refuse("a Gaussian does not move: these belong to --kind motion", *motion)
+            axes = {"sigma_x", "sigma_y"}.intersection(given)
+            if len(axes) == 2:
+                given.refuse("--sigma-x and --sigma-y say all", "sigma")
+            elif "sigma" not in given:
+                raise ParameterError("give --sigma, both --sigma-x and --sigma-y, or --sigma and one of them")
+
+    def written(self) -> dict[str, Any]:
+        found = super().written()
+        needed = {"gaussian": "sigma", "bilateral": "sigma", "motion": "length"}.get(self.kind, "radius")
+        if self.preset is None and not any(name.startswith(needed) for name in found):
+            found[needed] = 0.0
+        return found
+
+    @property
+    def by_both_axes(self) -> bool:
+        """Whether it needs the weights of both axes at once."""
+        return self.kind in ("disc", "motion") or self.method == "fft"
+
+    @property
+    def radii(self) -> tuple[int, int]:
+        """Half-widths of the support along y and x, in pixels."""
+        if self.kind in ("box", "median"):
+            return int(self.radius[0]), int(self.radius[1])
+        if self.kind == "bilateral":
+            return self.bilateral.radius, self.bilateral.radius
+        if self.kind == "disc":
+            y, x = (max(0, math.ceil(radius - 0.5)) for radius in self.radius)
+            return (y, x) if min(self.radius) > 0 else (0, 0)
+        if self.kind == "motion":  # a line one pixel wide
+            c, s = (abs(f(math.radians(self.angle))) for f in (math.cos, math.sin))
+            y, x = (math.ceil((self.length * a + b - 1) / 2 - 1e-9) for a, b in ((s, c), (c, s)))
+            return max(0, y), max(0, x)
+        truncate = ENOUGH if self.truncate is None else self.truncate
+        y, x = (int(truncate * sigma + 0.5) for sigma in self.sigma)
+        return y, x
+
+    @property
+    def bilateral(self) -> BilateralParams:
+        """The parameters of the bilateral filter."""
+        size = 2 * int(self.radius[0]) + 1 if self.radius[0] else None
+        return BilateralParams(self.sigma_color, self.sigma[0], size, border=self.border, cval=self.cval)
+
+    def weights(self, axis: int) -> list[float]:
+        """Returns the normalised weights along ``axis`` (0: y, 1: x), 2·radius + 1 of them."""
+        if self.kind == "box":
+            size = 2 * self.radii[axis] + 1
+            return [1.0 / size] * size
+        return gaussian(self.sigma[axis], ENOUGH if self.truncate is None else self.truncate)
+
+
+def gaussian(sigma: float, truncate: float) -> list[float]:
+    """Returns normalised weights −r … r, r = int(truncate·sigma + 0.5), as in scipy.ndimage."""
+    radius = int(truncate * sigma + 0.5)
+    if radius == 0:  # also a sigma so small that nothing beyond the pixel itself is inside the support
+        return [1.0]
+    values = [math.exp(-0.5 * (i / sigma) ** 2) for i in range(-radius, radius + 1)]
+    total = math.fsum(values)
+    return [v / total for v in values]
