@@ -27,7 +27,7 @@ from gpuops.ops.filter import FilterParams
 from gpuops.ops.flip import FlipParams
 from gpuops.ops.grade import GradeParams
 from gpuops.plan import plan
-from gpuops.rows.schedule import Schedule
+from gpuops.rows.schedule import RowSchedule
 
 from . import test_deconvolve, test_filter
 from .choices import each
@@ -343,7 +343,7 @@ def test_segments(gpu) -> None:
     """A filter ends a segment, as a turn does."""
     shape, low = (3, 40, 50), FilterParams("lowpass", ("0.1",))
     chain = plan(Chain(GradeParams(exposure=0.5), low, FlipParams("vertical"), DeconvolveParams(sigma=1.0)))
-    schedule = Schedule.of(gpu, chain, shape)
+    schedule = RowSchedule.of(gpu, chain, shape)
     assert schedule.obstacle is None
     assert [len(segment.steps) for segment in schedule.segments] == [1, 0, 0, 0]
     ends = [segment.end for segment in schedule.segments]

@@ -29,7 +29,7 @@ from gpuops.ops.sharpen import SharpenParams
 from gpuops.params.region import Region
 from gpuops.plan import plan
 from gpuops.rows.flow import flow
-from gpuops.rows.schedule import Schedule, block_bytes, row_bytes
+from gpuops.rows.schedule import RowSchedule, block_bytes, row_bytes
 
 from . import tolerance
 from .choices import pairs, thinned
@@ -118,7 +118,7 @@ def test_rows_that_are_not_needed_are_not_worked_on(gpu, monkeypatch) -> None:
     x = picture((3, 400, 20))
     chain = Chain(BlurParams((1.0, 1.0)), CropParams(Region(0, 100, 20, 50)))
     todo, shape = plan(chain), (3, 400, 20)
-    schedule = Schedule.of(gpu, todo, shape)
+    schedule = RowSchedule.of(gpu, todo, shape)
     first, end = schedule.needed()
     assert 90 <= first <= 97 and first + end == 250
     found = [rows for rows in flow(schedule, counted(x)) if isinstance(rows, Image)]
@@ -135,7 +135,7 @@ def test_a_crop_of_what_was_resized(planned, first) -> None:
     shrunk, crop = ResizeParams(scale=(0.9, 0.13)), CropParams(Region(1, first, 15, 9))
     chain = Chain(BlurParams((1.0, 1.0)), shrunk, crop)
     todo = plan(chain)
-    schedule = Schedule.of(planned, todo, shape)
+    schedule = RowSchedule.of(planned, todo, shape)
     low, high = schedule.needed()
     assert low > 0 or first < 8
     given = (block for block in blocks(planned, x, 5) if block.part and low - 5 < block.part.first < high)
@@ -151,7 +151,7 @@ def test_large_results_come_in_pieces(planned, small) -> None:
     shape = 3, 9, 11
     found = [
         image.numpy()
-        for image in flow(Schedule.of(planned, plan(chain), shape), blocks(planned, x, 2), at_once=at_once)
+        for image in flow(RowSchedule.of(planned, plan(chain), shape), blocks(planned, x, 2), at_once=at_once)
         if isinstance(image, Image)
     ]
     assert max(rows.shape[1] for rows in found) <= 24
@@ -164,7 +164,7 @@ def test_a_window_of_too_many_rows_is_made_narrower_first(opened) -> None:
     with_room, without = opened(), opened(memory=4 << 20)
     whole = as_whole(with_room, Chain(step), x)
     shape = 3, 2000, 700
-    stages = Schedule.of(without, plan(Chain(step)), shape).stages()
+    stages = RowSchedule.of(without, plan(Chain(step)), shape).stages()
     rows = block_bytes(without, stages) // row_bytes(shape)
     assert [one.shape for one in (stages[0].one, stages[1].one) if one] == [(3, 2000, 6), (3, 9, 6)]
     found = by_rows(without, Chain(step), x, rows)

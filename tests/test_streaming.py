@@ -39,7 +39,7 @@ from gpuops.params.region import Region
 from gpuops.pixels.conversion import converted
 from gpuops.plan import plan
 from gpuops.rows.flow import flow, settled
-from gpuops.rows.schedule import Schedule
+from gpuops.rows.schedule import RowSchedule
 
 from .choices import thinned
 from .test_operations import skip_without_package
@@ -127,7 +127,7 @@ def blocks(gpu: Gpu, x: Array, rows: int, *, alpha: bool = False) -> Iterator[Im
 def by_rows(gpu: Gpu, chain: Chain, x: Array, rows: int, *, alpha: bool = False) -> Array:
     """The result of a chain on blocks of so many rows."""
     todo, shape = plan(chain), (x.shape[0], x.shape[1], x.shape[2])
-    schedule = Schedule.of(gpu, todo, shape)
+    schedule = RowSchedule.of(gpu, todo, shape)
     height = schedule.result[1]
     assert schedule.obstacle is None
     schedule = settled(schedule, lambda *_: blocks(gpu, x, rows, alpha=alpha))
@@ -289,7 +289,7 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
         record = operation(name)
         for case in record.cases:
             todo = plan(Chain(case))
-            streams = Schedule.of(gpu, todo, shape).obstacle is None
+            streams = RowSchedule.of(gpu, todo, shape).obstacle is None
             declared = record.passes or record.turn or record.spectral(gpu, shape, case)
             by_rows = declared is not None or np.isfinite(record.reach(gpu, shape, case).rows)
             assert streams <= (not todo.steps or by_rows), name
@@ -299,7 +299,7 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
         (DeconvolveParams(sigma=1.0), None),
         (TonemapParams(preset="d3d11"), "tonemap --preset d3d11"),
     ):
-        assert Schedule.of(gpu, plan(Chain(step)), shape).obstacle == words
+        assert RowSchedule.of(gpu, plan(Chain(step)), shape).obstacle == words
 
 
 # -- files -----------------------------------------------------------------------------------------------------------

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from ..plan import Step
     from ..rows.flow import Seen
-    from ..rows.schedule import Schedule
-    from ..rows.source import Barrier, Source
+    from ..rows.schedule import RowSchedule
+    from ..rows.source import Barrier, RowSource
     from ..space import Stored, Target
     from .item import FileReading, Item
     from .row_writer import Goal
@@ -44,7 +44,7 @@ class ChainRows:
     Attributes
     ----------
     item : Item
-    schedule : Schedule
+    schedule : RowSchedule
     strips : Strips
         The input.
     how : FileReading
@@ -54,13 +54,13 @@ class ChainRows:
     """
 
     item: Item
-    schedule: Schedule
+    schedule: RowSchedule
     strips: files.Strips
     how: FileReading
     promise: MemoryPromise | None
 
     @property
-    def segments(self) -> tuple[Schedule, ...]:
+    def segments(self) -> tuple[RowSchedule, ...]:
         """What is done one after the other: a picture that is one block needs no barriers."""
         return self.schedule.segments if self.promise is not None else (self.schedule,)
 
@@ -68,7 +68,7 @@ class ChainRows:
     def of(
         cls,
         item: Item,
-        schedule: Schedule,
+        schedule: RowSchedule,
         strips: files.Strips,
         how: FileReading,
         goals: list[Goal],
@@ -98,12 +98,12 @@ class ChainRows:
 
     def settled(
         self, pool: ThreadPoolExecutor, spools: ExitStack, enough: Callable[[Step], bool]
-    ) -> Schedule:
+    ) -> RowSchedule:
         """Returns the last segment as :func:`gpuops.rows.flow.settled` does."""
         source = self._source_of_last(pool, spools, lambda _params, _image: None)
         return self._settled(len(self.segments) - 1, source, enough)
 
-    def _source_of_last(self, pool: ThreadPoolExecutor, spools: ExitStack, seen: Seen) -> Source:
+    def _source_of_last(self, pool: ThreadPoolExecutor, spools: ExitStack, seen: Seen) -> RowSource:
         """Does all segments but the last one, and returns what that one reads."""
         if self.promise is None:
             pixels = self.strips.picture.pixels
@@ -112,7 +112,7 @@ class ChainRows:
         file = RowsOfFile(
             self.item.gpu, self.strips, self.segments[0].shape, self.how.decoding, self._load, pool
         )
-        source: Source = file
+        source: RowSource = file
         before = ExitStack()
         for number in range(len(self.segments) - 1):
             after = spools.enter_context(ExitStack())
@@ -179,24 +179,24 @@ class ChainRows:
         segment = self.segments[number]
         return rows_at_once(segment.shape, self._block_bytes(number, segment))
 
-    def _block_bytes(self, number: int, segment: Schedule) -> int:
+    def _block_bytes(self, number: int, segment: RowSchedule) -> int:
         """Returns how many bytes of planes a segment of this number may have at a time; 0 where they are one block."""
         return self.promise.block_bytes(number, segment) if self.promise is not None else 0
 
     def _settled(
         self,
         number: int,
-        source: Source,
+        source: RowSource,
         enough: Callable[[Step], bool] = lambda _step: False,
         target: Target | None = None,
-    ) -> Schedule:
+    ) -> RowSchedule:
         """Returns a segment with all figures of the picture that its steps wait for."""
         of_blocks, whole = partial(self._block_bytes, number), self.promise is None
         return flow.settled(
             self.segments[number], source, source.decoding, of_blocks, target, enough=enough, whole=whole
         )
 
-    def _done(self, number: int, source: Source, seen: Seen, target: Target | None = None) -> Done:
+    def _done(self, number: int, source: RowSource, seen: Seen, target: Target | None = None) -> Done:
         """Does a segment, and gives the rows of its result."""
         gpu, options, whole = self.item.gpu, self.item.options, self.promise is None
         segment, at_once, needed = self.segments[number], 0, (0, 0)

@@ -19,7 +19,7 @@ from ..files import operands
 from ..files.strips import Strips
 from ..operation import operation_of
 from ..process import heap
-from ..rows.schedule import Schedule
+from ..rows.schedule import RowSchedule
 from ..whole import needing
 from . import room
 from .chain_rows import ChainRows
@@ -85,7 +85,7 @@ class Measuring:
 class Opened:
     """An input, and the schedule of a chain for it; ``whole``: as one block."""
 
-    schedule: Schedule
+    schedule: RowSchedule
     strips: Strips
     how: FileReading
     whole: bool
@@ -102,7 +102,7 @@ def _opened(item: Item, chain: Chain) -> Iterator[Opened]:
     todo = todo.settled(item.output)
     with item.naming():
         operands.check_places(picture, ((step.params, step.traits.kind) for step in todo.steps))
-        schedule = Schedule.of(item.gpu, todo, room.shape_of(picture, how), picture.metadata.orientation)
+        schedule = RowSchedule.of(item.gpu, todo, room.shape_of(picture, how), picture.metadata.orientation)
         large = isinstance(found, Strips) or room.is_too_large(schedule, picture, item.budget)
         obstacle = _obstacle(item, schedule) if large else None
     if large and obstacle is None:
@@ -122,7 +122,7 @@ def _opened(item: Item, chain: Chain) -> Iterator[Opened]:
         yield Opened(schedule, Strips.of(picture), how, whole=True)
 
 
-def _obstacle(item: Item, schedule: Schedule) -> str | None:
+def _obstacle(item: Item, schedule: RowSchedule) -> str | None:
     """Returns what needs the whole picture, in words, or None: a step, or that a turn is not to be left to viewers."""
     orientation = schedule.orientation
     for at in schedule.steps:

@@ -9,7 +9,7 @@ from .. import plan
 from ..errors import byte_count
 from ..files import Strips
 from ..params.files import STREAM
-from ..rows.schedule import Schedule
+from ..rows.schedule import RowSchedule
 from .access import Access
 from .chains import prepare
 from .item import Item
@@ -42,7 +42,7 @@ def explain(gpu: Gpu, job: Job) -> str:
     ]
     launches = plan.launches(todo)
     with item.naming():
-        schedule = Schedule.of(gpu, todo, (channels, height, width), picture.metadata.orientation)
+        schedule = RowSchedule.of(gpu, todo, (channels, height, width), picture.metadata.orientation)
     prepare(item, todo)
     for at in schedule.steps:
         fused = _fused(at.step, launches) if options.fuse else ""

@@ -16,7 +16,7 @@ from ..rows.budget import BLOCKS, PANELS, codecs, with_spools, written_whole
 from ..rows.schedule import block_bytes, row_bytes
 
 if TYPE_CHECKING:
-    from ..rows.schedule import Schedule, Shape
+    from ..rows.schedule import RowSchedule, Shape
     from .item import Item
     from .row_writer import Goal
 
@@ -63,7 +63,7 @@ class MemoryPromise:
     item : Item
     strips : Strips
         The input.
-    segments : tuple of Schedule
+    segments : tuple of RowSchedule
     goals : list of Goal
         The files that are written.
     as_whole : float, optional
@@ -74,7 +74,7 @@ class MemoryPromise:
 
     item: Item
     strips: files.Strips
-    segments: tuple[Schedule, ...]
+    segments: tuple[RowSchedule, ...]
     goals: list[Goal]
     as_whole: float | None = None
     spools: list[Spooled] = field(init=False)
@@ -90,7 +90,7 @@ class MemoryPromise:
         if options.memory is not None and not budget.has_room(needed):
             raise self._refused(needed)
 
-    def block_bytes(self, number: int, segment: Schedule) -> int:
+    def block_bytes(self, number: int, segment: RowSchedule) -> int:
         """Returns how many bytes the planes of a block may take on the device, so that the host's memory suffices, too.
 
         ``segment`` is that of this number, perhaps with figures that were found. Raises DeviceError if a single row

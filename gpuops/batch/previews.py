@@ -48,13 +48,13 @@ class Previews:
 
     def __call__(self, item: Item) -> None:
         from .. import plan
-        from ..rows.schedule import Schedule
+        from ..rows.schedule import RowSchedule
         from .room import device_bytes, shape_of
 
         what = "--plot-curve" if self.sheet is None else "--contact-sheet"
         todo = plan.plan([self.params], item.options.space, item.options.light)
         picture, how = item.read(linear=True, premultiply=False, what=what)
-        schedule = Schedule.of(item.gpu, todo, shape_of(picture), picture.metadata.orientation)
+        schedule = RowSchedule.of(item.gpu, todo, shape_of(picture), picture.metadata.orientation)
         nbytes = device_bytes(schedule, picture) + _BESIDE * picture.pixels.size
         with needing(item.gpu, lambda: f"{what} needs the whole picture", lambda: nbytes):
             self._work(item, item.on_device(picture.pixels, how), how.decoding, todo)
@@ -106,12 +106,12 @@ class GlowSheet:
     def __call__(self, item: Item) -> None:
         from .. import plan
         from ..glow.contact_sheet import contact_sheet
-        from ..rows.schedule import Schedule
+        from ..rows.schedule import RowSchedule
         from .room import device_bytes, shape_of
 
         todo = plan.plan([self.params], item.options.space, item.options.light)
         picture, how = item.read(linear=True, premultiply=True, what="--contact-sheet")
-        schedule = Schedule.of(item.gpu, todo, shape_of(picture), picture.metadata.orientation)
+        schedule = RowSchedule.of(item.gpu, todo, shape_of(picture), picture.metadata.orientation)
         nbytes = device_bytes(schedule, picture) + _BESIDE * picture.pixels.size
         with needing(item.gpu, lambda: "--contact-sheet needs the whole picture", lambda: nbytes):
             image = plan.planes(item.on_device(picture.pixels, how), how.decoding)

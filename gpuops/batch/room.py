@@ -11,21 +11,21 @@ from ..tiles.memory import MOST_PIXELS, ROUNDED
 if TYPE_CHECKING:
     from ..files import Picture
     from ..rows.budget import Budget
-    from ..rows.schedule import Schedule, Shape
+    from ..rows.schedule import RowSchedule, Shape
     from .item import FileReading
 
 # Bytes of the device's memory for each value, beside the file's own: planes, a step's result, the pixels to be written.
 _ENDS = 12
 
 
-def is_too_large(schedule: Schedule, picture: Picture, budget: Budget) -> bool:
+def is_too_large(schedule: RowSchedule, picture: Picture, budget: Budget) -> bool:
     """Says whether the device has no room for the whole picture, or memory no room for its results."""
     grows = largest_bytes(schedule, picture) > picture.pixels.nbytes
     whole = budget.whole(largest_bytes(schedule, picture))
     return is_too_large_for_device(schedule, picture) or (grows and not budget.has_room(whole))
 
 
-def is_too_large_for_device(schedule: Schedule, picture: Picture) -> bool:
+def is_too_large_for_device(schedule: RowSchedule, picture: Picture) -> bool:
     """Says whether the device has no room for the whole picture."""
     limits, values = schedule.gpu.limits, picture.pixels.size
     largest = max(map(prod, schedule.shapes))
@@ -39,7 +39,7 @@ def is_too_large_for_device(schedule: Schedule, picture: Picture) -> bool:
     )
 
 
-def device_bytes(schedule: Schedule, picture: Picture) -> float:
+def device_bytes(schedule: RowSchedule, picture: Picture) -> float:
     """Returns how many bytes of the device's memory the work takes on a whole picture."""
     beside = (at.beside_whole(picture.pixels.size) for at in schedule.steps)
     return _with_ends(picture, max(map(prod, schedule.shapes)), beside)
@@ -50,7 +50,7 @@ def _with_ends(picture: Picture, largest: int, beside: Iterable[float]) -> float
     return ROUNDED * (picture.pixels.nbytes + _ENDS * largest + max(beside, default=0.0))
 
 
-def largest_bytes(schedule: Schedule, picture: Picture) -> int:
+def largest_bytes(schedule: RowSchedule, picture: Picture) -> int:
     """Returns the bytes of the largest picture among the input and all results, as pixels of the input's depth."""
     return max(map(prod, schedule.shapes)) * picture.pixels.itemsize
 

@@ -19,7 +19,7 @@ from ..rows.threads import Writing
 
 if TYPE_CHECKING:
     from ..operation import Params
-    from ..rows.schedule import Schedule, Shape
+    from ..rows.schedule import RowSchedule, Shape
     from .finished import Finished
     from .item import Item
     from .output import Output
@@ -39,7 +39,7 @@ class Goal(NamedTuple):
         return self.shape[0] * self.shape[2] * self.output.depth(display=self.shown).itemsize
 
 
-def goals_of(item: Item, schedule: Schedule, asides: Sequence[str]) -> list[Goal]:
+def goals_of(item: Item, schedule: RowSchedule, asides: Sequence[str]) -> list[Goal]:
     """Returns the files that are written, in the order of the chain."""
     found, paths, shown = [], iter(asides), False
     for step, shape in zip(schedule.plan.steps, schedule.shapes, strict=False):

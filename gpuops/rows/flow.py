@@ -18,7 +18,7 @@ from ..pixels.coding import Losses, losses
 from ..plan import Plan, Step, prepared, run
 from ..space import Stored
 from .edges import Edges
-from .schedule import Schedule, Shape, Stage, row_bytes
+from .schedule import RowSchedule, Shape, RowStage, row_bytes
 from .window import PIXELS, PLANES, rows_of, windows
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _ANY = 1 << 62
 
 
 def flow(
-    schedule: Schedule,
+    schedule: RowSchedule,
     blocks: Iterable[Image],
     decoding: Decoding | None = None,
     target: Target | None = None,
@@ -54,7 +54,7 @@ def flow(
     Parameters
     ----------
     blocks : iterable of Image
-        The picture's rows from the first to the last, at least those that are :meth:`Schedule.needed`, each Image with
+        The picture's rows from the first to the last, at least those that are :meth:`RowSchedule.needed`, each Image with
         its ``part``: pixels for a ``decoding``, as for :func:`gpuops.plan.run`, or planes.
     target : Target, optional
         The output.
@@ -82,7 +82,7 @@ def flow(
         yield from _from_pixels(gpu, todo, blocks, stages[0], decoding, target, at_once)
         return
     if stages[0].one is not None and decoding is not None:
-        stages = Stage((), None, schedule.shape), *stages
+        stages = RowStage((), None, schedule.shape), *stages
     written: list[Iterable[Image]] = []
     for stage in stages[:-1]:
         if stage.one is None:
@@ -100,15 +100,15 @@ def flow(
 
 
 def settled(
-    schedule: Schedule,
+    schedule: RowSchedule,
     begin: Begin,
     decoding: Decoding | None = None,
-    room: Callable[[Schedule], int] = lambda _schedule: _ANY,
+    room: Callable[[RowSchedule], int] = lambda _schedule: _ANY,
     target: Target | None = None,
     *,
     enough: Callable[[Step], bool] = lambda _step: False,
     whole: bool = False,
-) -> Schedule:
+) -> RowSchedule:
     """Returns a segment with all figures of the picture that its steps wait for.
 
     Each figure takes a sweep over the picture. So do the rows beyond the ends of a picture whose first and last rows
@@ -155,7 +155,7 @@ def settled(
 
 
 def _input(
-    schedule: Schedule,
+    schedule: RowSchedule,
     place: int,
     begin: Begin,
     decoding: Decoding | None,
@@ -195,7 +195,7 @@ def _apart(
         yield result
 
 
-def _passed(gpu: Gpu, todo: Plan, blocks: Iterable[Image], stage: Stage, at_once: int) -> Iterator[Image]:
+def _passed(gpu: Gpu, todo: Plan, blocks: Iterable[Image], stage: RowStage, at_once: int) -> Iterator[Image]:
     """Does a pass of a step."""
     (step,), one = stage.steps, stage.one
     assert one is not None
@@ -218,7 +218,7 @@ def _making(step: Step, one: Pass, first: int, end: int) -> Step:
     return step._replace(operation=replace(step.operation, function=function, ends=None, stage=None))
 
 
-def _most(stage: Stage, at_once: int) -> int:
+def _most(stage: RowStage, at_once: int) -> int:
     """Returns how many rows a pass makes at a time, at most: as many as it can if it keeps the picture's size."""
     rows = stage.result[1]
     return rows if stage.result == stage.shape else max(1, at_once // max(1, row_bytes(stage.result)))
@@ -234,7 +234,7 @@ def _from_pixels(
     gpu: Gpu,
     todo: Plan,
     blocks: Iterable[Image],
-    stage: Stage,
+    stage: RowStage,
     decoding: Decoding,
     target: Target,
     at_once: int,

@@ -10,7 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ..operation import Pass, Turn
-    from .schedule import Schedule, Shape
+    from .schedule import RowSchedule, Shape
 
 
 class Footprint(NamedTuple):
@@ -25,7 +25,7 @@ class Footprint(NamedTuple):
         return pixels[start:stop, slice(*self.columns)]
 
 
-def footprint(schedule: Schedule) -> Footprint:
+def footprint(schedule: RowSchedule) -> Footprint:
     """Returns the part of a picture that steps which spread values take.
 
     What a step leaves out to the left and to the right is known of a crop, and above and below also of a crop that

@@ -20,7 +20,7 @@ from ..image import Image, Part
 from ..plan import prepared
 from ..space import LIGHT, Space, Stored
 from .panels import in_panels
-from .schedule import Schedule, rows_at_once
+from .schedule import RowSchedule, rows_at_once
 from .spool import Spool
 from .threads import Writing, read_ahead
 
@@ -33,7 +33,7 @@ class Filtered:
 
     Attributes
     ----------
-    segment : Schedule
+    segment : RowSchedule
         What comes before the filter, which is its end.
     spool : Spool
         The spectra, and planes of the picture as they are: see :meth:`gpuops.operation.Spectral.spooled`.
@@ -43,7 +43,7 @@ class Filtered:
         Its threads read and write the spool.
     """
 
-    segment: Schedule
+    segment: RowSchedule
     spool: Spool
     rows: int
     pool: Executor

@@ -39,7 +39,7 @@ _LOCAL = 3
 _SEEN = 3
 
 
-class Stage(NamedTuple):
+class RowStage(NamedTuple):
     """Steps that are done on the same rows, or one pass of a step, which needs rows above and below or moves them.
 
     Attributes
@@ -238,12 +238,12 @@ class Schedule:
             first = stop + 1
         return tuple(found)
 
-    def stages(self, wanted: tuple[int, int] | None = None) -> tuple[Stage, ...]:
+    def stages(self, wanted: tuple[int, int] | None = None) -> tuple[RowStage, ...]:
         """Returns the stages of a segment in which no step needs all rows at once; there is at least one.
 
         The last stage has no pass: it does the rest on the rows of the result that are ``wanted``, or on all rows.
         """
-        found: list[Stage] = []
+        found: list[RowStage] = []
         together: tuple[Step, ...] = ()
         shape = self.shape
         for at in self.steps:
@@ -252,12 +252,12 @@ class Schedule:
                 together += (at.step,)
                 continue
             if together:
-                found.append(Stage(together, None, shape))
+                found.append(RowStage(together, None, shape))
             for one in at.passes:
-                found.append(Stage((at.step,), one, shape))
+                found.append(RowStage((at.step,), one, shape))
                 shape = one.shape
             together = ()
-        found.append(Stage(together, None, shape))
+        found.append(RowStage(together, None, shape))
         wanted = wanted or (0, shape[1])
         for k in reversed(range(len(found))):
             found[k] = found[k]._replace(wanted=(wanted[0] - wanted[0] % found[k].align, wanted[1]))
@@ -269,7 +269,7 @@ class Schedule:
         return self.stages(wanted)[0].needed
 
 
-def block_bytes(gpu: Gpu, stages: tuple[Stage, ...], *, ends: float = 0.0, tables: float = 0.0) -> int:
+def block_bytes(gpu: Gpu, stages: tuple[RowStage, ...], *, ends: float = 0.0, tables: float = 0.0) -> int:
     """Returns how many bytes the planes of a block of rows should take, both of the file's rows and of a pass's result.
 
     ``ends``: copies of a block that are taken before the first stage or behind the last one, beside the usual ones;

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """The rows of a picture, which may be asked for several times."""
 
     @property
@@ -34,7 +34,7 @@ class Source(Protocol):
         """Gives blocks of ``at_once`` bytes of planes, which have all rows (first, end) that are ``wanted``."""
 
 
-class Barrier(Source, Protocol):
+class Barrier(RowSource, Protocol):
     """A source whose rows need all rows before it: they are kept first."""
 
     def fill(self, images: Iterable[Image | Stored]) -> None:

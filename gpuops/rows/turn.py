@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..image import Image, Part
 from ..pixels.turns import upright
 from ..space import LIGHT, Space, Stored
-from .schedule import Schedule, rows_at_once
+from .schedule import RowSchedule, rows_at_once
 from .source import RowsOfFile
 from .spool import Spool
 from .threads import Writing, read_ahead, rows_ahead
@@ -31,7 +31,7 @@ class Turned:
 
     Attributes
     ----------
-    segment : Schedule
+    segment : RowSchedule
         What comes before the turn, which is its end.
     spool : Spool
         The picture before it is turned: planes, or with ``load`` a file's pixels, each one item (:func:`as_items`).
@@ -41,7 +41,7 @@ class Turned:
         ``(lines)`` → the planes of a file's pixels, items (rows, columns).
     """
 
-    segment: Schedule
+    segment: RowSchedule
     spool: Spool
     pool: Executor
     load: Callable[[Array], Image] | None = None
