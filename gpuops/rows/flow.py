@@ -18,7 +18,7 @@ from ..pixels.coding import Losses, losses
 from ..plan import Plan, Step, prepared, run
 from ..space import Stored
 from .edges import Edges
-from .schedule import RowSchedule, Shape, RowStage, row_bytes
+from .schedule import RowSchedule, RowStage, Shape, row_bytes
 from .window import PIXELS, PLANES, rows_of, windows
 
 if TYPE_CHECKING:

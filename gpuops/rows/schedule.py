@@ -158,7 +158,7 @@ class ScheduledStep:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class RowSchedule:
     """A plan for pictures of one shape, or a segment of it.
 
     Attributes
@@ -181,7 +181,7 @@ class Schedule:
     end: ScheduledStep | None = None
 
     @classmethod
-    def of(cls, gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> Schedule:
+    def of(cls, gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> RowSchedule:
         """Returns the schedule of a plan for pictures of a shape and an EXIF orientation."""
         found: list[ScheduledStep] = []
         of_step, turned, known = shape, orientation, True
@@ -196,9 +196,9 @@ class Schedule:
             of_step = found[-1].result
         return cls(gpu, todo, shape, orientation, tuple(found))
 
-    def with_steps(self, steps: Iterable[Step]) -> Schedule:
+    def with_steps(self, steps: Iterable[Step]) -> RowSchedule:
         """Returns the schedule of other steps for the same picture, and with the same end."""
-        made = Schedule.of(self.gpu, self.plan._replace(steps=tuple(steps)), self.shape, self.orientation)
+        made = RowSchedule.of(self.gpu, self.plan._replace(steps=tuple(steps)), self.shape, self.orientation)
         return replace(made, end=self.end)
 
     @property
@@ -225,14 +225,14 @@ class Schedule:
         return None
 
     @cached_property
-    def segments(self) -> tuple[Schedule, ...]:
+    def segments(self) -> tuple[RowSchedule, ...]:
         """The segments between barriers; there is one at least."""
         ends = [number for number, at in enumerate(self.steps) if at.barrier is not None]
         found, first, shape, orientation = [], 0, self.shape, self.orientation
         for stop in (*ends, len(self.steps)):
             steps, end = self.steps[first:stop], self.steps[stop] if stop < len(self.steps) else None
             todo = self.plan._replace(steps=tuple(at.step for at in steps))
-            found.append(Schedule(self.gpu, todo, shape, orientation, steps, end))
+            found.append(RowSchedule(self.gpu, todo, shape, orientation, steps, end))
             for at in self.steps[first : stop + 1]:
                 orientation, shape = (at.turn and at.turn.leaves) or orientation, at.result
             first = stop + 1
