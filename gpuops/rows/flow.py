@@ -54,7 +54,7 @@ def flow(
     Parameters
     ----------
     blocks : iterable of Image
-        The picture's rows from the first to the last, at least those that are :meth:`RowSchedule.needed`, each Image with
+        The rows from the first to the last, at least those that are :meth:`RowSchedule.needed`, each Image with
         its ``part``: pixels for a ``decoding``, as for :func:`gpuops.plan.run`, or planes.
     target : Target, optional
         The output.
