@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from ..notes import note
 from ..operation import Choice, Given, Number, Operation, Params, PerAxis, Traits, parameter
 from ..params.bilateral import BilateralParams
 from ..params.border import BORDER, by_axis, set_border
@@ -53,11 +54,11 @@ class BlurParams(Params):
         The values outside the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
     method
         With ``local``, work-items share tiles in local memory; with ``direct``, each works alone, with vectors on CPUs.
-        ``multirate`` takes the same time for any sigma, :mod:`gpuops.filters.multirate`. ``recursive`` adds decaying
-        exponentials, :mod:`gpuops.filters.recursive`, for comparison. ``fft`` multiplies spectra, with an error of 1e-6
-        of the plane's largest value everywhere. ``auto`` is multirate for a Gaussian that is not cut; otherwise direct
-        on CPUs and local elsewhere (measured: docs/benchmarks); fft for disc and motion where it is faster; and sums of
-        sums for a box with a large radius, or on CPUs. The median and the bilateral filter only have auto.
+        ``multirate`` takes the same time for any sigma, :mod:`gpuops.filters.multirate`. ``fft`` multiplies spectra,
+        with an error of 1e-6 of the plane's largest value everywhere. ``auto`` is multirate for a Gaussian that is not
+        cut; otherwise direct on CPUs and local elsewhere (measured: docs/benchmarks); fft for disc and motion where it
+        is faster; and sums of sums for a box with a large radius, or on CPUs. The median and the bilateral filter only
+        have auto. ``recursive`` is an older name that now means ``auto``.
     """
 
     sigma: tuple[float, float] = parameter(
@@ -98,13 +99,18 @@ class BlurParams(Params):
             optional=True,
         ),
     )
-    method: str = parameter("auto", Choice("The kernel that computes the blur.", METHODS))
+    method: str = parameter(
+        "auto", Choice("How the blur is computed. recursive is an older name for auto.", METHODS)
+    )
     preset: str | None = parameter(
         None, Choice("Make exactly the blur of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.method == "recursive":
+            note("blur has no recursive filters any more: its method is auto")
+            object.__setattr__(self, "method", "auto")
         set_border(self)
         for name in ("sigma", "radius"):
             for value in getattr(self, name):
@@ -114,10 +120,8 @@ class BlurParams(Params):
             raise ParameterError("truncate must be a positive number of sigmas, not 0")
         if not math.isfinite(self.cval):
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
-        if self.method in ("multirate", "recursive") and (
-            self.kind != "gaussian" or self.truncate is not None
-        ):
-            raise ParameterError(f"{self.method} is a whole Gaussian's method: use local, direct or fft")
+        if self.method == "multirate" and (self.kind != "gaussian" or self.truncate is not None):
+            raise ParameterError("multirate is a whole Gaussian's method: use local, direct or fft")
         if self.method == "multirate" and max(self.sigma) < LEAST_MULTIRATE:
             raise ParameterError(f"multirate needs a sigma of {LEAST_MULTIRATE} or more: use local or direct")
         if self.kind == "median" and max(self.radius) > MAX_MEDIAN:
@@ -144,7 +148,7 @@ class BlurParams(Params):
         if self.preset is not None:
             others = ("radius", "sigma_color", "kind", "border")
             given.refuse("--preset fixes everything but --method", *sizes, *motion, *others)
-            if self.method in ("multirate", "fft", "recursive"):
+            if self.method in ("multirate", "fft"):
                 raise ParameterError("--preset d3d11 has --method auto, local or direct")
         elif self.kind in ("box", "disc", "median"):
             given.refuse(f"--kind {self.kind} is as wide as --radius says", *sizes, "sigma_color", *motion)
@@ -268,10 +272,9 @@ def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> floa
 
 def _traits(params: BlurParams) -> Traits:
     wide = params.kind == "gaussian" and params.preset is None and params.truncate is None
-    recursive = params.method == "recursive"
-    kind = "transform" if recursive else "grid" if wide and max(params.sigma) >= LEAST_MULTIRATE else "local"
+    kind = "grid" if wide and max(params.sigma) >= LEAST_MULTIRATE else "local"
     # Discs and motions go by transforms where these are faster.
-    needed = 24.0 if recursive or params.by_both_axes else 8.0
+    needed = 24.0 if params.by_both_axes else 8.0
     return Traits(premultiplied=True, kind=kind, keeps_range=True, bytes_per_value=needed)
 
 
@@ -285,7 +288,7 @@ OPERATION = Operation(
     halo=_halo,
     around=lambda params: by_axis(params.border)[0] == "wrap",
     resident=_resident,
-    whole={"method": ("recursive",), "preset": ("d3d11",)},
+    whole={"preset": ("d3d11",)},
     ends=_ends,
     cases=(
         BlurParams((1.5, 1.5)),
@@ -296,7 +299,6 @@ OPERATION = Operation(
         BlurParams(kind="motion", length=5.0, angle=30.0, border="mirror"),
         BlurParams(kind="median", radius=(1, 1)),
         BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3),
-        BlurParams((4.0, 4.0), method="recursive"),
         BlurParams(preset="d3d11"),
     ),
     examples=(
