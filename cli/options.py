@@ -265,7 +265,7 @@ def batch(command: Command) -> Command:
             type=click.IntRange(0),
             default=2,
             metavar="N",
-            help="How often a cluster tries a failed input again.",
+            help="With --cluster: how often a failed input is tried again.",
         ),
         memory,
         device_memory,
