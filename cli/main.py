@@ -106,7 +106,7 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 def cli() -> None:
     """Image processing on any GPU or CPU through OpenCL.
 
-    clpix COMMAND INPUT... -o OUTPUT [options]; clpix COMMAND --help tells a command's options.
+    clpix COMMAND INPUT... -o OUTPUT; clpix COMMAND --help tells its options.
     """
 
 
