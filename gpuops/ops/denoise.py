@@ -209,8 +209,8 @@ OPERATION = Operation(
     ),
     examples=(
         "clpix denoise photo.png -o clean.png",
-        "clpix denoise photo.jpg -o clean.png --cycle-spins 2 --threshold bayes:0.7",
-        "clpix denoise light.exr then tonemap -o clean.png",
+        "clpix denoise photo.jpg -o smooth.png --cycle-spins 2 --threshold bayes:0.7",
+        "clpix denoise light.exr then tonemap -o display.png",
     ),
     groups={
         "Shrinking": ("level", "shrink", "threshold", "denoise_space", "cycle_spins"),
