@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
@@ -30,12 +30,9 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
 
-# What asks for an estimate of the noise.
-_AUTO = "auto"
-
 
 def _level(text: str) -> float | None:
-    if text == _AUTO:
+    if text == "auto":
         return None
     try:
         found = float(text)
@@ -76,7 +73,6 @@ class DenoiseParams(Params):
             "The noise's standard deviation in stored values of 0 … 1. auto estimates it.  [default: auto]",
             "auto|S",
             _level,
-            lambda level: _AUTO if level is None else repr(level),
         ),
     )
     shrink: str | None = parameter(
@@ -166,8 +162,6 @@ def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:
 
     Raises ParameterError for values that are NaN or infinite, or colours that are neither gray nor RGB.
     """
-    from dataclasses import replace
-
     from ..wavelets.denoise import denoise as denoised
     from ..wavelets.transform import default_levels
 
@@ -185,13 +179,8 @@ def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:
 def _traits(params: DenoiseParams) -> Traits:
     # A band's threshold depends on all of its coefficients, and so each pixel on all others.
     twice = (params.cycle_spins or 1) > 1 or params.mode == "smooth"
-    return Traits(
-        "stored",
-        kind="transform",
-        keeps_range=True,
-        bytes_per_value=26.0 if twice else 14.0,
-        fixed_bytes=1e6,
-    )
+    needed = 26.0 if twice else 14.0
+    return Traits("stored", kind="transform", keeps_range=True, bytes_per_value=needed, fixed_bytes=1e6)
 
 
 OPERATION = Operation(
