@@ -226,6 +226,9 @@ def _transforms() -> Iterator[str]:
     for option, _ in product(DWTS, range(2)):
         name = next(kinds)
         yield f"dwt IN/{name} -o OUT{_ending(name) if '--reconstruct' in option else '.npz'} {option}"
+    for option in ("", "--shrink visu --level 0.05", "--threshold 0.05 --cycle-spins 2"):
+        name = next(kinds)
+        yield f"denoise IN/{name} -o OUT{_ending(name)} {option}"
     for way, wavelet in product(WAYS, ("bior2.2", "dd13/7")):
         yield f"dwt IN/rgb16.png -o OUT.npz --wavelet {wavelet} --method {way}"
         yield f"dwt IN/rgba.exr -o OUT.png --wavelet {wavelet} --method {way}"
