@@ -1,7 +1,8 @@
-"""Batches on a cluster: which options go with it, and its results."""
+"""Batches on a cluster, or in several processes: which options go with it, and a cluster's results."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import click
@@ -26,7 +27,7 @@ def check(shared: Shared) -> None:
     refuse("each worker works on as many files at a time as it has threads (dask worker --nthreads)", "jobs")
     if STREAM in (*shared.inputs, shared.output):
         raise ParameterError("'-' is a stream of this process, which no worker has: name files")
-    if given("device"):
+    if processes(shared) or given("device"):
         from gpuops.device import names_several
 
         if names_several(shared.device):
@@ -34,6 +35,17 @@ def check(shared: Shared) -> None:
                 f"--device {shared.device}: each worker has one device: name one, or start a worker for each",
                 click.get_current_context(),
             )
+
+
+def processes(shared: Shared) -> int:
+    """Returns how many processes of this machine ``--cluster local:N`` asks for, or 0."""
+    where = shared.cluster or ""
+    if not where.startswith("local:"):
+        return 0
+    count = where.removeprefix("local:")
+    if not re.fullmatch(r"[1-9]\d{0,3}", count, re.ASCII):
+        raise ParameterError(f"--cluster {where}: write local:N with N from 1 on, such as local:4")
+    return int(count)
 
 
 def results(

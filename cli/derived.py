@@ -107,7 +107,7 @@ def _write() -> click.Command:
     def run(**_values: Any) -> None:
         """Write what a chain has come to: … then write FILE then …"""
 
-    own = (_option(option) for option in declared("write").params.options() if option.name != "output")
+    own = (click_option(option) for option in declared("write").params.options() if option.name != "output")
     found: click.Command = options.added(
         run, options.command("write"), *own, click.argument("output", metavar="FILE")
     )
@@ -152,7 +152,7 @@ def command(name: str) -> click.Command:
 
     run.__doc__ = operation.about
     own = operation.params.options()
-    made = options.added(run, *map(_option, own))
+    made = options.added(run, *map(click_option, own))
     if extras is not None:
         made = extras.options(made)
     if not any(option.name == "dither" for option in own):
@@ -247,8 +247,8 @@ def _spelled(context: click.Context, name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _option(option: Option) -> Any:
-    """The click option for one of an operation's."""
+def click_option(option: Option) -> Any:
+    """Returns the click option for one of an operation's."""
     spelling = f"--{option.name.replace('_', '-')}"
     given: dict[str, Any] = {"help": option.help, "required": option.required}
     if option.type is bool:

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.params.dwt import (
-    DEFAULT_LEVELS,
-    DENOISE_SPACES,
-    FAMILIES,
-    MAX_SPINS,
-    METHODS,
-    MODES,
-    SHRINKS,
-    WAVELETS,
-    DwtParams,
-    KeepParams,
-    ShrinkParams,
-    threshold_option,
-    wavelet_name,
-)
+from gpuops.ops.denoise import DenoiseParams
+from gpuops.params.dwt import METHODS, DwtParams, KeepParams, default_mode, shrink_option
 from gpuops.params.files import STREAM
 
-from . import options, types
+from . import derived, options, types
 from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.coefficients import Approximation
     from gpuops.batch.job import Job
+
+
+def _options(*names: str) -> Callable[[options.Command], options.Command]:
+    """Adds options of the operation denoise, which say the same of a transform here."""
+    declared = {option.name: option for option in DenoiseParams.options()}
+    return lambda command: options.added(command, *(derived.click_option(declared[name]) for name in names))
 
 
 @options.command(
@@ -55,26 +49,7 @@ if TYPE_CHECKING:
 @options.output
 @options.shared
 @options.batch
-@click.option(
-    "--wavelet",
-    type=types.Word(),
-    metavar="NAME",
-    help=f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them. "
-    "Default: bior4.4 (CDF 9/7), with --integer bior2.2 (CDF 5/3).",
-)
-@click.option(
-    "--levels",
-    type=int,
-    metavar="N",
-    help=f"How often the approximation is transformed again. Default: {DEFAULT_LEVELS}, fewer for small images.",
-)
-@click.option(
-    "--mode",
-    type=types.Word(),
-    metavar="MODE",
-    help=f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}. Default: mirror, "
-    "JPEG 2000's, which has as many coefficients as pixels; symmetric for wavelets without lifting steps.",
-)
+@_options("wavelet", "levels", "mode")
 @click.option(
     "--method",
     type=types.ChoiceType(METHODS),
@@ -85,24 +60,7 @@ if TYPE_CHECKING:
 @click.option(
     "--integer", is_flag=True, help="Use the reversible transform of 8- or 16-bit values to whole numbers."
 )
-@click.option(
-    "--threshold",
-    type=types.Word(),
-    metavar="T|ESTIMATE[:F]",
-    help="Shrink the details by T, or by a threshold estimated from the noise: visu or bayes (times F).",
-)
-@click.option(
-    "--shrink",
-    type=types.ChoiceType(SHRINKS),
-    help="How to shrink: soft (default), hard, garrote. visu and bayes estimate the threshold, times --threshold "
-    "(default 1).",
-)
-@click.option(
-    "--denoise-space",
-    type=types.ChoiceType(DENOISE_SPACES),
-    help="The space in which colours are shrunk: opponent (default; their sum and two differences, which have less "
-    "detail), ycbcr (as in JPEG) or rgb (each by itself).",
-)
+@_options("threshold", "shrink", "denoise_space")
 @click.option(
     "--keep",
     type=float,
@@ -112,12 +70,7 @@ if TYPE_CHECKING:
 @click.option(
     "--reconstruct", is_flag=True, help="Write the image that the changed coefficients give, not these."
 )
-@click.option(
-    "--cycle-spins",
-    type=click.IntRange(1, MAX_SPINS),
-    metavar="N",
-    help="With --reconstruct: take the mean of N × N shifts of the image, which removes blocky artefacts.",
-)
+@_options("cycle_spins")
 @click.option(
     "--json", "as_json", is_flag=True, help="With --keep: print the figures as JSON, a line for each output."
 )
@@ -130,7 +83,7 @@ def command(
     integer: bool,
     threshold: str | None,
     shrink: str | None,
-    denoise_space: str | None,
+    denoise_space: str,
     keep: float | None,
     reconstruct: bool,
     cycle_spins: int | None,
@@ -140,23 +93,19 @@ def command(
 
     Outputs .npz, .exr and .tif hold the coefficients. Other formats get a picture of the pyramid, in which each band
     has a contrast of its own, and zero is mid gray. The transform works on the stored values, also of alpha.
+    To take noise from a picture, also within a chain, see `clpix denoise`.
     """
-    name = wavelet_name(wavelet or ("bior2.2" if integer else "bior4.4"))
-    lifts, _ = WAVELETS[name]
-    params = DwtParams(name, mode or ("mirror" if lifts else "symmetric"), levels, method, integer)
+    name = wavelet or ("bior2.2" if integer else "bior4.4")
+    params = DwtParams(name, mode or default_mode(name), levels, method, integer)
     shrinks = threshold is not None or shrink is not None
     options.refuse("wavelets work on stored values", "working")
     _check(shared, integer, shrinks, keep is not None, reconstruct, cycle_spins is not None, as_json)
-    shrinking, keeping = None, None
-    if shrinks:
-        amount, estimate = threshold_option(threshold) if threshold is not None else (None, None)
-        shrinking = ShrinkParams(shrink or "soft", amount, estimate, denoise_space or DENOISE_SPACES[0])
-    elif denoise_space is not None:
+    shrinking = shrink_option(shrink, threshold, denoise_space) if shrinks else None
+    if not shrinks and options.given("denoise_space"):
         raise click.UsageError(
             "--denoise-space is where coefficients are shrunk: add --shrink or --threshold"
         )
-    if keep is not None:
-        keeping = KeepParams(keep)
+    keeping = None if keep is None else KeepParams(keep)
 
     def check(job: Job) -> None:
         writes_data = job.options.writes_data(job.target)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuops.ops.filter import FilterParams
 from gpuops.params import fft as choices
 from gpuops.params.files import STREAM, FileOperand
 
-from . import options, types
+from . import derived, options, types
 from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
@@ -35,6 +36,15 @@ def ways(command: options.Command) -> options.Command:
     )(command)
 
 
+def _filter(command: options.Command) -> options.Command:
+    """Adds the options of the operation filter that say by what a spectrum is multiplied."""
+    names = {"kind": "filter", "cutoff": "cutoff", "shape": "filter_shape", "order": "order", "mask": "mask"}
+    own = (option for option in FilterParams.options() if option.name in names)
+    renamed = (option._replace(name=names[option.name]) for option in own)
+    found: options.Command = options.added(command, *map(derived.click_option, renamed))
+    return found
+
+
 @options.command(
     examples=(
         "clpix fft photo.png -o spectrum.png",
@@ -43,7 +53,7 @@ def ways(command: options.Command) -> options.Command:
     ),
     groups={
         "Spectrum": ("view", "profile", "half", "shift", "norm", "window", "pad", "precision"),
-        "Filter": ("kind", "cutoffs", "filter_shape", "order", "mask"),
+        "Filter": ("filter", "cutoff", "filter_shape", "order", "mask"),
         "Peaks": ("peaks", "axes"),
         "Kernels": ("method", "radix", "twiddle"),
     },
@@ -92,29 +102,7 @@ def ways(command: options.Command) -> options.Command:
     help="List the N strongest periodic components, and draw rings around them in a picture.",
 )
 @click.option("--axes", is_flag=True, help="Draw axes in a picture, in cycles per pixel.")
-@click.option(
-    "--filter", "kind", type=types.ChoiceType(choices.FILTERS), help="Multiply the spectrum by a filter."
-)
-@click.option(
-    "--cutoff",
-    "cutoffs",
-    multiple=True,
-    metavar="F|LOW:HIGH|FX,FY[,R]",
-    help="The filter's frequency in cycles per pixel, its band, or a notch's place and radius, once for each notch.",
-)
-@click.option(
-    "--filter-shape",
-    type=types.ChoiceType(choices.SHAPES),
-    default="gaussian",
-    show_default=True,
-    help="The shape of the filter's edge.",
-)
-@click.option(
-    "--mask",
-    metavar="IMAGE",
-    help="Multiply the spectrum by a picture of its size, with frequency 0 in the middle. Black is 0, white 1.",
-)
-@click.option("--order", type=int, default=2, show_default=True, help="The order of a Butterworth filter.")
+@_filter
 @ways
 @click.option(
     "--precision",
@@ -134,8 +122,8 @@ def command(
     profile: str | None,
     peaks: int | None,
     axes: bool,
-    kind: str | None,
-    cutoffs: tuple[str, ...],
+    filter: str | None,
+    cutoff: tuple[str, ...],
     filter_shape: str,
     mask: str | None,
     order: int,
@@ -147,13 +135,13 @@ def command(
     Outputs .exr, .npz and .tif hold the spectrum as numbers, with all that `clpix ifft` needs to restore the image.
     Other formats, and --view, give a picture of the spectrum. The transform works on the stored values.
     """
-    if (kind is None) != (not cutoffs):
+    if (filter is None) != (not cutoff):
         raise click.UsageError("--filter and --cutoff go together")
-    if kind is None:
+    if filter is None:
         options.refuse("there is no --filter", "filter_shape", "order")
     elif filter_shape != "butterworth":
         options.refuse("only --filter-shape butterworth has an order", "order")
-    chosen = choices.filter_option(kind, cutoffs, filter_shape, order) if kind else None
+    chosen = choices.filter_option(filter, cutoff, filter_shape, order) if filter else None
 
     def params(picture: bool) -> choices.SpectrumParams:
         return choices.SpectrumParams(

@@ -92,7 +92,7 @@ class Commands(CommandGroup):
 def cli() -> None:
     """Image processing on any GPU or CPU through OpenCL.
 
-    clpix COMMAND INPUT... -o OUTPUT [options]; clpix COMMAND --help tells a command's options.
+    clpix COMMAND INPUT... -o OUTPUT; clpix COMMAND --help tells its options.
     """
 
 

@@ -180,6 +180,8 @@ def _results(
 
     Many small pictures are done by several processes on one device. A cluster has its own devices.
     """
+    if count := clusters.processes(shared):
+        return _on(shared, _copies(shared, count), jobs, noting)
     if shared.cluster is not None:
         return clusters.results(shared, jobs, *noting)
     if len(jobs) > 1:
@@ -214,8 +216,11 @@ def _for_processes(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
     from gpuops.batch.processes import processes_for
 
     count = processes_for(jobs, shared.jobs or files.threads.count())
-    if count == 1:
-        return []
+    return [] if count == 1 else _copies(shared, count)
+
+
+def _copies(shared: Shared, count: int) -> list[DeviceInfo]:
+    """Returns the device ``count`` times."""
     from gpuops.device import select
 
     _, info = select(shared.device)
@@ -232,8 +237,16 @@ def _on(shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], noti
         _name(shared, info)
     open_one = partial(Gpu, dump=shared.dump_kernels, memory=shared.device_memory)
     begin, end = noting
+    retries = 0 if shared.cluster is None else shared.retries
     return run_jobs_on(
-        devices, open_one, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin, end=end
+        devices,
+        open_one,
+        jobs,
+        at_once=shared.jobs,
+        memory=shared.memory,
+        retries=retries,
+        begin=begin,
+        end=end,
     )
 
 

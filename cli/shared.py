@@ -168,7 +168,9 @@ class Shared:
         "Let the workers of a Dask scheduler (its address or file) do the work, or N processes here.",
         "ADDRESS|FILE|local:N",
     )
-    retries: int = option(2, "How often a cluster tries a failed input again.", "N", type=click.IntRange(0))
+    retries: int = option(
+        2, "With --cluster: how often a failed input is tried again.", "N", type=click.IntRange(0)
+    )
     dump_kernels: str | None = option(None, "Write the OpenCL source of every kernel that is built.", "DIR")
     verbose: int = option(0, "Print more messages.", None, "-v", "--verbose", count=True)
     quiet: bool = option(False, "Print no warnings.", None, "-q", "--quiet")

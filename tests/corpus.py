@@ -136,7 +136,7 @@ OPERATORS = (
 BLURS = (
     "--sigma 2", "--sigma 9", "--sigma-x 3 --sigma-y 0.5", "--sigma 40 --method multirate",
     "--sigma 2 --method direct",
-    "--sigma 2 --method local --truncate 3", "--sigma 12 --method recursive", "--kind box --radius 3",
+    "--sigma 2 --method local --truncate 3", "--kind box --radius 3",
     "--kind box --radius 3 --method direct", "--kind disc --radius 4", "--kind disc --radius 4 --method fft",
     "--kind motion --length 9 --angle 30", "--kind median --radius 1", "--kind median --radius 3",
     "--kind bilateral --radius 3 --sigma 1.5 --sigma-color 0.1",
@@ -337,6 +337,9 @@ def _transforms() -> Iterator[str]:
     for option, _ in product(DWTS, range(2)):
         name = next(kinds)
         yield f"dwt IN/{name} -o OUT{_ending(name) if '--reconstruct' in option else '.npz'} {option}"
+    for option in ("", "--shrink visu --level 0.05", "--threshold 0.05 --cycle-spins 2"):
+        name = next(kinds)
+        yield f"denoise IN/{name} -o OUT{_ending(name)} {option}"
     for way, wavelet in product(WAYS, ("bior2.2", "dd13/7")):
         yield f"dwt IN/rgb16.png -o OUT.npz --wavelet {wavelet} --method {way}"
         yield f"dwt IN/rgba.exr -o OUT.png --wavelet {wavelet} --method {way}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.ndimage
 
-from gpuops import ParameterError
+from gpuops import GpuopsWarning, ParameterError
 from gpuops.filters import blur
 from gpuops.ops.blur import BlurParams
 from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
@@ -83,28 +83,6 @@ def test_work_items_of_many_rows(gpu, rng, sigma) -> None:
     got = blur.blur(gpu, gpu.array(x.astype(np.float32)), BlurParams(sigma=(sigma, sigma))).numpy()
     expected = scipy.ndimage.gaussian_filter(x, (0, sigma, sigma), truncate=6)
     np.testing.assert_allclose(got, expected, atol=TOLERANCE["sums"])
-
-
-@each(border=list(BORDERS), sigma=[(0.12, 0.3), (0.5, 0.8), (3, 1e-300), (0, 7), (11, 12), (300, 100)])
-def test_recursive_is_a_whole_gaussian(gpu, rng, sigma, border) -> None:
-    for shape in ((1, 1), (9, 1), (31, 17), (130, 300)):  # the last shape takes several bands for some σ
-        point, step = np.zeros(shape), np.zeros(shape)
-        point[shape[0] // 2, shape[1] // 3] = 1
-        step[:, shape[1] // 2 :] = 1
-        x = np.stack([point, step, rng.random(shape)])
-        params = BlurParams(sigma=sigma, border=border, cval=0.3, method="recursive")
-        got = blur.blur(gpu, gpu.array(x.astype(np.float32)), params).numpy()
-        expected = scipy.ndimage.gaussian_filter(
-            x, (0, *sigma), mode=borders.modes(border), cval=0.3, truncate=9
-        )
-        assert (np.abs(got - expected).max((1, 2)) <= TOLERANCE["recursive"] * expected.max((1, 2))).all()
-
-
-def test_nan_goes_through_a_recursively_blurred_plane(gpu, rng) -> None:
-    x = rng.random((2, 40, 50), dtype=np.float32)
-    x[0, 20, 24] = np.nan
-    got = blur.blur(gpu, gpu.array(x), BlurParams(sigma=(9.0, 9.0), method="recursive")).numpy()
-    assert np.isnan(got[0]).all() and np.isfinite(got[1]).all()
 
 
 def covered(inside, radius: int) -> np.ndarray:
@@ -191,7 +169,6 @@ def test_nan_gets_as_far_as_is_said(gpu, sigma) -> None:
         said = blur.reach(gpu, x.shape, params).spoiled
         assert 0.4 * said < far <= said
     assert blur.reach(gpu, x.shape, BlurParams(kind="median", radius=(3, 3))) == (3, 0, False)
-    assert blur.reach(gpu, x.shape, BlurParams(sigma=(1, 1), method="recursive")).spoiled == np.inf
 
 
 KINDS: list[dict[str, object]] = [
@@ -199,7 +176,6 @@ KINDS: list[dict[str, object]] = [
     {"sigma": (2.0, 3.0), "method": "local"},
     {"sigma": (9.0, 7.0), "method": "multirate"},
     {"sigma": (3.0, 4.0), "method": "fft"},
-    {"sigma": (3.0, 4.0), "method": "recursive"},
     {"kind": "box", "radius": (3, 5)},
     {"kind": "box", "radius": (3, 70)},
     {"kind": "disc", "radius": (4.5, 4.5)},
@@ -234,6 +210,11 @@ def test_border_names() -> None:
             border_option(bad)
 
 
+def test_the_older_name_of_a_method() -> None:
+    with pytest.warns(GpuopsWarning, match="its method is auto"):
+        assert BlurParams((4.0, 4.0), method="recursive") == BlurParams((4.0, 4.0))
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -243,7 +224,6 @@ def test_border_names() -> None:
         {"method": "multirate", "sigma": (2.0, 2.9)},
         {"method": "multirate", "sigma": (9.0, 9.0), "truncate": 4.0},
         {"method": "multirate", "kind": "box", "radius": (9, 9)},
-        {"method": "recursive", "sigma": (9.0, 9.0), "truncate": 4.0},
         {"kind": "round"},
         {"kind": "median", "radius": (16, 1)},
         {"kind": "median", "radius": (1, 1), "method": "local"},

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -16,24 +15,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from gpuops import files
-from gpuops.batch.job import Job
 
 pytest.importorskip("distributed", reason="needs the extra dask")
 
-from gpuops.batch import connection
-from gpuops.batch.cluster import run_jobs_at
-from gpuops.batch.connection import connected
 
 from .buckets import Bucket, serving
 from .schedulers import Cluster
 from .test_batch import here, save
-from .works import Logs
 
 __all__ = ["here"]
 pytestmark = pytest.mark.exhaustive
@@ -100,31 +93,6 @@ def place(here, kind) -> Iterator[Place]:
             client.put_bucket_versioning(Bucket="pictures", VersioningConfiguration={"Status": "Enabled"})
             bucket = Bucket(client, "pictures")
         yield Place(here, bucket)
-
-
-def test_a_process_that_is_not_started_again(here, monkeypatch) -> None:
-    """A nanny starts no process again that has died while it was being started; others take their places."""
-    import distributed
-
-    monkeypatch.setattr(connection, "_GIVEN_UP", 1)
-    place, log = Place(here), here / "log"
-    jobs = [Job(path, Logs(str(log)), f"{place.out}/{Path(path).name}") for path in place.put()[:24]]
-    with connected("local:2") as found:
-        pids = [*found.client.run(os.getpid).values()]
-        whole = distributed.Nanny._on_worker_exit
-
-        async def while_starting(self: Any, exitcode: int) -> None:
-            self.status = distributed.core.Status.starting
-            await whole(self, exitcode)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(distributed.Nanny, "_on_worker_exit", while_starting)
-            for pid in pids:
-                os.kill(pid, signal.SIGKILL)
-            ended = list(run_jobs_at(found, jobs, retries=0))
-    assert [done.error for done in ended] == [None] * 24
-    assert not {done.told for done in ended} & {*pids}
-    assert place.results() == [Path(job.target).name for job in jobs]
 
 
 @pytest.mark.parametrize("kind", ["folder", "bucket"])

@@ -31,7 +31,7 @@ from gpuops.files import Picture, threads
 from gpuops.params.files import FileOperand
 
 from .test_batch import check_flipped, contents, here, jobs_of, names, save
-from .works import FLIP, Kills, Meets, fails, refuses
+from .works import FLIP, FailsAtFirst, Kills, Meets, fails, refuses
 
 __all__ = ["here"]
 
@@ -249,6 +249,17 @@ def test_a_death_loses_nothing(here, twice, late) -> None:
     assert not errors(found)
     assert len(said) == 1 and said[0].startswith(f"device {twice[0].index} (") and "SIGKILL" in said[0]
     check_flipped(jobs, here)
+
+
+@pytest.mark.parametrize("retries", [1, 2])
+def test_what_fails_is_tried_again(here, twice, retries) -> None:
+    (here / "marks").mkdir()
+    jobs = jobs_of(here, FailsAtFirst(str(here / "marks"), 2), 3)
+    found, said = run_on(twice, jobs, retries=retries)
+    assert not said and len(errors(found)) == (3 if retries == 1 else 0)
+    assert {path.read_text() for path in (here / "marks").iterdir()} == {str(min(retries + 1, 3))}
+    if retries == 2:
+        check_flipped(jobs, here)
 
 
 @pytest.mark.exhaustive

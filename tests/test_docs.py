@@ -279,7 +279,11 @@ def test_every_option_exists(page) -> None:
 
 
 # Options of other commands that a command's page mentions.
-IN_PASSING = {"docs/bench.md": {"--kind", "--method", "--preset", "--radix"}, "docs/devices.md": {"--device"}}
+IN_PASSING = {
+    "docs/bench.md": {"--kind", "--method", "--preset", "--radix"},
+    "docs/devices.md": {"--device"},
+    "docs/dwt.md": {"--level"},
+}
 
 
 @pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)

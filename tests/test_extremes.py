@@ -63,10 +63,6 @@ BLURS: dict[str, tuple[BlurParams, Filter]] = {
         BlurParams(sigma=(6, 9), method="multirate"),
         lambda x: ndimage.gaussian_filter(x, (0, 6, 9), truncate=9),
     ),
-    "recursive": (
-        BlurParams(sigma=(2, 3), method="recursive"),
-        lambda x: ndimage.gaussian_filter(x, (0, 2, 3), truncate=9),
-    ),
     "fft": (
         BlurParams(sigma=(2, 3), truncate=4, method="fft"),
         lambda x: ndimage.gaussian_filter(x, (0, 2, 3)),

@@ -24,7 +24,6 @@ from gpuops.metrics import compare
 from gpuops.metrics import statistics as reduce
 from gpuops.metrics.ssimulacra2 import ssimulacra2
 from gpuops.ops.bloom import BloomParams
-from gpuops.ops.blur import BlurParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.fft import FftParams
 from gpuops.programs import GeneratedSource
@@ -140,9 +139,6 @@ WEIGHTS = np.random.default_rng(5).random((5, 5)).astype(np.float32)
 OPERATIONS: dict[str, Callable[[Gpu, Array], object]] = {
     "gaussian": lambda gpu, x: blur.gaussian_filter(gpu, x, 2),
     "coarse gaussian": lambda gpu, x: blur.gaussian_filter(gpu, x, 6 + x.shape[0] / 20),
-    "recursive gaussian": lambda gpu, x: blur.blur(
-        gpu, gpu.array(x[None]), BlurParams(sigma=(9, 9), method="recursive")
-    ),
     "box": lambda gpu, x: blur.uniform_filter(gpu, x, 7),
     "median": lambda gpu, x: median.median_filter(gpu, x, 5),
     "convolve": lambda gpu, x: convolve.convolve(gpu, x, WEIGHTS),

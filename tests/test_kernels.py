@@ -503,16 +503,6 @@ def test_blur_by_cells(gpu, rng, border) -> None:
     close(blur(gpu, on(gpu, x), params).numpy(), expected, TOLERANCE["wide blur"])
 
 
-@in_turns(("border",), [(border,) for border in BORDERS])
-def test_recursive_blur(gpu, rng, border) -> None:
-    x = rng.random((2, 41, 43))  # columns have two bands
-    params = BlurParams(sigma=(0.7, 3.0), border=border, cval=0.3, method="recursive")
-    expected = scipy.ndimage.gaussian_filter(
-        x, (0, 0.7, 3.0), mode=borders.modes(border), cval=0.3, truncate=9
-    )
-    close(blur(gpu, on(gpu, x), params).numpy(), expected, TOLERANCE["wide blur"])
-
-
 @every_pair(border=["reflect", "constant", "wrap-x"], radii=[(2, 7), (33, 0), (0, 40)])
 def test_box(gpu, rng, radii, border) -> None:
     x = rng.random((2, *SHAPE))
@@ -1815,8 +1805,6 @@ def test_small_groups(tiny, rng) -> None:
     close(blur(tiny, image, coarse).numpy(), separable(x, coarse), tolerance.BLUR["coarse"])
     cells = x[:, :24, :36]  # steps of four samples divide these sides
     close(blur(tiny, on(tiny, cells), coarse).numpy(), separable(cells, coarse), tolerance.BLUR["coarse"])
-    recursive = BlurParams(sigma=(1.5, 1.5), method="recursive")
-    close(blur(tiny, image, recursive).numpy(), separable(x, recursive), tolerance.BLUR["coarse"])
     w = rng.standard_normal((3, 18))
     expected = np.stack([filters_reference.convolved(p, w, "reflect", 0) for p in x])
     close(convolve(tiny, x, w, **method), expected, np.abs(w).sum() * TOLERANCE["blur"])

@@ -36,7 +36,7 @@ LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one al
 SIZES = [(1, 1), (1, 23), (19, 1), (17, 31)]
 every = pytest.mark.parametrize("name", OPERATIONS)
 #: Operations whose references and kernel tests have modules and forms of their own.
-OLDER = ("tonemap", "blur", "bloom", "convolve", "merge", "mix", "register")
+OLDER = ("tonemap", "blur", "bloom", "convolve", "denoise", "merge", "mix", "register")
 
 
 def module_of(name: str) -> Any:
@@ -173,6 +173,9 @@ def test_values_that_are_not_finite_are_said(gpu, clpix, cases, name, tmp_path) 
     found = operation(name)
     for params in cases(name)[:1]:
         run = clpix(name, tmp_path / "in.exr", *options(params), "-o", tmp_path / "out.exr")
+        if name == "denoise":
+            assert run.code == 1 and "holds NaN or infinite pixels" in run.err
+            continue
         assert run.code == 0
         spread = found.reach(gpu, (3, 9, 9), params).spoiled > 0
         assert ("3 values are NaN or infinite" in run.err) == spread

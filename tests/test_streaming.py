@@ -294,7 +294,6 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
             by_rows = declared is not None or np.isfinite(record.reach(gpu, shape, case).rows)
             assert streams <= (not todo.steps or by_rows), name
     for step, words in (
-        (BlurParams((4.0, 4.0), method="recursive"), "blur --method recursive"),
         (BlurParams(preset="d3d11"), "blur --preset d3d11"),
         (DeconvolveParams(sigma=1.0), None),
         (TonemapParams(preset="d3d11"), "tonemap --preset d3d11"),
@@ -711,10 +710,10 @@ def test_a_promise_that_cannot_be_kept(clpix, tmp_path) -> None:
     """It says what it would take: a format that is written as a whole, a step that needs all, too little for a row."""
     path = tmp_path / "a.tif"
     files.write(path, Picture(np.zeros((4000, 5000, 3), np.uint8)))
-    recursive = "recursive needs the whole picture, which takes 180 MB of memory, and 178.3 MB are allowed"
+    preset = "d3d11 needs the whole picture, which takes 180 MB of memory, and 178.3 MB are allowed"
     for command, out, limit, said in (
         ("blur --sigma 2", "b.jpg", "170M", "JPEG is written as a whole"),
-        ("blur --sigma 2 --method recursive", "b.png", "170M", recursive),
+        ("blur --preset d3d11", "b.png", "170M", preset),
         ("blur --sigma 2", "b.png", "20M", "needs .* MB of memory"),
         ("resize --scale 0.5", "b.png", "20M", "needs .* MB of memory"),
         ("rotate --angle 5", "b.png", "170M", "rotate needs the whole"),

@@ -31,8 +31,6 @@ BLUR = {
     "sums": 2e-6,
     # Of a Gaussian's peak: what its interpolation between the samples of coarse grids leaves.
     "coarse": 5e-5,
-    # Of a Gaussian's peak: the fit of the recursion.
-    "recursive": 2e-5,
     # Of the largest value: a transform there and one back.
     "fft": 4e-6,
     # Of the largest weight: the reference takes 100 × 100 points in a pixel, of which an edge that crosses it miscounts

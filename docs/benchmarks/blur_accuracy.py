@@ -34,7 +34,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "auto": {},
     "local, 4.5 σ": {"method": "local"},
     "--truncate 4": {"truncate": 4.0},
-    "recursive": {"method": "recursive"},
 }
 
 
@@ -73,9 +72,7 @@ def samples() -> Array:
 def draw_impulse(pyplot: Any, gpu: Gpu, path: Path) -> None:
     point = np.zeros((1, 1, 401))
     point[0, 0, 200] = 1
-    responses = {
-        name: ours(gpu, WAYS[name], point, (0, SIGMA)) for name in ("recursive", "auto", "--truncate 4")
-    }
+    responses = {name: ours(gpu, WAYS[name], point, (0, SIGMA)) for name in ("auto", "--truncate 4")}
     x = np.arange(0, 101) / SIGMA
     figure, axis = pyplot.subplots(figsize=(7.5, 4.2), layout="constrained")
     for name, response in {"three boxes": boxes(gpu, point), **responses}.items():

@@ -67,13 +67,3 @@ def large_fft_cpu() -> list[str]:
 
     titles = ["command", "s", "processors, s", "peak, MB", "for 64 × 64, MB"]
     return markdown(titles, map(cells, rows_of("large-fft-cpu")))
-
-
-@table
-def cluster_cpu() -> list[str]:
-    def cells(row: Row) -> list[str]:
-        times = (digits(row[key]) for key in ("ms", "cpu_ms", "each_ms"))
-        return [row["program"], *times, f"{row['ratio']:.2f}"]
-
-    titles = ["", "ms", "processors, ms", "ms for one more", "beside none"]
-    return markdown(titles, map(cells, rows_of("cluster-cpu")))

@@ -22,7 +22,6 @@ import cloudpickle
 from ..errors import ClusterError, DeviceError, ParameterError
 from ..files import places
 from ..notes import note
-from ..rows.budget import usual_memory
 from . import tasks
 from .begun import Begun
 from .connection import Cluster
@@ -72,7 +71,7 @@ def run_jobs_at(
     device, device_memory : optional
         What :class:`gpuops.Gpu` is given in each worker.
     memory : int, optional
-        As for :func:`gpuops.batch.pipeline.run_jobs`: of each worker, and of all processes of this machine together.
+        As for :func:`gpuops.batch.pipeline.run_jobs`: of each worker.
     retries : int
         How often a job that has failed is tried again, by itself, on whatever worker.
     begin : callable, optional
@@ -80,8 +79,6 @@ def run_jobs_at(
     end : callable, optional
         It is given what became of each job as soon as that is known.
     """
-    if cluster.local:
-        memory = max(1, (memory or usual_memory()) // cluster.local)
     run = _ClusterRun(
         cluster,
         jobs,
@@ -99,10 +96,7 @@ def run_jobs_at(
 
 
 def end_all() -> None:
-    """Ends all workers on this machine of this process, which is about to end, without half-written files."""
-    from . import connection
-
-    connection.end_all()
+    """Removes unfinished files of this process, which is about to end."""
     for run in tuple(_runs):
         tasks.sweep(run.folders())
 
@@ -119,7 +113,7 @@ class _ClusterRun:
         begin: Callable[[Job], None],
         end: Callable[[Done], None],
     ) -> None:
-        self._cluster, self._client, self._name = cluster, cluster.client, cluster.name
+        self._client, self._name = cluster.client, cluster.name
         self._jobs, self._how, self._retries, self._begin, self._end = jobs, how, retries, begin, end
         self._begun = 0
         self._again: deque[list[Begun]] = deque()
@@ -188,8 +182,6 @@ class _ClusterRun:
     def _watch(self) -> None:
         """Looks for workers, and notes once if there has been none for a while."""
         self._workers = self._look()
-        if len(self._workers) < self._cluster.local:
-            self._cluster.revive()
         if self._workers:
             self._alone, self._told = None, False
             return

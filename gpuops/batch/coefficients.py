@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..errors import FileError
 from ..files import RowsOfArray
 from ..files.strips import Strips
-from ..params.dwt import DEFAULT_LEVELS, IN_PLACE, DwtParams, KeepParams, ShrinkParams
+from ..params.dwt import IN_PLACE, DwtParams, KeepParams, ShrinkParams
 from ..pixels.coding import Encoding
 from ..tiles.ends import Anywhere, DeviceImage
 from ..tiles.pixels import PixelSink
@@ -98,7 +98,7 @@ class ToCoefficients:
         if params.levels is not None:
             transform.warn_of_levels(shape, params)
             return params
-        levels = min(DEFAULT_LEVELS, transform.max_levels(shape, params))
+        levels = transform.default_levels(shape, params)
         if levels == 0 and self.shrinking is not None:
             item.note(f"{shape[0]}×{shape[1]} pixels are too few for a level that could be shrunk")
         return replace(params, levels=levels)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..device.probe import death
-from ..errors import DeviceError, GpuopsError
+from ..errors import DeviceError, GpuopsError, ParameterError
 from ..files import drafts, places, threads
 from ..notes import note
 from ..rows.budget import usual_memory
@@ -43,6 +43,7 @@ def run_jobs_on(
     *,
     at_once: int | None = None,
     memory: int | None = None,
+    retries: int = 0,
     begin: Callable[[Job], None] = lambda _job: None,
     end: Callable[[Done], None] = lambda _done: None,
 ) -> Iterator[Done]:
@@ -58,6 +59,8 @@ def run_jobs_on(
         A device that is there several times has as many processes.
     open_gpu : callable
         It is called with a device's number in that device's process; it must be picklable, as ``Gpu`` is.
+    retries : int
+        How often a job that has failed is tried again, by whatever process.
     """
     devices = devices[: len(jobs)]
     processors, count = threads.count(), len(devices)
@@ -69,7 +72,7 @@ def run_jobs_on(
         shares = (_share(total, count, place) for total in (processors, at_once, memory))
         return WorkerSettings(open_gpu, number, *shares)
 
-    crew = _Crew(devices, jobs, begin, end, how)
+    crew = _Crew(devices, jobs, retries, begin, end, how)
     _crews.add(crew)
     try:
         yield from crew.run()
@@ -88,13 +91,15 @@ def end_all() -> None:
 class _Task:
     """A job that was begun.
 
-    ``is_new``: none of its outputs was there before. ``died_on``: the device whose process died during it.
+    ``is_new``: none of its outputs was there before. ``tries``: how often it has failed. ``died_on``: the device whose
+    process died during it.
     """
 
     number: int
     job: Job
     is_new: bool
     given: bool = False
+    tries: int = 0
     died_on: _Device | None = None
 
     def next_try(self) -> Job:
@@ -147,11 +152,12 @@ class _Crew:
         self,
         devices: Sequence[DeviceInfo],
         jobs: Sequence[Job],
+        retries: int,
         begin: Callable[[Job], None],
         end: Callable[[Done], None],
         how: Callable[[int], WorkerSettings],
     ) -> None:
-        self._count = len(jobs)
+        self._count, self._retries = len(jobs), retries
         self._rest = deque(enumerate(jobs))
         self._begin, self._end = begin, end
         self._again: list[_Task] = []
@@ -248,7 +254,11 @@ class _Crew:
 
     def _told(self, device: _Device, said: JobNews) -> None:
         task = device.tasks.popleft()
-        self._settle(task, Done(task.job, *said))
+        if said.error is None or isinstance(said.error, ParameterError) or task.tries == self._retries:
+            self._settle(task, Done(task.job, *said))
+        else:
+            task.tries += 1
+            self._again.append(task)
         device.works = device.worked = self._worked = True
 
     def _fail(self, task: _Task, why: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -35,7 +34,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     Colours are expected premultiplied by alpha where there is one. Where no axis is blurred, the input itself is the
     result. With ``overwrite_input`` the result takes the input's memory, and a large image needs no more memory besides
     than that of a plane or a coarse grid. The result is a new image, however, if an image is blurred along one axis by
-    sums, for ``method="fft"`` and ``"recursive"``, and for kinds other than the Gaussian.
+    sums, for ``method="fft"``, and for kinds other than the Gaussian.
     Source of the weights: exp(−x²/2σ²), normalised as in scipy.ndimage.gaussian_filter, and cut so with ``truncate``.
     """
     image.check_planar()
@@ -60,10 +59,6 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
 
         kernel = weights(params)
         return convolve(gpu, image, kernel, mode=params.border, cval=params.cval, method=params.method)
-    if params.method == "recursive":
-        from . import recursive
-
-        return recursive.gaussian(gpu, image, params.sigma, params.border, params.cval)
     if _coarse(gpu, image.of_whole, params):
         from . import multirate
 
@@ -134,8 +129,6 @@ def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
 
 def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> Reach:
     """Returns how far values have an effect, for planes of ``shape``."""
-    if params.method == "recursive":
-        return Reach(spoiled=math.inf)
     if _coarse(gpu, shape, params):
         from . import multirate
 

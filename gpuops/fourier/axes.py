@@ -17,7 +17,7 @@ from ..tiles.rectangles import cut
 from .api import scale_of
 from .engine.problem import Problem
 from .engine.transform import plan
-from .spectrum import check_finite, filtered, masked, windowed
+from .spectrum import check_finite, multiply, windowed
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -61,10 +61,7 @@ def of_columns(gpu: Gpu, panel: Image, first: int, transform: Size, params: Spec
     values = plan(gpu, down(panel.shape, shape, transform[0], params, inverse=False))(panel)
     if first == 0 and values.dtype != COMPLEX_HALF:  # halves have a smaller range
         check_finite(values)
-    if params.filter is not None:
-        values = filtered(gpu, values, transform, params.filter, first)
-    if params.mask is not None:
-        values = masked(gpu, values, params.mask, transform, transform, first)
+    multiply(gpu, values, transform, params.filter, params.mask, transform, first)
     return values
 
 

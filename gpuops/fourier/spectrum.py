@@ -53,10 +53,7 @@ def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumPa
     """A transform over ``size`` filtered and shifted."""
     if values.dtype != COMPLEX_HALF:  # halves have a smaller range: Record.arrays checks them
         check_finite(values)
-    if params.filter is not None:
-        values = filtered(gpu, values, size, params.filter)
-    if params.mask is not None:
-        values = masked(gpu, values, params.mask, size, size)
+    multiply(gpu, values, size, params.filter, params.mask, size)
     return shifted(gpu, values, params.half) if params.shift else values
 
 
@@ -286,29 +283,42 @@ def shifted(gpu: Gpu, values: Image, half: bool, back: bool = False) -> Image:
     return result
 
 
-def filtered(gpu: Gpu, values: Image, size: tuple[int, int], f: FrequencyFilter, first: int = 0) -> Image:
-    """Multiplies the spectrum of a transform over ``size``, or its columns from ``first`` on, by a filter, in place."""
+def multiply(
+    gpu: Gpu,
+    values: Image,
+    transform: tuple[int, int],
+    filter_: FrequencyFilter | None,
+    mask: FileOperand | None,
+    size: tuple[int, int],
+    first: int = 0,
+) -> None:
+    """Multiplies the spectrum over ``transform``, or its columns from ``first`` on, by what is given, in place.
+
+    ``size``: the mask's. Raises ParameterError as :func:`gpuops.fourier.mask.factors`.
+    """
+    if filter_ is not None:
+        _filter(gpu, values, transform, filter_, first)
+    if mask is not None:
+        _mask(gpu, values, mask, size, transform, first)
+
+
+def _filter(gpu: Gpu, values: Image, size: tuple[int, int], f: FrequencyFilter, first: int) -> None:
     planes, rows, columns = values.shape
     notches = gpu.array(np.array(f.notches or [(0, 0, 0)], np.float32))  # a kernel needs some memory
     _launch(
         gpu, "spectrum_filter", values, planes * rows * columns, values, planes, columns, first, size,
         FILTERS.index(f.kind), SHAPES.index(f.shape), f.order, f.low, f.high, notches, len(f.notches),
     )  # fmt: skip
-    return values
 
 
-def masked(
+def _mask(
     gpu: Gpu,
     values: Image,
     mask: FileOperand,
     size: tuple[int, int],
     transform: tuple[int, int],
-    first: int = 0,
-) -> Image:
-    """Multiplies the spectrum over ``transform``, or its columns from ``first`` on, by a mask of ``size``, in place.
-
-    Raises ParameterError as :func:`gpuops.fourier.mask.factors`.
-    """
+    first: int,
+) -> None:
     planes, rows, columns = values.shape
     factors = gpu.kept(
         ("factors", mask, size, transform), lambda: gpu.array(mask_factors(mask, size, transform))
@@ -317,7 +327,6 @@ def masked(
         gpu, "spectrum_mask", values, planes * rows * columns, values, factors, planes, rows, columns, first,
         factors.shape[1],
     )  # fmt: skip
-    return values
 
 
 def offset(gpu: Gpu, image: Image, by: float) -> Image:

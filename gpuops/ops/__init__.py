@@ -18,6 +18,7 @@ OPERATIONS = {
     "merge": "a bracketed set → one picture, by exposure fusion",
     "mix": "two pictures, mixed by an amount or a mask",
     "convert": "another depth, format or colour space",
+    "denoise": "noise taken away by shrinking wavelet coefficients",
     "filter": "low-, high- and bandpass, notches, and masks of the spectrum",
     "flip": "an image mirrored, value for value",
     "grade": "exposure, ASC CDL, contrast, saturation and a curve",

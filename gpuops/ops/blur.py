@@ -58,10 +58,9 @@ def _fixed_bytes(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> f
 
 def _traits(params: BlurParams) -> Traits:
     wide = params.kind == "gaussian" and params.preset is None and params.truncate is None
-    recursive = params.method == "recursive"
-    kind = "transform" if recursive else "grid" if wide and max(params.sigma) >= LEAST_MULTIRATE else "local"
+    kind = "grid" if wide and max(params.sigma) >= LEAST_MULTIRATE else "local"
     # Discs and motions go by transforms where these are faster.
-    needed = 24.0 if recursive or params.by_both_axes else 8.0
+    needed = 24.0 if params.by_both_axes else 8.0
     return Traits(premultiplied=True, kind=kind, keeps_range=True, bytes_per_value=needed)
 
 
@@ -73,7 +72,7 @@ OPERATION = Operation(
     identity=lambda params: params.preset is None and not any(params.radii),
     reach=_reach,
     fixed_bytes=_fixed_bytes,
-    whole={"method": ("recursive",), "preset": ("d3d11",)},
+    whole={"preset": ("d3d11",)},
     ends=_ends,
     cases=(
         BlurParams((1.5, 1.5)),
@@ -84,7 +83,6 @@ OPERATION = Operation(
         BlurParams(kind="motion", length=5.0, angle=30.0, border="mirror"),
         BlurParams(kind="median", radius=(1, 1)),
         BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3),
-        BlurParams((4.0, 4.0), method="recursive"),
         BlurParams(preset="d3d11"),
     ),
     examples=(

@@ -74,7 +74,7 @@ class FilterParams(Params):
     shape: str = parameter("gaussian", Choice("The shape of the filter's edge.", SHAPES))
     order: int = parameter(2, Whole("The order of a Butterworth filter.", 1, 16))
     mask: FileOperand | None = parameter(
-        None, File("Multiply the spectrum by this picture. Black is 0, white 1.")
+        None, File("Multiply the spectrum by this picture, frequency 0 in the middle. Black is 0, white 1.")
     )
     border: str = parameter(
         "reflect",
@@ -142,11 +142,7 @@ def _multiply(gpu: Gpu, values: Image, first: int, size: tuple[int, int], params
     """Multiplies columns of half spectra of planes of this size, from ``first`` on, in place."""
     from ..fourier import spectrum
 
-    transform, found = _transform(size, params), params.filter()
-    if found is not None:
-        spectrum.filtered(gpu, values, transform, found, first)
-    if params.mask is not None:
-        spectrum.masked(gpu, values, params.mask, size, transform, first)
+    spectrum.multiply(gpu, values, _transform(size, params), params.filter(), params.mask, size, first)
 
 
 def _transform(size: tuple[int, int], params: FilterParams) -> tuple[int, int]:

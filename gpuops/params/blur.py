@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ParameterError
+from ..notes import note
 from .bilateral import BilateralParams
 from .border import BORDER, set_border
 from .kinds import Choice, Given, Number, Params, parameter
@@ -48,11 +49,11 @@ class BlurParams(Params):
         The values outside the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
     method
         With ``local``, work-items share tiles in local memory; with ``direct``, each works alone, with vectors on CPUs.
-        ``multirate`` takes the same time for any sigma, :mod:`gpuops.filters.multirate`. ``recursive`` adds decaying
-        exponentials, :mod:`gpuops.filters.recursive`, for comparison. ``fft`` multiplies spectra, with an error of 1e-6
-        of the plane's largest value everywhere. ``auto`` is multirate for a Gaussian that is not cut; otherwise direct
-        on CPUs and local elsewhere (measured: docs/benchmarks); fft for disc and motion where it is faster; and sums of
-        sums for a box with a large radius, or on CPUs. The median and the bilateral filter only have auto.
+        ``multirate`` takes the same time for any sigma, :mod:`gpuops.filters.multirate`. ``fft`` multiplies spectra,
+        with an error of 1e-6 of the plane's largest value everywhere. ``auto`` is multirate for a Gaussian that is not
+        cut; otherwise direct on CPUs and local elsewhere (measured: docs/benchmarks); fft for disc and motion where it
+        is faster; and sums of sums for a box with a large radius, or on CPUs. The median and the bilateral filter only
+        have auto. ``recursive`` is an older name that now means ``auto``.
     """
 
     sigma: tuple[float, float] = parameter(
@@ -93,13 +94,18 @@ class BlurParams(Params):
             optional=True,
         ),
     )
-    method: str = parameter("auto", Choice("The kernel that computes the blur.", METHODS))
+    method: str = parameter(
+        "auto", Choice("How the blur is computed. recursive is an older name for auto.", METHODS)
+    )
     preset: str | None = parameter(
         None, Choice("Make exactly the blur of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.method == "recursive":
+            note("blur has no recursive filters any more: its method is auto")
+            object.__setattr__(self, "method", "auto")
         set_border(self)
         for name in ("sigma", "radius"):
             for value in getattr(self, name):
@@ -109,10 +115,8 @@ class BlurParams(Params):
             raise ParameterError("truncate must be a positive number of sigmas, not 0")
         if not math.isfinite(self.cval):
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
-        if self.method in ("multirate", "recursive") and (
-            self.kind != "gaussian" or self.truncate is not None
-        ):
-            raise ParameterError(f"{self.method} is a whole Gaussian's method: use local, direct or fft")
+        if self.method == "multirate" and (self.kind != "gaussian" or self.truncate is not None):
+            raise ParameterError("multirate is a whole Gaussian's method: use local, direct or fft")
         if self.method == "multirate" and max(self.sigma) < LEAST_MULTIRATE:
             raise ParameterError(f"multirate needs a sigma of {LEAST_MULTIRATE} or more: use local or direct")
         if self.kind == "median" and max(self.radius) > MAX_MEDIAN:
@@ -139,7 +143,7 @@ class BlurParams(Params):
         if self.preset is not None:
             others = ("radius", "sigma_color", "kind", "border")
             given.refuse("--preset fixes everything but --method", *sizes, *motion, *others)
-            if self.method in ("multirate", "fft", "recursive"):
+            if self.method in ("multirate", "fft"):
                 raise ParameterError("--preset d3d11 has --method auto, local or direct")
         elif self.kind in ("box", "disc", "median"):
             given.refuse(f"--kind {self.kind} is as wide as --radius says", *sizes, "sigma_color", *motion)

@@ -135,6 +135,11 @@ def wavelet_name(name: str) -> str:
     return known("wavelet", name, WAVELETS, WAVELET_SYNONYMS, FAMILIES)
 
 
+def default_mode(wavelet: str) -> str:
+    """The mode of a wavelet for which none is given."""
+    return "mirror" if WAVELETS[wavelet_name(wavelet)][0] else "symmetric"
+
+
 def mode_name(name: str) -> str:
     """The standard name of an extension mode. Raises ParameterError for an unknown one."""
     return known("mode", name, MODES, MODE_SYNONYMS)
@@ -233,12 +238,15 @@ class ShrinkParams:
         The planes that are shrunk, each with thresholds of its own. ``rgb`` are those of the image, whatever they mean.
         ``opponent`` and ``ycbcr`` are combinations of red, green and blue (:mod:`gpuops.wavelets.colours`): the sum, or
         luma, and two differences, which have less detail and as much noise. Gray has one plane in any of them.
+    noise : float, optional
+        The noise's standard deviation in the image, for an estimate of the threshold. None is measured.
     """
 
     kind: str = "soft"
     threshold: float | None = None
     estimate: str | None = None
     space: str = "rgb"
+    noise: float | None = None
 
     def __post_init__(self) -> None:
         check_name("way to shrink", self.kind, SHRINKS)
@@ -275,6 +283,14 @@ def threshold_option(text: str) -> tuple[float | None, str | None]:
     return number, known(
         "threshold", name, dict.fromkeys(ESTIMATES), {"visushrink": "visu", "bayesshrink": "bayes"}
     )
+
+
+def shrink_option(
+    shrink: str | None, threshold: str | None, space: str, noise: float | None = None
+) -> ShrinkParams:
+    """Makes :class:`ShrinkParams` of the words of the command line. Shrinking is soft by default."""
+    amount, estimate = (None, None) if threshold is None else threshold_option(threshold)
+    return ShrinkParams(shrink or SHAPES[0], amount, estimate, space, noise)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def mirrored(image: Image, *, across: bool, down: bool) -> Image:
     return result
 
 
-def transposed(image: Image, *, across: bool = False, down: bool = False, label: str = "transpose") -> Image:
+def transposed(image: Image, *, across: bool = False, down: bool = False) -> Image:
     """Returns planes whose rows are the columns of ``image``.
 
     Before that its columns are in reverse order (``across``), or its rows (``down``).
@@ -81,7 +81,7 @@ def transposed(image: Image, *, across: bool = False, down: bool = False, label:
     local = (1, 1, 1) if wide else kernel.fit(tile, 8, 1)
     size = -(-width // tile) * local[0], -(-height // tile) * local[1], planes
     gpu.launch(
-        kernel, size, image, result, height, width, across, down, local=local, label=label,
+        kernel, size, image, result, height, width, across, down, local=local, label="transpose",
         traffic=2 * image.nbytes,
     )  # fmt: skip
     return result

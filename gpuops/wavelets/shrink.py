@@ -14,7 +14,7 @@ from ..operands import check_colours
 from ..params.dwt import ShrinkParams
 from ..tiles.ends import Anywhere, Somewhere, changed
 from . import noise, statistics
-from .colours import to_rgb, to_space
+from .colours import MATRICES, to_rgb, to_space
 from .transform import Details
 
 # pywt.threshold's modes, as dwt_shrink.cl numbers them.
@@ -63,7 +63,7 @@ def thresholds(
         (len(found), planes), 1.0 if params.threshold is None else params.threshold
     )
     if params.estimate is not None and found:
-        sigma = np.outer(noise.levels(details, wavelet), noise.estimate(details[-1], wavelet))
+        sigma = np.outer(noise.levels(details, wavelet), _noise(details[-1], wavelet, params))
         if params.estimate == "visu":
             count = sum(math.prod(band.shape[1:]) for band in (approximation, *found))
             limits *= sigma * math.sqrt(2.0 * math.log(max(count, 2)))
@@ -72,6 +72,17 @@ def thresholds(
     if approximation.alpha:
         limits[:, -1] = 0.0
     return limits
+
+
+def _noise(finest: Details[Anywhere], wavelet: str, params: ShrinkParams) -> npt.NDArray[np.float64]:
+    """The noise's standard deviation in each plane of the parameters' space."""
+    if params.noise is None:
+        return noise.estimate(finest, wavelet)
+    planes = finest[0].shape[0]
+    found = np.full(planes, params.noise)
+    if params.space != "rgb" and planes >= 3:
+        found[:3] *= np.linalg.norm(MATRICES[params.space], axis=1)
+    return found
 
 
 def _bayes(squares: npt.NDArray[np.float64], sigma: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

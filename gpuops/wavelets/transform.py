@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..image import Image
 from ..notes import note
-from ..params.dwt import DwtParams
+from ..params.dwt import DEFAULT_LEVELS, DwtParams
 from ..tiles.planes import in_turn
 from ..tiles.rectangles import cut
 from . import axis, bands, in_place, level, strips, two_levels
@@ -336,6 +336,11 @@ def max_levels(shape: Shape, params: DwtParams) -> int:
     """
     shortest, reach = min(shape), WAVELETS[params.wavelet].length - 1
     return max(0, (shortest // (1 if params.critical else reach)).bit_length() - 1)
+
+
+def default_levels(shape: Shape, params: DwtParams) -> int:
+    """The number of levels unless another one is given: :data:`DEFAULT_LEVELS`, fewer for small images."""
+    return min(DEFAULT_LEVELS, max_levels(shape, params))
 
 
 def warn_of_levels(shape: Shape, params: DwtParams) -> None:

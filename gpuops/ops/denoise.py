@@ -1,0 +1,208 @@
+"""Noise taken from pictures by shrinking their wavelet coefficients."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError
+from ..operation import Choice, Operation, Params, Reach, Traits, Whole, Written, parameter
+from ..params.dwt import (
+    DEFAULT_LEVELS,
+    DENOISE_SPACES,
+    ESTIMATES,
+    FAMILIES,
+    MAX_LEVELS,
+    MAX_SPINS,
+    MODES,
+    SHRINKS,
+    DwtParams,
+    ShrinkParams,
+    default_mode,
+    mode_name,
+    shrink_option,
+    threshold_option,
+    wavelet_name,
+)
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+
+def _level(text: str) -> float | None:
+    if text == "auto":
+        return None
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found <= 1e6:
+        raise ParameterError(f"level is auto, or a standard deviation from 0 to 1e6, not {text!r}")
+    return found
+
+
+def _threshold(text: str) -> str:
+    threshold_option(text)
+    return text
+
+
+@dataclass(frozen=True)
+class DenoiseParams(Params):
+    """Take noise from images by shrinking wavelet coefficients.
+
+    Noise is in small coefficients, and edges are in large ones. The work is done on the stored values, as by clpix dwt
+    with --reconstruct. Alpha stays as it is. Pixels that are NaN or infinite are an error: they would spread over all
+    of the image.
+
+    Attributes
+    ----------
+    level : float, optional
+        The noise's standard deviation in stored values of 0 … 1. None estimates it in each plane from the finest
+        details. With 0 the result is the input.
+    shrink, threshold : str, optional
+        As :func:`gpuops.params.dwt.shrink_option` understands them. Without a threshold it is that of ``bayes``.
+    denoise_space, wavelet, mode, levels, cycle_spins
+        As for :func:`gpuops.wavelets.denoise.denoise`. The default of ``levels`` is 5, fewer for small images.
+    """
+
+    level: float | None = parameter(
+        None,
+        Written(
+            "The noise's standard deviation in stored values of 0 … 1. auto estimates it.  [default: auto]",
+            "auto|S",
+            _level,
+        ),
+    )
+    shrink: str | None = parameter(
+        None,
+        Choice(
+            "How to shrink: soft, hard, garrote; or soft by a threshold that visu or bayes estimate, times "
+            "--threshold (default 1).",
+            SHRINKS,
+            optional=True,
+        ),
+    )
+    threshold: str | None = parameter(
+        None,
+        Written(
+            "Shrink the details by T, or by a threshold estimated from the noise: visu or bayes (times F).",
+            "T|ESTIMATE[:F]",
+            _threshold,
+        ),
+    )
+    denoise_space: str = parameter(
+        DENOISE_SPACES[0],
+        Choice(
+            "The space in which colours are shrunk: opponent (their sum and two differences, which have less detail), "
+            "ycbcr (as in JPEG) or rgb (each by itself).",
+            DENOISE_SPACES,
+        ),
+    )
+    wavelet: str = parameter(
+        "bior4.4",
+        Written(
+            f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them.  [default: bior4.4 (CDF 9/7); of "
+            "whole numbers bior2.2 (CDF 5/3)]",
+            "NAME",
+            wavelet_name,
+        ),
+    )
+    mode: str | None = parameter(
+        None,
+        Written(
+            f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}.  [default: mirror, JPEG 2000's, "
+            "which has as many coefficients as pixels; symmetric for wavelets without lifting steps]",
+            "MODE",
+            mode_name,
+        ),
+    )
+    levels: int | None = parameter(
+        None,
+        Whole(
+            f"How often the approximation is transformed again.  [default: {DEFAULT_LEVELS}, fewer for small images]",
+            0,
+            MAX_LEVELS,
+            optional=True,
+        ),
+    )
+    cycle_spins: int | None = parameter(
+        None,
+        Whole(
+            "Take the mean of N × N shifts of the image, which removes blocky artefacts.",
+            1,
+            MAX_SPINS,
+            optional=True,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.level is not None and self.shrinking.estimate is None:
+            raise ParameterError(
+                "level is what a threshold is estimated from: give visu or bayes, or leave it out"
+            )
+        _ = self.transform
+
+    @property
+    def shrinking(self) -> ShrinkParams:
+        """How coefficients are shrunk."""
+        usual = None if self.shrink in ESTIMATES else "bayes"
+        return shrink_option(self.shrink, self.threshold or usual, self.denoise_space, self.level)
+
+    @property
+    def transform(self) -> DwtParams:
+        """The transform."""
+        return DwtParams(self.wavelet, self.mode or default_mode(self.wavelet), self.levels)
+
+
+def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:
+    """Denoises the colours of a planar float32 Image; alpha is copied.
+
+    Raises ParameterError for values that are NaN or infinite, or colours that are neither gray nor RGB.
+    """
+    from ..wavelets.denoise import denoise as denoised
+    from ..wavelets.transform import default_levels
+
+    image.check_planar()
+    if OPERATION.identity(params):
+        return image
+    transform = params.transform
+    if transform.levels is None:
+        transform = replace(transform, levels=default_levels(image.shape[1:], transform))
+    result: Image = denoised(gpu, image, transform, params.shrinking, spins=params.cycle_spins or 1)
+    result.space, result.orientation = image.space, image.orientation
+    return result
+
+
+def _traits(params: DenoiseParams) -> Traits:
+    # A band's threshold depends on all of its coefficients, and so each pixel on all others.
+    twice = (params.cycle_spins or 1) > 1 or params.mode == "smooth"
+    needed = 26.0 if twice else 14.0
+    return Traits("stored", kind="transform", keeps_range=True, bytes_per_value=needed, fixed_bytes=1e6)
+
+
+OPERATION = Operation(
+    "denoise",
+    DenoiseParams,
+    denoise,
+    traits=_traits,
+    identity=lambda params: params.level == 0 or params.levels == 0,
+    reach=lambda *_: Reach(spoiled=math.inf),
+    cases=(
+        DenoiseParams(),
+        DenoiseParams(0.05, "visu", denoise_space="rgb", wavelet="db4", levels=2),
+        DenoiseParams(shrink="hard", threshold="0.1", wavelet="haar", levels=3, cycle_spins=2),
+        DenoiseParams(shrink="garrote", denoise_space="ycbcr", mode="periodization"),
+    ),
+    examples=(
+        "clpix denoise photo.png -o clean.png",
+        "clpix denoise photo.jpg -o smooth.png --cycle-spins 2 --threshold bayes:0.7",
+        "clpix denoise light.exr then tonemap -o display.png",
+    ),
+    groups={
+        "Shrinking": ("level", "shrink", "threshold", "denoise_space", "cycle_spins"),
+        "Transform": ("wavelet", "levels", "mode"),
+    },
+)

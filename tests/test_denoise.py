@@ -1,0 +1,82 @@
+"""The operation denoise: its parameters, and what it makes, against PyWavelets and the older spelling."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import pywt
+
+from gpuops import ParameterError, files
+from gpuops.ops.denoise import DenoiseParams, denoise
+from gpuops.params.dwt import DwtParams, ShrinkParams
+
+from . import tolerance
+from .reference.images import shades_and_edges
+
+IDENTITIES = [DenoiseParams(level=0.0), DenoiseParams(levels=0)]
+
+
+@pytest.mark.parametrize(("space", "shrink"), [("rgb", "visu"), ("opponent", "visu"), ("ycbcr", "bayes")])
+def test_a_noise_that_is_given(gpu, rng, space, shrink) -> None:
+    """Thresholds are those of its standard deviation, in each space of colours; alpha is copied."""
+    x = rng.random((4, 40, 56)).astype(np.float32)
+    level, matrix = 0.05, np.eye(3)
+    if space == "opponent":
+        matrix = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
+    elif space == "ycbcr":
+        y = np.array([0.299, 0.587, 0.114])
+        matrix = np.stack([y, (np.eye(3)[2] - y) / 1.772, (np.eye(3)[0] - y) / 1.402])
+    planes = np.tensordot(matrix, x[:3].astype(float), 1)
+    clean = []
+    for plane, row in zip(planes, matrix, strict=True):
+        approximation, *details = pywt.wavedec2(plane, "db4", "symmetric", level=2)
+        bands = [band for level_ in details for band in level_]
+        sigma = level * np.linalg.norm(row)
+        count = approximation.size + sum(band.size for band in bands)
+        limits = [sigma * math.sqrt(2 * math.log(count))] * len(bands)
+        if shrink == "bayes":
+            signal = [math.sqrt(max(np.mean(band**2) - sigma**2, 1e-300)) for band in bands]
+            limits = [sigma**2 / deviation for deviation in signal]
+        soft = iter([pywt.threshold(band, t, "soft") for band, t in zip(bands, limits, strict=True)])
+        shrunk = [tuple(next(soft) for _ in level_) for level_ in details]
+        clean.append(pywt.waverec2([approximation, *shrunk], "db4", "symmetric"))
+    expected = np.tensordot(np.linalg.inv(matrix), np.array(clean), 1)
+    image = gpu.array(x)
+    image.alpha = True
+    found = denoise(gpu, image, DenoiseParams(level, shrink, denoise_space=space, wavelet="db4", levels=2))
+    assert found.alpha
+    np.testing.assert_array_equal(found.numpy()[3], x[3])
+    np.testing.assert_allclose(found.numpy()[:3], expected, rtol=0, atol=tolerance.SHRINK["colours"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--shrink", "bayes"),
+        ("--threshold", "visu:0.5", "--shrink", "hard", "--denoise-space", "rgb", "--wavelet", "haar"),
+        ("--threshold", "0.05", "--cycle-spins", "2", "--levels", "3", "--mode", "periodization"),
+    ],
+    ids=str,
+)
+def test_it_is_what_dwt_reconstructs(clpix, tmp_path, rng, options) -> None:
+    scene = np.moveaxis(shades_and_edges()[:3], 0, 2)
+    noisy = np.clip(0.1 + 0.8 * scene + 0.05 * rng.standard_normal(scene.shape), 0, 1)
+    files.write(tmp_path / "in.png", files.Picture(np.rint(255 * noisy).astype(np.uint8)))
+    for name, command in (("step", ("denoise",)), ("old", ("dwt", "--reconstruct"))):
+        run = clpix(command[0], tmp_path / "in.png", *command[1:], *options, "-o", tmp_path / f"{name}.png")
+        assert run.code == 0 and not run.err
+    step, old = (files.read(tmp_path / f"{name}.png").pixels for name in ("step", "old"))
+    np.testing.assert_array_equal(step, old)
+
+
+def test_words_of_the_command_line() -> None:
+    assert DenoiseParams().shrinking == ShrinkParams("bayes", space="opponent")
+    assert DenoiseParams(shrink="hard").shrinking == ShrinkParams("hard", estimate="bayes", space="opponent")
+    assert DenoiseParams(threshold="0.1").shrinking == ShrinkParams("soft", 0.1, space="opponent")
+    assert DenoiseParams("0.1", "visu", "2").shrinking == ShrinkParams("visu", 2, None, "opponent", 0.1)
+    assert DenoiseParams(wavelet="db4").transform == DwtParams("db4", "symmetric", method="filterbank")
+    for bad in ({"level": "-1"}, {"level": 0.1, "threshold": "0.1"}, {"threshold": "bays"}, {"wavelet": "x"}):
+        with pytest.raises(ParameterError):
+            DenoiseParams(**bad)
