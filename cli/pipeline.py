@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuops import files, notes
-from gpuops.batch.access import Access
 from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
@@ -89,8 +88,6 @@ def process(
         if shared.space == "encoded":
             refuse("stored values have their own primaries", "working")
         how = shared.of_job(fuse=fuse)
-        for path in also_read:
-            Access(path, how).check_second()
         hows = [replace(how, layer=layer) for layer in shared.layer_of] or [how] * len(outputs)
         opening = cache(partial(open_gpu, shared, report))
         jobs = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -21,7 +22,7 @@ from ..files.strips import COPIES
 from ..params.files import STREAM
 from ..process.memory import of_machine
 from ..profile import Span
-from .reader import check_source, open_numbers
+from .reader import check_source
 
 if TYPE_CHECKING:
     from .job import Options
@@ -130,15 +131,25 @@ class Access:
         if self._memory is not None and COPIES * nbytes > self._memory // self.among:
             self._check_room(nbytes, f"{what} needs the whole picture")
 
-    def check_second(self) -> None:
-        """Raises FileError if the file, a second picture, has to be read as a whole, and takes more than allowed."""
-        if self._memory is not None and self.path != STREAM:
-            try:
-                files.open_rows(self.path, None, self._memory, strict=True)
-            except files.NeedsWholeFile as reason:
-                self._check_room(reason.nbytes, str(reason))
-            except (FileError, OSError):
-                return  # it is no picture, or whoever reads it says what is wrong
+    def check_second(self, whole: str = "") -> None:
+        """Raises FileError if the file, a second picture, has to be read as a whole, and takes more than allowed.
+
+        ``whole``: what the file is, such as "kernel", if it is read as a whole whatever its format; "table": a text.
+        """
+        if self._memory is None or self.path == STREAM:
+            return
+        try:
+            if whole == "table":
+                nbytes = 2 * os.path.getsize(self.path)  # its lines and numbers take five times its bytes
+            else:
+                found = files.open_rows(self.path, None, self._memory, strict=True)
+                nbytes = found.picture.pixels.nbytes if found is not None and whole else 0
+        except files.NeedsWholeFile as reason:
+            self._check_room(reason.nbytes, str(reason))
+        except (FileError, OSError):
+            return  # it is no picture, or whoever reads it says what is wrong
+        if COPIES * nbytes > self._memory:
+            self._check_room(nbytes, f"the {whole} is read as a whole")
 
     def _check_room(self, nbytes: int, reason: str) -> None:
         if self._memory is not None:
@@ -153,7 +164,7 @@ class Access:
         (:class:`gpuops.files.RowsOfArray`), if they take too much memory as a whole."""
         check_source(self.path)
         with self._here() as path:
-            found = open_numbers(path, self._memory or of_machine() // 2)
+            found = files.open_numbers(path, self._memory or of_machine() // 2)
         if found is not None:
             return found
         with self._here() as path:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..errors import FileError, are_allowed, byte_count
+from ..files.arrays import NoPictureError
 from ..files.strips import CODEC
 from ..metrics import contents as measure
+from ..process.memory import of_machine
 from .access import Access
 from .job import Options
 from .read_ahead import read_ahead
@@ -34,13 +37,14 @@ def read(
     Raises FileError for what cannot be read.
     """
     check_input(path, alone=True)
-    if not files.is_numbers(path):
-        rows = Access(path, options).rows()
-        if rows is not None:
-            for text in rows.said:
-                notes.note(text)
-            return files.format_in(path), rows
-    return files.read_contents(path, layer=options.layer)
+    if not files.is_numbers(path, options.layer):
+        with suppress(NoPictureError):
+            rows = Access(path, options).rows()
+            if rows is not None:
+                for text in rows.said:
+                    notes.note(text)
+                return files.format_in(path), rows
+    return files.read_contents(path, layer=options.layer, most=options.memory or of_machine() // 2)
 
 
 def check(strips: files.Strips) -> None:

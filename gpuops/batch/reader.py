@@ -5,24 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
-from typing import Any
 
 from .. import files
 from ..errors import FileError
 from ..files.places import is_address
 from ..params.files import STREAM
-
-# The most bytes of numbers that a byte of a file holds, as far as that is plausible.
-_DENSEST = 2000
-
-
-def open_numbers(path: str, most: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Opens a file of numbers by rows, if its arrays and what is made of them take more than ``most`` bytes."""
-    check_input(path)
-    if os.path.getsize(path) * _DENSEST <= most:
-        return None
-    arrays, attributes = files.open_data(path)
-    return (arrays, attributes) if 2 * sum(array.nbytes for array in arrays.values()) > most else None
 
 
 def check_source(path: str) -> None:

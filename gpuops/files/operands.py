@@ -73,14 +73,14 @@ class Rows:
 @lru_cache(_KEPT)
 def picture(operand: FileOperand) -> Picture:
     """Returns the picture in the file. Raises FileError where it cannot be read, or has changed."""
-    content = operand.content()
-    return read_stream(io.BytesIO(content)) if operand.is_stream else read(operand.path)
+    operand.check()
+    return read_stream(io.BytesIO(operand.streamed)) if operand.is_stream else read(operand.path)
 
 
 @lru_cache(_KEPT)
 def lut(operand: FileOperand) -> Lut:
     """Returns the colour table in the file. Raises FileError where it cannot be read, or has changed."""
-    operand.content()
+    operand.check()
     return read_lut(operand.path)
 
 
@@ -181,7 +181,7 @@ def _large(operand: FileOperand) -> Strips | None:
     """Returns the rows of a large picture, if its format, and this file, can be read so."""
     if operand.is_stream:
         return None
-    operand.content()
+    operand.check()
     with suppress(NeedsWholeFile):
         return open_rows(operand.path, None, _SMALL)
     return None
