@@ -16,7 +16,7 @@ from gpuops.params.files import STREAM
 from .shared import Shared
 
 # The fields of a pattern for names of outputs.
-_FIELDS = ("stem", "name", "ext", "dir", "op", "index", "frame")
+FIELDS = ("stem", "name", "ext", "dir", "op", "index", "frame")
 
 
 def outputs_for(
@@ -48,7 +48,7 @@ def outputs_for(
             )
         return [STREAM]
     _check_fields(output)
-    if any("{" + field + "}" in output for field in _FIELDS):
+    if any("{" + field + "}" in output for field in FIELDS):
         paths = [
             _fill(output, path, folder, op, index, frame)
             for index, (path, folder, frame) in enumerate(
@@ -102,7 +102,7 @@ def _apart(paths: list[str], inputs: tuple[str, ...], below: tuple[str, ...]) ->
 
 def _check_fields(output: str) -> None:
     """Refuses misspelt fields such as {steam} for {stem}: only an existing folder may have such a name."""
-    fields = ["{" + field + "}" for field in _FIELDS]
+    fields = ["{" + field + "}" for field in FIELDS]
     for match in re.finditer(r"\{(\w+)[^\w{}]?[^{}]*\}", output):
         within = output[: output.find("/", match.end())] if "/" in output[match.end() :] else ""
         if match[0] not in fields and not (within and os.path.isdir(within)):

@@ -22,7 +22,8 @@ class Shared:
 
     ``lists``: the files that name inputs. ``below``: for each input the folder that it is in, below one that was named.
     ``frame_of``: the frame of each, if frames were asked for; ``layer_of``: the layer that holds this frame, None for
-    files with one picture. ``failed``: how many inputs, of which each has been told, could not be asked for their
+    files with one picture. ``draft_of``: the animation that outputs are the frames of, each under its number.
+    ``failed``: how many inputs, of which each has been told, could not be asked for their
     frames.
     """
 
@@ -30,6 +31,7 @@ class Shared:
     lists: tuple[str, ...] = ()
     below: tuple[str, ...] = ()
     output: str | None = None
+    draft_of: str | None = None
     format: str | None = None
     layer: str | None = None
     frames: str | None = None
