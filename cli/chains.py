@@ -153,5 +153,5 @@ def _files(chain: Iterable[Params]) -> Iterator[tuple[str, str]]:
                 is_lut = isinstance(one, LutParams)
                 file = one.lut if isinstance(one, LutParams) else one
                 if isinstance(file, FileOperand):
-                    by_rows = getattr(known.get(field.name), "alike", False)
+                    by_rows = getattr(known.get(field.name), "by_rows", False)
                     yield file.path, "" if by_rows else "table" if is_lut else field.name

@@ -392,7 +392,7 @@ def test_what_takes_more_than_allowed_is_refused_by_its_header(
 @pytest.mark.parametrize("command", [
     "mix --picture a.ppm", "convolve --kernel a.ppm", "fft --mask a.ppm",
     "bloom --kernel a.npy", "bloom --kernel a.npy --contact-sheet",
-    "filter --mask a.npy", "fft --mask a.npy", "tonemap --lut a.cube", "run a.toml",
+    "filter --mask a.npy", "register --reference a.npy", "fft --mask a.npy", "tonemap --lut a.cube", "run a.toml",
 ])  # fmt: skip
 def test_second_pictures_are_refused_by_their_headers(clpix, tmp_path, monkeypatch, command) -> None:
     monkeypatch.chdir(tmp_path)
@@ -404,6 +404,21 @@ def test_second_pictures_are_refused_by_their_headers(clpix, tmp_path, monkeypat
     write(tmp_path / "b.png", (6, 5, 3), "uint8")
     run = clpix(*command.split(), "b.png", "--memory", "200M", "-o", "c.png")
     assert run.code == 1 and "is read as a whole, which takes 324 MB of memory" in run.err
+
+
+def test_a_second_picture_of_more_bytes_than_the_image_comes_by_rows(clpix, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.png", (2000, 2300, 1), "uint8")
+    second = np.lib.format.open_memmap("b.npy", "w+", np.float32, (2000, 2300, 4))
+    second[::9, ::7] = 0.5
+    del second
+    command = ("mix", "a.png", "--picture", "b.npy", "--amount", 0.5, "--overwrite")
+    assert clpix(*command, "-o", "whole.png").code == 0
+    monkeypatch.setattr("gpuops.files.operands.picture", None)
+    assert clpix(*command, "-o", "rows.png", "--memory", "200M").code == 0
+    assert Path("rows.png").read_bytes() == Path("whole.png").read_bytes()
+    run = clpix(*command, "then", "rotate", "--angle", 30, "-o", "rows.png", "--memory", "200M")
+    assert run.code == 1 and "needs the whole picture" in run.err
 
 
 @pytest.mark.parametrize("kind", ["one", "several", "spectrum"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .. import notes, plan
 from ..chain import Chain
 from ..files import operands
-from ..files.strips import Strips
+from ..files.strips import COPIES, Strips
 from ..image import Image, Part
 from ..operation import operation_of
 from ..ops.write import WriteParams
@@ -98,13 +98,17 @@ def _in_room(
     todo = todo.settled(item.output)
     with item.naming():
         operands.check_places(picture, ((step.params, step.traits.kind) for step in todo.steps))
-        large = rows is not None or streaming.is_too_large(item, todo, picture)
+        memory = item.options.memory
+        beside = 0 if memory is None else operands.largest_beside(step.params for step in todo.steps)
+        large = (
+            rows is not None or streaming.is_too_large(item, todo, picture) or COPIES * beside > (memory or 0)
+        )
         obstacle = streaming.obstacle(item, todo, picture) if large else None
     if large and obstacle is None:
         streamed(todo, rows or Strips.of(picture))
         return
     if obstacle is not None:
-        item.check_room(streaming.largest_bytes(item.gpu, todo, picture), obstacle)
+        item.check_room(max(beside, streaming.largest_bytes(item.gpu, todo, picture)), obstacle)
 
     def words() -> str | None:
         step = streaming.obstacle(item, todo, picture)

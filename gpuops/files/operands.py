@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -152,19 +152,28 @@ def check_places(image: Picture, steps: Iterable[tuple[Params, str]]) -> None:
     for params, kind_of_step in steps:
         if kind_of_step == "geometry":
             return
-        for name, kind in kinds(type(params)).items():
-            given = getattr(params, name) if getattr(kind, "alike", False) else None
-            for operand in given if isinstance(given, tuple) else filter(None, (given,)):
-                found = _large(operand)
-                other = picture(operand) if found is None else found.picture
-                if (other.width, other.height) == (
-                    image.width,
-                    image.height,
-                ) and other.window != image.window:
-                    raise ParameterError(
-                        f"{operand} has its pixels {other.place}, and the image {image.place}: "
-                        "write both as TIFF first, which has no windows, to lay them on each other"
-                    )
+        for operand in _of_kind(params, "alike"):
+            found = _large(operand)
+            other = picture(operand) if found is None else found.picture
+            sizes = (other.width, other.height), (image.width, image.height)
+            if sizes[0] == sizes[1] and other.window != image.window:
+                raise ParameterError(
+                    f"{operand} has its pixels {other.place}, and the image {image.place}: "
+                    "write both as TIFF first, which has no windows, to lay them on each other"
+                )
+
+
+def largest_beside(steps: Iterable[Params]) -> int:
+    """Returns the bytes of the largest picture that steps can read by rows beside the image; 0 if all are small."""
+    found = (_large(operand) for params in steps for operand in _of_kind(params, "by_rows"))
+    return max((strips.picture.pixels.nbytes for strips in found if strips is not None), default=0)
+
+
+def _of_kind(params: Params, trait: str) -> Iterator[FileOperand]:
+    """Gives the files of the parameters whose kind has a trait."""
+    for name, kind in kinds(type(params)).items():
+        given = getattr(params, name) if getattr(kind, trait, False) else None
+        yield from given if isinstance(given, tuple) else filter(None, (given,))
 
 
 def _strips(operand: FileOperand) -> Strips:
