@@ -54,7 +54,8 @@ def make(shared: Shared, each: Callable[[Shared], None], inputs: Identities, *, 
     output, storage = shared.output, shared.of_job().storage
     shared = replace(shared, quality=None, subsampling=None, compression=None)  # they are the animation's
     with draft_folder() as folder:
-        each(replace(shared, output=os.path.join(folder, "{frame}.png"), dtype="uint8", overwrite=False))
+        drafts = os.path.join(folder, "{frame}.png")
+        each(replace(shared, output=drafts, draft_of=output, dtype="uint8", overwrite=False))
         pictures = [os.path.join(folder, f"{frame:04d}.png") for frame in shared.frame_of]
         timing = animations.timing(shared.inputs[0], shared.frame_of)
         animations.join(output, pictures, timing, overwrite=shared.overwrite, storage=storage)

@@ -10,8 +10,8 @@ import click
 from gpuops.errors import ParameterError, visible
 
 from . import options
-from .comparing import GivenOptions, comparing
-from .suites import GROUPS, Device, Telling, how_of, with_telling
+from .comparing import GROUPS, GivenOptions, comparing
+from .suites import Device, Telling, how_of, with_reading
 
 if TYPE_CHECKING:
     from gpuops.metrics.variance import Variance
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.argument("target", metavar="REFERENCES|SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing
-@with_telling
+@with_reading
 def audit(telling: Telling, given: GivenOptions, target: str, names: tuple[str, ...]) -> None:
     """Change every reference in ways that must fail, and list the changes that pass.
 

@@ -55,9 +55,8 @@ def _print(gpu: Gpu, rows: Iterable[Row], tables: Any, *, as_json: bool, **about
     Ctrl-C ends the measuring behind the row that is being measured.
     A device with too little memory for a row counts as a failure (exit code 1), not as a missing device (3).
     """
-    import json
 
-    from gpuops.errors import DeviceError
+    from gpuops.errors import DeviceError, json_text
 
     from . import status
     from .exits import interrupted_by
@@ -76,7 +75,7 @@ def _print(gpu: Gpu, rows: Iterable[Row], tables: Any, *, as_json: bool, **about
         finally:
             status.hide()
     if as_json:
-        click.echo(json.dumps(tables.to_json(gpu, found), indent=1, ensure_ascii=False))
+        click.echo(json_text(tables.to_json(gpu, found), 1))
     else:
         click.echo(tables.table(gpu, found, **about))
     if interruption:

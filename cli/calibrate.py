@@ -10,8 +10,8 @@ import click
 from gpuops.errors import FileError
 
 from . import options
-from .comparing import GivenOptions, comparing
-from .suites import GROUPS, STATE, Device, Telling, how_of, is_ci, with_telling
+from .comparing import GROUPS, GivenOptions, comparing
+from .suites import STATE, Device, Telling, how_of, is_ci, jobs, with_reading
 
 
 @options.command(
@@ -43,7 +43,8 @@ from .suites import GROUPS, STATE, Device, Telling, how_of, is_ci, with_telling
     help="Write references for pictures with noise: the mean of the runs, and its variance.",
 )
 @comparing
-@with_telling
+@jobs
+@with_reading
 def calibrate(
     telling: Telling,
     given: GivenOptions,
@@ -63,6 +64,7 @@ def calibrate(
     from gpuops.regress.cases import run_cases
     from gpuops.regress.references import references as open_references
 
+    options.refuse("thresholds are what is measured", *GROUPS["Thresholds"], *GROUPS["As idiff"])
     if not margin >= 1:
         raise click.UsageError(f"--margin must be 1 or more, not {margin:g}")
     if variance and is_ci():

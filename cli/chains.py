@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ import click
 
 from gpuops.chain import Chain
 from gpuops.errors import ParameterError
-from gpuops.operation import Params
+from gpuops.operation import Params, kinds, operation_of
 from gpuops.ops.write import WriteParams
 from gpuops.params.files import STREAM, FileOperand
 from gpuops.params.lut import LutParams
@@ -35,6 +35,7 @@ def process_chain(
 
     from .pipeline import process
 
+    check_files(shared, chain)
     if not shared.output_dither:
         options.refuse("there is no --dither", "output_noise", "output_seed")
     if how.explain:
@@ -127,14 +128,30 @@ def _asides(shared: Shared, chain: Chain, name: str, also_read: Sequence[str]) -
     return found
 
 
+def check_files(shared: Shared, chain: Iterable[Params]) -> None:
+    """Refuses files that steps cannot work with; by their headers those that take more memory than allowed."""
+    from gpuops.batch.access import Access
+
+    for path, whole in _files(chain):
+        Access(path, shared.of_job()).check_second(whole)
+    for params in chain:
+        operation_of(params).check(params)
+
+
 def files_of(chain: Iterable[Params]) -> list[str]:
     """The files that a chain reads beside its inputs."""
-    found = []
+    return [path for path, _ in _files(chain)]
+
+
+def _files(chain: Iterable[Params]) -> Iterator[tuple[str, str]]:
+    """Gives the path of each file that a chain reads beside its inputs, and what the file is, if it is read whole."""
     for params in chain:
+        known = kinds(type(params))
         for field in fields(params):
             value = getattr(params, field.name)
             for one in value if isinstance(value, tuple) else (value,):
+                is_lut = isinstance(one, LutParams)
                 file = one.lut if isinstance(one, LutParams) else one
                 if isinstance(file, FileOperand):
-                    found.append(file.path)
-    return found
+                    by_rows = getattr(known.get(field.name), "by_rows", False)
+                    yield file.path, "" if by_rows else "table" if is_lut else field.name

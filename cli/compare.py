@@ -59,14 +59,13 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     0: they are alike within the thresholds, or equal if there are none. 1: they differ. 2: they could not be compared.
     Errors are fractions of the full range: 1 level of an 8-bit image is 1/255. NaN equals NaN.
     """
-    import json
     from concurrent.futures import ThreadPoolExecutor
 
     from gpuops.batch import comparing
     from gpuops.batch.access import Access, Threaded
     from gpuops.batch.item import Item
     from gpuops.batch.reader import check_input
-    from gpuops.errors import DeviceError, FileError, ParameterError, visible
+    from gpuops.errors import DeviceError, FileError, ParameterError, json_text, visible
     from gpuops.files import Identities
     from gpuops.files.streams import printable
     from gpuops.metrics.compare import converted_to
@@ -134,7 +133,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
             **_as_json(measured, given),
             "difference": {"path": printable(shared.output), "gain": shown} if shared.output else None,
         }
-        click.echo(json.dumps(result_, indent=1, ensure_ascii=False))
+        click.echo(json_text(result_, 1))
     else:
         if (converted := converted_to(both.pair.compared[0], both.reference, both.result)) is not None:
             click.echo(visible(f"compared as {converted}"))

@@ -141,12 +141,9 @@ def command(name: str) -> click.Command:
             return
         if looks is not None:
             looks.refuse_needless()
-        if shared.memory is not None:
-            _check_room(shared, parts)
         steps = [_params(declared(part.info_name or ""), part) for part in parts]
         if operation.gathers is not None:
             steps[0] = _gathered(steps[0], operation.gathers, shared.inputs[1:])
-            operation.check(steps[0])
             shared = replace(shared, inputs=shared.inputs[:1], below=shared.below[:1])
         process_chain(shared, chain, Chain(*steps), "-".join(part.info_name or "" for part in parts))
 
@@ -177,36 +174,17 @@ def _params(operation: Operation, context: click.Context) -> Params:
         return operation.params(**context.params)
     _check_stdin(operation, context)
     with _usage(context):
-        params = operation.params.of_options(_written(operation, context))
-    operation.check(params)
-    return params
+        return operation.params.of_options(_written(operation, context))
 
 
 def _check_stdin(operation: Operation, context: click.Context) -> None:
     """Refuses standard input as an input and as another file."""
     from .checks import check_stdin
 
-    check_stdin(*_files(operation, context), *context.params["inputs"])
-
-
-def _check_room(shared: Shared, parts: Sequence[click.Context]) -> None:
-    """Refuses second pictures that take more memory than allowed, before anything reads them."""
-    from gpuops.batch.access import Access
-
-    for part in parts:
-        operation = declared(part.info_name or "")
-        also = shared.inputs[1:] if operation.gathers is not None else ()
-        for file in (*_files(operation, part), *also):
-            Access(file, shared.of_job()).check_second()
-
-
-def _files(operation: Operation, context: click.Context) -> list[str]:
-    """Returns the files that an operation's own options name."""
-    if operation.name == "write":
-        return []
     files = [option.name for option in operation.params.options() if option.metavar in ("IMAGE", "FILE")]
     given = (context.params[name] for name in files)
-    return [file for one in given for file in (one if isinstance(one, tuple) else (one,)) if file is not None]
+    named = (one if isinstance(one, tuple) else (one,) for one in given)
+    check_stdin(*(file for one in named for file in one), *context.params["inputs"])
 
 
 @contextmanager

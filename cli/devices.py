@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.errors import byte_count
+from gpuops.errors import byte_count, json_text
 
 from . import options
 
@@ -40,11 +40,10 @@ def command(as_json: bool, refresh: bool) -> None:
     except GpuopsError as error:
         trouble = error
     if as_json:
-        import json
         from dataclasses import asdict
 
         listed = [{**asdict(info), "default": info.index in chosen} for info in devices]
-        click.echo(json.dumps({"devices": listed}, indent=2))
+        click.echo(json_text({"devices": listed}, 2))
     elif devices:
         lines = table(devices, chosen)
         width = shutil.get_terminal_size().columns

@@ -128,10 +128,9 @@ def command(
 
 def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
     """Prints what was kept, if a part was."""
-    import json
     import math
 
-    from gpuops.errors import visible
+    from gpuops.errors import json_text, visible
     from gpuops.files.streams import printable
 
     from .messages import say, show
@@ -148,7 +147,7 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
             "threshold": kept.threshold,
             "psnr": psnr if math.isfinite(psnr) else str(psnr),
         }
-        show(json.dumps(figures, ensure_ascii=False))
+        show(json_text(figures))
         return
     streams = job.target == STREAM
     name, share = "stdout" if streams else printable(job.target), 100 * kept.kept / kept.coefficients

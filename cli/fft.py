@@ -182,12 +182,15 @@ def command(
         )
     numbers = params(False)  # wrong options are reported before any device is sought
 
+    from gpuops.batch.access import Access
     from gpuops.batch.spectra import ToSpectrum
 
     from . import profiles
     from .pipeline import process
 
     also_read = () if mask is None else (mask,)
+    for path in also_read:
+        Access(path, shared.of_job()).check_second("mask")
     work = ToSpectrum(numbers, params(True), view, peaks or 0, axes, profile is not None)
     with profiles.written(profile, overwrite=shared.overwrite) as keep:
 

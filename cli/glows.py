@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 
-from gpuops.operation import Given, operation_of
+from gpuops.operation import Given
 from gpuops.ops.bloom import BloomParams
 from gpuops.params.contact_sheet import TILE_WIDTH, GlowSheetParams, numbers_option
 from gpuops.params.operators import DEFAULT_OPERATOR
 
-from .chains import files_of
+from .chains import check_files, files_of
 from .looks import TILES, check_sheet
 from .options import Command, collected, refuse
 from .shared import Shared, option
@@ -85,7 +85,7 @@ class Glows:
 
         from .pipeline import process
 
-        operation_of(params).check(params)
+        check_files(shared, [params])
         check_sheet(shared, "bloom")
         process(shared, "bloom", GlowSheet(params, sheet), also_read=files_of([params]))
 

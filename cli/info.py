@@ -47,12 +47,11 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     if shared.timing_file is None:
         options.refuse("without --timing-file no file is written", "overwrite")
 
-    import json
     import sys
     from contextlib import nullcontext
 
     from gpuops.batch import contents, describe
-    from gpuops.errors import DeviceError, GpuopsError, visible
+    from gpuops.errors import DeviceError, GpuopsError, json_text, visible
     from gpuops.files import Identities, Strips
     from gpuops.files.streams import from_stream, printable
     from gpuops.params.files import STREAM
@@ -98,7 +97,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
             lines += [describe.NOTE] if measured else []
             click.echo("\n".join(map(visible, lines)))
         if as_json:
-            click.echo(json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False))
+            click.echo(json_text(listed, 1))
     if failed:
         click.get_current_context().exit(FAILURE)
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 import click
 
 from gpuops.errors import ParameterError
-from gpuops.operation import Given, operation_of
+from gpuops.operation import Given
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_option
 from gpuops.params.files import STREAM
@@ -16,7 +16,7 @@ from gpuops.params.operator import OPERATOR_OR_LUT
 from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
-from .chains import files_of
+from .chains import check_files, files_of
 from .options import Command, collected, refuse
 from .shared import Shared, option
 from .types import OutputOption, Word
@@ -98,7 +98,7 @@ class Looks:
             raise ParameterError(
                 f"previews are of each input by itself: leave out --exposure {params.sequence}, or give a number"
             )
-        operation_of(params).check(params)
+        check_files(shared, [params])
         self.check(shared, params, names)
         sheet = self._sheet(names) if self.contact_sheet else None
         work = Previews(params, names, sheet, self.plot_curve)

@@ -16,7 +16,7 @@ from gpuops.params.files import STREAM
 from .shared import Shared
 
 # The fields of a pattern for names of outputs.
-_FIELDS = ("stem", "name", "ext", "dir", "op", "index", "frame")
+FIELDS = ("stem", "name", "ext", "dir", "op", "index", "frame")
 
 
 def outputs_for(
@@ -30,7 +30,7 @@ def outputs_for(
     without that field get it before their extension, as in out-0001.png, in place of a video's. Raises ParameterError
     where two inputs would share an output.
     """
-    fields = {field for field in _FIELDS if "{" + field + "}" in output}
+    fields = {field for field in FIELDS if "{" + field + "}" in output}
     if "frame" in fields and not frames:
         raise ParameterError(f"{output}: {{frame}} is the number that --frames gives: add --frames all")
     if output == STREAM:
@@ -95,7 +95,7 @@ def _apart(paths: list[str], inputs: tuple[str, ...], below: tuple[str, ...]) ->
 
 def _check_fields(output: str) -> None:
     """Refuses misspelt fields such as {steam} for {stem}: only an existing folder may have such a name."""
-    fields = ["{" + field + "}" for field in _FIELDS]
+    fields = ["{" + field + "}" for field in FIELDS]
     for match in re.finditer(r"\{(\w+)[^\w{}]?[^{}]*\}", output):
         within = output[: output.find("/", match.end())] if "/" in output[match.end() :] else ""
         if match[0] not in fields and not (within and os.path.isdir(within)):

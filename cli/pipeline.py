@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuops import files, notes
-from gpuops.batch.access import Access
 from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
@@ -90,8 +90,6 @@ def process(
         if shared.space == "encoded":
             refuse("stored values have their own primaries", "working")
         how = shared.of_job(fuse=fuse)
-        for path in also_read:
-            Access(path, how).check_second()
         hows = [replace(how, layer=layer) for layer in shared.layer_of] or [how] * len(outputs)
         opening = cache(partial(open_gpu, shared, report))
         jobs = [
@@ -161,6 +159,7 @@ def _run(
     ):
         noting = UNNOTED if journal is None else (journal.begin, journal.end)
         for done in _results(shared, opening, jobs, noting):
+            done.notes[:] = (type(text)(_shown(shared, done.job, text)) for text in done.notes)
             if not shared.quiet:
                 remarks.take(done, at_once=len(jobs) == 1 or shared.verbose > 0)
             if done.error is None:
@@ -256,7 +255,15 @@ def _complain(shared: Shared, job: Job, error: Exception) -> None:
         raise error
     if isinstance(error, ParameterError) and len(shared.inputs) == 1:
         raise click.UsageError(str(error), click.get_current_context()) from None
-    complain("error", _told(job, error))
+    complain("error", _shown(shared, job, _told(job, error)))
+
+
+def _shown(shared: Shared, job: Job, text: str) -> str:
+    """Returns a message that names an animation in place of the draft of a frame."""
+    if shared.draft_of is None:
+        return text
+    frame = int(os.path.splitext(os.path.basename(job.target))[0])
+    return text.replace(job.target, f"{shared.draft_of}: frame {frame}")
 
 
 def _told(job: Job, error: Exception) -> str:

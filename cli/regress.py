@@ -265,6 +265,8 @@ def accept(
         raise click.UsageError(
             "this is a CI job (CI is set), and would approve its own results: use --in-ci if it may"
         )
+    if place is not None and not slug(place):
+        raise ParameterError(f"--for {place}: is no name of a device or platform; give one such as linux")
     seen = last(source or LAST)
     target = references or (seen.context.get("references") if source is None else None)
     if not target:
@@ -280,7 +282,7 @@ def accept(
                 visible(f"would remove {name}" if path is None else f"would accept {name} from {path}")
             )
         return
-    changed = accepting.accept(seen, chosen, into, slug(place) if place else None, recompress=recompress)
+    changed = accepting.accept(seen, chosen, into, place and slug(place), recompress=recompress)
     for name in changed:
         click.echo(visible(f"{'removed' if chosen[name] is None else 'accepted'} {name}"))
     click.echo(visible(f"{len(changed)} of {len(chosen)} references changed in {target}"))

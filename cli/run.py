@@ -49,6 +49,4 @@ def command(shared: Shared, recipe: str, changes: tuple[str, ...], chain: ChainO
     except UnicodeDecodeError:
         raise ParameterError(f"{recipe}: is no recipe, which is a text of TOML") from None
     steps = Chain.from_toml(text, name=recipe, folder=str(Path(recipe).parent), changes=changes)
-    for step, operation in zip(steps, steps.operations, strict=True):
-        operation.check(step)
     process_chain(shared, chain, steps, Path(recipe).stem, also_read=(recipe,))

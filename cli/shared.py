@@ -48,7 +48,8 @@ class Shared:
 
     ``lists``: the files that name inputs. ``below``: for each input the folder that it is in, below one that was named.
     ``frame_of``: the frame of each, if frames were asked for; ``layer_of``: the layer that holds this frame, None for
-    files with one picture. ``failed``: how many inputs, of which each has been told, could not be asked for their
+    files with one picture. ``draft_of``: the animation that outputs are the frames of, each under its number.
+    ``failed``: how many inputs, of which each has been told, could not be asked for their
     frames.
     """
 
@@ -58,6 +59,7 @@ class Shared:
     frame_of: tuple[int, ...] = ()
     layer_of: tuple[str | None, ...] = ()
     failed: int = 0
+    draft_of: str | None = None
     output: str | None = option(
         None,
         "A file, or for several inputs a folder or a template of {stem} {name} {ext} {op} {index}. '-' is stdout.",

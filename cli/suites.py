@@ -58,32 +58,52 @@ def is_ci() -> bool:
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
+# The options of how pictures are read.
+_READING = (
+    options.device,
+    click.option(
+        "--space", type=types.ChoiceType(["auto", "linear", "encoded"]), default="auto",
+        help="Compare linear light or the stored values.",
+    ),
+    click.option("--alpha", type=types.ChoiceType(["keep", "drop"]), default="keep", help="Compare alpha, or leave it "
+    "out."),
+    click.option("--layer", metavar="NAME", help="The layer to read from files of several."),
+)  # fmt: skip
+#: The option of how many cases, or files, are done at the same time.
+jobs = click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many to do at the same time.")
+
+
+def with_reading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of how pictures are read, without those of reports."""
+    return options.collected("telling", Telling, *_READING)(command)
+
+
 def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of reports, and of how pictures are read."""
     return options.collected(
         "telling",
         Telling,
         click.option(
-            "--report", cls=types.OutputOption, metavar="FILE.html|DIR",
+            "--report",
+            cls=types.OutputOption,
+            metavar="FILE.html|DIR",
             help="Write a page with all pictures, or a folder without scripts.",
         ),
         click.option(
-            "--junit", cls=types.OutputOption, metavar="FILE",
+            "--junit",
+            cls=types.OutputOption,
+            metavar="FILE",
             help="Write JUnit's XML, for GitLab, Jenkins and others.",
         ),
         click.option("--json", cls=types.OutputOption, metavar="FILE", help="Write all figures as JSON."),
-        click.option("--github", is_flag=True, help="Print annotations and write the step summary of GitHub."),
-        click.option("--strict", is_flag=True, help="Count warnings as differences."),
-        click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many to do at the same time."),
-        options.device,
         click.option(
-            "--space", type=types.ChoiceType(["auto", "linear", "encoded"]), default="auto",
-            help="Compare linear light or the stored values.",
+            "--github", is_flag=True, help="Print annotations and write the step summary of GitHub."
         ),
-        click.option("--alpha", type=types.ChoiceType(["keep", "drop"]), default="keep", help="Compare alpha, or leave "
-        "it out."),
-        click.option("--layer", metavar="NAME", help="The layer to read from files of several."),
+        click.option("--strict", is_flag=True, help="Count warnings as differences."),
+        jobs,
+        *_READING,
         click.option("-q", "--quiet", is_flag=True, help="Print only the totals."),
-    )(command)  # fmt: skip
+    )(command)
 
 
 class Device:
@@ -223,7 +243,7 @@ def _write_reports(telling: Telling, seen: Run, device: Device) -> None:
         written = (write_page if in_one else write_folder)(telling.report, seen, settings, overwrite=True)
         size = sum(one.size for one in written)
         more = f" and {len(written) - 1} more files" if len(written) > 1 else ""
-        click.echo(f"{written[0].path}{more}: {byte_count(size)}")
+        click.echo(visible(f"{written[0].path}{more}: {byte_count(size)}"))
         if not in_one:
             attached = attachments(telling.report, seen)
     if telling.junit:

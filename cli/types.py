@@ -36,7 +36,22 @@ class ChoiceType(_OneOf):
 
 
 class OutputOption(click.Option):
-    """An option that names a further file to write, which is neither an input nor another output."""
+    """An option that names a further file to write, which is neither an input nor another output.
+
+    It is one file, whatever the inputs are: its name has no fields.
+    """
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Refuses fields of names."""
+        if "{" in str(value):
+            from .naming import FIELDS
+
+            for field in FIELDS:
+                if f"{{{field}}}" in value:
+                    raise click.BadParameter(
+                        f"{value} is one file for all inputs: leave out {{{field}}}", ctx, self
+                    )
+        return super().process_value(ctx, value)
 
 
 class Word(TextType):

@@ -8,19 +8,24 @@ from collections.abc import Collection, Iterable
 
 # The units of byte_count, each a thousand times the one before.
 _UNITS = ("kB", "MB", "GB", "TB")
-# Addresses within a text, a password in them, and values of a query whose names say that they are secret.
+# Addresses within a text, a password in them, a token in place of a web server's user, and values of a query whose
+# names say that they are secret.
 _ADDRESS = re.compile(r"[\w+.-]+://\S+")
 _PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]*@")
+_TOKEN = re.compile(r"(https?://)[^/\s:@?#]+@")
 _SECRET = re.compile(
     r"([?&;][^=&;]*(?:sig|token|secret|key|credential|passw|auth|pwd)[^=&;]*=)[^&;#'\"\s)]*", re.IGNORECASE
 )
 
 
 def masked(text: str) -> str:
-    """Returns a text with ``***`` for passwords in addresses, and for keys and signatures in their query strings."""
-    if "://" not in text:
-        return text
-    return _ADDRESS.sub(lambda found: _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1:***@", found[0])), text)
+    """Returns a text with ``***`` for passwords and tokens in addresses, and for keys and signatures in queries."""
+    return _ADDRESS.sub(_masked, text) if "://" in text else text
+
+
+def _masked(address: re.Match[str]) -> str:
+    text = _TOKEN.sub(r"\1***@", _PASSWORD.sub(r"\1:***@", address[0]))
+    return _SECRET.sub(r"\1***", text)
 
 
 class GpuopsError(Exception):
@@ -89,6 +94,14 @@ def shortened(text: str) -> str:
 def visible(text: str) -> str:
     """Returns text without addresses' secrets, or characters that would change a terminal's colours or break a line."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in masked(text))
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """Returns JSON without addresses' secrets; characters that :func:`visible` would change are escaped."""
+    import json
+
+    text = masked(json.dumps(value, indent=indent, ensure_ascii=False))
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def are_allowed(nbytes: float) -> str:

@@ -109,6 +109,11 @@ def tally(text: str, counts: Mapping[str, int]) -> None:
         note(text.format(", ".join(found)))
 
 
+def values_were(count: int) -> str:
+    """Returns the words with which a note on so many values begins."""
+    return "1 value was" if count == 1 else f"{count} values were"
+
+
 def once(groups: Iterable[tuple[Iterable[str], Iterable[str]]], what: str) -> Iterator[str]:
     """Gives texts of several groups once if they differ by numbers alone, or by the names that each group has.
 
@@ -121,7 +126,7 @@ def once(groups: Iterable[tuple[Iterable[str], Iterable[str]]], what: str) -> It
         for text in texts:
             kind = reduce(lambda rest, name: rest.replace(name, ""), names, text)
             if not isinstance(text, DetailNote):
-                kinds.setdefault(re.sub(r"\d+", "", kind), text)
+                kinds.setdefault(re.sub(r"\d+( values? w(as|ere))?", "", kind), text)
         for kind, text in kinds.items():
             first.setdefault(kind, text)
         found.update(kinds.keys())

@@ -68,11 +68,17 @@ def test_where_nothing_can_be_kept(situation, source, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("each", "at_once"),
-    [(False, False), (False, True), pytest.param(True, False, marks=pytest.mark.exhaustive)],
-)
-def test_damaged_files(each, at_once, source, tmp_path) -> None:
-    """All files of a cache, or each; the damage is later than the minute in which PoCL makes a file, or ``at_once``."""
+    ("each", "how"),
+    [
+        (False, "later"), (False, "at once"), (False, "blank"),
+        pytest.param(True, "later", marks=pytest.mark.exhaustive),
+    ],
+)  # fmt: skip
+def test_damaged_files(each, how, source, tmp_path) -> None:
+    """All files of a cache, or each; the damage is later than the minute in which PoCL makes a file, or at once.
+
+    Or PoCL's files are of zeros, and as old as they were, while all else is good.
+    """
     kept, used, output = tmp_path / "kept", tmp_path / "used", tmp_path / "b.npy"
     program = BLUR.format(source=str(source), output=str(output))
 
@@ -85,19 +91,26 @@ def test_damaged_files(each, at_once, source, tmp_path) -> None:
     expected = blurred(kept)
     names = [path.relative_to(kept) for path in kept.rglob("*") if path.is_file()]
     noise = random.Random(1).randbytes
-    ways = [lambda old: b"", lambda old: old[: len(old) // 2], lambda old: noise(len(old) or 9)]
+    ways = [lambda old: b"", lambda old: old[: len(old) // 2], lambda old: noise(len(old) or 9), None]
+    if how == "blank":
+        names, ways = [name for name in names if name.parts[0] == "pocl"], [lambda old: bytes(len(old))]
     damages = [(name, way) for name in names for way in ways]
     for some in (
         ([damage] for damage in damages)
         if each
-        else [[(name, ways[i % 3]) for i, name in enumerate(sorted(names))]]
+        else [[(name, ways[i % len(ways)]) for i, name in enumerate(sorted(names))]]
     ):
         shutil.copytree(kept, used)
         for name, damaged in some:
+            if damaged is None:
+                (used / name).unlink()
+                (used / name).mkdir()
+                continue
             (used / name).write_bytes(damaged((used / name).read_bytes()))
-            later = os.stat(kept / name).st_mtime + 1000 * (not at_once)
+            later = os.stat(kept / name).st_mtime + 1000 * (how == "later")
             os.utime(used / name, (later, later))
         assert blurred(used) == expected, some
+        assert not any((used / name).is_dir() for name in names if name.suffix == ".json")
         shutil.rmtree(used)
 
 
@@ -126,3 +139,16 @@ def test_a_folder_of_others_is_not_used(monkeypatch, tmp_path) -> None:
     finally:
         os.umask(before)
     assert len(said) == 2 and "others can write to it" in said[0] and "belongs to another user" in said[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the usual folder is as on Linux")
+def test_the_usual_folder_becomes_private(monkeypatch, tmp_path) -> None:
+    """Where a umask has let a group write to it, it is emptied, and nothing is said."""
+    monkeypatch.delenv("CLPIX_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    usual, said = tmp_path / "clpix", []
+    (usual / "kernels").mkdir(parents=True)
+    usual.chmod(0o775)
+    with notes.to(said.append):
+        assert next(store.folders()) == usual
+    assert usual.stat().st_mode & 0o777 == 0o700 and not os.listdir(usual) and not said

@@ -447,6 +447,14 @@ def test_stored_gray(clpix, said, channels, suffix, tmp_path, rng) -> None:
         assert np.median(error) < 0.02 if suffix in ("jpg", "webp") else error.max() < 0.04
 
 
+def test_what_gray_alone_cannot_say_is_said_of_gray(clpix, tmp_path) -> None:
+    for channels, named in ((1, "gray TIFF cannot say what its values are (PQ"), (3, "")):
+        files.write(tmp_path / "in.png", Picture(np.full((8, 9, channels), 77, np.uint8)), overwrite=True)
+        out = ("-o", tmp_path / "out.tif", "--overwrite")
+        run = clpix("convert", tmp_path / "in.png", *out, "--colour", "rec2100-pq")
+        assert run.code == 0 and named in run.err and bool(named) == bool(run.err)
+
+
 def test_a_gray_profile_that_is_not_understood_is_no_rgb_profile(clpix, tmp_path) -> None:
     block = reference.profile({"desc": reference.named("gray")}, b"GRAY")
     PIL.fromarray(np.full((8, 9), 77, np.uint8)).save(tmp_path / "in.png", icc_profile=block)

@@ -195,6 +195,8 @@ def test_a_radial_profile(clpix, tmp_path, rng, size, view, pad) -> None:
         "fft", *images, "-o", tmp_path / "{stem}.npz", "--profile", tmp_path / "d.csv", "--skip-existing"
     )
     assert part.code == 2 and "all inputs" in part.err
+    named = clpix("fft", images[0], "-o", tmp_path / "c.npz", "--profile", tmp_path / "{stem}.csv")
+    assert named.code == 2 and "{stem}.csv is one file for all inputs: leave out {stem}" in named.err
 
 
 def test_a_window_that_loses_pixels_is_named(clpix, tmp_path, rng) -> None:

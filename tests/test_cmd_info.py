@@ -415,9 +415,19 @@ def test_every_file_is_tried(clpix, tmp_path, photo) -> None:
 
 
 def test_names_stay_on_their_lines(clpix, tmp_path) -> None:
-    np.savez(tmp_path / "a.npz", **{"a\n\x1b[31mb": np.ones((2, 2), np.float32), "c": np.float32(1)})
+    name = "a\n\x1b[31mb\x9b\u202e"
+    np.savez(tmp_path / "a.npz", **{name: np.ones((2, 2), np.float32), "c": np.float32(1)})
     text = clpix("info", tmp_path / "a.npz", "--stats").out
-    assert "\\n\\x1b[31mb" in text and "\x1b" not in text
+    assert "\\n\\x1b[31mb\\x9b\\u202e" in text and "\x1b" not in text
+    text = clpix("info", tmp_path / "a.npz", "--json").out
+    assert name in json.loads(text)[0]["arrays"] and text.replace("\n", "").isprintable()
+
+
+def test_an_explanation_stays_on_its_lines(clpix, tmp_path) -> None:
+    path = tmp_path / "a\x9b31mb.png"
+    files.write(path, Picture(np.zeros((2, 2, 3), np.uint8)))
+    text = clpix("flip", path, "--axis", "both", "-o", tmp_path / "b.png", "--explain").out
+    assert "a\\x9b31mb.png" in text and text.replace("\n", "").isprintable()
 
 
 def test_damaged_metadata_of_numbers(clpix, tmp_path) -> None:

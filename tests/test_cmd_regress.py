@@ -279,6 +279,10 @@ inputs = ["in.png"]
         (["out", "refs", "--fail", "-1"], "fail must be 0 or more"),
         (["out", "refs", "--ignore", "1,2,3"], "X,Y,W,H"),
         (["accept", "--from", "none.json"], "there is no report of a run"),
+        (["accept", "--for", "../.."], "is no name of a device or platform"),
+        (["audit", "refs", "--strict"], "there is no option --strict here"),
+        (["calibrate", "suite.toml", "--junit", "r.xml"], "there is no option --junit here"),
+        (["calibrate", "suite.toml", "--max-flip", "1"], "leave out --max-flip"),
     ],
 )
 def test_usage(clpix, folders, args, message) -> None:

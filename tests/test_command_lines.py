@@ -113,7 +113,7 @@ def test_suggestions_are_near(clpix, path) -> None:
         ("in.png", "there are fft, "),
         ("bench fftt", "did you mean 'fft'?"),
         ("--device cpu blur in.png", "there is no option --device before the command"),
-        ("tonemap a.exr --json", "here: dwt, compare, regress audit, regress calibrate and others have it"),
+        ("tonemap a.exr --json", "here: dwt, compare, regress run, regress two folders and others have it"),
         ("blur a.png --tonemap agx", "here: bloom has it"),
         ("blur a.png -o o.png --sigma x", "'x' is no number"),
         ("blur a.png -o o.png --repeat 1.5", "'1.5' is no whole number"),

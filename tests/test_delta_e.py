@@ -100,9 +100,9 @@ def test_grays_of_itp(gpu, one, other, expected) -> None:
 def test_itp_is_of_displayed_light(gpu, rng) -> None:
     """PQ is steep at 0: a signed curve would make differences of hundreds out of values that no display shows."""
     negative = rng.uniform(-0.1, -1e-6, (2, 1, 9, 11)).astype(np.float32)
-    with pytest.warns(GpuopsWarning, match="^198 negative values of light count as 0 for ΔE ITP"):
+    with pytest.warns(GpuopsWarning, match="^values of light that count as 0 for ΔE ITP.*: 198 negative"):
         assert delta_e(gpu, *negative, method="itp").max == 0
-    with pytest.warns(GpuopsWarning, match="^1 negative"):
+    with pytest.warns(GpuopsWarning, match=": 1 negative$"):
         wide = np.reshape([1.6, -0.08, -0.5], (3, 1, 1)).astype(
             np.float32
         )  # green is within Rec. 2020, not blue

@@ -125,6 +125,14 @@ def test_what_is_refused(options, code, words, clpix, tmp_path) -> None:
     assert not list(tmp_path.glob("out*"))
 
 
+def test_what_frames_lose_is_said_of_the_animation(clpix, tmp_path) -> None:
+    animation(tmp_path / "a.gif")
+    out = tmp_path / "b.gif"
+    run = clpix("grade", tmp_path / "a.gif", "--exposure", 3, "--frames", "all", "-o", out)
+    assert run.code == 0 and run.err.startswith(f"clpix: warning: {out}: frame 0: ")
+    assert run.err.endswith("; so it is in 2 more files\n") and run.err.count("\n") == 1
+
+
 def test_each_input_is_tried(clpix, tmp_path) -> None:
     for name in "ac":
         animation(tmp_path / f"{name}.gif")

@@ -322,7 +322,8 @@ def write(path: Path, shape: tuple[int, int, int], dtype: str, *, tiled: bool = 
 
 KINDS = [
     ("a.png", "uint8", 3), ("b.png", "uint16", 4), ("c.tif", "uint16", 1), ("d.tif", "float32", 3),
-    ("e.exr", "float16", 4), ("f.jpg", "uint8", 3), ("g.png", "uint8", 2),
+    ("e.exr", "float16", 4), ("f.jpg", "uint8", 3), ("g.png", "uint8", 2), ("h.npz", "uint16", 4),
+    ("i.npy", "float32", 1),
 ]  # fmt: skip
 
 
@@ -362,7 +363,7 @@ def test_the_header_tells_what_a_picture_takes(fmt, tmp_path) -> None:
         takes = files.read(path).pixels.nbytes
         with (
             pytest.raises(files.NeedsWholeFile)
-            if fmt.name not in ("PNG", "JPEG", "TIFF", "EXR")
+            if fmt.name not in ("PNG", "JPEG", "TIFF", "EXR", "NPY", "NPZ")
             else nullcontext()
         ):
             assert files.open_rows(str(path), None, takes, strict=True) is not None
@@ -374,29 +375,76 @@ def test_the_header_tells_what_a_picture_takes(fmt, tmp_path) -> None:
 @pytest.mark.parametrize(
     "command", ["flip --axis both -o b.png", "flip --axis both -o b.png --explain", "info"]
 )
-@pytest.mark.parametrize("name", ["a.npz", "-"])
+@pytest.mark.parametrize("name", ["a.ppm", "-"])
 def test_what_takes_more_than_allowed_is_refused_by_its_header(
     clpix, tmp_path, monkeypatch, command, name
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    np.savez_compressed("a.npz", np.zeros((6000, 6000, 3), np.uint8))
-    with open("a.npz", "rb") as file:
+    Path("a.ppm").write_bytes(b"P6 6000 6000 255\n")
+    with open("a.ppm", "rb") as file:
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
         run = clpix(*command.split(), name, "--memory", "200M")
     assert run.code == 1
     shown = name.replace("-", "standard input")
-    assert f"{shown}: NPZ is read as a whole, which takes 324 MB of memory" in run.err
-    assert os.listdir() == ["a.npz"]
+    assert f"{shown}: PNM is read as a whole, which takes 324 MB of memory" in run.err
+    assert os.listdir() == ["a.ppm"]
 
 
-@pytest.mark.parametrize("command", ["mix --picture", "convolve --kernel", "fft --mask"])
+@pytest.mark.parametrize("command", [
+    "mix --picture a.ppm", "convolve --kernel a.ppm", "fft --mask a.ppm",
+    "bloom --kernel a.npy", "bloom --kernel a.npy --contact-sheet",
+    "filter --mask a.npy", "register --reference a.npy", "fft --mask a.npy", "tonemap --lut a.cube", "run a.toml",
+])  # fmt: skip
 def test_second_pictures_are_refused_by_their_headers(clpix, tmp_path, monkeypatch, command) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gpuops.files.arrays.read", None)
-    np.savez_compressed("a.npz", np.ones((6000, 6000, 3), np.uint8))
+    Path("a.ppm").write_bytes(b"P6 6000 6000 255\n")
+    Path("a.cube").write_bytes(b"LUT_3D_SIZE 2\n")
+    os.truncate("a.cube", 54 * 10**6)
+    np.lib.format.open_memmap("a.npy", "w+", np.uint8, (6000, 6000, 3))  # a file without blocks on the disk
+    Path("a.toml").write_text('schema = 1\n[[step]]\nop = "convolve"\nkernel = "a.npy"\n')
     write(tmp_path / "b.png", (6, 5, 3), "uint8")
-    run = clpix(*command.split(), "a.npz", "b.png", "--memory", "200M", "-o", "c.png")
-    assert run.code == 1 and "a.npz: NPZ is read as a whole, which takes 324 MB of memory" in run.err
+    run = clpix(*command.split(), "b.png", "--memory", "200M", "-o", "c.png")
+    assert run.code == 1 and "is read as a whole, which takes 324 MB of memory" in run.err
+
+
+def test_a_second_picture_of_more_bytes_than_the_image_comes_by_rows(clpix, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.png", (2000, 2300, 1), "uint8")
+    second = np.lib.format.open_memmap("b.npy", "w+", np.float32, (2000, 2300, 4))
+    second[::9, ::7] = 0.5
+    del second
+    command = ("mix", "a.png", "--picture", "b.npy", "--amount", 0.5, "--overwrite")
+    assert clpix(*command, "-o", "whole.png").code == 0
+    monkeypatch.setattr("gpuops.files.operands.picture", None)
+    assert clpix(*command, "-o", "rows.png", "--memory", "200M").code == 0
+    assert Path("rows.png").read_bytes() == Path("whole.png").read_bytes()
+    run = clpix(*command, "then", "rotate", "--angle", 30, "-o", "rows.png", "--memory", "200M")
+    assert run.code == 1 and "needs the whole picture" in run.err
+
+
+@pytest.mark.parametrize("kind", ["one", "several", "spectrum"])
+def test_numbers_are_described_without_being_kept(clpix, tmp_path, monkeypatch, kind) -> None:
+    """Damage is found all the same. Their statistics need them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gpuops.files.arrays.read_arrays", None)
+    array = np.zeros((2, 1000, 1500), np.float32)
+    if kind == "spectrum":
+        files.write_data("a.npz", {"spectrum": array}, {"kind": "spectrum"}, compress=True)
+        monkeypatch.setattr("gpuops.files.data.read_data", None)
+    else:
+        np.savez_compressed("a.npz", **dict.fromkeys("ab"[: 1 + (kind == "several")], array))
+    memory = ("--memory", "10M")
+    run = clpix("info", "a.npz", *memory)
+    assert run.code == 0 and "2 × 1000 × 1500  float32" in run.out
+    run = clpix("info", "a.npz", "--stats", *memory)
+    assert (
+        run.code == 1 and f"takes {24 if kind == 'several' else 12} MB of memory: raise --memory" in run.err
+    )
+    content = bytearray(Path("a.npz").read_bytes())
+    content[len(content) // 3] ^= 255
+    Path("a.npz").write_bytes(content)
+    run = clpix("info", "a.npz", *memory)
+    assert run.code == 1 and "a.npz: could not be read" in run.err
 
 
 @pytest.mark.parametrize("kind", ["interlaced", "progressive", "planar"])

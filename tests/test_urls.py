@@ -212,7 +212,10 @@ def test_what_is_missing(clpix, here, bucket) -> None:
     assert not (here / "a.png").exists() and not (here / "o").exists()
 
 
-def test_an_address_that_does_not_answer_fails_alone_and_tells_no_secrets(clpix, here, monkeypatch) -> None:
+@pytest.mark.parametrize("protocol", ["ftp", "https"])
+def test_an_address_that_does_not_answer_fails_alone_and_tells_no_secrets(
+    clpix, here, monkeypatch, protocol
+) -> None:
     """Reading, listing and writing, by a library that connects at once."""
 
     def refuse(*_args: Any, **_options: Any) -> Any:
@@ -220,9 +223,10 @@ def test_an_address_that_does_not_answer_fails_alone_and_tells_no_secrets(clpix,
 
     fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
     monkeypatch.setattr(fsspec.core, "url_to_fs", refuse)
-    there = "ftp://u:geheim@h/x.png?X-Amz-Signature=abc&w=3"
+    user, shown_user = ("u:geheim", "u:***") if protocol == "ftp" else ("geheim", "***")
+    there = f"{protocol}://{user}@h/x.png?X-Amz-Signature=abc&w=3"
     save(here / "a.png", (3, 5, 3))
-    shown = "ftp://u:***@h/x.png?X-Amz-Signature=***&w=3"
+    shown = f"{protocol}://{shown_user}@h/x.png?X-Amz-Signature=***&w=3"
     monkeypatch.setattr(sys, "argv", ["clpix", there])
     for given in (there, there.replace("x.png", "*.png")):
         run = clpix(
@@ -236,7 +240,9 @@ def test_an_address_that_does_not_answer_fails_alone_and_tells_no_secrets(clpix,
         assert contents(here / "out").keys() == {"a.png"}
         for written in ("j", "t.json"):
             assert not any(secret in (here / written).read_text() for secret in ("geheim", "abc"))
-        assert "ftp://u:***@h/" in (here / "t.json").read_text()
+        assert f"{protocol}://{shown_user}@h/" in (here / "t.json").read_text()
+    told = json.loads(clpix("info", there, "--json").out)[0]
+    assert told["path"] == shown and told["error"].startswith(shown)
     run = clpix(*FLIP, "a.png", "-o", "ftp://u:geheim@h/")
     assert run.code == 1 and run.err.startswith(
         "clpix: error: a.png: ftp://u:***@h/a.png: could not be reached"

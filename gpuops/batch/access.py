@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
@@ -19,7 +20,7 @@ from ..params.files import STREAM
 from ..profile import Span
 from ..rows.budget import Budget
 from ..rows.threads import Pending
-from .reader import check_source, open_numbers
+from .reader import check_source
 
 if TYPE_CHECKING:
     from .job import Options
@@ -84,22 +85,33 @@ class Access:
             return found if found is None or path == self.path else self._named(found, path)
         return None
 
-    def check_second(self) -> None:
-        """Raises FileError if the file, a second picture, has to be read as a whole, and takes more than allowed."""
-        if self.budget.memory is not None and self.path != STREAM:
-            try:
-                files.open_rows(self.path, None, self.budget.memory, strict=True)
-            except files.NeedsWholeFile as reason:
-                self.budget.check_whole(reason.nbytes, str(reason))
-            except (FileError, OSError):
-                return  # it is no picture, or whoever reads it says what is wrong
+    def check_second(self, whole: str = "") -> None:
+        """Raises FileError if the file, a second picture, has to be read as a whole, and takes more than allowed.
+
+        ``whole``: what the file is, such as "kernel", if it is read as a whole whatever its format; "table": a text.
+        """
+        budget = self.budget
+        if budget.memory is None or self.path == STREAM:
+            return
+        try:
+            if whole == "table":
+                nbytes = 2 * os.path.getsize(self.path)  # its lines and numbers take five times its bytes
+            else:
+                found = files.open_rows(self.path, None, budget.memory, strict=True)
+                nbytes = found.picture.pixels.nbytes if found is not None and whole else 0
+        except files.NeedsWholeFile as reason:
+            budget.check_whole(reason.nbytes, str(reason))
+            return
+        except (FileError, OSError):
+            return  # it is no picture, or whoever reads it says what is wrong
+        budget.check_whole(nbytes, f"the {whole} is read as a whole")
 
     def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Returns the arrays and attributes in the input, a file of numbers; only the arrays' rows
         (:class:`gpuops.files.RowsOfArray`), if they take too much memory as a whole."""
         check_source(self.path)
         with self._here() as path:
-            found = open_numbers(path, self.budget)
+            found = files.open_numbers(path, self.budget.nbytes)
         if found is not None:
             return found
         with self._here() as path:

@@ -103,13 +103,20 @@ def _opened(item: Item, chain: Chain) -> Iterator[Opened]:
     with item.naming():
         operands.check_places(picture, ((step.params, step.traits.kind) for step in todo.steps))
         schedule = RowSchedule.of(item.gpu, todo, room.shape_of(picture, how), picture.metadata.orientation)
-        large = isinstance(found, Strips) or room.is_too_large(schedule, picture, item.budget)
+        beside = 0
+        if item.options.memory is not None:
+            beside = operands.largest_beside(step.params for step in todo.steps)
+        large = (
+            isinstance(found, Strips)
+            or room.is_too_large(schedule, picture, item.budget)
+            or not item.budget.has_room(item.budget.whole(beside))
+        )
         obstacle = _obstacle(item, schedule) if large else None
     if large and obstacle is None:
         yield Opened(schedule, found if isinstance(found, Strips) else Strips.of(picture), how, whole=False)
         return
     if obstacle is not None:
-        largest = room.largest_bytes(schedule, picture)
+        largest = max(beside, room.largest_bytes(schedule, picture))
         item.budget.check_whole(largest, f"{obstacle} needs the whole picture")
 
     def words() -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import files, notes
+from ..files.arrays import NoPictureError
 from ..metrics import contents as measure
 from ..rows.budget import BLOCKS, Budget, codecs
 from ..rows.threads import rows_ahead
@@ -30,13 +32,14 @@ def read(
     Raises FileError for what cannot be read.
     """
     check_input(path, alone=True)
-    if not files.is_numbers(path):
-        rows = Access(path, options).rows()
-        if rows is not None:
-            for text in rows.said:
-                notes.note(text)
-            return files.format_in(path), rows
-    return files.read_contents(path, layer=options.layer)
+    if not files.is_numbers(path, options.layer):
+        with suppress(NoPictureError):
+            rows = Access(path, options).rows()
+            if rows is not None:
+                for text in rows.said:
+                    notes.note(text)
+                return files.format_in(path), rows
+    return files.read_contents(path, layer=options.layer, most=Budget(path, options.memory).nbytes)
 
 
 def check(strips: files.Strips) -> None:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .. import plan
-from ..errors import byte_count
+from ..errors import byte_count, visible
 from ..files import Strips
 from ..params.files import STREAM
 from ..rows.schedule import RowSchedule
@@ -55,7 +55,7 @@ def explain(gpu: Gpu, job: Job) -> str:
         lines.append(f"{idle} of {len(chain)} steps change nothing and are left out")
     lines.append(f"output  {target}, {options.format if target == STREAM else options.format_of(target)}")
     access.finish()
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 def _values(todo: Plan) -> str:

@@ -17,7 +17,7 @@ from ..files.formats import DEPTHS
 from ..files.streams import to_stream
 from ..gpu import Gpu
 from ..image import Image
-from ..notes import DetailNote, note
+from ..notes import DetailNote, note, values_were
 from ..params.colours import AUTO
 from ..params.files import STREAM
 from ..params.storage import Storage
@@ -325,10 +325,10 @@ class Output:
         if lost.clipped:
             depth, kind = result.pixels.dtype, DetailNote if self._only_overshoots(result) else str
             self._note(
-                kind(f"{lost.clipped} values were outside the range of {DEPTHS[depth.name]} and clipped")
+                kind(f"{values_were(lost.clipped)} outside the range of {DEPTHS[depth.name]} and clipped")
             )
         if lost.not_finite:
-            self._note(f"{lost.not_finite} values were NaN or infinite and became 0 or the limit")
+            self._note(f"{values_were(lost.not_finite)} NaN or infinite and became 0 or the limit")
 
     def _only_overshoots(self, result: Finished) -> bool:
         """Says whether no value can be beyond the range but for overshoot: integers of the space that they were in."""

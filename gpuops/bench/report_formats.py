@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from datetime import datetime, timezone
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, byte_count
+from ..errors import ParameterError, byte_count, json_text
 from ..process import memory
 from ..profile import KernelTime, Report
 
@@ -74,7 +73,7 @@ def _share(report: Report, kernel: KernelTime) -> float | None:
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """The whole report as plain values, for :func:`json.dumps`."""
+    """The whole report as plain values, for :func:`gpuops.errors.json_text`."""
     sums = totals(report)  # before the report is made, which it does not report
     return {
         "schema_version": SCHEMA_VERSION,
@@ -260,7 +259,7 @@ def _size(size: Sequence[int] | None) -> str:
 
 
 def _text(convert: Callable[[Report], dict[str, Any]]) -> Callable[[Report], str]:
-    return lambda report: json.dumps(convert(report), indent=1, ensure_ascii=False) + "\n"
+    return lambda report: json_text(convert(report), 1) + "\n"
 
 
 # The function that writes each format, by file extension; longer extensions come first, as x.trace.json also

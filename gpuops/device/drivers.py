@@ -240,5 +240,5 @@ def _materialise(drivers: list[Driver], base: Path) -> Path:
             os.rename(draft, folder)
         except OSError:  # another process was first, or what is there is damaged
             for driver in drivers:
-                os.replace(draft / driver.name, folder / driver.name)
+                store.put(draft / driver.name, folder / driver.name)
     return folder

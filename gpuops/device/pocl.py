@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from gpuops.device import store
@@ -42,21 +43,30 @@ def _can_run_from(folder: str) -> bool:
 
 
 def mend(folder: str) -> None:
-    """Removes the programs of which a file is empty, or was changed after it was made.
+    """Removes the programs of which a file is blank, a folder, or was changed after it was made.
 
     PoCL ends the process when it loads a damaged one.
     """
-    for program in Path(folder).glob("*/*"):
+    for program in _programs(folder):
         with contextlib.suppress(OSError):  # another process removes it
-            if _is_damaged(str(program), os.stat(program)):
-                shutil.rmtree(program, ignore_errors=True)
+            if _is_damaged(program.path, program.stat()):
+                shutil.rmtree(program.path, ignore_errors=True)
+
+
+def _programs(folder: str) -> Iterator[os.DirEntry[str]]:
+    """Gives the folders of programs, which are in folders of their names' first letters."""
+    with contextlib.suppress(OSError), os.scandir(folder) as groups:
+        for group in groups:
+            if group.is_dir():
+                with contextlib.suppress(OSError), os.scandir(group) as programs:
+                    yield from programs
 
 
 def forget(platform: str) -> bool:
     """Removes the programs kept for a platform, of which one may be damaged unseen; says whether there were any."""
-    programs = list(Path(os.environ.get(_FOLDER, "")).glob("*/*")) if platform == NAME else []
+    programs = list(_programs(os.environ.get(_FOLDER, ""))) if platform == NAME else []
     for program in programs:
-        shutil.rmtree(program, ignore_errors=True)
+        shutil.rmtree(program.path, ignore_errors=True)
     return bool(programs)
 
 
@@ -65,11 +75,19 @@ def _is_damaged(folder: str, status: os.stat_result) -> bool:
         for entry in entries:
             found = entry.stat()
             if stat.S_ISDIR(found.st_mode):
-                if _is_damaged(entry.path, found):
+                if "." in entry.name or _is_damaged(entry.path, found):
                     return True
-            elif entry.name != _USED and (not found.st_size or found.st_mtime > status.st_mtime + _WRITTEN):
+            elif entry.name != _USED and (
+                found.st_mtime > status.st_mtime + _WRITTEN or _is_blank(entry.path)
+            ):
                 return True
     return False
+
+
+def _is_blank(path: str) -> bool:
+    """Says whether a file is empty or begins with zeros, as one does that a machine going down had not written."""
+    with open(path, "rb", buffering=0) as file:
+        return not any(file.read(4))
 
 
 def lack(platform: str) -> str | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from shutil import disk_usage
 
 from .. import notes
 from ..errors import FileError
@@ -24,6 +24,8 @@ _DIGEST = hashlib.sha256().digest_size
 _MOST_BYTES = 1 << 30
 #: Bytes that a disk must have free: those of the kernels of a long command, on PoCL.
 ROOM = 16 << 20
+# What is wrong with a folder of the user's own, which another umask would have made private.
+_OPEN = "others can write to it"
 
 
 @cache
@@ -32,7 +34,6 @@ def cache_folder() -> Path:
     for folder in folders():
         return folder
     import atexit
-    import shutil
 
     try:
         fresh = Path(tempfile.mkdtemp(prefix="clpix-", dir=temporary.folder()))
@@ -52,6 +53,11 @@ def folders() -> Iterator[Path]:
         chosen = os.environ.get("CLPIX_CACHE_DIR")
         base = Path(chosen) if chosen else _usual_folder()
         make(base)
+        if (
+            not chosen and _distrusted(base.stat()) == _OPEN
+        ):  # an older version made it so, under such a umask
+            shutil.rmtree(base, ignore_errors=True)  # as others may have put something into it
+            make(base)
         if why := _distrusted(base.stat()):
             _say_once(f"{base} is not used for the cache, as {why}: name another folder with CLPIX_CACHE_DIR")
         elif can_hold(base):
@@ -81,13 +87,13 @@ def _distrusted(status: os.stat_result) -> str | None:
         return "it is no folder"
     if status.st_uid != os.getuid():
         return "it belongs to another user"
-    return "others can write to it" if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
+    return _OPEN if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
 
 
 def can_hold(folder: str | os.PathLike[str]) -> bool:
     """Says whether a folder can be written to, and whether its disk has room for the kernels of a command."""
     try:
-        return os.access(folder, os.W_OK | os.X_OK) and disk_usage(folder).free >= ROOM
+        return os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free >= ROOM
     except OSError:
         return False
 
@@ -161,4 +167,11 @@ def save(name: str, data: bytes) -> None:
         make(target.parent)
         with draft_file(target.parent) as draft:
             Path(draft).write_bytes(data)
-            os.replace(draft, target)
+            put(draft, target)
+
+
+def put(draft: str | os.PathLike[str], target: Path) -> None:
+    """Gives a file the name of an entry of the cache, also where a folder has that."""
+    if target.is_dir():
+        shutil.rmtree(target)
+    os.replace(draft, target)

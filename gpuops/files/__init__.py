@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .colours import can_say, is_understood
     from .contents import NamedArrays, is_numbers, read_contents
     from .data import is_data_format, read_data, write_data, write_data_stream
-    from .data_opened import open_data
+    from .data_opened import open_data, open_numbers
     from .data_rows import RowsOfArray, write_data_rows
     from .formats import (
         EXTENSIONS,
@@ -37,7 +37,7 @@ __all__ = [
     "CHROMATICITIES", "EXTENSIONS", "FORMATS", "ONLY_READ", "Format", "Identities", "Inks", "Metadata",
     "NamedArrays", "NeedsWholeFile", "Picture", "RowsOfArray", "Strips", "can_say", "check_output", "check_place",
     "check_writer", "format_in", "format_named", "format_of", "is_data_format", "is_display_format", "is_numbers",
-    "is_understood", "open_data", "open_rows", "output_dtype", "read", "read_contents", "read_data",
+    "is_understood", "open_data", "open_numbers", "open_rows", "output_dtype", "read", "read_contents", "read_data",
     "read_lut", "read_stream", "stripped", "unread", "upright", "write", "write_data",
     "write_data_rows", "write_data_stream", "write_stream", "writing",
 ]  # fmt: skip
@@ -47,7 +47,7 @@ _MODULES = {
     "colours": "can_say is_understood",
     "contents": "NamedArrays is_numbers read_contents",
     "data": "is_data_format read_data write_data write_data_stream",
-    "data_opened": "open_data",
+    "data_opened": "open_data open_numbers",
     "data_rows": "RowsOfArray write_data_rows",
     "formats": "EXTENSIONS FORMATS ONLY_READ Format format_named format_of is_display_format output_dtype",
     "lut": "read_lut",

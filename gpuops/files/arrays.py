@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from math import prod
 from typing import IO, Any
 
 import numpy as np
@@ -15,13 +18,18 @@ from ..params.storage import Storage
 from ..pixels.colour import unusual
 from .colours import of_profile
 from .formats import Format
-from .picture import DTYPES, Metadata, Picture, Pixels
+from .picture import DTYPES, Metadata, Picture, Pixels, unread
 from .reading import parsing
+from .strips import COPIES, NeedsWholeFile, RowsOf
 
 # The name of a member that holds pixels.
 PIXELS = "pixels"
 # The names of members that hold metadata as bytes.
 _BYTES = ("icc", "exif", "xmp")
+# Bytes that are read at a time.
+_BLOCK = 1 << 20
+# The most bytes of numbers that a byte of a file holds, as far as that is plausible.
+DENSEST = 2000
 
 
 class NoPictureError(FileError):
@@ -41,6 +49,81 @@ def header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     found: tuple[tuple[int, ...], bool, np.dtype[Any]] = read(file)
     return found
+
+
+@contextmanager
+def member(path: str, name: str = "") -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype[Any]]]:
+    """Gives the file of an array, whose pixels come next, and what :func:`header` returns of it.
+
+    ``name``: the array in an .npz; an .npy has one without a name.
+    """
+    with ExitStack() as opened:
+        if name:
+            archive = opened.enter_context(zipfile.ZipFile(path))
+            size = archive.getinfo(f"{name}.npy").file_size
+            file: IO[bytes] = opened.enter_context(archive.open(f"{name}.npy"))
+        else:
+            size, file = os.path.getsize(path), opened.enter_context(open(path, "rb"))
+        shape, fortran, kind = header(file)
+        if prod(shape) * kind.itemsize > size - file.tell():
+            raise EOFError("its last rows are missing")
+        yield file, shape, fortran, kind
+
+
+def blocks(file: IO[bytes], shape: tuple[int, ...], kind: np.dtype[Any], count: int) -> Iterator[Pixels]:
+    """Reads an array of this shape, ``count`` of its rows at a time, of an open file. Raises EOFError if it ends."""
+    for start in range(0, shape[0], count):
+        block = np.empty((min(count, shape[0] - start), *shape[1:]), kind)
+        wanted = block.reshape(-1).view(np.uint8).data
+        while wanted:
+            got = file.readinto(wanted)  # type: ignore[attr-defined]
+            if not got:
+                raise EOFError("its last rows are missing")
+            wanted = wanted[got:]
+        yield block
+
+
+def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
+    """The picture, its rows, and how many come together, if ``most`` bytes are too few for all."""
+    with parsing(path):
+        name, picture = _opened(path, fmt, layer)
+        with member(path, name) as (_, shape, fortran, kind):
+            pass
+    if picture.pixels.nbytes * COPIES <= most:
+        return None
+    if fortran and prod(shape[:-1]) > 1:
+        raise NeedsWholeFile("holds its pixels column by column", picture.pixels.nbytes)
+
+    def rows(path: str, count: int) -> Iterator[Pixels]:
+        with parsing(path), member(path, name) as (file, *_):
+            for block in blocks(file, shape, kind, count):
+                yield _pixels(block, picture)
+
+    return picture, rows, 1
+
+
+def check_arrays(path: str, most: float) -> dict[str, Pixels] | None:
+    """Reads all arrays as :func:`read_arrays` does, if they take more than ``most`` bytes, and keeps none.
+
+    Returns arrays without memory that stand for them; None if they take less.
+    """
+    if os.path.getsize(path) * DENSEST <= most:
+        return None
+    names, kinds = [""], {}
+    with parsing(path):
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                names = [name.removesuffix(".npy") for name in archive.namelist()]
+        for name in names:
+            with member(path, name) as (_, shape, _, kind):
+                kinds[name] = shape, kind
+        if COPIES * sum(prod(shape) * kind.itemsize for shape, kind in kinds.values()) <= most:
+            return None
+        for name in names:
+            with member(path, name) as (file, shape, _, kind):
+                for _ in blocks(file, (prod(shape),), kind, _BLOCK // kind.itemsize):
+                    pass
+    return {name: unread(*kind) for name, kind in kinds.items()}
 
 
 def read_arrays(path: str) -> dict[str, Pixels]:
@@ -67,17 +150,24 @@ def is_several(path: str) -> bool:
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     """The pixels of an .npy; of an .npz the array named by layer, else "pixels", else the only one."""
     with parsing(path):
-        return _read_npy(path, layer) if fmt.name == "NPY" else _read_npz(path, layer)
+        name, picture = _opened(path, fmt, layer)
+        with member(path, name) as (file, shape, fortran, kind):
+            whole = next(blocks(file, shape[::-1] if fortran else shape, kind, max(shape)))
+    return replace(picture, pixels=_pixels(whole.T if fortran else whole, picture))
 
 
-def _read_npy(path: str, layer: str | int | None) -> Picture:
-    if layer is not None:
-        raise FileError(f"{path}: has no layer {layer!r}; an .npy file has one array")
-    mapped = np.load(path, mmap_mode="r", allow_pickle=False)  # checks the size first
-    return picture_of(path, np.array(mapped))
+def _pixels(array: Pixels, picture: Picture) -> Pixels:
+    """Returns rows of an array as a picture holds them."""
+    rows = array.reshape(-1, *picture.pixels.shape[1:])
+    return np.ascontiguousarray(rows, picture.pixels.dtype)
 
 
-def _read_npz(path: str, layer: str | int | None) -> Picture:
+def _opened(path: str, fmt: Format, layer: str | int | None) -> tuple[str, Picture]:
+    """Returns the name of the chosen array, and the picture that it is, without its pixels."""
+    if fmt.name == "NPY":
+        if layer is not None:
+            raise FileError(f"{path}: has no layer {layer!r}; an .npy file has one array")
+        return "", _described(path, "")
     with loaded(path) as file:
         names = file.files
         if "clpix" in names:
@@ -89,15 +179,15 @@ def _read_npz(path: str, layer: str | int | None) -> Picture:
             if layer is None and len(names) > 1:
                 note(f"{path}: holds arrays {', '.join(names)}; {name} is used")
             layers = tuple(names) if len(names) > 1 else ()
-            return picture_of(path, file[name], layer=name, layers=layers)
+            return name, _described(path, name, layer=name, layers=layers)
         resolution = None
         if "resolution" in names:
             x, y, unit = file["resolution"].tolist()
             resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
         parts = {key: file[key].tobytes() for key in _BYTES if key in names}
         linear = bool(file["linear"]) if "linear" in names else None
-        picture = picture_of(path, file[name], linear, Metadata(**parts, resolution=resolution))
-        return _coloured(path, picture)
+        metadata = Metadata(**parts, resolution=resolution)
+        return name, _coloured(path, _described(path, name, linear, metadata))
 
 
 def _coloured(path: str, picture: Picture) -> Picture:
@@ -133,33 +223,30 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         save(file, **parts)
 
 
-def picture_of(
+def _described(
     path: str,
-    array: Pixels,
+    name: str,
     linear: bool | None = None,
     metadata: Metadata | None = None,
     layer: str = "",
     layers: tuple[str, ...] = (),
 ) -> Picture:
-    """Makes a picture of an array (height, width[, channels]); of 2 and 4 channels the last is alpha."""
-    if array.ndim == 2:
-        array = array[:, :, None]
-    if array.ndim != 3 or not 1 <= array.shape[2] <= 4 or 0 in array.shape:
-        raise NoPictureError(
-            f"{path}: no picture has the shape {array.shape}; it must be (height, width, 1 to 4)"
-        )
-    if array.dtype.newbyteorder("=").name == "float64":
+    """The picture without pixels of an array (height, width[, channels]); of 2 and 4 channels the last is alpha."""
+    with member(path, name) as (_, shape, _, kind):
+        kind = kind.newbyteorder("=")
+    if len(shape) == 2:
+        shape = (*shape, 1)
+    if len(shape) != 3 or not 1 <= shape[2] <= 4 or 0 in shape:
+        raise NoPictureError(f"{path}: no picture has the shape {shape}; it must be (height, width, 1 to 4)")
+    if kind == np.float64:
         note(f"{path}: double precision is read as float")
-        array = array.astype(np.float32)
-    if array.dtype.newbyteorder("=").name not in DTYPES:
-        raise NoPictureError(
-            f"{path}: its samples are {array.dtype}; they must be one of {', '.join(DTYPES)}"
-        )
-    pixels = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+        kind = np.dtype(np.float32)
+    if kind.name not in DTYPES:
+        raise NoPictureError(f"{path}: its samples are {kind}; they must be one of {', '.join(DTYPES)}")
     return Picture(
-        pixels,
-        alpha=pixels.shape[2] in (2, 4),
-        linear=pixels.dtype.kind == "f" if linear is None else linear,
+        unread(shape, kind),
+        alpha=shape[2] in (2, 4),
+        linear=kind.kind == "f" if linear is None else linear,
         metadata=metadata or Metadata(),
         layer=layer,
         layers=layers,

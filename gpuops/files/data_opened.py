@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from . import data
-from .arrays import header, loaded
+from .arrays import DENSEST, blocks, loaded, member
 from .data import Array, Description, contradiction
 from .data_rows import RowsOfArray
 from .reading import parsing, quiet_tifffile, reading
@@ -43,44 +41,41 @@ def open_data(path: str | os.PathLike[str]) -> tuple[dict[str, RowsOfArray], dic
     return arrays, described.attributes
 
 
+def open_numbers(
+    path: str | os.PathLike[str], most: float
+) -> tuple[dict[str, RowsOfArray], dict[str, Any]] | None:
+    """Opens a file of numbers, if its arrays and what is made of them take more than ``most`` bytes."""
+    if os.path.getsize(path) * DENSEST <= most:
+        return None
+    arrays, attributes = open_data(path)
+    return (arrays, attributes) if 2 * sum(array.nbytes for array in arrays.values()) > most else None
+
+
 def _open_npz(path: str) -> tuple[Description, Check]:
     with loaded(path) as file:
         described = Description(path, str(file[data.KEY]) if data.KEY in file.files else None)
 
     def check(index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        with parsing(path), _member(path, described, index) as (_, there):
-            if there[:2] != (shape, dtype):
+        with parsing(path), member(path, _name(described, index)) as (_, of_file, _, kind):
+            if (of_file, kind) != (shape, dtype):
                 raise contradiction(path)
 
     return described, check
 
 
-@contextmanager
-def _member(path: str, described: Description, index: int) -> Iterator[tuple[Any, tuple[Any, Any, bool]]]:
-    """Gives the file of an array in an archive, and its shape, type, and whether it lies there column by column."""
-    name = data.member(index, list(described.arrays)[index])
-    with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as file:
-        shape, fortran, dtype = header(file)
-        yield file, (shape, dtype, fortran)
+def _name(described: Description, index: int) -> str:
+    """Returns the name of an array in an archive."""
+    return data.member(index, list(described.arrays)[index])
 
 
 def _rows_of_npz(path: str, described: Description, index: int, count: int) -> Iterator[Array]:
-    with _member(path, described, index) as (file, (shape, dtype, fortran)):
+    with member(path, _name(described, index)) as (file, shape, fortran, dtype):
         if fortran and prod(shape[:-1]) > 1:
             with loaded(path) as content:
-                array = content[data.member(index, list(described.arrays)[index])]
-            yield from RowsOfArray.of(array).blocks(count)
+                yield from RowsOfArray.of(content[_name(described, index)]).blocks(count)
             return
         for _ in range(shape[0] if len(shape) == 3 else 1):
-            for start in range(0, shape[-2], count):
-                block = np.empty((min(count, shape[-2] - start), shape[-1]), dtype)
-                wanted = block.data.cast("B")
-                while wanted:
-                    got = file.readinto(wanted)
-                    if not got:
-                        raise EOFError("its last rows are missing")
-                    wanted = wanted[got:]
-                yield block
+            yield from blocks(file, shape[-2:], dtype, count)
 
 
 def _open_tiff(path: str) -> tuple[Description, Check]:

@@ -74,14 +74,14 @@ class Rows:
 @lru_cache(_KEPT)
 def picture(operand: FileOperand) -> Picture:
     """Returns the picture in the file. Raises FileError where it cannot be read, or has changed."""
-    content = operand.content()
-    return read_stream(io.BytesIO(content)) if operand.is_stream else read(operand.path)
+    operand.check()
+    return read_stream(io.BytesIO(operand.streamed)) if operand.is_stream else read(operand.path)
 
 
 @lru_cache(_KEPT)
 def lut(operand: FileOperand) -> Lut:
     """Returns the colour table in the file. Raises FileError where it cannot be read, or has changed."""
-    operand.content()
+    operand.check()
     return read_lut(operand.path)
 
 
@@ -138,13 +138,13 @@ def _rows_like(image: Image, operand: FileOperand, use: str) -> Picture:
     return rows.take(first, first + image.shape[1])
 
 
-def _pictures(params: Params) -> Iterator[tuple[FileOperand, bool]]:
-    """Yields the pictures that parameters name, and whether each is laid on the image."""
+def _pictures(params: Params) -> Iterator[tuple[FileOperand, File | Files]]:
+    """Yields the pictures that parameters name, with the kind of each parameter."""
     for name, kind in kinds(type(params)).items():
         if isinstance(kind, File | Files) and kind.metavar == "IMAGE":
             given = getattr(params, name)
             for operand in given if isinstance(given, tuple) else filter(None, (given,)):
-                yield operand, kind.alike
+                yield operand, kind
 
 
 def check(params: Params) -> None:
@@ -152,8 +152,8 @@ def check(params: Params) -> None:
 
     Of a large one that is laid on the image, and comes by rows, no more is read than tells that it is a picture.
     """
-    for operand, alike in _pictures(params):
-        if not alike or _large(operand) is None:
+    for operand, kind in _pictures(params):
+        if not kind.alike or _large(operand) is None:
             picture(operand)
 
 
@@ -166,7 +166,7 @@ def check_places(image: Picture, steps: Iterable[tuple[Params, str]]) -> None:
     for params, kind_of_step in steps:
         if kind_of_step == "geometry":
             return
-        for operand in (operand for operand, alike in _pictures(params) if alike):
+        for operand in (operand for operand, kind in _pictures(params) if kind.alike):
             found = _large(operand)
             other = picture(operand) if found is None else found.picture
             same_size = (other.width, other.height) == (image.width, image.height)
@@ -175,6 +175,17 @@ def check_places(image: Picture, steps: Iterable[tuple[Params, str]]) -> None:
                     f"{operand} has its pixels {other.place}, and the image {image.place}: "
                     "write both as TIFF first, which has no windows, to lay them on each other"
                 )
+
+
+def largest_beside(steps: Iterable[Params]) -> int:
+    """Returns the bytes of the largest picture that steps can read by rows beside the image; 0 if all are small."""
+    found = (
+        _large(operand)
+        for params in steps
+        for operand, kind in _pictures(params)
+        if getattr(kind, "by_rows", False)
+    )
+    return max((strips.picture.pixels.nbytes for strips in found if strips is not None), default=0)
 
 
 def _strips(operand: FileOperand) -> Strips:
@@ -191,7 +202,7 @@ def _large(operand: FileOperand) -> Strips | None:
     """Returns the rows of a large picture, if its format, and this file, can be read so."""
     if operand.is_stream:
         return None
-    operand.content()
+    operand.check()
     with suppress(NeedsWholeFile):
         return open_rows(operand.path, None, _SMALL)
     return None

@@ -255,7 +255,8 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
         light = f"linear {colour.primaries if fmt.name == 'EXR' else 'Rec. 709'} light"
         taken = light if kind.kind == "f" else "sRGB"
         what = f"{colour.transfer}, {colour.primaries} primaries"
-        lost(f"{fmt} cannot say what its values are ({what}); they are taken for {taken}")
+        named = f"gray {fmt}" if gray and colours.can_say(fmt, colour, kind, gray=False) else fmt
+        lost(f"{named} cannot say what its values are ({what}); they are taken for {taken}")
     elif "icc" in holds and fmt.name != "PNG" and not codes:  # PNG's writer makes its own chunks for that
         return replace(metadata, icc=colours.profile_for(colour, kind, gray=gray))
     return metadata

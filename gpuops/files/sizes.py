@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from math import prod
@@ -21,16 +20,13 @@ _PILLOW_BYTES = {"P": 4, "PA": 4, "I;16": 2, "I": 4, "F": 4}
 # Formats that OpenImageIO opens without decoding them.
 _OIIO = ("Radiance HDR", "DPX", "TGA")
 # Formats whose pixels take as many bytes as their files.
-_PLAIN = ("PFM", "FITS", "PAM", "NPY", "SPE")
+_PLAIN = ("PFM", "FITS", "PAM", "SPE")
 # JPEG XL's aspect ratios, by their codes.
 _RATIOS = ((1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1))
 
 
-def nbytes_in(path: str, fmt: Format, layer: str | int | None = None) -> int | None:
-    """Returns how many bytes the picture in a file takes at least; None where its header does not tell, or is damaged.
-
-    ``layer``: the array of an NPZ file, or None for the one that is read without a choice.
-    """
+def nbytes_in(path: str, fmt: Format) -> int | None:
+    """Returns how many bytes the picture in a file takes at least; None if its header does not tell, or is damaged."""
     try:
         if fmt.name in _OIIO:
             with oiio.Reader(path) as reader:
@@ -41,8 +37,6 @@ def nbytes_in(path: str, fmt: Format, layer: str | int | None = None) -> int | N
             return 2 * os.path.getsize(path)  # of uncompressed kinds that Pillow does not know
         if fmt.name in _PLAIN:
             return os.path.getsize(path)
-        if fmt.name == "NPZ":
-            return _of_archive(path, layer)
         return _OTHERS[fmt.name](path) if fmt.name in _OTHERS else None
     except Exception:  # the reader of the file will say what is wrong
         return None
@@ -80,17 +74,6 @@ def _of_heic(path: str) -> int | None:
 
     image = needed("pillow_heif", path, "HEIC").open_heif(path)
     return int(prod(image.size) * len(image.mode.split(";")[0]) * (1 if image.info["bit_depth"] <= 8 else 2))
-
-
-def _of_archive(path: str, layer: str | int | None) -> int:
-    from . import arrays
-
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        usual = f"{arrays.PIXELS}.npy"
-        with archive.open(f"{layer}.npy" if layer else usual if usual in names else names[0]) as file:
-            shape, _, kind = arrays.header(file)
-    return prod(shape) * kind.itemsize
 
 
 def _of_jpegxl(path: str) -> int:

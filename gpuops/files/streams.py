@@ -98,4 +98,4 @@ def called(path: str, name: str) -> Iterator[None]:
     except FileError as error:
         raise FileError(str(error).replace(path, name)) from None
     for text in found:
-        notes.note(text.replace(path, name))
+        notes.note(type(text)(text.replace(path, name)))

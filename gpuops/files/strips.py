@@ -15,7 +15,9 @@ from .sizes import nbytes_in
 from .streams import with_text_name
 
 # The modules of formats that can be read by rows.
-_READERS = {"PNG": "raster", "TIFF": "raster", "JPEG": "raster", "EXR": "exr"}
+_READERS = {
+    "PNG": "raster", "TIFF": "raster", "JPEG": "raster", "EXR": "exr", "NPY": "arrays", "NPZ": "arrays",
+}  # fmt: skip
 # The most bytes of pixels that a byte of a file holds, as far as that is plausible.
 _DENSEST = 2000
 
@@ -84,7 +86,7 @@ def open_rows(path: str, layer: str | int | None, most: int, *, strict: bool = F
     fmt = format_in(path)
     if fmt.name not in _READERS:
         with with_text_name(path) as text:
-            nbytes = nbytes_in(text, fmt, layer)
+            nbytes = nbytes_in(text, fmt)
         if nbytes is not None and nbytes * COPIES > most:
             raise NeedsWholeFile(f"{fmt} is read as a whole", nbytes)
         return None

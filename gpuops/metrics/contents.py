@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import FileError, byte_count
 from ..files import NamedArrays, Picture
 from ..gpu import Gpu
 from ..notes import note
@@ -107,6 +108,11 @@ def _rows(gpu: Gpu, content: Picture) -> int:
 
 def numbers(gpu: Gpu, path: str, content: NamedArrays) -> dict[str, Measured]:
     """Returns statistics of each array's planes, as they are stored; arrays without any numbers are left out."""
+    if not content.kept:
+        needed = sum(array.size * array.itemsize for array in content.arrays.values())
+        raise FileError(
+            f"{path}: measuring its arrays takes {byte_count(needed, up=True)} of memory: raise --memory"
+        )
     result = {}
     for name, array in content.arrays.items():
         if array.size == 0 or array.dtype.kind not in "buifc":

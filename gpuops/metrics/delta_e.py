@@ -123,7 +123,7 @@ def delta_e(
     bits = partial.numpy()
     real = bits.view(np.float32)
     notes.tally(
-        "{} values of light count as 0 for ΔE ITP, which is of light as a display shows it",
+        "values of light that count as 0 for ΔE ITP, which is of light as a display shows it: {}",
         {"negative": int(bits[:, 5].sum(dtype=np.int64))},
     )
     largest, place = worst_of(bits, value=2, place=3)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .. import files
 from ..errors import FileError, ParameterError
-from ..notes import note
+from ..notes import note, values_were
 
 #: What the name of a reference ends with that is the variance of another one.
 SUFFIX = ".variance.exr"
@@ -98,6 +98,6 @@ def mean_and_variance(paths: Sequence[str]) -> tuple[files.Picture, Variance]:
         variance = (squares / (len(paths) - 1)).astype(np.float32)
         middle = replace(first, pixels=mean.astype(np.float32))
     if unlike := int((~np.isfinite(variance)).sum()):
-        note(f"{paths[0]}: {unlike} values are not finite in every run; no error passes there")
+        note(f"{paths[0]}: {values_were(unlike)} not finite in every run; no error passes there")
     spread = files.Picture(variance, alpha=first.alpha, linear=True, associated=True)
     return middle, Variance(spread, len(paths))

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError
+from ..errors import ParameterError, visible
 
 if TYPE_CHECKING:
     from ..ops.ocio import OcioParams
@@ -95,7 +95,7 @@ def listing(config: str | None) -> str:
         lines += [f"  {display}", *(f"    {view}" for view in views)]
     lines += ["looks:", *(f"  {look}" for look in found.getLookNames())]
     lines += ["colour spaces:", *(f"  {space}" for space in _spaces(found))]
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 def _spaces(config: Any) -> list[str]:

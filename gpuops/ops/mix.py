@@ -24,9 +24,11 @@ class MixParams(Params):
     is transparent and the image has no alpha, the image shows through.
     """
 
-    picture: FileOperand | None = parameter(None, File("The other picture.", required=True, alike=True))
+    picture: FileOperand | None = parameter(
+        None, File("The other picture.", required=True, alike=True, by_rows=True)
+    )
     mask: FileOperand | None = parameter(
-        None, File("A mask. The other picture is seen where it is white.", alike=True)
+        None, File("A mask. The other picture is seen where it is white.", alike=True, by_rows=True)
     )
     amount: float = parameter(1.0, Number("The share of the other picture, 0 … 1.", 0, 1))
     invert: bool = parameter(False, Flag("Swap black and white of the mask."))

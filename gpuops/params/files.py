@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import FileError, ParameterError
 
 #: The name of standard input.
 STREAM = "-"
+# Bytes that are read at a time.
+_BLOCK = 1 << 20
 _streamed: dict[str, bytes] = {}  # what was read from standard input, by its digest: it can be read once only
 
 
@@ -39,11 +41,14 @@ class FileOperand:
     @property
     def digest(self) -> str:
         """The digest. Raises FileError where the file cannot be read."""
-        if self._digest is None:
-            content = _read(self.path)
-            self._digest = _digest(content)
-            if self.is_stream:
-                _streamed[self._digest] = content
+        if self._digest is None and self.is_stream:
+            import sys
+
+            content = sys.stdin.buffer.read()
+            self._digest = _digest([content])
+            _streamed[self._digest] = content
+        elif self._digest is None:
+            self._digest = _digest(_blocks(self.path))
         return self._digest
 
     def __eq__(self, other: object) -> bool:
@@ -54,20 +59,21 @@ class FileOperand:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         if self.is_stream:
-            return _of_stream, (self.content(), self.digest)
+            return _of_stream, (self.streamed, self.digest)
         return FileOperand, (os.path.abspath(self.path), self.digest)
 
     def __repr__(self) -> str:
         return f"FileOperand({self.path!r})"
 
-    def content(self) -> bytes:
-        """Returns the file's bytes. Raises FileError where it cannot be read or is no longer the same."""
-        if self.digest in _streamed:
-            return _streamed[self.digest]
-        content = _read(self.path)
-        if _digest(content) != self.digest:
+    def check(self) -> None:
+        """Raises FileError where the file cannot be read or is no longer the same."""
+        if self.digest not in _streamed and _digest(_blocks(self.path)) != self.digest:
             raise FileError(f"{self.path}: has changed since its name was given: start anew")
-        return content
+
+    @property
+    def streamed(self) -> bytes:
+        """The bytes of standard input."""
+        return _streamed[self.digest]
 
     @property
     def is_stream(self) -> bool:
@@ -88,30 +94,27 @@ def _of_stream(content: bytes, digest: str) -> FileOperand:
     return FileOperand(STREAM, digest)
 
 
-def _read(path: str) -> bytes:
-    if path == STREAM:
-        import sys
-
-        return sys.stdin.buffer.read()
-    return read_bytes(path)
-
-
 def read_bytes(path: str) -> bytes:
     """Returns what is in a file. Raises FileError, which names it."""
+    return b"".join(_blocks(path))
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    """Gives what is in a file, a part at a time. Raises FileError."""
     try:
         with open(path, "rb") as file:
-            content = file.read()
+            while block := file.read(_BLOCK):
+                if block.startswith(b"version "):
+                    from ..files.pointers import refuse_pointer
+
+                    refuse_pointer(path, block)
+                yield block
     except FileNotFoundError:
         raise FileError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise FileError(f"{path}: is a folder; name a file in it") from None
     except OSError as error:
         raise FileError(f"{path}: could not be read ({error.strerror})") from None
-    if content.startswith(b"version "):
-        from ..files.pointers import refuse_pointer
-
-        refuse_pointer(path, content)
-    return content
 
 
 def read_text(path: str) -> str:
@@ -122,7 +125,10 @@ def read_text(path: str) -> str:
     return read_bytes(path).decode("utf-8-sig")
 
 
-def _digest(content: bytes) -> str:
+def _digest(blocks: Iterable[bytes]) -> str:
     import hashlib  # which takes a while, and few commands need it
 
-    return hashlib.sha256(content).hexdigest()
+    digest = hashlib.sha256()
+    for block in blocks:
+        digest.update(block)
+    return digest.hexdigest()

@@ -287,7 +287,7 @@ class PerAxis(Kind):
 class File(Kind):
     """A parameter that is another file: a :class:`FileOperand`, its path and the digest of what is in it.
 
-    ``alike``: it is a picture that is laid on the image.
+    ``alike``: it is a picture that is laid on the image. ``by_rows``: its rows suffice, where the image comes so.
     """
 
     values = "a file"
@@ -296,6 +296,7 @@ class File(Kind):
     metavar: str = "IMAGE"
     required: bool = False
     alike: bool = False
+    by_rows: bool = False
 
     def options(self, name: str, default: Any) -> list[Option]:
         return [Option(name, self.help, self.metavar, required=self.required)]
