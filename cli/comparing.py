@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from gpuops.errors import ParameterError
+from gpuops.figures import FIGURES, LIMITS
 from gpuops.params.comparing import Comparing, Rectangle
-from gpuops.params.metrics import LIMITS, METRICS, option_of
 from gpuops.params.thresholds import Thresholds
 
 from . import types
@@ -106,7 +106,9 @@ def comparing(command: Command) -> Command:
         try:
             thresholds = Thresholds.of(table)
             if how.idiff and thresholds.limits:
-                raise ParameterError(f"{option_of(next(iter(thresholds.limits)))} is no threshold of idiff")
+                raise ParameterError(
+                    f"{FIGURES[next(iter(thresholds.limits))].option} is no threshold of idiff"
+                )
         except ParameterError as error:
             raise click.UsageError(f"--{error}") from None
         return command(given=GivenOptions(how, thresholds, metrics), **values)
@@ -120,9 +122,9 @@ def _options() -> list[Callable[[Any], Any]]:
             f"--{name}",
             type=float,
             metavar="V",
-            help=f"Alike if {metric} is at {'least' if METRICS[metric].higher else 'most'} V.",
+            help=f"Alike if {figure.name} is at {'least' if figure.higher else 'most'} V.",
         )
-        for name, metric in LIMITS.items()
+        for name, figure in LIMITS.items()
     ]
     counts = [
         click.option(f"--{name}", type=int if name == "allowfailures" else float, metavar=metavar, help=text)
@@ -132,7 +134,7 @@ def _options() -> list[Callable[[Any], Any]]:
         click.option(
             "--metric",
             "metrics",
-            type=types.ChoiceType(METRICS),
+            type=types.ChoiceType(FIGURES),
             multiple=True,
             help="A figure to print; may be repeated.",
         ),

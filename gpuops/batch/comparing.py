@@ -4,69 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import files
-from ..metrics.both import Both
 from ..metrics.compare import difference
-from ..metrics.measure import Pair, measure, wanted
-from ..metrics.rows.joined import needing_both, parts_of
-from ..metrics.rows.pair import ByRows
-from ..metrics.rows.room import fits
+from ..metrics.pair import Pair
 from ..metrics.variance import SUFFIX, beside
+from .row_writer import RowWriter
 from .side_by_side import TOGETHER, TwoFiles
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..params.comparing import Comparing, MeasuredPair
+    from ..image import Image
+    from ..metrics.band import Band
+    from ..params.comparing import Comparing
     from ..params.thresholds import Thresholds
     from .access import Access
     from .job import Options
     from .output import Output
 
-__all__ = ["TOGETHER", "Comparison", "opened"]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two files, ready to be measured.
-
-    Attributes
-    ----------
-    pair : Pair
-        What :func:`gpuops.metrics.measure.measure` takes.
-    reference, result : Picture
-        The pictures; those that come by rows without their pixels.
-    """
-
-    gpu: Gpu
-    pair: Pair
-    reference: files.Picture
-    result: files.Picture
-    _files: TwoFiles | None = None
-
-    def measured(self, thresholds: Thresholds) -> MeasuredPair:
-        """Returns the figures and the verdict."""
-        with self._needing(thresholds):
-            return measure(self.pair, thresholds)
-
-    def _needing(self, thresholds: Thresholds) -> AbstractContextManager[None]:
-        if not isinstance(self.pair, Both):
-            return nullcontext()
-        return needing_both(self.gpu, (self.reference, self.result), self.pair.how, thresholds)
-
-    def write_difference(
-        self, pool: ThreadPoolExecutor, output: Output, gain: float, thresholds: Thresholds
-    ) -> None:
-        """Writes the picture of the difference; threads of the pool read ahead if it is made by rows."""
-        if isinstance(self.pair, Both):
-            with self._needing(thresholds):
-                output.save(difference(self.gpu, *self.pair.stored, gain), "uint8", display=True)
-        else:
-            assert self._files is not None and isinstance(self.pair, ByRows)
-            self._files.write_difference(self.gpu, pool, self.pair, gain)
+__all__ = ["TOGETHER", "opened", "write_difference"]
 
 
 def opened(
@@ -77,7 +34,7 @@ def opened(
     thresholds: Thresholds,
     options: Options,
     output: Output | None = None,
-) -> Comparison:
+) -> Pair:
     """Opens two files for figures, the reference first.
 
     ``accesses``: one for each file; they share the memory that is allowed, :data:`TOGETHER`. ``output``: where a
@@ -88,24 +45,28 @@ def opened(
     """
     with gpu.phase("decode"):
         found = [access.opened() for access in accesses]
-        if not _by_rows(gpu, found, how, thresholds):
-            reference, result = (
-                access.whole(one, "this comparison") if isinstance(one, files.Strips) else one
-                for access, one in zip(accesses, found, strict=True)
-            )
-            both = Both(gpu, result, reference, how, beside(accesses[0].path, how.layer))
-            return Comparison(gpu, both, reference, result)
-    variance = accesses[0].path + SUFFIX if "z-test" in wanted(how, thresholds) else ""
-    rows = TwoFiles.of(found, how, options, variance, output)
-    return Comparison(gpu, rows.pair(gpu, pool), *rows.pictures, rows)
+        pictures = [one for one in found if isinstance(one, files.Picture)]
+        if len(pictures) == TOGETHER:
+            pair = Pair.of(gpu, pictures[1], pictures[0], how, beside(accesses[0].path, how.layer))
+            if pair.fits(thresholds):
+                return pair
+    variance = accesses[0].path + SUFFIX if "z-test" in (*how.metrics, *thresholds.limits) else ""
+    return TwoFiles.of(found, how, options, variance, output).pair(gpu, pool)
 
 
-def _by_rows(
-    gpu: Gpu, found: Sequence[files.Picture | files.Strips], how: Comparing, thresholds: Thresholds
-) -> bool:
-    """Says whether pictures that were opened are compared by rows."""
-    if any(isinstance(one, files.Strips) for one in found):
-        return True
-    reference, result = (one for one in found if isinstance(one, files.Picture))
-    parts, _ = parts_of(gpu, (reference, result), how, thresholds, 1)
-    return not fits(gpu, (reference, result), parts.values())
+def write_difference(
+    pair: Pair, pool: ThreadPoolExecutor, output: Output, gain: float, thresholds: Thresholds
+) -> None:
+    """Writes the picture of the difference; threads of the pool read ahead if it is made by rows."""
+
+    def made(band: Band) -> Image:
+        return difference(pair.gpu, *band.cut(0, 0).stored, gain)
+
+    if pair.whole:
+        with pair.needing(thresholds):
+            output.save(made(next(pair.bands(()))), "uint8", display=True)
+        return
+    with RowWriter(output, pair.reference.height, pool) as writing:
+        for band in pair.bands(()):
+            writing.put(output.encoded(made(band), "uint8", display=True))
+    writing.warn()

@@ -16,22 +16,27 @@ from ..files.abreast import abreast
 from ..files.pictures import BY_ROWS
 from ..files.strips import CODEC
 from ..metrics import variance as variances
-from ..metrics.compare import difference
-from ..metrics.left_out import Mask, add_rectangles, black, check_mask, check_rectangles, nothing_left
-from ..metrics.rows.band import Band
-from ..metrics.rows.pair import ByRows
-from ..metrics.rows.parts import FigurePart
-from ..metrics.rows.room import rows_in_memory
+from ..metrics.band import Band
+from ..metrics.left_out import (
+    Mask,
+    add_rectangles,
+    black,
+    check_mask,
+    check_rectangles,
+    nothing_left,
+    without,
+)
+from ..metrics.pair import Pair
+from ..metrics.rows.room import halos, rows_at_a_time, rows_in_memory
 from .access import Access
 from .job import Options
 from .read_ahead import read_ahead
-from .row_writer import RowWriter
 
 if TYPE_CHECKING:
+    from ..figure import Figure
     from ..files.picture import Pixels
     from ..gpu import Gpu
     from ..params.comparing import Comparing
-    from .finished import Finished
     from .output import Output
 
 # Rows that are read at a time if only a mask is read.
@@ -94,51 +99,37 @@ class TwoFiles:
         mask = None if how.mask is None else _opened(how.mask, replace(options, layer=None))
         return cls(reference, result, how, options, variance, mask, output)
 
-    @property
-    def pictures(self) -> tuple[files.Picture, files.Picture]:
-        """Both pictures without their pixels, the reference first."""
-        return self.reference.picture, self.result.picture
-
-    def pair(self, gpu: Gpu, pool: ThreadPoolExecutor) -> ByRows:
+    def pair(self, gpu: Gpu, pool: ThreadPoolExecutor) -> Pair:
         """Returns both pictures for figures; threads of the pool read ahead."""
 
-        def sweep(rows: int, above: int, below: int) -> Iterator[Band]:
-            return self._bands(gpu, pool, rows, above, below)
+        def read(pair: Pair, figures: Sequence[Figure]) -> Iterator[Band]:
+            return self._bands(pair, pool, self._rows(gpu, figures), *halos(figures, pair.reference.height))
 
-        return ByRows(gpu, self.pictures, self.how, sweep, missing=self._missing(), most=self._in_memory)
+        return Pair(gpu, self.how, self.reference.picture, self.result.picture, self._missing(), read)
 
-    def write_difference(self, gpu: Gpu, pool: ThreadPoolExecutor, pair: ByRows, gain: float) -> None:
-        """Writes the picture of the difference, in another sweep."""
-        assert self.output is not None
-        rows, output = pair.rows_of([]), self.output
-
-        def made(band: Band) -> Finished:  # its memory on the device is free when it has returned
-            stored = band.both(gpu, self.how).stored
-            return output.encoded(difference(gpu, *stored, gain), "uint8", display=True)
-
-        with RowWriter(output, self.reference.picture.height, pool) as writing:
-            for band in self._bands(gpu, pool, rows, 0, 0):
-                writing.put(made(band))
-        writing.warn()
-
-    def _bands(self, gpu: Gpu, pool: ThreadPoolExecutor, rows: int, above: int, below: int) -> Iterator[Band]:
+    def _bands(
+        self, pair: Pair, pool: ThreadPoolExecutor, rows: int, above: int, below: int
+    ) -> Iterator[Band]:
         of_variance = None
         if self.variance is not None:
             path, strips = self.variance
             of_variance = variances.of_picture(path, strips.picture)
-        reference, result = self.pictures
         extra = [strips for strips in (self.mask, self._variance_of_size) if strips is not None]
         sources = [
-            read_ahead(gpu, pool, strips.rows(rows)) for strips in (self.reference, self.result, *extra)
+            read_ahead(pair.gpu, pool, strips.rows(rows)) for strips in (self.reference, self.result, *extra)
         ]
-        for place, (first, second, *more) in abreast(sources, reference.height, rows, above, below):
+        for place, (first, second, *more) in abreast(sources, pair.reference.height, rows, above, below):
             mask = self._without(place.first, len(first), more.pop(0) if self.mask is not None else None)
             if of_variance is not None:  # of another size, it has no rows
                 pixels = more.pop(0) if more else of_variance.picture.pixels[:0]
                 of_variance = replace(of_variance, picture=replace(of_variance.picture, pixels=pixels))
-            yield Band(
-                place, replace(reference, pixels=first), replace(result, pixels=second), mask, of_variance
-            )
+            reference, result = replace(pair.reference, pixels=first), replace(pair.result, pixels=second)
+            missing = 0
+            if mask is not None and mask.any():
+                missing = int(mask[place.counted].sum())
+                result, reference = without(result, reference, mask)
+            pixels_ = (place.stop - place.start) * reference.width - missing
+            yield Band(pair, place, reference, result, pixels_, of_variance)
 
     @property
     def _variance_of_size(self) -> files.Strips | None:
@@ -178,14 +169,15 @@ class TwoFiles:
             raise nothing_left()
         return missing
 
-    def _in_memory(self, parts: list[FigurePart]) -> int:
-        """Returns how many rows the host's memory has room for."""
-        height = self.reference.picture.height
+    def _rows(self, gpu: Gpu, figures: Sequence[Figure]) -> int:
+        """Returns how many rows are measured at a time: as the device, and the host's memory, have room for."""
+        pictures = self.reference.picture, self.result.picture
+        rows = rows_at_a_time(gpu, pictures, figures)
         if self.options.memory is None:
-            return height
+            return rows
         least = max(self.reference.least, self.result.least)
         fixed = CODEC * (TOGETHER + (self.output is not None))
-        return rows_in_memory(self.pictures, parts, self.options.memory, fixed=fixed, least=least)
+        return min(rows, rows_in_memory(pictures, figures, self.options.memory, fixed=fixed, least=least))
 
 
 def _opened(path: str, options: Options) -> files.Strips:

@@ -81,24 +81,14 @@ class Flip:
 
 @overload
 def flip(
-    gpu: Gpu,
-    image_true: Operand,
-    image_test: Operand,
-    *,
-    ppd: float = PPD,
-    blocks: Blocks | None = None,
-    full: Literal[False] = False,
-) -> Flip: ...
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = ..., blocks: Blocks | None = ...,
+    full: Literal[False] = ...,
+) -> Flip: ...  # fmt: skip
 @overload
 def flip(
-    gpu: Gpu,
-    image_true: Operand,
-    image_test: Operand,
-    *,
-    ppd: float = PPD,
-    blocks: Blocks | None = None,
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = ..., blocks: Blocks | None = ...,
     full: Literal[True],
-) -> tuple[Flip, Image]: ...
+) -> tuple[Flip, Image]: ...  # fmt: skip
 def flip(
     gpu: Gpu,
     image_true: Operand,
@@ -144,30 +134,16 @@ def flip(
 
 @overload
 def hdr_flip(
-    gpu: Gpu,
-    image_true: Operand,
-    image_test: Operand,
-    *,
-    ppd: float = PPD,
-    tone_map: str = "aces",
-    exposures: tuple[float, float] | None = None,
-    count: int | None = None,
-    blocks: Blocks | None = None,
-    full: Literal[False] = False,
-) -> Flip: ...
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = ..., tone_map: str = ...,
+    exposures: tuple[float, float] | None = ..., count: int | None = ..., blocks: Blocks | None = ...,
+    full: Literal[False] = ...,
+) -> Flip: ...  # fmt: skip
 @overload
 def hdr_flip(
-    gpu: Gpu,
-    image_true: Operand,
-    image_test: Operand,
-    *,
-    ppd: float = PPD,
-    tone_map: str = "aces",
-    exposures: tuple[float, float] | None = None,
-    count: int | None = None,
-    blocks: Blocks | None = None,
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = ..., tone_map: str = ...,
+    exposures: tuple[float, float] | None = ..., count: int | None = ..., blocks: Blocks | None = ...,
     full: Literal[True],
-) -> tuple[Flip, Image, Image]: ...
+) -> tuple[Flip, Image, Image]: ...  # fmt: skip
 def hdr_flip(
     gpu: Gpu,
     image_true: Operand,
@@ -219,7 +195,7 @@ def hdr_flip(
     check_name("tone map", tone_map, tuple(TONE_MAPS))
     reference, test = _operands(gpu, image_true, image_test, ppd)
     tone = TONE_MAPS[tone_map]
-    start, stop = _automatic(gpu, reference, tone) if exposures is None else exposures
+    start, stop = automatic(gpu, reference, tone) if exposures is None else exposures
     steps = _steps(start, stop, count)
     figures, errors, best = error_map(gpu, reference, test, ppd, tone, steps, blocks)
     result = replace(_figures(figures, reference), exposures=steps)
@@ -246,8 +222,8 @@ def sum_of_rows(
     records, _, _ = error_map(gpu, reference, test, ppd, tone, steps, blocks)
     across, down = tile_of(gpu)
     tiles = -(-reference.shape[2] // across)
-    part = records[rows.start // down * tiles : -(-rows.stop // down) * tiles, 0]
-    return float(part.sum(dtype=np.float64))
+    part = records[rows.start // down * tiles : -(-rows.stop // down) * tiles]
+    return float(part.astype(np.float64)[:, 0].sum())
 
 
 def _steps(start: float, stop: float, count: int | None) -> tuple[float, ...]:
@@ -305,7 +281,7 @@ def _operands(gpu: Gpu, image_true: Operand, image_test: Operand, ppd: float) ->
     return reference, test
 
 
-def _automatic(gpu: Gpu, reference: Image, tone: Tone) -> tuple[float, float]:
+def automatic(gpu: Gpu, reference: Image, tone: Tone = TONE_MAPS["aces"]) -> tuple[float, float]:
     """Returns the exposures that suit the reference."""
     luminance, size = luminance_of(gpu, reference), reference.shape[1] * reference.shape[2]
     # The element of number size // 2 in rising order, as the authors' code takes it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..errors import DeviceMemoryError, FileError, ParameterError
+from ..figures import FIGURES
 from ..files import png_rows
 from ..metrics import variance as variances
 from ..metrics.variance import Variance
 from ..params.comparing import Comparing
-from ..params.metrics import METRICS
 from ..params.thresholds import Limit, Thresholds
 from ..process import signals
 from .folders import FilePair
@@ -193,17 +192,14 @@ def _verdict(
             seconds=found.seconds + time.perf_counter() - begun,
         )
 
-    from ..metrics.measure import Both, SizeError, measure
-    from ..metrics.rows.joined import needing_both
+    from ..metrics.measure import Pair, SizeError, measure
 
     of_layers: dict[str, MeasuredPair] = {}
     try:
         with notes.to(found.said.append):
             for name, pictures in found.layers.items():
-                gpu = open_gpu()
-                with needing_both(gpu, pictures, how, thresholds):
-                    both = Both(gpu, *pictures, how, found.variances.get(name))
-                    of_layers[name] = measure(both, thresholds)
+                both = Pair.of(open_gpu(), *pictures, how, found.variances.get(name))
+                of_layers[name] = measure(both, thresholds)
     except SizeError as error:
         return outcome("size", str(error))
     except (ParameterError, FileError, DeviceMemoryError) as error:
@@ -238,8 +234,7 @@ def _joined(layers: dict[str, MeasuredPair]) -> MeasuredPair:
     for one in layers.values():
         for metric, value in one.figures.items():
             before = figures.get(metric, value)
-            worse = math.isnan(value) or (value < before if METRICS[metric].higher else value > before)
-            figures[metric] = value if worse else before
+            figures[metric] = value if FIGURES[metric].worse(value, before) else before
     return replace(
         worst,
         figures=figures,

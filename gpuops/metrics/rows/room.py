@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ...errors import DeviceError, ParameterError, are_allowed, byte_count
 from ...tiles.memory import MOST_PIXELS, ROUNDED
-from .parts import FigurePart
 
 if TYPE_CHECKING:
+    from ...figure import Figure
     from ...files.picture import Picture
     from ...gpu import Gpu
 
@@ -34,7 +34,7 @@ _BLOCKS = 2
 _PLACES = 24
 
 
-def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[FigurePart]) -> bool:
+def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[Figure]) -> bool:
     """Says whether the device has room for both pictures as a whole."""
     both, limits = [*pictures], gpu.limits
     values = max(picture.pixels.size for picture in both)
@@ -45,7 +45,7 @@ def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[FigurePart]) -> 
     )
 
 
-def whole_bytes(pictures: Sequence[Picture], parts: Iterable[FigurePart]) -> float:
+def whole_bytes(pictures: Sequence[Picture], parts: Iterable[Figure]) -> float:
     """Returns how many bytes of the device's memory both pictures take as a whole, with what figures need of them."""
     parts = [*parts]
     values = max(picture.pixels.size for picture in pictures)
@@ -54,13 +54,13 @@ def whole_bytes(pictures: Sequence[Picture], parts: Iterable[FigurePart]) -> flo
     return ROUNDED * (sum(picture.pixels.nbytes for picture in pictures) + planes + fixed) + _TABLES
 
 
-def halos(parts: Iterable[FigurePart], height: int) -> tuple[int, int]:
+def halos(parts: Iterable[Figure], height: int) -> tuple[int, int]:
     """Returns how many rows above and below the parts look at, at most."""
     both = [(0, 0), *((part.above, part.below) for part in parts)]
     return min(height, max(above for above, _ in both)), min(height, max(below for _, below in both))
 
 
-def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[FigurePart]) -> int:
+def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[Figure]) -> int:
     """Returns how many rows the device should measure at a time.
 
     Raises DeviceError if it has no room for the least number.
@@ -90,7 +90,7 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
 
 
 def rows_in_memory(
-    pictures: tuple[Picture, Picture], parts: Iterable[FigurePart], memory: int, *, fixed: int, least: int
+    pictures: tuple[Picture, Picture], parts: Iterable[Figure], memory: int, *, fixed: int, least: int
 ) -> int:
     """Returns how many rows have room in so many bytes of the host's memory, beside those ``fixed``.
 
@@ -111,7 +111,7 @@ def rows_in_memory(
     return _whole_units(rows, unit, height)
 
 
-def _floats(parts: Iterable[FigurePart], *kinds: str) -> float:
+def _floats(parts: Iterable[Figure], *kinds: str) -> float:
     """Returns the numbers for each value of one picture that parts need together; they come one after the other.
 
     ``kinds``: values that are there anyway.
@@ -121,9 +121,9 @@ def _floats(parts: Iterable[FigurePart], *kinds: str) -> float:
     return _BOTH * len(kinds) + max((part.floats for part in parts), default=0.0)
 
 
-def _unit(parts: Iterable[FigurePart]) -> int:
+def _unit(parts: Iterable[Figure]) -> int:
     """Returns what rows have to come in multiples of."""
-    return lcm(*(part.unit for part in parts))
+    return lcm(*(part.multiple for part in parts))
 
 
 def _whole_units(rows: int, unit: int, height: int) -> int:
