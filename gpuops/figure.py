@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .metrics.band import Band
     from .metrics.pair import Pair
+else:  # what needs numpy is imported where a figure is computed: a command's help must not wait for it
+    Band = Pair = Any
+
+__all__ = ["Band", "Figure", "Pair", "count", "largest", "mean", "total"]
 
 
 def largest(parts: Sequence[float]) -> float:
@@ -47,12 +51,12 @@ class Figure:
     ----------
     name, about : str
         The name of ``--metric``, and what the documentation says of it.
-    join : callable
-        :func:`largest`, :func:`count`, :func:`total` or :func:`mean`: how the parts of bands become one.
     band : callable, optional
         The part of a :class:`~gpuops.metrics.band.Band`: a value of the rows that count, which may look at those above
         and below; None if nothing begins there. Raises ParameterError where it is not defined. A figure without it
         follows from the :class:`~gpuops.metrics.counts.Counts` of all stored values.
+    join : callable
+        :func:`largest`, :func:`count`, :func:`total` or :func:`mean`: how the parts of bands become one.
     value : callable
         ``(joined, pair)`` → the figure.
     weight : callable, optional
@@ -79,13 +83,13 @@ class Figure:
     beforehand : (name, callable), optional
         An option of ``Comparing`` that follows from all rows if it is not given: ``(pair)`` → its value.
     map : callable, optional
-        ``(band)`` → an Image (1, rows, columns) of each pixel's error.
+        ``(band)`` → an Image (1, rows, columns) of the errors of pixels.
     """
 
     name: str
     about: str
-    join: Callable[[Sequence[Any]], Any]
     band: Callable[[Band], Any] | None = None
+    join: Callable[[Sequence[Any]], Any] = total
     value: Callable[[Any, Pair], float] = lambda joined, _pair: float(joined)
     weight: Callable[[Band], Any] | None = None
     alike: float = 0.0

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
-from ..figure import Figure, largest
-
-if TYPE_CHECKING:
-    from ..metrics.band import Band
+from ..figure import Band, Figure, largest
 
 
 def _largest(band: Band, method: str) -> float:
@@ -18,7 +14,7 @@ def _largest(band: Band, method: str) -> float:
 
 
 FIGURES = tuple(
-    Figure(name, about, largest, partial(_largest, method=method), wants="light")
+    Figure(name, about, partial(_largest, method=method), largest, wants="light")
     for name, about, method in (
         ("de76", "the largest ΔE of CIE 1976; 2.3 is just noticeable", "76"),
         ("de2000", "the largest ΔE of CIEDE2000; 1 is just noticeable", "2000"),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING
 
-from ..figure import Figure, total
+from ..figure import Figure, Pair
 
 if TYPE_CHECKING:
     from ..metrics.counts import Counts
-    from ..metrics.pair import Pair
 
 
 def _psnr(counts: Counts, pair: Pair) -> float:
@@ -18,32 +16,13 @@ def _psnr(counts: Counts, pair: Pair) -> float:
     return math.inf if rmse == 0 else -20 * math.log10(rmse) if math.isfinite(rmse) else -math.inf
 
 
-_ERROR = partial(Figure, join=total, worst="range")
 FIGURES = (
-    _ERROR(
-        "max",
-        "the largest absolute difference, as a fraction of the full range",
-        value=lambda counts, pair: counts.max / pair.data_range,
-        threshold="max-error",
-    ),
-    _ERROR(
-        "mean",
-        "the mean absolute difference, as a fraction of the full range",
-        value=lambda counts, pair: counts.mean / pair.data_range,
-    ),
-    _ERROR(
-        "rmse",
-        "the root of the mean squared difference, as a fraction of the full range",
-        value=lambda counts, pair: counts.rms / pair.data_range,
-    ),
-    Figure(
-        "psnr",
-        "the peak signal-to-noise ratio: 20 log₁₀(R / rmse), where R is the full range",
-        join=total,
-        value=_psnr,
-        higher=True,
-        best=math.inf,
-        unit=" dB",
-        digits=2,
-    ),
-)
+    Figure("max", "the largest absolute difference, as a fraction of the full range", worst="range",
+           value=lambda counts, pair: counts.max / pair.data_range, threshold="max-error"),
+    Figure("mean", "the mean absolute difference, as a fraction of the full range", worst="range",
+           value=lambda counts, pair: counts.mean / pair.data_range),
+    Figure("rmse", "the root of the mean squared difference, as a fraction of the full range", worst="range",
+           value=lambda counts, pair: counts.rms / pair.data_range),
+    Figure("psnr", "the peak signal-to-noise ratio: −20 log₁₀ rmse", value=_psnr, higher=True, best=math.inf,
+           unit=" dB", digits=2),
+)  # fmt: skip

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from ..figure import Figure, count, largest
+from ..figure import Band, Figure, Pair, count, largest
 
-if TYPE_CHECKING:
-    from ..metrics.band import Band
-    from ..metrics.pair import Pair
+# The rows that it looks at on either side: neighbours, and their neighbours.
+_BESIDE = 2
 
 
 def _fit(figure: Figure, pair: Pair) -> Figure:
@@ -18,7 +16,7 @@ def _fit(figure: Figure, pair: Pair) -> Figure:
 
     if pair.reference.alpha or pair.result.alpha:  # only then the checkerboard shows
         check_pixels(pair.reference.width * pair.reference.height)
-    return figure
+    return replace(figure, below=_BESIDE + (_side(pair) - 1 if figure.join is largest else 0))
 
 
 def _side(pair: Pair) -> int:
@@ -35,33 +33,18 @@ def _densest(band: Band) -> int | None:
     from ..metrics.pixelmatch import pixelmatch
     from ..metrics.tolerant import densest_window
 
-    side, start = _side(band.pair), band.counted.start
-    end = min(band.place.height, band.place.stop + side - 1) - band.place.first
-    if end - start < side:
+    side, first = _side(band.pair), band.place.first
+    rows = slice(band.counted.start, min(band.place.height, band.place.stop + side - 1) - first)
+    if rows.stop - rows.start < side:
         return None
-    _, kinds = pixelmatch(band.gpu, *band.codes, first=band.place.first, rows=slice(start, end), full=True)
+    _, kinds = pixelmatch(band.gpu, *band.codes, first=first, rows=rows, full=True)
     return densest_window(band.gpu, kinds, side).count
 
 
-# It looks at neighbours, and at their neighbours.
-_PIXELS = partial(Figure, worst="pixels", unit=" pixels", digits=0, wants="codes", above=2)
+_PIXELS = partial(Figure, worst="pixels", unit=" pixels", digits=0, wants="codes", above=_BESIDE, fit=_fit)
 FIGURES = (
-    _PIXELS(
-        "pixelmatch",
-        "how many pixels pixelmatch 7.2 counts, with its anti-aliasing rule and threshold 0.1",
-        count,
-        _different,
-        below=2,
-        floats=0.5,
-        fit=_fit,
-    ),
-    _PIXELS(
-        "pixelmatch-window",
-        "the largest number of these pixels in any window of `--window` pixels a side. It tells a change from "
-        "scattered noise",
-        largest,
-        _densest,
-        floats=2.0,
-        fit=lambda figure, pair: replace(_fit(figure, pair), below=_side(pair) - 1 + 2),
-    ),
-)
+    _PIXELS("pixelmatch", "how many pixels pixelmatch 7.2 counts, with its anti-aliasing rule and threshold 0.1",
+            _different, count, floats=0.5),
+    _PIXELS("pixelmatch-window", "the largest number of these pixels in any window of `--window` pixels a side. It "
+            "tells a change from scattered noise", _densest, largest, floats=2.0),
+)  # fmt: skip

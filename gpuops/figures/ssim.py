@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..figure import Figure, mean
-
-if TYPE_CHECKING:
-    from ..metrics.band import Band
-    from ..metrics.pair import Pair
+from ..figure import Band, Figure, Pair, mean
 
 
 def fit(figure: Figure, pair: Pair, convention: str = "wang") -> Figure:
@@ -25,26 +21,23 @@ def windows(band: Band, convention: str = "wang") -> int:
     """Returns how many windows a plane has."""
     from ..metrics.ssim import WINDOWS
 
-    rows, columns = (
-        side - WINDOWS[convention].size + 1 for side in (band.reference.height, band.reference.width)
-    )
-    return max(0, rows) * columns
+    beside = WINDOWS[convention].size - 1
+    return max(0, band.reference.height - beside) * (band.reference.width - beside)
 
 
 def _ssim(band: Band, convention: str) -> float:
     from ..metrics.ssim import structural_similarity
 
-    return structural_similarity(
-        band.gpu, *band.stored, data_range=band.pair.data_range, convention=convention
-    )
+    scale = band.pair.data_range
+    return structural_similarity(band.gpu, *band.stored, data_range=scale, convention=convention)
 
 
 def _fit_scales(figure: Figure, pair: Pair) -> Figure:
     from ..metrics.ssim import SCALES, WINDOWS, check_scales
 
     check_scales(pair.reference.height, pair.reference.width)
-    unit = 1 << (SCALES - 1)  # a row of the coarsest scale
-    return replace(figure, below=(WINDOWS["wang"].size - 1) * unit, multiple=unit)
+    coarsest = 1 << (SCALES - 1)  # rows of the pictures that one of the coarsest scale has
+    return replace(figure, below=(WINDOWS["wang"].size - 1) * coarsest, multiple=coarsest)
 
 
 def _windows_of_scales(band: Band) -> Any:
@@ -53,20 +46,24 @@ def _windows_of_scales(band: Band) -> Any:
 
     from ..metrics.ssim import windows_of_scales
 
-    found = windows_of_scales(band.place.height, band.reference.width)
-    rows = [
-        max(0, min(-(-band.place.stop // 2**k), most) - -(-band.place.start // 2**k))
-        for k, (most, _) in enumerate(found)
-    ]
-    return np.array(rows)[:, None, None]
+    scales = windows_of_scales(band.place.height, band.reference.width)
+    first, end = (
+        [-(-row // 2**k) for k in range(len(scales))] for row in (band.place.start, band.place.stop)
+    )
+    found = np.maximum(np.minimum(end, [rows for rows, _ in scales]) - first, 0)
+    return found[:, None, None]
 
 
 def _scales(band: Band) -> Any:
+    import numpy as np
+
     from ..metrics.ssim import scale_means
 
-    return scale_means(
-        band.gpu, *band.stored, band.pair.data_range, _windows_of_scales(band).ravel().tolist()
-    )
+    rows = _windows_of_scales(band).ravel()
+    means = scale_means(band.gpu, *band.stored, band.pair.data_range, rows.tolist())
+    found = np.zeros((len(rows), *means.shape[1:]))
+    found[rows > 0] = means
+    return found
 
 
 def _of_scales(means: Any, _pair: Pair) -> float:
@@ -76,32 +73,15 @@ def _of_scales(means: Any, _pair: Pair) -> float:
 
 
 #: What figures of structural similarity have in common.
-SIMILARITY = partial(Figure, join=mean, alike=1.0, higher=True, best=1, worst=-1, digits=6)
+SIMILARITY = partial(Figure, join=mean, alike=1.0, higher=True, best=1, digits=6)
 FIGURES = (
-    SIMILARITY(
-        "ssim",
-        "the mean structural similarity of Wang et al. (2004), with a Gaussian window of σ 1.5 and 11 × 11 pixels, "
-        "K1 = 0.01, K2 = 0.03, and population covariances. Only places where the window lies inside the image count. "
-        "It is the mean over channels, and needs 11 × 11 pixels",
-        band=partial(_ssim, convention="wang"),
-        weight=windows,
-        fit=fit,
-    ),
-    SIMILARITY(
-        "ssim-skimage",
-        "the same with skimage's defaults: a uniform window of 7 × 7, sample covariances",
-        band=partial(_ssim, convention="skimage"),
-        weight=partial(windows, convention="skimage"),
-        fit=partial(fit, convention="skimage"),
-    ),
-    SIMILARITY(
-        "ms-ssim",
-        "SSIM at five scales, Wang et al. (2003); it needs 176 pixels each way",
-        band=_scales,
-        weight=_windows_of_scales,
-        value=_of_scales,
-        worst=0,
-        floats=0.7,  # the coarser scales of both
-        fit=_fit_scales,
-    ),
-)
+    SIMILARITY("ssim", "the mean structural similarity of Wang et al. (2004), with a Gaussian window of σ 1.5 and "
+               "11 × 11 pixels, K1 = 0.01, K2 = 0.03, and population covariances. Only places where the window lies "
+               "inside the image count. It is the mean over channels, and needs 11 × 11 pixels",
+               partial(_ssim, convention="wang"), weight=windows, worst=-1, fit=fit),
+    SIMILARITY("ssim-skimage", "the same with skimage's defaults: a uniform window of 7 × 7, sample covariances",
+               partial(_ssim, convention="skimage"), weight=partial(windows, convention="skimage"), worst=-1,
+               fit=partial(fit, convention="skimage")),
+    SIMILARITY("ms-ssim", "SSIM at five scales, Wang et al. (2003); it needs 176 pixels each way", _scales,
+               weight=_windows_of_scales, value=_of_scales, worst=0, floats=0.7, fit=_fit_scales),
+)  # fmt: skip

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..figure import Figure, total
-
-if TYPE_CHECKING:
-    from ..metrics.band import Band
-    from ..metrics.pair import Pair
+from ..figure import Band, Figure, Pair
 
 
 def _fit(figure: Figure, pair: Pair) -> Figure:
@@ -33,15 +29,6 @@ def _score(sums: Any, pair: Pair) -> float:
 
 
 FIGURES = (
-    Figure(
-        "ssimulacra2",
-        "SSIMULACRA 2.1: 90 is visually lossless, 70 high quality",
-        total,
-        _sums,
-        _score,
-        higher=True,
-        best=100,
-        wants="light",
-        fit=_fit,
-    ),
-)
+    Figure("ssimulacra2", "SSIMULACRA 2.1: 90 is visually lossless, 70 high quality", _sums, value=_score, higher=True,
+           best=100, wants="light", fit=_fit),
+)  # fmt: skip

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from ..figure import Figure, count
-
-if TYPE_CHECKING:
-    from ..metrics.band import Band
-    from ..metrics.pair import Pair
+from ..figure import Band, Figure, Pair, count
 
 
 def _fit(figure: Figure, pair: Pair) -> Figure:
@@ -20,23 +15,12 @@ def _fit(figure: Figure, pair: Pair) -> Figure:
 def _alone(band: Band) -> int:
     from ..metrics.tolerant import within_radius
 
-    tolerance = band.how.tolerance * band.pair.data_range
-    return within_radius(
-        band.gpu, *band.stored, radius=band.how.radius, tolerance=tolerance, rows=band.counted
-    )
+    how, rows, tolerance = band.how, band.counted, band.how.tolerance * band.pair.data_range
+    return within_radius(band.gpu, *band.stored, radius=how.radius, tolerance=tolerance, rows=rows)
 
 
 FIGURES = (
-    Figure(
-        "within-radius",
-        "how many pixels of either picture have no match in the other within `--radius` pixels, as in ITK. It forgives "
-        "edges that moved",
-        count,
-        _alone,
-        worst="pixels",
-        unit=" pixels",
-        digits=0,
-        floats=1.0,
-        fit=_fit,
-    ),
-)
+    Figure("within-radius", "how many pixels of either picture have no match in the other within `--radius` pixels, as "
+           "in ITK. It forgives edges that moved", _alone, count, worst="pixels", unit=" pixels", digits=0, floats=1.0,
+           fit=_fit),
+)  # fmt: skip
