@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .metrics.band import Band
     from .metrics.pair import Pair
+    from .params.comparing import Comparing
 else:  # what needs numpy is imported where a figure is computed: a command's help must not wait for it
     Band = Pair = Any
 
@@ -108,6 +109,23 @@ class Figure:
     fit: Callable[[Figure, Pair], Figure] = lambda figure, _pair: figure
     beforehand: tuple[str, Callable[[Pair], Any]] | None = None
     map: Callable[[Band], Any] | None = None
+
+    def unknown(self, how: Comparing) -> bool:
+        """Says whether it has to know of all rows before."""
+        return self.beforehand is not None and getattr(how, self.beforehand[0]) is None
+
+    def known(self, pair: Pair) -> dict[str, Any]:
+        """Returns the option that follows from all rows."""
+        return {} if self.beforehand is None else {self.beforehand[0]: self.beforehand[1](pair)}
+
+    def parts(self, band: Band, *, equal: bool) -> list[Any]:
+        """Returns the part of a band, if it has any; ``equal``: its rows are the same in both pictures."""
+        if self.weight is None:
+            part = None if equal or self.band is None else self.band(band)
+            return [] if part is None else [part]
+        weight = self.weight(band)
+        some = weight if isinstance(weight, int) else weight.any()
+        return [(self.alike if equal or self.band is None else self.band(band), weight)] if some else []
 
     @property
     def option(self) -> str:

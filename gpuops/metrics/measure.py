@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .. import notes
 from ..errors import ParameterError
+from ..figure import total
 from ..figures import FIGURES
 from ..params.comparing import Comparing, MeasuredPair, WorstPixel
 from ..params.thresholds import NOT_FINITE, Limit, Thresholds
@@ -36,16 +37,13 @@ def measure(pair: Pair, thresholds: Thresholds) -> MeasuredPair:
     Raises ParameterError for thresholds that could not fail these pictures whatever they hold, and where one needs a
     figure that is not defined for them.
     """
-    how = pair.how
-    if (
-        not how.idiff
-        and (blind := thresholds.blind(pair.pixels, most=1.0 if pair.bounded else None)) is not None
-    ):
+    how, most = pair.how, 1.0 if pair.bounded else None
+    if not how.idiff and (blind := thresholds.blind(pair.pixels, most=most)) is not None:
         raise ParameterError(blind)
     with pair.needing(thresholds):
-        measured = _Measured(pair, thresholds)
-        counts, worst = measured.sweep()
-        figures, undefined = measured.figures(counts)
+        parts = _Parts(pair, thresholds)
+        counts, worst = parts.swept()
+        figures, undefined = parts.figures(counts)
     bad, warning = counts.bad
     if how.idiff:
         (idiff_bad, idiff_warning), largest = counts.as_idiff()
@@ -56,22 +54,12 @@ def measure(pair: Pair, thresholds: Thresholds) -> MeasuredPair:
             missed = (Limit(NOT_FINITE, counts.infinite_pixels, 0), *missed)
         warned = thresholds.warned(figures, warning, pair.pixels)
     return MeasuredPair(
-        figures,
-        pair.pixels * pair.channels,
-        counts.differing,
-        pair.pixels,
-        bad,
-        pair.data_range,
-        missed,
-        warned,
-        worst,
-        pair.scale.space,
-        pair.note,
-        undefined,
-    )
+        figures, pair.pixels * pair.channels, counts.differing, pair.pixels, bad, pair.data_range, missed, warned,
+        worst, pair.scale.space, pair.note, undefined,
+    )  # fmt: skip
 
 
-class _Measured:
+class _Parts:
     """The parts of all figures, as sweeps over two pictures give them."""
 
     def __init__(self, pair: Pair, thresholds: Thresholds) -> None:
@@ -79,32 +67,27 @@ class _Measured:
         self._figures, self._undefined = pair.figures(thresholds)
         self._parts: dict[str, list[Any]] = {name: [] for name in (*self._figures, *self._undefined)}
 
-    def sweep(self) -> tuple[Counts, WorstPixel | None]:
+    def swept(self) -> tuple[Counts, WorstPixel | None]:
         """Measures all figures, those that have to know of all rows before in sweeps of their own.
 
         Returns what is counted of stored values, and the worst pixel.
         """
         pair = self._pair
         figures = [figure for figure in self._figures.values() if figure.band is not None]
-        later = [figure for figure in figures if not pair.whole and _unknown(figure, pair.how)]
+        later = [figure for figure in figures if not pair.whole and figure.unknown(pair.how)]
         at_once = [figure for figure in figures if figure not in later]
-        counts: Counts | None = None
-        worst = None
+        found: list[tuple[Counts, WorstPixel | None]] = []
         for band in pair.bands(at_once):
-            here, place = self._counts(band)
-            if counts is None or here.max > counts.max:
-                worst = place
-            counts = here if counts is None else counts + here
+            found.append(self._counted(band))
             self._take(band, at_once)
-        assert counts is not None
+        counts = total([of for of, _ in found])
         for figure in later if counts.differing else ():
-            name, of_all = figure.beforehand or ("", None)
-            assert of_all is not None
-            for band in replace(pair, how=replace(pair.how, **{name: of_all(pair)})).bands([figure]):
+            known = replace(pair, how=replace(pair.how, **figure.known(pair)))
+            for band in known.bands([figure]):
                 self._take(band, [figure])
-        return counts, worst
+        return counts, next((worst for of, worst in found if of.max == counts.max), None)
 
-    def _counts(self, band: Band) -> tuple[Counts, WorstPixel | None]:
+    def _counted(self, band: Band) -> tuple[Counts, WorstPixel | None]:
         if band.equal:
             return Counts.of_equal(band.pixels, self._pair.channels, _LIMITS), None
         inner = band.cut(0, 0)
@@ -112,17 +95,18 @@ class _Measured:
         return found, inner.worst(found)
 
     def _take(self, band: Band, figures: Iterable[Figure]) -> None:
-        """Adds the parts of a band; figures that look as far share its Images."""
+        """Takes the parts of a band; figures that look as far share its Images."""
         by_halo: dict[tuple[int, int], list[Figure]] = {}
         for figure in figures:
-            halo = (0, 0) if self._pair.whole else (figure.above, figure.below)
-            by_halo.setdefault(halo, []).append(figure)
+            by_halo.setdefault((0, 0) if self._pair.whole else (figure.above, figure.below), []).append(
+                figure
+            )
         for halo in sorted(by_halo):
             cut = band.cut(*halo)
             for figure in by_halo[halo]:
                 if figure.name not in self._undefined:
                     try:
-                        self._parts[figure.name] += _parts(figure, cut, band.equal)
+                        self._parts[figure.name] += figure.parts(cut, equal=band.equal)
                     except ParameterError as error:
                         self._undefined[figure.name] = error
 
@@ -139,28 +123,14 @@ class _Measured:
             if not counts.differing:
                 found[name] = figure.best
             elif name not in self._undefined:
-                joined = counts if figure.band is None else figure.join(self._parts[name])
-                found[name] = figure.value(joined, self._pair)
+                found[name] = figure.value(
+                    figure.join(self._parts[name]) if figure.band else counts, self._pair
+                )
+            elif name in self._thresholds.limits:
+                raise ParameterError(f"{name}: {self._undefined[name]}") from None
             else:
                 undefined[name] = str(self._undefined[name])
-                if name in self._thresholds.limits:
-                    raise ParameterError(f"{name}: {undefined[name]}") from None
         return found, undefined
-
-
-def _unknown(figure: Figure, how: Comparing) -> bool:
-    """Says whether a figure has to know of all rows before."""
-    return figure.beforehand is not None and getattr(how, figure.beforehand[0]) is None
-
-
-def _parts(figure: Figure, band: Band, equal: bool) -> list[Any]:
-    """Returns the part of a band, if it has any."""
-    assert figure.band is not None
-    weight = None if figure.weight is None else figure.weight(band)
-    if (equal and weight is None) or (weight is not None and not np.any(weight)):
-        return []
-    part = figure.alike if equal else figure.band(band)
-    return [] if part is None else [part if weight is None else (part, weight)]
 
 
 def flip_map(gpu: Gpu, result: Picture, reference: Picture) -> npt.NDArray[np.float32]:
