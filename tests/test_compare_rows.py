@@ -21,11 +21,11 @@ from gpuops.batch.side_by_side import TwoFiles
 from gpuops.files import Picture, Strips
 from gpuops.files.abreast import abreast
 from gpuops.metrics.flip_tiles import tile_of
-from gpuops.metrics.measure import Both, SizeError, measure
+from gpuops.metrics.measure import Pair, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
-from gpuops.params.metrics import METRICS
+from gpuops.figures import FIGURES
 from gpuops.params.thresholds import Thresholds
 
 from .choices import each
@@ -34,7 +34,7 @@ from .test_ssim import bright
 from .tolerance import COMPARE, DOUBLE
 
 FLIPS = ("flip", "hdr-flip")
-BY_ROWS = tuple(METRICS)
+BY_ROWS = tuple(FIGURES)
 # Figures for which rows may come in any numbers.
 NEAR = tuple(metric for metric in BY_ROWS if metric not in (*FLIPS, "ssimulacra2"))
 # Means of float32 sums over groups, whose pixels are others by rows: each group's sum is compensated.
@@ -77,12 +77,14 @@ def by_rows(
     thresholds: Thresholds = Thresholds(),  # noqa: B008
     mask: Picture | None = None,
 ) -> MeasuredPair:
+    class Forced(TwoFiles):
+        def _rows(self, *_given: object) -> int:
+            return rows
+
     given = Strips.of(mask) if mask is not None else None
-    files_ = TwoFiles(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
+    files_ = Forced(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
     with ThreadPoolExecutor(2) as pool:
-        pair = files_.pair(gpu, pool)
-        pair.rows_of = lambda _parts: rows  # type: ignore[method-assign]
-        return measure(pair, thresholds)
+        return measure(files_.pair(gpu, pool), thresholds)
 
 
 def as_whole(
@@ -92,7 +94,7 @@ def as_whole(
     how: Comparing,
     thresholds: Thresholds = Thresholds(),  # noqa: B008
 ) -> MeasuredPair:
-    return measure(Both(gpu, b, a, how, Variance(known(a))), thresholds)
+    return measure(Pair.of(gpu, b, a, how, Variance(known(a))), thresholds)
 
 
 def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
@@ -306,7 +308,7 @@ def test_a_figure_that_nobody_computes_is_an_error(gpu, rng, monkeypatch) -> Non
     a, b = two(rng)
     with pytest.raises(ParameterError, match="unknown metric 'dense'"):
         Thresholds(limits={"dense": 1})
-    monkeypatch.setitem(METRICS, "dense", METRICS["flip"])
+    monkeypatch.setitem(FIGURES, "dense", FIGURES["flip"])
     for figures in (as_whole, lambda *given: by_rows(*given, rows=17)):
         with pytest.raises(KeyError, match="dense"):
             figures(gpu, a, b, Comparing(metrics=("dense",)))

@@ -11,17 +11,17 @@ from skimage import color, metrics
 from gpuops import Gpu, ParameterError, files
 from gpuops.files import Picture
 from gpuops.metrics.flip import hdr_flip
-from gpuops.metrics.measure import Both, SizeError, measure
+from gpuops.metrics.measure import Pair, SizeError, measure
 from gpuops.metrics.variance import Variance
 from gpuops.metrics.z_test import critical
 from gpuops.params.comparing import Comparing
-from gpuops.params.metrics import METRICS, option_of
+from gpuops.figures import FIGURES
 from gpuops.params.thresholds import Thresholds
 
 from .reference.colour import srgb_light
 from .tolerance import COMPARE
 
-EVERYTHING = Comparing(metrics=tuple(METRICS))
+EVERYTHING = Comparing(metrics=tuple(FIGURES))
 
 
 def two(rng: np.random.Generator, shape: tuple[int, int, int] = (192, 200, 3)) -> tuple[Picture, Picture]:
@@ -33,7 +33,7 @@ def two(rng: np.random.Generator, shape: tuple[int, int, int] = (192, 200, 3)) -
 
 
 def figures(gpu: Gpu, a: Picture, b: Picture, how: Comparing = EVERYTHING) -> dict[str, float]:
-    return measure(Both(gpu, b, a, how, known(a)), Thresholds()).figures
+    return measure(Pair.of(gpu, b, a, how, known(a)), Thresholds()).figures
 
 
 def known(picture: Picture) -> Variance:
@@ -44,7 +44,7 @@ def known(picture: Picture) -> Variance:
 def test_every_figure_has_its_values(gpu, rng) -> None:
     a, b = two(rng)
     found = figures(gpu, a, b)
-    assert list(found) == list(METRICS)
+    assert list(found) == list(FIGURES)
     x, y = a.pixels / 255.0, b.pixels / 255.0
     assert found["max"] == pytest.approx(np.abs(x - y).max(), rel=1e-6)
     assert found["mean"] == pytest.approx(np.abs(x - y).mean(), rel=1e-6)
@@ -70,7 +70,7 @@ def test_light_and_its_signal_are_the_same_to_figures_of_light(gpu, rng) -> None
     a, b = two(rng)
     light = [Picture(srgb_light(p.pixels / 255).astype(np.float32), linear=True) for p in (a, b)]
     coded, linear = figures(gpu, a, b), figures(gpu, light[0], light[1])
-    for metric, declared in METRICS.items():
+    for metric, declared in FIGURES.items():
         if declared.wants == "light":
             assert linear[metric] == pytest.approx(coded[metric], rel=1e-4), metric
         elif declared.wants == "signal":
@@ -93,10 +93,10 @@ def test_exposures_are_passed_on(gpu, rng) -> None:
 def test_gray_and_alpha(gpu, rng, channels) -> None:
     a, b = two(rng, (192, 200, channels))
     found = figures(gpu, a, b)
-    assert set(found) == set(METRICS)
+    assert set(found) == set(FIGURES)
     opaque = [Picture(p.pixels[..., : channels - p.alpha].copy()) for p in (a, b)]
     without = figures(gpu, opaque[0], opaque[1])
-    for metric, declared in METRICS.items():
+    for metric, declared in FIGURES.items():
         if declared.wants == "light":
             assert found[metric] == without[metric], metric
     dropped = figures(gpu, a, b, Comparing(metrics=("max", "mean"), alpha=False))
@@ -111,10 +111,10 @@ def test_gray_and_alpha(gpu, rng, channels) -> None:
 
 def test_equal_pictures_have_the_best_figures(gpu, rng) -> None:
     a, _ = two(rng, (9, 9, 3))
-    measured = measure(Both(gpu, a, a, EVERYTHING), Thresholds())
+    measured = measure(Pair.of(gpu, a, a, EVERYTHING), Thresholds())
     assert measured.equal
     assert measured.worst is None
-    assert measured.figures == {metric: declared.best for metric, declared in METRICS.items()}
+    assert measured.figures == {metric: declared.best for metric, declared in FIGURES.items()}
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -123,10 +123,10 @@ def test_nothing_passes_beside_what_is_not_finite(gpu, rng, value) -> None:
     b = a.copy()
     b[7, 9, 1] = value
     first, second = Picture(a, linear=True), Picture(b, linear=True)
-    limits = {m: -1e30 if d.higher else 1e30 for m, d in METRICS.items() if d.worst is None}
-    measured = measure(Both(gpu, second, first, EVERYTHING, known(first)), Thresholds(limits=limits))
+    limits = {m: -1e30 if d.higher else 1e30 for m, d in FIGURES.items() if d.worst is None}
+    measured = measure(Pair.of(gpu, second, first, EVERYTHING, known(first)), Thresholds(limits=limits))
     missed = {limit.name for limit in measured.missed}
-    wanted = {option_of(m) for m, d in METRICS.items() if d.worst is None}
+    wanted = {FIGURES[m].option for m, d in FIGURES.items() if d.worst is None}
     # Counts of pixels, which are many at most.
     counted = {"max-pixelmatch", "max-pixelmatch-window", "max-within-radius"}
     assert missed >= wanted - counted
@@ -139,15 +139,15 @@ def test_what_is_left_out_counts_nothing(gpu, tmp_path, rng) -> None:
     mask[20:90, 30:80] = 0
     files.write(tmp_path / "mask.png", Picture(mask))
     for how in (
-        Comparing(metrics=tuple(METRICS), mask=str(tmp_path / "mask.png")),
-        Comparing(metrics=tuple(METRICS), ignore=((30, 20, 50, 70),)),
+        Comparing(metrics=tuple(FIGURES), mask=str(tmp_path / "mask.png")),
+        Comparing(metrics=tuple(FIGURES), ignore=((30, 20, 50, 70),)),
     ):
-        measured = measure(Both(gpu, b, a, how), Thresholds())
+        measured = measure(Pair.of(gpu, b, a, how), Thresholds())
         assert measured.equal
         assert measured.pixels == 192 * 200 - 70 * 50
         assert measured.note == "3500 of 38400 pixels are not compared"
     half = measure(
-        Both(gpu, b, a, Comparing(metrics=("mean", "rmse"), ignore=((0, 0, 200, 55),))), Thresholds()
+        Pair.of(gpu, b, a, Comparing(metrics=("mean", "rmse"), ignore=((0, 0, 200, 55),))), Thresholds()
     )
     x, y = (p.pixels[55:] / 255.0 for p in (a, b))
     assert half.figures["mean"] == pytest.approx(np.abs(x - y).mean(), rel=1e-6)
@@ -159,15 +159,15 @@ def test_what_cannot_be_compared(gpu, rng) -> None:
     small, gray = Picture(a.pixels[1:]), Picture(a.pixels[..., :1])
     for other in (small, gray):
         with pytest.raises(SizeError):
-            Both(gpu, other, a, Comparing())
+            Pair.of(gpu, other, a, Comparing())
     with pytest.raises(ParameterError, match="outside"):
-        Both(gpu, a, a, Comparing(ignore=((30, 0, 1, 1),)))
+        Pair.of(gpu, a, a, Comparing(ignore=((30, 0, 1, 1),)))
     with pytest.raises(ParameterError, match="leave no pixel"):
-        Both(gpu, a, a, Comparing(ignore=((0, 0, 99, 99),)))
+        Pair.of(gpu, a, a, Comparing(ignore=((0, 0, 99, 99),)))
     other = Picture(a.pixels ^ 1)
-    measured = measure(Both(gpu, other, a, Comparing(metrics=("ms-ssim",))), Thresholds())
+    measured = measure(Pair.of(gpu, other, a, Comparing(metrics=("ms-ssim",))), Thresholds())
     assert "176" in measured.undefined["ms-ssim"]
     with pytest.raises(ParameterError, match="176"):
-        measure(Both(gpu, other, a, Comparing()), Thresholds(limits={"ms-ssim": 0.5}))
+        measure(Pair.of(gpu, other, a, Comparing()), Thresholds(limits={"ms-ssim": 0.5}))
     with pytest.raises(ParameterError, match="can never fail"):
-        measure(Both(gpu, other, a, Comparing()), Thresholds(fail=1))
+        measure(Pair.of(gpu, other, a, Comparing()), Thresholds(fail=1))
