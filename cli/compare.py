@@ -178,23 +178,16 @@ def _as_json(measured: MeasuredPair, given: GivenOptions) -> dict[str, Any]:
     def plain(value: float | None) -> float | str | None:
         return value if value is None or math.isfinite(value) else str(value)
 
-    figures = {metric: plain(measured.figures.get(metric)) for metric in _told(measured, given)}
+    def pixel(values: tuple[float, ...]) -> list[float | str | None]:
+        return [plain(value) for value in values]
+
     worst = measured.worst
+    counts = ("data_range", "values", "differing", "pixels", "bad")
     return {
-        "data_range": measured.data_range,
-        "values": measured.values,
-        "differing": measured.differing,
-        "pixels": measured.pixels,
-        "bad": measured.bad,
-        **figures,
-        "worst": {
-            "x": worst.x,
-            "y": worst.y,
-            "a": [plain(value) for value in worst.reference],
-            "b": [plain(value) for value in worst.result],
-        }
-        if worst is not None
-        else None,
+        **{name: getattr(measured, name) for name in counts},
+        **{metric: plain(measured.figures.get(metric)) for metric in _told(measured, given)},
+        "worst": worst
+        and {"x": worst.x, "y": worst.y, "a": pixel(worst.reference), "b": pixel(worst.result)},
         "note": measured.note,
         "thresholds": given.thresholds.table,
         "missed": [limit.name for limit in measured.missed],

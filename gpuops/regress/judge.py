@@ -114,7 +114,7 @@ def _read(pair: FilePair, how: Comparing) -> _Decoded:
             found.layers = _layers(pair, how.layer, found.said)
             found.variances = _variances(pair, how.layer, found)
     except FileError as error:
-        found.layers, found.error = {}, str(error)
+        found.layers, found.error, found.said = {}, str(error), []
     found.seconds = time.perf_counter() - begun
     return found
 
@@ -159,23 +159,8 @@ def _verdict(
     begun = time.perf_counter()
     result = PairedPicture(pair.result, pair.name, found.digests[0])
     reference = PairedPicture(pair.reference, pair.name, found.digests[1], pair.of)
-    table = thresholds.table
-    if found.equal:
-        return Outcome(pair.name, "equal", result, reference, thresholds=table, seconds=found.seconds)
-    if not found.layers:
-        return Outcome(
-            pair.name,
-            "error",
-            result,
-            reference,
-            thresholds=table,
-            message=found.error,
-            seconds=found.seconds,
-        )
-    result, reference = (
-        _described(file, picture)
-        for file, picture in zip((result, reference), next(iter(found.layers.values())), strict=True)
-    )
+    for pictures in list(found.layers.values())[:1]:
+        result, reference = map(_described, (result, reference), pictures)
 
     def outcome(status: str, message: str = "", measured: MeasuredPair | None = None) -> Outcome:
         return Outcome(
@@ -184,13 +169,16 @@ def _verdict(
             result,
             reference,
             measured.figures if measured else {},
-            table,
+            thresholds.table,
             measured.missed if measured else (),
             measured.warned if measured else (),
             measured.worst if measured else None,
             "; ".join(dict.fromkeys((*filter(None, [message]), *found.said))),
             seconds=found.seconds + time.perf_counter() - begun,
         )
+
+    if not found.layers:
+        return outcome("equal" if found.equal else "error", found.error)
 
     from ..metrics.measure import Pair, SizeError, measure
 
