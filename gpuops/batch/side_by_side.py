@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .. import files, notes
 from ..errors import FileError
 from ..files.abreast import abreast
@@ -17,15 +15,7 @@ from ..files.pictures import BY_ROWS
 from ..files.strips import CODEC
 from ..metrics import variance as variances
 from ..metrics.band import Band
-from ..metrics.left_out import (
-    Mask,
-    add_rectangles,
-    black,
-    check_mask,
-    check_rectangles,
-    nothing_left,
-    without,
-)
+from ..metrics.left_out import Mask, check, left_out_rows, nothing_left, without
 from ..metrics.pair import Pair
 from ..metrics.rows.room import halos, rows_at_a_time, rows_in_memory
 from .access import Access
@@ -119,17 +109,16 @@ class TwoFiles:
             read_ahead(pair.gpu, pool, strips.rows(rows)) for strips in (self.reference, self.result, *extra)
         ]
         for place, (first, second, *more) in abreast(sources, pair.reference.height, rows, above, below):
-            mask = self._without(place.first, len(first), more.pop(0) if self.mask is not None else None)
+            mask = self._left_out(place.first, len(first), more.pop(0) if self.mask is not None else None)
             if of_variance is not None:  # of another size, it has no rows
                 pixels = more.pop(0) if more else of_variance.picture.pixels[:0]
                 of_variance = replace(of_variance, picture=replace(of_variance.picture, pixels=pixels))
             reference, result = replace(pair.reference, pixels=first), replace(pair.result, pixels=second)
-            missing = 0
+            compared = (place.stop - place.start) * reference.width
             if mask is not None and mask.any():
-                missing = int(mask[place.counted].sum())
+                compared -= int(mask[place.counted].sum())
                 result, reference = without(result, reference, mask)
-            pixels_ = (place.stop - place.start) * reference.width - missing
-            yield Band(pair, place, reference, result, pixels_, of_variance)
+            yield Band(pair, place, reference, result, compared, of_variance)
 
     @property
     def _variance_of_size(self) -> files.Strips | None:
@@ -140,32 +129,24 @@ class TwoFiles:
         same = (picture.height, picture.width) == (reference.height, reference.width)
         return self.variance[1] if same else None
 
-    def _without(self, first: int, count: int, mask: Pixels | None) -> Mask | None:
-        """Returns which pixels of the rows from ``first`` on are not compared; ``mask``: the mask's pixels there."""
-        if self.mask is None and not self.how.ignore:
-            return None
-        found: Mask = np.zeros((count, self.reference.picture.width), bool)
-        if mask is not None and self.mask is not None:
-            found |= black(mask, self.mask.picture)
-        add_rectangles(found, self.how.ignore, first)
-        return found
+    def _left_out(self, first: int, count: int, pixels: Pixels | None = None) -> Mask | None:
+        """Returns which pixels of the rows from ``first`` on are not compared; ``pixels``: the mask's there."""
+        mask = None if self.mask is None else self.mask.picture
+        return left_out_rows(self.how, mask, first, (count, self.reference.picture.width), pixels)
 
     def _missing(self) -> int:
         """Returns how many pixels are not compared. Raises ParameterError if there are no others."""
-        height, width = self.reference.picture.height, self.reference.picture.width
-        check_rectangles(self.how.ignore, (height, width))
-        sources = []
-        if self.mask is not None:
-            assert self.how.mask is not None
-            check_mask(self.how.mask, self.mask.picture, (height, width))
-            sources = [self.mask.rows(_ROWS)]
-        elif not self.how.ignore:
+        picture = self.reference.picture
+        check(self.how, None if self.mask is None else self.mask.picture, picture)
+        if self.mask is None and not self.how.ignore:
             return 0
-        missing = 0
-        for place, pixels in abreast(sources, height, _ROWS):
-            where = self._without(place.start, place.stop - place.start, pixels[0] if pixels else None)
-            missing += 0 if where is None else int(np.count_nonzero(where))
-        if missing == height * width:
+        sources = [] if self.mask is None else [self.mask.rows(_ROWS)]
+        missing = sum(
+            int(where.sum())
+            for place, pixels in abreast(sources, picture.height, _ROWS)
+            if (where := self._left_out(place.start, place.stop - place.start, *pixels)) is not None
+        )
+        if missing == picture.height * picture.width:
             raise nothing_left()
         return missing
 
