@@ -18,14 +18,16 @@ from hypothesis import strategies as st
 from gpuops import Gpu, ParameterError, files
 from gpuops.batch.job import Options
 from gpuops.batch.side_by_side import TwoFiles
+from gpuops.figure import Figure, count
+from gpuops.figures import FIGURES
 from gpuops.files import Picture, Strips
 from gpuops.files.abreast import abreast
+from gpuops.metrics.band import Band
 from gpuops.metrics.flip_tiles import tile_of
 from gpuops.metrics.measure import Pair, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
-from gpuops.figures import FIGURES
 from gpuops.params.thresholds import Thresholds
 
 from .choices import each
@@ -40,7 +42,7 @@ NEAR = tuple(metric for metric in BY_ROWS if metric not in (*FLIPS, "ssimulacra2
 # Means of float32 sums over groups, whose pixels are others by rows: each group's sum is compensated.
 SUMS = 1e-6
 # Figures that have the same bits: counts, and the largest errors.
-EXACT = ("max", "de76", "de2000", "de-itp", "pixelmatch", "pixelmatch-window", "within-radius", "z-test")
+EXACT = ("max", *(name for name, figure in FIGURES.items() if figure.exact))
 # Exposures with which HDR-FLIP needs no look at the whole.
 EXPOSURES = (-1.0, 2.0)
 
@@ -303,15 +305,27 @@ def test_what_cannot_be_compared(gpu, rng) -> None:
         by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
 
 
-def test_a_figure_that_nobody_computes_is_an_error(gpu, rng, monkeypatch) -> None:
-    """Not 0, as a whole or by rows, nor left out."""
+def test_a_figure_is_its_record_alone(clpix, gpu, rng, tmp_path, monkeypatch) -> None:
+    """Whole and by rows, with its threshold and its words; and what has no record is no figure."""
     a, b = two(rng)
-    with pytest.raises(ParameterError, match="unknown metric 'dense'"):
-        Thresholds(limits={"dense": 1})
-    monkeypatch.setitem(FIGURES, "dense", FIGURES["flip"])
-    for figures in (as_whole, lambda *given: by_rows(*given, rows=17)):
-        with pytest.raises(KeyError, match="dense"):
-            figures(gpu, a, b, Comparing(metrics=("dense",)))
+    with pytest.raises(ParameterError, match="unknown metric 'unlike'"):
+        Thresholds(limits={"unlike": 1})
+
+    def unlike(band: Band) -> int:
+        assert len(band.reference.pixels) <= 17 + 3 or band.pair.whole
+        return int((band.reference.pixels != band.result.pixels).any(2)[band.counted].sum())
+
+    figure = Figure("unlike", "how many differ", unlike, count, above=1, below=2, unit=" of these", digits=0)
+    monkeypatch.setitem(FIGURES, figure.name, figure)
+    how, limits = Comparing(metrics=("unlike",)), Thresholds(limits={"unlike": 3})
+    for measured in (as_whole(gpu, a, b, how, limits), by_rows(gpu, a, b, how, 17, limits)):
+        assert measured.figures["unlike"] == (a.pixels != b.pixels).any(2).sum()
+        assert [limit.name for limit in measured.missed] == ["max-unlike"]
+    paths = [save(tmp_path / name, one) for name, one in (("a.png", a), ("b.png", b))]
+    assert (
+        f"unlike {measured.figures['unlike']:.0f} of these"
+        in clpix("compare", *paths, "--metric", "unlike").out
+    )
 
 
 @each(kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], height=[61, 210])

@@ -49,9 +49,7 @@ def figures(gpu: Gpu, a: Picture, b: Picture, how: Comparing = EVERYTHING) -> di
 
 def known(picture: Picture) -> Variance:
     """A variance that explains some of the noise."""
-    return Variance(
-        Picture(np.full(picture.pixels.shape, VARIANCE, np.float32), picture.alpha, linear=True)
-    )
+    return Variance(Picture(np.full(picture.pixels.shape, VARIANCE, np.float32), picture.alpha, linear=True))
 
 
 def different(x: Array, y: Array) -> npt.NDArray[np.bool_]:
@@ -97,9 +95,7 @@ REFERENCES: dict[str, Callable[[Array, Array], float]] = {
         np.rint(81 * uniform_filter(different(x, y).astype(float), 9))[4:-4, 4:-4], 1
     ).max(),
     "within-radius": lambda x, y: alone(x, y).sum(),
-    "z-test": lambda x, y: (
-        100 * (np.abs(x - y) <= critical(x[0].size) * VARIANCE**0.5).all(0).mean()
-    ),
+    "z-test": lambda x, y: 100 * (np.abs(x - y) <= critical(x[0].size) * VARIANCE**0.5).all(0).mean(),
     "pu-psnr": lambda x, y: metrics.peak_signal_noise_ratio(
         pu21(203 * srgb_light(x)), pu21(203 * srgb_light(y)), data_range=256
     ),

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from gpuops import ParameterError
-from gpuops import figures
+from gpuops import ParameterError, figures
 from gpuops.params.thresholds import NAMES, Thresholds
 
 # Figures of a picture whose largest error is 0.05.

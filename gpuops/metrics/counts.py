@@ -19,7 +19,8 @@ from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
 from ..operands import Operand
-from .spans import spans, two_pictures, worst_of
+from .pairs import operands
+from .spans import spans, worst_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -186,7 +187,7 @@ def counts(
         raise ParameterError(
             f"{MOST_THRESHOLDS} thresholds at most can be counted together, not {len(thresholds)}"
         )
-    a, b = two_pictures(gpu, image_true, image_test)
+    a, b = operands(gpu, image_true, image_test)
     shown = _mask(gpu, mask, ignored, a.shape[1:])
     bits = _partial(gpu, a, b, shown, thresholds, 1.0)
     found = bits[:, _COUNTS:].sum(0, dtype=np.int64)

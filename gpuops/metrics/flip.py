@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import Image
-from ..operands import Operand, on_device
+from ..operands import Operand
 from ..tiles.memory import MOST_PIXELS
 from ..wavelets.statistics import largest
 from .flip_tiles import Blocks, Tone, error_map, tile_of
+from .pairs import operands
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -270,9 +271,7 @@ def weighted_percentiles(
 def _operands(gpu: Gpu, image_true: Operand, image_test: Operand, ppd: float) -> tuple[Image, Image]:
     if not _LEAST_PPD <= ppd <= _MOST_PPD:
         raise ParameterError(f"ppd must be {_LEAST_PPD:g} … {_MOST_PPD:g} pixels per degree, not {ppd}")
-    reference, test = on_device(gpu, image_true), on_device(gpu, image_test)
-    if reference.shape != test.shape:
-        raise ParameterError(f"shapes differ: {reference.shape} and {test.shape}")
+    reference, test = operands(gpu, image_true, image_test)
     planes, height, width = reference.shape
     if planes not in (1, 3):
         raise ParameterError(f"FLIP needs three planes of RGB or one of gray, without alpha, not {planes}")

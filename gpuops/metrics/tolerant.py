@@ -15,7 +15,8 @@ import numpy as np
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import Operand
-from .spans import spans, two_pictures
+from .pairs import operands
+from .spans import spans
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -129,7 +130,7 @@ def within_radius(
         raise ParameterError(f"radius must be 0 or more, not {radius}")
     if not 0 <= tolerance < math.inf:
         raise ParameterError(f"tolerance must be a number of 0 or more, not {tolerance}")
-    a, b = two_pictures(gpu, image_true, image_test)
+    a, b = operands(gpu, image_true, image_test)
     channels, height, width = a.shape
     lanes = gpu.limits.lanes
     kernel = gpu.kernel(("lanes", "sums", "tolerant"), "within_radius", WIDTH=lanes, BOTH=both, MASK=full)
