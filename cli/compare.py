@@ -104,12 +104,12 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
                 item = Item(gpu, shared.output or "", job, Access(first, job))
                 output = None if shared.output is None else item.output
                 try:
-                    pair = comparing.opened(gpu, pool, both_files, how, given.thresholds, job, output)
+                    pair = comparing.opened(gpu, pool, both_files, how, given.thresholds, output)
                 except ParameterError as error:
                     raise ParameterError(f"{first} and {second}: {error}") from error
                 measured = item.run(measure, pair, given.thresholds)
                 if output is not None:
-                    comparing.write_difference(pair, pool, output, measured.gain, given.thresholds)
+                    comparing.write_difference(pair, pool, output, measured.gain)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise

@@ -10,7 +10,7 @@ import click
 
 from gpuops.errors import FileError, ParameterError, visible
 
-from . import commands
+from . import commands, options
 from .across import across
 from .audit import audit
 from .calibrate import calibrate
@@ -102,8 +102,9 @@ def command() -> None:
 @click.argument("results")
 @click.argument("references")
 @comparing
+@options.memory
 @with_telling
-def folders(telling: Telling, given: GivenOptions, results: str, references: str) -> None:
+def folders(telling: Telling, given: GivenOptions, results: str, references: str, memory: int | None) -> None:
     """Compare the pictures in RESULTS with those of the same names in REFERENCES, folders included.
 
     The exit code is 0 if all are alike within the thresholds, or equal if there are none. It is 1 if some differ, and 2
@@ -118,7 +119,14 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
         check_outputs((*folder_and_pictures(results), *folder_and_pictures(references), given.how.mask or ""))
         found = pairs(results, known, device.places(known))
         jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
-        seen = judge(found, how_of(telling, given), lambda _name: given.thresholds, device.open, jobs=jobs)
+        seen = judge(
+            found,
+            how_of(telling, given),
+            lambda _name: given.thresholds,
+            device.open,
+            jobs=jobs,
+            memory=memory,
+        )
         finish(telling, seen, device, {"results": results, "references": references})
 
 
@@ -144,6 +152,7 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
 )
 @click.option("--results", metavar="DIR", help=f"The folder for results.  [default: {STATE}/results]")
 @comparing
+@options.memory
 @with_telling
 def run(
     telling: Telling,
@@ -155,6 +164,7 @@ def run(
     shard: str | None,
     across_devices: bool,
     results: str | None,
+    memory: int | None,
 ) -> None:
     """Run the cases of SUITE.toml, and compare what they make with the references.
 
@@ -182,6 +192,10 @@ def run(
         (str(out / output) for case in cases for output in case.outputs),
     )
     if across_devices:
+        if memory is not None:
+            raise click.UsageError(
+                "--memory does not go with --across-devices, which compares whole pictures"
+            )
         across(telling, given, found, cases, out)
         return
     references = open_references(found.references)
@@ -196,6 +210,7 @@ def run(
             device.open,
             over=given.thresholds,
             jobs=telling.jobs or os.cpu_count() or 1,
+            memory=memory,
         )
         finish(telling, seen, device, {"suite": suite, "results": str(out), "references": found.references})
 

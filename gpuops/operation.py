@@ -144,8 +144,8 @@ class Pass(NamedTuple):
         The most rows of the input that a row of the result needs; with ``align``, as many rows as that.
     align : int
         Rows of the result are made from a multiple of it on.
-    copies : float
-        The device's memory beside the rows of the input, at most, in copies of them.
+    bytes_per_value : float
+        The device's memory beside the rows of the input, at most, in bytes for each value of them.
     around : callable
         ``(images)`` → the same, rows of the input, and before and behind them rows beyond the input's ends, which the
         pass needs as well.
@@ -158,7 +158,7 @@ class Pass(NamedTuple):
     make: Callable[[Gpu, Image, int, int], Image]
     window: int = 1
     align: int = 1
-    copies: float = 1.0
+    bytes_per_value: float = 4.0
     around: Callable[[Iterable[Image]], Iterable[Image]] = lambda images: images
     columns: Callable[[int, int], tuple[int, int]] | None = None
 
@@ -222,7 +222,7 @@ class Spectral(NamedTuple):
         Whether alpha is filtered as colours are. Otherwise it stays as it is.
     finished : callable
         ``(gpu, image) → image``: what is done to rows of the result at last.
-    product_bytes, fixed_bytes : float
+    bytes_per_column, fixed_bytes : float
         The device's memory that products take for a column, and for all together.
     """
 
@@ -231,7 +231,7 @@ class Spectral(NamedTuple):
     place: tuple[int, int] | None = None
     alpha: bool = False
     finished: Callable[[Gpu, Image], Image] = lambda _gpu, image: image
-    product_bytes: float = 0.0
+    bytes_per_column: float = 0.0
     fixed_bytes: float = 0.0
 
     @property
@@ -275,7 +275,7 @@ class Operation:
     around : callable
         ``(params)`` → whether the first and the last rows of an image are neighbours for it. The ``halo`` then is that
         of a taller image; a part of it begins above row 0, or ends below the last row.
-    resident : callable, optional
+    fixed_bytes : callable, optional
         ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go. Where all
         rows are needed at once: bytes that are taken in addition to the traits'.
     passes : callable, optional
@@ -332,7 +332,7 @@ class Operation:
     reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
     halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
     around: Callable[[Any], bool] = lambda _params: False
-    resident: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
+    fixed_bytes: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     together: Callable[[Any], Together | None] = lambda _params: None
     passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None

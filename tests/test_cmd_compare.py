@@ -74,7 +74,7 @@ def test_equal_pixels_at_other_places_of_a_window(clpix, tmp_path, rng, monkeypa
             assert run.code == (2 if command[0] == "compare" else 1) and run.err.count("\n") == 1
             assert "at 4,3 of the window 40×30" in run.err and not target.exists()
         assert clpix("compare", b, c).code == 0
-        monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 0)
+        monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
     assert clpix("mix", b, "--picture", c, "-o", target).code == 0
 
 

@@ -370,7 +370,7 @@ def test_windows_of_rows(data) -> None:
 @pytest.fixture
 def small(monkeypatch) -> None:
     """Makes every picture one that memory has no room for."""
-    monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 0)
+    monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
     monkeypatch.setattr("gpuops.metrics.rows.room._ENOUGH", 1)
 
 
@@ -446,10 +446,10 @@ def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> Non
     a, b = two(rng, (600, 500, 3))
     paths = [save(tmp_path / name, one) for name, one in (("a.tif", a), ("b.tif", b))]
     for options, words in (
-        (("--memory", "2M"), r"MB of memory for this, and 2.097 MB are allowed: raise --memory"),
+        (("--memory", "2M"), "MB of memory, and 2.097 MB are allowed: raise --memory to "),
         (("--memory", "2M", "-o", tmp_path / "d.jpg"), "JPEG is written as a whole"),
-        (("--device-memory", "64K"), "of the device's memory for this"),
-        (("--device-memory", "2M", "--metric", "flip"), "of the device's memory for this"),
+        (("--device-memory", "64K"), "of the device's memory"),
+        (("--device-memory", "2M", "--metric", "flip"), "of the device's memory"),
     ):
         run = clpix("compare", *paths, *options)
         assert (run.code, run.out) == (2, "") and words in run.err and run.err.count("\n") == 1, run.err
@@ -465,7 +465,7 @@ def test_the_least_that_is_accepted_is_enough(clpix, tmp_path, rng, metric) -> N
         paths = [save(tmp_path / f"{channels}-{k}.exr", one) for k, one in enumerate(pair)]
         options = ("--metric", metric, "--memory", "30M", "--json")
         run = clpix("compare", *paths, *options, "--device-memory", "100K")
-        found = re.search(r"need ([\d.]+) ([kM])B of the device's memory for this", run.err)
+        found = re.search(r"need ([\d.]+) ([kM])B of the device's memory", run.err)
         assert run.code == 2 and found is not None, run.err
         enough = round(float(found[1]) * {"k": 1e3, "M": 1e6}[found[2]])
         run = clpix("compare", *paths, *options, "--device-memory", enough)

@@ -130,7 +130,7 @@ def test_every_pixel_comes_back(clpix, tmp_path, monkeypatch, dtype, channels, e
     image, spectrum, back = write(tmp_path / "a.png", pixels), tmp_path / f"s.{extension}", tmp_path / "b.png"
     limits: tuple[object, ...] = LITTLE
     if scratch:
-        monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
+        monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
         folder = tmp_path / "scratch"
         folder.mkdir()
         limits = (*LITTLE, "--memory", "800K", "--scratch", folder)
@@ -311,7 +311,8 @@ def test_large_spectra_are_read_by_rows(clpix, tmp_path, monkeypatch) -> None:
     for name in ("s.npz", "s.tif", "s.exr"):
         assert clpix("fft", image, "-o", tmp_path / name).code == 0
         with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.access.of_machine", lambda: 1 << 20)
+            patch.setattr("gpuops.rows.budget.of_machine", lambda: 2_700_000)
+            patch.setattr("gpuops.rows.budget._CODEC", 0)
             patch.setattr("gpuops.files.read_data", None)
             assert clpix("ifft", tmp_path / name, "-o", tmp_path / "b.png", "--overwrite").code == 0
         np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
@@ -332,7 +333,7 @@ def test_streams(tmp_path) -> None:
 
 def test_what_memory_would_do(clpix, tmp_path, monkeypatch) -> None:
     """One line says it: what it says is enough, and so is a scratch folder."""
-    monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
     image = write(tmp_path / "a.png", noise((*SIZE, 3)))
     run = clpix("fft", image, "-o", tmp_path / "s.npz", "--memory", "700K")
     assert run.code == 1 and len(run.err.splitlines()) == 1
@@ -353,7 +354,7 @@ def test_a_scratch_folder_that_is_none(clpix, tmp_path) -> None:
 
 @pytest.mark.parametrize("trouble", ["not writable", "free", "disk is full", "failed there"])
 def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble) -> None:
-    monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
     image = write(tmp_path / "a.png", noise((*SIZE, 3)))
     folder = tmp_path / "scratch"
     folder.mkdir()
@@ -385,9 +386,9 @@ def test_nothing_stays_after_an_interruption(tmp_path) -> None:
     folder.mkdir()
     program = (
         "import os, signal, sys, time\n"
-        "from gpuops.batch import spectra_by_rows\n"
+        "from gpuops.rows import budget\n"
         "from gpuops.tiles import spool\n"
-        "spectra_by_rows.CODECS = 0\n"
+        "budget._CODEC = 0\n"
         "def put_rows(self, *_):\n"
         "    print(os.listdir(sys.argv[1]), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"

@@ -90,7 +90,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
             patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
             patch.setattr("gpuops.fourier.products._ENOUGH", 1 << 13)
             if place == "scratch":
-                patch.setattr("gpuops.batch.memory_promise.of_machine", lambda: 0)
+                patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
             made, used = chain_by_rows.spool_of, spied(patch)
 
@@ -368,19 +368,19 @@ def test_explain(clpix, tmp_path) -> None:
 @pytest.mark.parametrize("command", [LOW, RESTORED, (*RESTORED, "then", *LOW)], ids=" ".join)
 def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch, command) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
-    monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
     monkeypatch.setattr("gpuops.batch.streaming._is_too_large_for_device", lambda *_: True)
     path, out = saved(tmp_path / "in.png", light((700, 500, 3), "uint8")), tmp_path / "out.png"
     words = (command[0], path, *command[1:], "-o", out)
     run = clpix(*words, "--memory", "1M")
-    found = re.search(r"in.png: its spectrum takes ([\d.]+) MB, and 1.049 MB are allowed: raise --memory to (\d+)M, "
+    found = re.search(r"in.png: its spectrum takes ([\d.]+) MB, and 1.049 MB are allowed: raise --memory to (\d+[KM]), "
                       r"or give --scratch DIR", run.err)  # fmt: skip
     assert run.code == 1 and len(run.err.splitlines()) == 1 and found is not None and not out.exists(), (
         run.err
     )
-    less = clpix(*words, "--memory", f"{int(found[2]) - 1}M")
-    assert less.code == 1 and f"raise --memory to {found[2]}M" in less.err
-    assert clpix(*words, "--memory", f"{found[2]}M").code == 0
+    less = clpix(*words, "--memory", f"{int(found[2][:-1]) - 1}{found[2][-1]}")
+    assert less.code == 1 and f"raise --memory to {found[2]}" in less.err
+    assert clpix(*words, "--memory", found[2]).code == 0
     expected = files.read(out).pixels
     out.unlink()
     with monkeypatch.context() as patch:

@@ -382,7 +382,7 @@ def test_results_are_srgb_of_the_files_depth(
     if by_rows:
         monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
         monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
-        monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 2)
+        monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 2)
     inks, largest = drawn(dtype, 4 + alpha, (61, 67)), np.iinfo(dtype).max
     options: dict[str, Any] = {"extrasamples": ["unassalpha"]} if alpha else {}
     save(tmp_path / "in.tif", inks, **options, **({"tile": (16, 16)} if tiled else {"rowsperstrip": 7}))

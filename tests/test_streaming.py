@@ -594,9 +594,7 @@ def test_the_least_memory_that_is_accepted_is_enough(clpix, tmp_path, monkeypatc
     kernel = {"small.exr", "large.exr", "huge.exr"}.intersection(command)
     limit, lines = 1 << 20 if kernel else 21_000, 0  # a kernel image is read before
     while (run := clpix(command[0], "a.exr", *command[1:], "-o", "b.exr", "--device-memory", limit)).code:
-        found = re.search(
-            r"rows of [35]00 pixels need ([\d.]+) ([kM])B of the device's memory for this", run.err
-        )
+        found = re.search(r"rows of [35]00 pixels need ([\d.]+) ([kM])B of the device's memory", run.err)
         assert found is not None, run.err
         before, limit, lines = limit, round(float(found[1]) * {"k": 1e3, "M": 1e6}[found[2]]), lines + 1
         assert limit > before and lines <= 4
@@ -791,7 +789,7 @@ def test_damage_in_the_middle_leaves_nothing(clpix, tmp_path) -> None:
     with pytest.raises(FileError):
         files.read(path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gpuops.batch.access.of_machine", lambda: 0)
+        patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
         for way in ((), ("then", "write", tmp_path / "b.exr", "then", "flip", "--axis", "horizontal")):
             run = clpix("blur", path, "--sigma", 2, *way, "-o", tmp_path / "b.png")
             assert run.code == 1 and "damaged" in run.err and os.listdir(tmp_path) == ["a.exr"]

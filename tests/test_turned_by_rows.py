@@ -76,9 +76,9 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
             patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
             patch.setattr("gpuops.tiles.course._PER_HALO", 0.3)
             if place != "there":
-                patch.setattr("gpuops.batch.access.of_machine", lambda: 0)
+                patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
             if place == "scratch":
-                patch.setattr("gpuops.batch.memory_promise.of_machine", lambda: 0)
+                patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
             made, used = turned.spool_of, spied(patch)
 
@@ -400,7 +400,7 @@ def test_a_region_of_the_turned_picture(clpix, tmp_path) -> None:
 
 def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
-    monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
     pixels = samples((1500, 1100, 3), "uint8")
     path = saved(tmp_path / "in.png", pixels)
     chain = ("rotate", path, "--angle", "90", "then", "blur", "--sigma", "1", "then", *UPSIDE_DOWN)
@@ -408,13 +408,13 @@ def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeyp
         out = tmp_path / "out.png"
         run = clpix(*command, "-o", out, "--memory", "1M")
         assert run.code == 1 and len(run.err.splitlines()) == 1
-        found = re.search(r"in.png: its turned rows take 4.95 MB, and 1.049 MB are allowed: raise --memory to (\d+)M, "
+        found = re.search(r"in.png: its turned rows take 4.95 MB, and 1.049 MB are allowed: raise --memory to (\d+)K, "
                           r"or give --scratch DIR", run.err)  # fmt: skip
         assert found is not None, run.err
         assert not out.exists()
-        less = clpix(*command, "-o", out, "--memory", f"{int(found[1]) - 1}M")
-        assert less.code == 1 and f"raise --memory to {found[1]}M" in less.err
-        assert clpix(*command, "-o", out, "--memory", f"{found[1]}M").code == 0
+        less = clpix(*command, "-o", out, "--memory", f"{int(found[1]) - 1}K")
+        assert less.code == 1 and f"raise --memory to {found[1]}K" in less.err
+        assert clpix(*command, "-o", out, "--memory", f"{found[1]}K").code == 0
         expected = files.read(out).pixels
         out.unlink()
         with monkeypatch.context() as patch:
@@ -432,7 +432,7 @@ def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeyp
 
 def test_memory_is_used_if_it_is_enough(clpix, tmp_path, monkeypatch) -> None:
     """A scratch folder is for what memory has no room for."""
-    monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
     used = spied(monkeypatch)
     command = ("flip", path, "--axis", "vertical", "-o", tmp_path / "out.png", "--scratch", tmp_path)
@@ -455,7 +455,7 @@ def test_memory_is_used_if_it_is_enough(clpix, tmp_path, monkeypatch) -> None:
 )
 def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, before) -> None:
     """One line says it, and nothing stays: neither in the folder nor of the files that were begun."""
-    monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
     folder = tmp_path / "scratch"
     if trouble != "no such folder":
@@ -486,9 +486,9 @@ def test_nothing_stays_after_an_interruption(tmp_path, moment, number) -> None:
     folder.mkdir()
     program = (
         "import os, signal, sys, time\n"
-        "from gpuops.batch import access, memory_promise\n"
+        "from gpuops.rows import budget\n"
         "from gpuops.tiles import spool\n"
-        "access.of_machine = memory_promise.of_machine = lambda: 0\n"
+        "budget.of_machine = lambda: 0\n"
         "def interrupted(self, *_):\n"
         "    print(len(os.listdir(sys.argv[1])), flush=True)\n"
         f"    os.kill(os.getpid(), signal.{number})\n"

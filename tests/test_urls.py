@@ -123,7 +123,7 @@ def test_a_folder_keeps_its_tree(clpix, here, bucket) -> None:
 
 def test_numbers_asides_and_rows(clpix, here, bucket, monkeypatch) -> None:
     """Spectra, results on the way, and pictures that are read by rows, twice as metering wants it."""
-    monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)  # so that a small picture is a large one
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)  # so that a small picture is a large one
     path = save(here / "a.exr", (40, 30, 3), "float32")
     bucket.put("a.exr", path.read_bytes())
     large = save(here / "large.tif", (900, 700, 3), "float32")

@@ -12,15 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import files, notes
-from ..errors import FileError, are_allowed, byte_count
+from ..errors import FileError
 from ..files import png_rows
 from ..files.places import is_address
 from ..files.png_rows import Undo
 from ..files.streams import INPUT, called, copied
-from ..files.strips import COPIES
 from ..params.files import STREAM
-from ..process.memory import of_machine
 from ..profile import Span
+from ..rows.budget import Budget
 from .reader import check_source, open_numbers
 
 if TYPE_CHECKING:
@@ -70,13 +69,13 @@ class Pending(Generic[T]):
 class Access:
     """The files of a job, which are read and written when they are asked for.
 
-    ``among``: how many inputs share the memory that the options allow.
+    ``budget``: the memory that the options allow; ``among`` so many inputs, which share it.
     """
 
     def __init__(self, path: str, options: Options, *, among: int = 1) -> None:
         self.path = path
-        self.among = among
-        self._layer, self._memory = options.layer, options.memory
+        self.budget = Budget(self._name, options.memory, among)
+        self._layer = options.layer
         self._kept = ExitStack()
         self._copy: str | None = None
 
@@ -93,13 +92,14 @@ class Access:
     def rows(self) -> files.Strips | None:
         """Returns the rows of the picture in the input if it takes too much memory as a whole, else None."""
         check_source(self.path)
-        strict = self._memory is not None
-        most = (self._memory or of_machine() // 2) // self.among
+        budget = self.budget
         with self._here() as path:
             try:
-                found = files.open_rows(path, self._layer, most, strict=strict)
+                found = files.open_rows(
+                    path, self._layer, budget.nbytes // budget.among, strict=budget.memory is not None
+                )
             except files.NeedsWholeFile as reason:
-                self._check_room(reason.nbytes, str(reason))
+                budget.check_whole(reason.nbytes, str(reason))
                 return None
             return found if found is None or path == self.path else self._named(found, path)
 
@@ -108,7 +108,7 @@ class Access:
 
         Raises FileError if it takes more memory than was allowed.
         """
-        self._check_room(of_rows.picture.pixels.nbytes, f"{what} needs the whole picture")
+        self.budget.check_whole(of_rows.picture.pixels.nbytes, f"{what} needs the whole picture")
         return self._whole()
 
     def by_rows(self) -> files.Strips | None:
@@ -120,40 +120,22 @@ class Access:
             return found if found is None or path == self.path else self._named(found, path)
         return None
 
-    def picture(self, undo: Undo | None = None) -> files.Picture:
-        """Returns the picture in the input as a whole."""
-        found = self.opened(undo)
-        return self.whole(found) if isinstance(found, files.Strips) else found
-
-    def check_room(self, nbytes: int, what: str) -> None:
-        """Raises FileError if ``what`` needs a whole picture of so many bytes, and they take more than allowed."""
-        if self._memory is not None and COPIES * nbytes > self._memory // self.among:
-            self._check_room(nbytes, f"{what} needs the whole picture")
-
     def check_second(self) -> None:
         """Raises FileError if the file, a second picture, has to be read as a whole, and takes more than allowed."""
-        if self._memory is not None and self.path != STREAM:
+        if self.budget.memory is not None and self.path != STREAM:
             try:
-                files.open_rows(self.path, None, self._memory, strict=True)
+                files.open_rows(self.path, None, self.budget.memory, strict=True)
             except files.NeedsWholeFile as reason:
-                self._check_room(reason.nbytes, str(reason))
+                self.budget.check_whole(reason.nbytes, str(reason))
             except (FileError, OSError):
                 return  # it is no picture, or whoever reads it says what is wrong
-
-    def _check_room(self, nbytes: int, reason: str) -> None:
-        if self._memory is not None:
-            each = f" for each of {self.among} files" if self.among > 1 else ""
-            raise FileError(
-                f"{self._name}: {reason}, which takes {byte_count(COPIES * nbytes, up=True)} of memory, and "
-                f"{are_allowed(self._memory / self.among)}{each}: raise --memory"
-            )
 
     def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Returns the arrays and attributes in the input, a file of numbers; only the arrays' rows
         (:class:`gpuops.files.RowsOfArray`), if they take too much memory as a whole."""
         check_source(self.path)
         with self._here() as path:
-            found = open_numbers(path, self._memory or of_machine() // 2)
+            found = open_numbers(path, self.budget)
         if found is not None:
             return found
         with self._here() as path:
@@ -162,8 +144,12 @@ class Access:
         return arrays, attributes
 
     def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Returns the arrays and attributes in the input, a file of numbers, as a whole."""
+        """Returns the arrays and attributes in the input, a file of numbers, as a whole.
+
+        Raises FileError if they take more memory than was allowed.
+        """
         arrays, attributes = self.opened_numbers()
+        self.budget.check_arrays(array.nbytes for array in arrays.values())
         whole = {
             name: array.whole(_ROWS) if isinstance(array, files.RowsOfArray) else array
             for name, array in arrays.items()

@@ -16,7 +16,7 @@ from ..tiles import course, flow
 from ..tiles.legs import legs
 from ..tiles.place import Place, needed
 from .memory_promise import MemoryPromise
-from .read_ahead import read_ahead
+from .read_ahead import rows_ahead
 from .turned import Turned, spool_of
 
 if TYPE_CHECKING:
@@ -55,21 +55,18 @@ class FileSweeps:
         """Gives blocks of ``at_once`` bytes of planes, which have all rows that are ``wanted``."""
         picture = self.strips.picture
         wanted = wanted or (0, picture.height)
-        first, rows = 0, course.rows(shape_of(picture, self.how), at_once)
-        with closing(read_ahead(self.item.gpu, self.pool, self.strips.rows(rows))) as ahead:
-            for pixels in ahead:
-                for start in range(0, len(pixels), rows):  # tiles may have more
-                    block = pixels[start : start + rows]
-                    first += len(block)
-                    if first <= wanted[0]:
-                        continue
-                    if self.place is not None:
-                        self.item.look_at(block, self.how, self.place, first - len(block))
-                    image = self.item.on_device(block, self.how)
-                    image.part = Part(first - len(block), picture.height)
-                    yield image
-                    if first >= wanted[1]:
-                        return
+        rows = course.rows(shape_of(picture, self.how), at_once)
+        with closing(rows_ahead(self.item.gpu, self.pool, self.strips, rows)) as ahead:
+            for first, block in ahead:
+                if first + len(block) <= wanted[0]:
+                    continue
+                if self.place is not None:
+                    self.item.look_at(block, self.how, self.place, first)
+                image = self.item.on_device(block, self.how)
+                image.part = Part(first, picture.height)
+                yield image
+                if first + len(block) >= wanted[1]:
+                    return
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class ChainByRows:
         strips: files.Strips,
         how: FileReading,
         goals: list[Goal],
-        as_whole: int | None = None,
+        as_whole: float | None = None,
     ) -> ChainByRows:
         """Divides a plan into legs; ``goals`` are the files that are written.
 

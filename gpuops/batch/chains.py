@@ -104,7 +104,8 @@ def _in_room(
         streamed(todo, rows or Strips.of(picture))
         return
     if obstacle is not None:
-        item.check_room(streaming.largest_bytes(item.gpu, todo, picture), obstacle)
+        largest = streaming.largest_bytes(item.gpu, todo, picture)
+        item.budget.check_whole(largest, f"{obstacle} needs the whole picture")
 
     def words() -> str | None:
         step = streaming.obstacle(item, todo, picture)

@@ -22,11 +22,12 @@ import cloudpickle
 from ..errors import ClusterError, DeviceError, ParameterError
 from ..files import places
 from ..notes import note
+from ..rows.budget import usual_memory
 from . import tasks
 from .begun import Begun
 from .connection import Cluster
 from .job import Job
-from .pipeline import Done, usual_memory
+from .pipeline import Done
 
 # Seconds that a task should take: its messages take milliseconds.
 _TASK = 0.8

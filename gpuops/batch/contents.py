@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import files, notes
-from ..errors import FileError, are_allowed, byte_count
-from ..files.strips import CODEC
 from ..metrics import contents as measure
+from ..rows.budget import BLOCKS, Budget, codecs
 from .access import Access
 from .job import Options
-from .read_ahead import read_ahead
+from .read_ahead import rows_ahead
 from .reader import check_input
 
 if TYPE_CHECKING:
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 
 # Rows that are read at a time where nothing is measured.
 _ROWS = 256
-# Blocks of rows that are in memory: those that are measured, and those that are read meanwhile.
-_AT_ONCE = 3
 
 
 def read(
@@ -51,39 +47,28 @@ def check(strips: files.Strips) -> None:
 
 def measured(gpu: Gpu, path: str, content: files.Picture | files.Strips, options: Options) -> Measured:
     """Returns the statistics of a picture, by rows if they come so or the device has no room for all of them."""
-    memory = options.memory
     if isinstance(content, files.Picture):
         if measure.fits(gpu, content):
             return measure.picture(gpu, content, options.space, alpha=options.alpha)
-        content, memory = files.Strips.of(content), None  # it is in memory already
+        content = files.Strips.of(content)
     rows = measure.rows_at_a_time(gpu, content.picture)
-    if memory is not None:
-        rows = min(rows, _in_memory(path, content, memory))
+    if options.memory is not None and not content.in_memory:
+        rows = min(rows, _in_memory(Budget(path, options.memory), content))
     with ThreadPoolExecutor(1) as pool:
         found = None
-        for part in _parts(gpu, pool, content, rows):
+        for _, pixels in rows_ahead(gpu, pool, content, rows):
+            part = replace(content.picture, pixels=pixels)
             of_part = measure.picture(gpu, part, options.space, alpha=options.alpha)
             found = of_part if found is None else found + of_part
     assert found is not None
     return found
 
 
-def _parts(gpu: Gpu, pool: ThreadPoolExecutor, content: files.Strips, rows: int) -> Iterator[files.Picture]:
-    """Gives pictures of some rows each."""
-    for block in read_ahead(gpu, pool, content.rows(rows)):
-        for start in range(0, len(block), rows):  # tiles may have more
-            yield replace(content.picture, pixels=block[start : start + rows])
-
-
-def _in_memory(path: str, content: files.Strips, memory: int) -> int:
+def _in_memory(budget: Budget, content: files.Strips) -> int:
     """Returns how many rows the host's memory has room for."""
-    picture = content.picture
-    row = picture.pixels.nbytes // picture.height
-    fixed = CODEC + _AT_ONCE * content.least * row
-    rows = (memory - fixed) // (_AT_ONCE * row)
-    if rows < 1:
-        raise FileError(
-            f"{path}: needs {byte_count(fixed + _AT_ONCE * row, up=True)} of memory, and "
-            f"{are_allowed(memory)}: raise --memory"
-        )
-    return int(rows)
+    nbytes = content.picture.pixels.nbytes
+    each = BLOCKS * nbytes // content.picture.height
+    fixed = codecs(1) + content.least * each
+    if not budget.has_room(fixed + each):
+        raise budget.refused(fixed + each, budget.whole(nbytes))
+    return (budget.nbytes - fixed) // each

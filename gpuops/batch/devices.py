@@ -15,8 +15,9 @@ from ..device.probe import death
 from ..errors import DeviceError, GpuopsError
 from ..files import drafts, places, threads
 from ..notes import note
+from ..rows.budget import usual_memory
 from .job import Job
-from .pipeline import Done, usual_memory
+from .pipeline import Done
 from .worker import JobNews, Worker, WorkerSettings
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from .. import plan
 from ..errors import byte_count
 from ..files import Strips
 from ..params.files import STREAM
-from ..tiles.course import beside_whole, shapes
+from ..tiles.course import shapes
 from . import streaming
 from .access import Access
 from .item import Item
@@ -35,7 +35,6 @@ def explain(gpu: Gpu, job: Job) -> str:
     item = Item(gpu, target, options, access)
     item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
     height, width, channels = picture.pixels.shape
-    values = height * width * channels
     lines = [
         f"input   {source}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}",
         f"read as {_values(todo)}",
@@ -47,10 +46,7 @@ def explain(gpu: Gpu, job: Job) -> str:
     for step, shape in zip(todo.steps, of_steps, strict=False):
         fused = _fused(step, launches) if options.fuse else ""
         lines.append(f"{step.name:<12}{_step(gpu, step, shape)}{fused}")
-    pixels = values * picture.pixels.dtype.itemsize
-    steps = zip(todo.steps, of_steps, strict=False)
-    beside = (beside_whole(gpu, step, shape, values) for step, shape in steps)
-    memory = pixels + 4 * values + max(beside, default=4.0 * values)
+    memory = streaming.device_bytes(gpu, todo, picture)
     there = f"{byte_count(gpu.limits.global_bytes)} on {gpu.info.name}"
     lines.append(f"memory  {byte_count(memory)} of {there}")
     idle = len(chain) - len(todo.steps)

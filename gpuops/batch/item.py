@@ -25,6 +25,7 @@ from .origin import Origin, decoding_of
 from .output import Output
 
 if TYPE_CHECKING:
+    from ..rows.budget import Budget
     from ..tiles.place import Place
 
 Result = TypeVar("Result")
@@ -69,9 +70,9 @@ class Item:
         return self.output.origin
 
     @property
-    def among(self) -> int:
-        """How many inputs share the memory that the options allow."""
-        return self._access.among
+    def budget(self) -> Budget:
+        """The host's memory that the work may take."""
+        return self._access.budget
 
     def on_device(self, pixels: np.ndarray[Any, Any], how: FileReading) -> Image:
         """upload: returns a file's pixels, or some rows of them, on the device."""
@@ -123,10 +124,6 @@ class Item:
             with self.gpu.phase("decode"):
                 found = self._access.whole(found, what)
         return found, self.how(found, linear=linear, premultiply=premultiply)
-
-    def check_room(self, nbytes: int, what: str) -> None:
-        """Raises FileError if ``what`` needs a whole picture of so many bytes, and they take more than allowed."""
-        self._access.check_room(nbytes, what)
 
     def how(self, picture: files.Picture, *, linear: bool, premultiply: bool) -> FileReading:
         """Returns how a picture's pixels are to be read; the output knows the input from now on."""

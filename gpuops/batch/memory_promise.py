@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import files
-from ..errors import FileError, are_allowed, byte_count
+from ..errors import FileError, byte_count
 from ..files.pictures import BY_ROWS
-from ..files.strips import CODEC
 from ..operation import Spectral, Turn
-from ..process.memory import of_machine
+from ..rows.budget import BLOCKS, PANELS, codecs, with_spools, written_whole
 from ..tiles import course
 
 if TYPE_CHECKING:
@@ -24,15 +23,8 @@ if TYPE_CHECKING:
     from .item import Item
     from .row_writer import Goal
 
-# Blocks of rows that are read, and that are written, in memory at a time.
-_AT_ONCE = 3
-# Panels of columns, or blocks of rows of spectra, in memory at a time: one is read, one is worked on, one is written,
-# and there is a copy of one.
-_PANELS = 4
 # Columns of a panel for which there should be room.
 _COLUMNS = 8
-# The share of the memory that spools leave for all else, as 1 / n.
-_SHARE = 4
 
 
 class Spooled(NamedTuple):
@@ -77,7 +69,7 @@ class MemoryPromise:
     legs : tuple of Leg
     goals : list of Goal
         The files that are written.
-    as_whole : int, optional
+    as_whole : float, optional
         The memory with which the work would be done on the whole picture. None: it could not.
     spools : list of Spooled
         What is kept behind each leg but the last.
@@ -87,18 +79,24 @@ class MemoryPromise:
     strips: files.Strips
     legs: tuple[Leg, ...]
     goals: list[Goal]
-    as_whole: int | None = None
+    as_whole: float | None = None
     spools: list[Spooled] = field(init=False)
 
     def __post_init__(self) -> None:
         self.spools = [self._kept(number) for number in range(len(self.legs) - 1)]
-        for number in range(len(self.spools)):
-            self._place(number)
+        options, budget = self.item.options, self.item.budget
+        if options.scratch is not None:
+            for number, kept in enumerate(self.spools):
+                if not kept.there and not budget.has_room(self._needed(number, number + 1)):
+                    self.spools[number] = kept._replace(in_memory=False)
+        needed = max(self._needed(max(0, number - 1), number) for number in range(len(self.legs)))
+        if options.memory is not None and not budget.has_room(needed):
+            raise self._refused(needed)
 
     def block_bytes(self, number: int, todo: Plan) -> int:
         """Returns how many bytes the planes of a block may take on the device, so that the host's memory suffices, too.
 
-        ``todo`` is the plan of the leg of this number. Raises FileError or DeviceError if a single row takes too much.
+        ``todo`` is the plan of the leg of this number. Raises DeviceError if a single row takes too much there.
         """
         stretches = course.course(self.item.gpu, todo, self.legs[number].shape)
         ends, tables = self._ends(number)
@@ -106,32 +104,26 @@ class MemoryPromise:
         memory = self.item.options.memory
         if memory is None:
             return found
-        fixed, rows = self._fixed + self._held(number), self._rows(number)
-        least = fixed + self._least(number)
-        if memory < least:
-            enough = min(least, self.as_whole or least)
-            hint = f"raise --memory to {-(-enough // 2**20)}M"
-            raise self._refused(f"needs {byte_count(enough, up=True)} of memory", hint)
-        each = _AT_ONCE * sum(row / course.row_bytes(shape) for row, shape in rows)
-        return min(found, int((memory - fixed) / each))
+        each = BLOCKS * sum(row / course.row_bytes(shape) for row, shape in self._rows(number))
+        return min(found, int((memory - self._fixed - self._held(number)) / each))
 
-    def _refused(self, needs: str, hint: str) -> FileError:
-        names = ", ".join(str(goal.output.format) for goal in self._whole)
-        why = f", as {names} is written as a whole: PNG, TIFF and EXR are not" if names else ""
-        memory = self.item.options.memory or 0
-        return FileError(f"{self.item.path}: {needs}, and {are_allowed(memory)}{why}: {hint}")
-
-    @property
-    def _whole(self) -> list[Goal]:
-        """The files that are written as a whole."""
-        return [goal for goal in self.goals if goal.output.format.name not in BY_ROWS]
+    def _refused(self, needed: int) -> FileError:
+        """Returns the error that memory has no room, with what may lie in a scratch folder in its place."""
+        why = written_whole(goal.output.format for goal in self.goals)
+        held = [(kept.held, leg.end) for kept, leg in zip(self.spools, self.legs, strict=False) if kept.held]
+        beside = self._fixed + max(map(self._least, range(len(self.legs))))
+        nbytes, end = max(held, key=lambda one: one[0], default=(0, None))
+        what = "spectrum takes" if isinstance(end, Spectral) else "turned rows take"
+        kept = f"its {what} {byte_count(nbytes, up=True)}" if held else ""
+        return self.item.budget.refused(needed, self.as_whole, why=why, kept=kept, beside=beside)
 
     @property
     def _fixed(self) -> int:
         """Bytes that are taken all the time, by all files together."""
-        fixed = CODEC * (1 + len(self.goals))
-        fixed += 2 * sum(goal.shape[1] * goal.row for goal in self._whole)
-        return fixed + _AT_ONCE * self.strips.least * self._read
+        fixed = codecs(1 + len(self.goals))
+        whole = (goal for goal in self.goals if goal.output.format.name not in BY_ROWS)
+        fixed += 2 * sum(goal.shape[1] * goal.row for goal in whole)
+        return fixed + BLOCKS * self.strips.least * self._read
 
     @property
     def _read(self) -> int:
@@ -168,7 +160,7 @@ class MemoryPromise:
 
         gpu, leg, memory = self.item.gpu, self.legs[number], self.item.options.memory
         assert isinstance(leg.end, Spectral)
-        nbytes = math.inf if memory is None else (memory - self._fixed - self._held(number)) / _PANELS
+        nbytes = math.inf if memory is None else (memory - self._fixed - self._held(number)) / PANELS
         columns = products.columns_at_once(gpu, leg.result, leg.end, nbytes)
         return columns, products.rows_at_once(gpu, leg.result, leg.end, nbytes)
 
@@ -185,9 +177,9 @@ class MemoryPromise:
 
     def _least(self, number: int) -> int:
         """Returns the least bytes of memory: those of one row of everything that is read and written, or of columns."""
-        end, least = self.legs[number].end, _AT_ONCE * sum(row for row, _ in self._rows(number))
+        end, least = self.legs[number].end, BLOCKS * sum(row for row, _ in self._rows(number))
         if isinstance(end, Spectral):
-            return max(least, _PANELS * _COLUMNS * end.column)
+            return max(least, PANELS * _COLUMNS * end.column)
         return least
 
     def _kept(self, number: int) -> Spooled:
@@ -202,25 +194,7 @@ class MemoryPromise:
         pixel = np.dtype((np.void, channels * pixels.itemsize))
         return Spooled((1, height, width), pixel, there=self.strips.in_memory)
 
-    def _place(self, number: int) -> None:
-        """Puts a spool into a file if memory has no room for it.
-
-        Raises FileError if there is no room, and no folder for a file.
-        """
-        options, kept = self.item.options, self.spools[number]
-        has_room = self._enough(number) <= (options.memory or of_machine() // 2)
-        if kept.there or has_room or (options.memory is None and options.scratch is None):
-            return
-        if options.scratch is None:
-            enough = max(self._enough(number) for number in range(len(self.spools)))
-            enough = min(enough, self.as_whole or enough)
-            hint = f"raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
-            what = "spectrum takes" if isinstance(self.legs[number].end, Spectral) else "turned rows take"
-            raise self._refused(f"its {what} {byte_count(kept.nbytes, up=True)}", hint)
-        self.spools[number] = kept._replace(in_memory=False)
-
-    def _enough(self, number: int) -> int:
-        """Returns the bytes of memory that suffice for a spool and for all else that is in memory with it."""
-        held = self._held(number)
-        least = max(self._least(number), self._least(number + 1), held // (_SHARE - 1))
-        return self._fixed + held + least
+    def _needed(self, *legs: int) -> int:
+        """Returns the bytes of memory in which these legs, one after the other, have room with their spools."""
+        held = self._held(legs[0])
+        return self._fixed + max(held + max(map(self._least, legs)), with_spools(held))

@@ -34,14 +34,20 @@ def write_image(
     *,
     alpha: bool,
     held: int,
+    whole: float | None,
 ) -> None:
-    """Writes the picture of a spectrum. ``held``: bytes of the spectrum that are in memory all the time."""
+    """Writes the picture of a spectrum. ``held`` and ``whole`` are as for :meth:`Sweeps.of`."""
     gpu, output = item.gpu, item.output
     height, width = about.size
     planes = about.planes - (about.alpha and not alpha)
     encoding = output.encoding_of(about.dtype, linear=about.linear)
     sweeps = Sweeps.of(
-        item, (height, width, planes), width * planes * encoding.dtype.itemsize, params, held=held
+        item,
+        (height, width, planes),
+        width * planes * encoding.dtype.itemsize,
+        params,
+        held=held,
+        whole=whole,
     )
     step = sweeps.parts.rows
 

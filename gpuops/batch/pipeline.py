@@ -15,16 +15,13 @@ from ..errors import GpuopsError
 from ..files import threads
 from ..files.png_rows import DeferredUnfilter
 from ..process import signals
-from ..process.memory import of_machine
+from ..rows.budget import usual_memory
 from .access import Threaded
 from .job import Job, run_job
 
 if TYPE_CHECKING:
     from ..files.png_rows import Undo
     from ..gpu import Gpu
-
-# The share of the machine's memory that pictures on their way may take, unless a caller says how much.
-_SHARE = 4
 
 
 @dataclass
@@ -202,8 +199,3 @@ class _Line:
     def _held(self) -> int:
         ahead = sum(flight.size(self._largest) for flight in self._ahead)
         return ahead + sum(flight.access.held for flight in self._behind)
-
-
-def usual_memory() -> int:
-    """Returns the bytes that pictures on their way may take together, unless a caller says how many."""
-    return of_machine() // _SHARE

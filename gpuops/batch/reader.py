@@ -11,18 +11,20 @@ from .. import files
 from ..errors import FileError
 from ..files.places import is_address
 from ..params.files import STREAM
+from ..rows.budget import Budget
 
 # The most bytes of numbers that a byte of a file holds, as far as that is plausible.
 _DENSEST = 2000
 
 
-def open_numbers(path: str, most: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Opens a file of numbers by rows, if its arrays and what is made of them take more than ``most`` bytes."""
+def open_numbers(path: str, budget: Budget) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Opens a file of numbers by rows, if its arrays and what is made of them take more than the budget has."""
     check_input(path)
-    if os.path.getsize(path) * _DENSEST <= most:
+    if budget.memory is None and budget.has_room(os.path.getsize(path) * _DENSEST):
         return None
     arrays, attributes = files.open_data(path)
-    return (arrays, attributes) if 2 * sum(array.nbytes for array in arrays.values()) > most else None
+    has_room = budget.has_room(budget.arrays(array.nbytes for array in arrays.values()))
+    return None if has_room else (arrays, attributes)
 
 
 def check_source(path: str) -> None:

@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .. import files, notes
-from ..errors import FileError
 from ..files.abreast import abreast
-from ..files.pictures import BY_ROWS
-from ..files.strips import CODEC
 from ..metrics import variance as variances
 from ..metrics.band import Band
 from ..metrics.left_out import Mask, check, left_out_rows, nothing_left, without
 from ..metrics.pair import Pair
-from ..metrics.rows.room import halos, rows_at_a_time, rows_in_memory
+from ..metrics.rows.room import HostRows, halos, rows_at_a_time
+from ..rows.budget import Budget, written_whole
 from .access import Access
 from .job import Options
 from .read_ahead import read_ahead
@@ -45,8 +43,8 @@ class TwoFiles:
         The pictures.
     how : Comparing
         How they are compared.
-    options : Options
-        How files are read.
+    budget : Budget
+        Their memory.
     variance : (path, Strips), optional
         The variance of the reference.
     mask : Strips, optional
@@ -58,7 +56,7 @@ class TwoFiles:
     reference: files.Strips
     result: files.Strips
     how: Comparing
-    options: Options
+    budget: Budget
     variance: tuple[str, files.Strips] | None = None
     mask: files.Strips | None = None
     output: Output | None = None
@@ -68,7 +66,7 @@ class TwoFiles:
         cls,
         found: Sequence[files.Picture | files.Strips],
         how: Comparing,
-        options: Options,
+        budget: Budget,
         beside: str = "",
         output: Output | None = None,
     ) -> TwoFiles:
@@ -77,25 +75,27 @@ class TwoFiles:
         Raises FileError for an output that is written as a whole if memory is limited.
         """
         if all(isinstance(one, files.Picture) for one in found):  # they are in memory already
-            options = replace(options, memory=None)
-        if output is not None and options.memory is not None and output.format.name not in BY_ROWS:
-            raise FileError(
-                f"{output.path}: {output.format} is written as a whole, whatever --memory allows: name PNG, TIFF or EXR"
-            )
+            budget = replace(budget, memory=None)
         reference, result = (one if isinstance(one, files.Strips) else files.Strips.of(one) for one in found)
         for text in (*reference.said, *result.said):
             notes.note(text)
-        variance = (beside, _opened(beside, options)) if os.path.isfile(beside) else None
-        mask = None if how.mask is None else _opened(how.mask, replace(options, layer=None))
-        return cls(reference, result, how, options, variance, mask, output)
+        variance = (beside, _opened(beside, budget, how.layer)) if os.path.isfile(beside) else None
+        mask = None if how.mask is None else _opened(how.mask, budget)
+        both = cls(reference, result, how, budget, variance, mask, output)
+        if output is not None and budget.memory is not None and (why := written_whole([output.format])):
+            raise budget.refused(both._whole, why=why)
+        return both
 
     def pair(self, gpu: Gpu, pool: ThreadPoolExecutor) -> Pair:
         """Returns both pictures for figures; threads of the pool read ahead."""
 
-        def read(pair: Pair, figures: Sequence[Figure]) -> Iterator[Band]:
+        def read(pair: Pair, figures: Sequence[Figure], later: Sequence[Figure]) -> Iterator[Band]:
+            self._in_memory(
+                [*figures, *later]
+            )  # before the first sweep, there has to be room for all of them
             return self._bands(pair, pool, self._rows(gpu, figures), *halos(figures, pair.reference.height))
 
-        return Pair(gpu, self.how, self.reference.picture, self.result.picture, self._missing(), read)
+        return Pair(gpu, self.how, *self._pictures, self._missing(), read)
 
     def _bands(
         self, pair: Pair, pool: ThreadPoolExecutor, rows: int, above: int, below: int
@@ -152,16 +152,32 @@ class TwoFiles:
 
     def _rows(self, gpu: Gpu, figures: Sequence[Figure]) -> int:
         """Returns how many rows are measured at a time: as the device, and the host's memory, have room for."""
-        pictures = self.reference.picture, self.result.picture
-        rows = rows_at_a_time(gpu, pictures, figures)
-        if self.options.memory is None:
-            return rows
-        least = max(self.reference.least, self.result.least)
-        fixed = CODEC * (TOGETHER + (self.output is not None))
-        return min(rows, rows_in_memory(pictures, figures, self.options.memory, fixed=fixed, least=least))
+        return min(rows_at_a_time(gpu, self._pictures, figures), self._in_memory(figures))
+
+    @property
+    def _pictures(self) -> tuple[files.Picture, files.Picture]:
+        return self.reference.picture, self.result.picture
+
+    @property
+    def _whole(self) -> float:
+        """The bytes of memory that both take as a whole."""
+        return self.budget.whole(max(picture.pixels.nbytes for picture in self._pictures))
+
+    def _in_memory(self, figures: Sequence[Figure]) -> int:
+        """Returns how many rows the host's memory has room for. Raises FileError if it is none."""
+        reference, result = self._pictures
+        if self.budget.memory is None:
+            return reference.height
+        rows = HostRows.of(
+            reference, reference.pixels.nbytes + result.pixels.nbytes, figures,
+            least=max(self.reference.least, self.result.least), written=self.output is not None,
+        )  # fmt: skip
+        if not self.budget.has_room(rows.needed):
+            raise self.budget.refused(self._whole, rows.needed)
+        return rows.within(self.budget.nbytes, reference.height)
 
 
-def _opened(path: str, options: Options) -> files.Strips:
+def _opened(path: str, budget: Budget, layer: str | None = None) -> files.Strips:
     """Opens a mask or a variance, by rows if it is large."""
-    found = Access(path, options, among=TOGETHER).opened()
+    found = Access(path, Options(layer=layer, memory=budget.memory), among=budget.among).opened()
     return found if isinstance(found, files.Strips) else files.Strips.of(found)

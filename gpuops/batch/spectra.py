@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from .item import FileReading, Item
 
 
-# A picture that takes so large a share of the memory, one in this number, is read once more, by rows.
-_LARGE_SHARE = 4
-
-
 @dataclass(frozen=True)
 class Findings:
     """The periodic components that were found, and the radial profile; None of what was not asked for."""
@@ -116,14 +112,15 @@ class ToSpectrum:
         from .. import files
         from ..files.strips import Strips
         from ..fourier import spectrum
-        from .spectra_by_rows import allowed
 
         found = item.opened()
         rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
         how = item.how(picture, linear=False, premultiply=False)
         data = self.view is None and item.output.writes_data
         depth, shown = self._depth(item, picture), self.view or "log-magnitude"
-        if rows is None and not self._is_too_large(item, picture, how, data=data):
+        params = self.numbers if data else spectrum.of_picture(self.picture)
+        whole = self._whole_bytes(item, picture, how, params, data=data)
+        if rows is None and whole is not None and item.budget.has_room(whole):
             pixels = item.on_device(picture.pixels, how)
             header = replace(picture, pixels=files.unread(picture.pixels.shape, picture.pixels.dtype))
             del found, picture  # pixels on the device need not stay on the host
@@ -139,30 +136,29 @@ class ToSpectrum:
             return
         from . import to_spectrum
 
-        held = 0
-        if rows is None and _LARGE_SHARE * picture.pixels.nbytes > allowed(item):
-            rows = item.by_rows()
-        if rows is None:
-            rows, held = Strips.of(picture), picture.pixels.nbytes
+        planes = picture.channels - (how.drops_alpha if data else picture.alpha)
+        rows, sweeps = to_spectrum.sweeps_over(item, rows or Strips.of(picture), how, params, planes, whole)
         del found, picture
         if data:
             about = self._about(item, rows.picture, how)
-            to_spectrum.write_numbers(item, rows, how, about, _program(), held)
+            to_spectrum.write_numbers(item, rows, how, sweeps, about, _program())
         else:
-            to_spectrum.write_picture(item, rows, how, self.picture, shown, depth, held)
+            to_spectrum.write_picture(item, rows, how, sweeps, self.picture, shown, depth)
 
-    def _is_too_large(self, item: Item, picture: files.Picture, how: FileReading, *, data: bool) -> bool:
-        """Whether the device, or memory, has no room for the transform as a whole."""
+    @staticmethod
+    def _whole_bytes(
+        item: Item, picture: files.Picture, how: FileReading, params: SpectrumParams, *, data: bool
+    ) -> float | None:
+        """Returns the bytes of memory that the transform takes as a whole; None if the device has no room for it."""
         from ..fourier import axes, room
-        from ..fourier.spectrum import of_picture
-        from .spectra_by_rows import allowed
 
-        params = self.numbers if data else of_picture(self.picture)
+        nbytes = picture.pixels.nbytes
         shape = picture.height, picture.width, picture.channels - how.drops_alpha
         size = room.padded(shape, params)
         made = shape[2] * size[0] * axes.width(size, params) * axes.stored(params).itemsize
-        kept = picture.pixels.nbytes + made if data else 2 * picture.pixels.nbytes
-        return kept > allowed(item) or not room.fits(item.gpu, shape, picture.pixels.nbytes, params)
+        if not room.fits(item.gpu, shape, nbytes, params):
+            return None
+        return max(item.budget.whole(nbytes), nbytes + made if data else 0)
 
     def _save(self, item: Item, pixels: Image, header: files.Picture, how: FileReading) -> None:
         from ..fourier import spectrum
@@ -226,12 +222,13 @@ class OfSpectrum:
             )
         alpha = about.alpha and item.options.alpha
         rows = {name: array for name, array in arrays.items() if isinstance(array, files.RowsOfArray)}
-        if rows or self._is_too_large(item, about, params, arrays):
+        whole = self._whole_bytes(item, about, params, arrays)
+        if rows or whole is None or not item.budget.has_room(whole):
             from .of_spectrum import write_image
 
             held = 0 if rows else sum(array.nbytes for array in arrays.values())
             rows = rows or {name: files.RowsOfArray.of(array) for name, array in arrays.items()}
-            write_image(item, rows, about, params, alpha=alpha, held=held)
+            write_image(item, rows, about, params, alpha=alpha, held=held, whole=whole)
             return
         about, values = record.parse(item.path, arrays, attributes)
         if alpha != about.alpha:
@@ -242,20 +239,21 @@ class OfSpectrum:
         )
         item.output.save_host(pixels.numpy(), losses(lost), about.dtype, linear=about.linear, alpha=alpha)
 
-    def _is_too_large(
-        self, item: Item, about: SpectrumRecord, params: SpectrumParams, arrays: Mapping[str, Any]
-    ) -> bool:
-        """Whether the device, or memory, has no room for the transform as a whole."""
+    @staticmethod
+    def _whole_bytes(
+        item: Item, about: SpectrumRecord, params: SpectrumParams, arrays: Mapping[str, Any]
+    ) -> float | None:
+        """Returns the bytes of memory that the transform takes as a whole; None if the device has no room for it."""
         import numpy as np
 
         from ..fourier import room
-        from .spectra_by_rows import allowed
 
         shape = *about.size, about.planes
         pixels = (
             np.prod(shape, dtype=int)
             * item.output.encoding_of(about.dtype, linear=about.linear).dtype.itemsize
         )
-        there = sum(array.nbytes for array in arrays.values())
-        fits = room.fits(item.gpu, shape, int(pixels), params, inverse=True)
-        return there + pixels > allowed(item) or not fits
+        sizes = [array.nbytes for array in arrays.values()]
+        if not room.fits(item.gpu, shape, int(pixels), params, inverse=True):
+            return None
+        return float(max(item.budget.arrays(sizes), sum(sizes) + int(pixels)))

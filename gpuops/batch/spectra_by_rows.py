@@ -11,19 +11,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import FileError, are_allowed, byte_count
-from ..files.strips import CODEC
+from ..errors import byte_count
 from ..fourier import axes, room
 from ..fourier.axes import Shape, Size
 from ..fourier.room import Parts
 from ..params.fft import SpectrumParams
-from ..process.memory import of_machine
+from ..rows.budget import PANELS, SHARE, codecs, with_spools
 from ..tiles.spool import InMemory, Spool, in_scratch
 from .behind import Behind
 from .panels import in_panels
@@ -33,17 +31,6 @@ if TYPE_CHECKING:
     from .item import Item
 
 Array = npt.NDArray[Any]
-#: Bytes of memory that the codecs take of the file that is read and of the one that is written.
-CODECS = 2 * CODEC
-# Parts of a sweep in memory at a time: one is read, one is worked on, one is written; and a copy of one.
-_AT_ONCE = 4
-# The share of the allowed memory that parts may take, the codecs' left out.
-_SHARE = 4
-
-
-def allowed(item: Item, held: int = 0) -> int:
-    """Returns the bytes of the host's memory that an item may take, beside those that it holds already."""
-    return (item.options.memory or of_machine() // 2) - held
 
 
 @dataclass(frozen=True)
@@ -55,21 +42,18 @@ class Sweeps:
     item : Item
     pixels : (height, width, channels)
         The picture's.
-    row : int
-        Bytes of a row of the picture's file.
     params : SpectrumParams
     parts : Parts
         How much of each axis is worked on at a time.
-    memory : int
-        Bytes of the host's memory that the sweeps may take.
+    in_memory : bool
+        Whether memory has room for the spectrum.
     """
 
     item: Item
     pixels: Shape
-    row: int
     params: SpectrumParams
     parts: Parts
-    memory: int
+    in_memory: bool
 
     @classmethod
     def of(
@@ -82,27 +66,40 @@ class Sweeps:
         least: int = 1,
         beside: int = 0,
         held: int = 0,
+        whole: float | None = None,
     ) -> Sweeps:
-        """Chooses the parts. ``least``: rows of the file that come together; ``beside``: planes that a conversion
-        takes beside its rows; ``held``: bytes of memory that are in use all the time.
+        """Chooses the parts.
 
-        Raises FileError if memory has no room for a row of the file and of the spectrum, or for a column.
+        Parameters
+        ----------
+        row
+            Bytes of a row of the picture's file.
+        least
+            Rows of the file that come together.
+        beside
+            Planes that a conversion takes beside its rows.
+        held
+            Bytes of memory that are in use all the time.
+        whole
+            Bytes of memory with which the work would be done as a whole; None: with no number.
+
+        Raises FileError if memory has no room for a row of the file and of the spectrum, or for a column, or for the
+        spectrum, where there is no folder for that.
         """
         found = room.parts(item.gpu, pixels, row, params, planes_beside=beside)
         size, itemsize = room.padded(pixels, params), axes.stored(params).itemsize
-        spectrum = pixels[2] * axes.width(size, params) * itemsize
-        fixed = CODECS + _AT_ONCE * least * row
-        memory = allowed(item, held)
-        budget = max(0, memory - fixed) // _SHARE
-        rows = min(found.rows, budget // (_AT_ONCE * (row + spectrum)))
-        columns = min(found.columns, budget // (_AT_ONCE * size[0] * itemsize))
-        if min(rows, columns) < 1:
-            needed = held + fixed + _SHARE * _AT_ONCE * max(row + spectrum, size[0] * itemsize)
-            raise FileError(
-                f"{item.path}: needs {byte_count(needed, up=True)} of memory, and "
-                f"{are_allowed(allowed(item))}: raise --memory"
-            )
-        return cls(item, pixels, row, params, Parts(rows, columns), memory)
+        width, budget = axes.width(size, params), item.budget
+        fixed = held + codecs(2) + PANELS * least * row
+        of_row, of_column = PANELS * (row + pixels[2] * width * itemsize), PANELS * size[0] * itemsize
+        spectrum = pixels[2] * size[0] * width * itemsize
+        beside, with_spectrum = fixed + SHARE * max(of_row, of_column), fixed + with_spools(spectrum)
+        needed = beside if item.options.scratch is not None else max(beside, with_spectrum)
+        if not budget.has_room(needed):
+            kept = f"its spectrum takes {byte_count(spectrum, up=True)}"
+            raise budget.refused(needed, whole, kept=kept, beside=beside)
+        memory = (budget.nbytes - fixed) // SHARE
+        parts = Parts(min(found.rows, memory // of_row), min(found.columns, memory // of_column))
+        return cls(item, pixels, params, parts, budget.has_room(with_spectrum))
 
     @property
     def size(self) -> Size:
@@ -114,16 +111,9 @@ class Sweeps:
         item = self.item
         shape = self.pixels[2], self.size[0], axes.width(self.size, self.params)
         dtype = axes.stored(self.params)
-        nbytes, memory = prod(shape) * dtype.itemsize, self.memory
-        needed = nbytes + CODECS + max(0, memory - CODECS) // _SHARE
-        if needed <= memory:
+        if self.in_memory:
             return InMemory(np.empty(shape, dtype), self.parts.columns)
-        if item.options.scratch is None:
-            enough = nbytes * _SHARE // (_SHARE - 1) + CODECS + allowed(item) - memory
-            raise FileError(
-                f"{item.path}: its spectrum takes {byte_count(nbytes)}, and {byte_count(allowed(item))} of memory "
-                f"are allowed: raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
-            )
+        assert item.options.scratch is not None
         return stack.enter_context(in_scratch(item.options.scratch, shape, dtype, self.parts.columns))
 
     def fill(self, spool: Spool, pool: ThreadPoolExecutor, blocks: Iterator[Image]) -> None:

@@ -9,10 +9,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from .. import files, notes
-from ..files.strips import COPIES
 from ..image import Image
 from ..process import heap
-from ..process.memory import of_machine
 from ..tiles import course
 from ..tiles.memory import MOST_PIXELS, ROUNDED
 from .chain_by_rows import ChainByRows, shape_of
@@ -52,15 +50,15 @@ def _tilted(todo: Plan, picture: files.Picture) -> str | None:
 def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
     """Says whether the device has no room for the whole picture, or memory no room for its results."""
     grows = largest_bytes(item.gpu, todo, picture) > picture.pixels.nbytes
-    memory = item.options.memory or of_machine() // 2
-    return _is_too_large_for_device(item, todo, picture) or (
-        grows and _bytes_of_whole(item, todo, picture) > memory
-    )
+    whole = item.budget.whole(largest_bytes(item.gpu, todo, picture))
+    return _is_too_large_for_device(item, todo, picture) or (grows and not item.budget.has_room(whole))
 
 
-def _bytes_of_whole(item: Item, todo: Plan, picture: files.Picture) -> int:
-    """Returns the bytes of memory that work on the whole picture takes."""
-    return COPIES * largest_bytes(item.gpu, todo, picture)
+def _as_whole(item: Item, todo: Plan, picture: files.Picture) -> float | None:
+    """Returns the bytes of memory that work on the whole picture takes; None if the device has no room for it."""
+    if _is_too_large_for_device(item, todo, picture):
+        return None
+    return item.budget.whole(largest_bytes(item.gpu, todo, picture))
 
 
 def _is_too_large_for_device(item: Item, todo: Plan, picture: files.Picture) -> bool:
@@ -116,9 +114,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
     prepare(item, todo)
     shape, orientation = shape_of(strips.picture, how), strips.picture.metadata.orientation
     goals = goals_of(item, todo, course.shapes(gpu, todo, shape, orientation), asides)
-    too_large = _is_too_large_for_device(item, todo, strips.picture)
-    as_whole = None if too_large else item.among * _bytes_of_whole(item, todo, strips.picture)
-    way = ChainByRows.of(item, todo, strips, how, goals, as_whole)
+    way = ChainByRows.of(item, todo, strips, how, goals, _as_whole(item, todo, strips.picture))
     said: dict[str, None] = {}  # each block may say the same
     with (
         ExitStack() as spools,
@@ -149,7 +145,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
 def measured(item: Item, todo: Plan, strips: files.Strips, enough: Callable[[Step], bool]) -> Plan:
     """Returns a plan up to the first step that is ``enough``, with all figures of the picture that its steps need."""
     how = item.how(strips.picture, linear=todo.linear, premultiply=todo.premultiplied)
-    way = ChainByRows.of(item, todo, strips, how, [])
+    way = ChainByRows.of(item, todo, strips, how, [], _as_whole(item, todo, strips.picture))
     with ExitStack() as spools, ThreadPoolExecutor(2) as pool, item.naming(), item.gpu.phase("compute"):
         return way.settled(pool, spools, enough)
 

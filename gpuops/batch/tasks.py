@@ -16,13 +16,10 @@ from ..errors import ClusterError, GpuopsError
 from ..files import drafts, places, threads
 from ..gpu import Gpu
 from ..process import heap, temporary
-from ..process.memory import of_machine
+from ..rows.budget import usual_memory
 from .job import Job
 from .pipeline import run_jobs
 from .worker import JobNews
-
-# The share of a worker's memory that pictures on their way may take.
-_SHARE = 4
 
 # A worker of several threads may be given several tasks at a time.
 _turn = Lock()
@@ -79,7 +76,7 @@ def do(task: Task) -> Answer | Refusal:
         except GpuopsError as error:
             return Refusal(worker.address, error)
         begun = time.perf_counter()
-        memory = task.memory or (worker.memory_manager.memory_limit or of_machine()) // _SHARE
+        memory = task.memory or usual_memory(worker.memory_manager.memory_limit)
         with threads.limited(worker.state.nthreads):
             told = tuple(
                 JobNews(done.told, done.error, done.notes, done.pixels, done.seconds)

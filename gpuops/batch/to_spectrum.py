@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from ..params.fft import SpectrumParams
 from ..pixels.coding import unpack
 from ..tiles.rectangles import cut
 from ..tiles.spool import Spool
-from .read_ahead import read_ahead
+from .read_ahead import rows_ahead
 from .row_writer import RowWriter
 from .spectra_by_rows import Sweeps
 
@@ -30,11 +31,15 @@ Array = npt.NDArray[Any]
 
 
 def write_numbers(
-    item: Item, strips: files.Strips, how: FileReading, about: record.SpectrumRecord, program: str, held: int
+    item: Item,
+    strips: files.Strips,
+    how: FileReading,
+    sweeps: Sweeps,
+    about: record.SpectrumRecord,
+    program: str,
 ) -> None:
-    """Writes the spectrum of a picture as numbers. ``held``: bytes of the picture that are in memory all the time."""
+    """Writes the spectrum of a picture as numbers."""
     params, gpu = about.params, item.gpu
-    sweeps = _sweeps(item, strips, how, params, about.planes, held)
     with ExitStack() as stack:
         spool = sweeps.spool(stack)
         pool = stack.enter_context(ThreadPoolExecutor(2))  # which ends before the spool does
@@ -55,16 +60,13 @@ def write_picture(
     item: Item,
     strips: files.Strips,
     how: FileReading,
+    sweeps: Sweeps,
     params: SpectrumParams,
     view: str,
     depth: str,
-    held: int,
 ) -> None:
-    """Writes a picture of the spectrum of a picture's colours, in the ``depth``; floats are the numbers themselves.
-    ``held`` is as before."""
-    half, gpu = spectrum.of_picture(params), item.gpu
-    colours = strips.picture.channels - strips.picture.alpha
-    sweeps = _sweeps(item, strips, how, half, colours, held)
+    """Writes a picture of the spectrum of a picture's colours, in the ``depth``; floats are the numbers themselves."""
+    half, gpu = sweeps.params, item.gpu
     rows, columns = sweeps.size
     middle = (rows // 2, columns // 2) if params.shift else (0, 0)
     with ExitStack() as stack:
@@ -97,29 +99,40 @@ def write_picture(
         writing.warn()
 
 
-def _sweeps(
-    item: Item, strips: files.Strips, how: FileReading, params: SpectrumParams, planes: int, held: int
-) -> Sweeps:
+def sweeps_over(
+    item: Item,
+    strips: files.Strips,
+    how: FileReading,
+    params: SpectrumParams,
+    planes: int,
+    whole: float | None,
+) -> tuple[files.Strips, Sweeps]:
+    """Returns what is done by rows for so many ``planes``, and the rows: read anew, if memory has no room for a picture
+    that is there. ``whole`` is as for :meth:`Sweeps.of`, which raises the same errors."""
     found = strips.picture
     beside = 2 if how.colour is not None else 0
-    return Sweeps.of(
-        item, (found.height, found.width, planes), found.pixels.nbytes // found.height, params,
-        least=strips.least, beside=beside + found.channels - planes, held=held,
+    of = partial(
+        Sweeps.of, item, (found.height, found.width, planes), found.pixels.nbytes // found.height, params,
+        least=strips.least, beside=beside + found.channels - planes, whole=whole,
     )  # fmt: skip
+    try:
+        return strips, of(held=found.pixels.nbytes if strips.in_memory else 0)
+    except FileError:
+        anew = item.by_rows() if strips.in_memory else None
+        if anew is None:
+            raise
+        return anew, of(least=anew.least)
 
 
 def _planes(
     item: Item, strips: files.Strips, how: FileReading, rows: int, pool: ThreadPoolExecutor
 ) -> Iterator[Image]:
     """Gives the planes of a picture, some rows at a time."""
-    first = 0
-    for pixels in read_ahead(item.gpu, pool, strips.rows(rows)):
-        for start in range(0, len(pixels), rows):  # tiles may have more
-            image = unpack(item.on_device(pixels[start : start + rows], how), how.decoding)
-            image.part = Part(first, strips.picture.height)
-            first += image.shape[1]
-            yield image
-            del image
+    for first, pixels in rows_ahead(item.gpu, pool, strips, rows):
+        image = unpack(item.on_device(pixels, how), how.decoding)
+        image.part = Part(first, strips.picture.height)
+        yield image
+        del image
 
 
 def _rows(path: str, spool: Spool, about: record.SpectrumRecord, name: str) -> files.RowsOfArray:

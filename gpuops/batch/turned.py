@@ -21,7 +21,7 @@ from ..space import LIGHT, Space, Stored
 from ..tiles import course
 from ..tiles.spool import InMemory, Spool, in_scratch
 from .behind import Behind
-from .read_ahead import read_ahead
+from .read_ahead import read_ahead, rows_ahead
 
 if TYPE_CHECKING:
     from .. import files
@@ -80,13 +80,12 @@ class Turned:
     def fill_with_pixels(self, strips: files.Strips, rows: int, place: Place | None) -> None:
         """Keeps a file's pixels, so many rows at a time, and looks at those in the ``place``."""
         assert self.how is not None
-        writing, first = Behind(self.pool), 0
-        with closing(read_ahead(self.item.gpu, self.pool, strips.rows(rows))) as ahead:
-            for pixels in ahead:
+        writing = Behind(self.pool)
+        with closing(rows_ahead(self.item.gpu, self.pool, strips, rows)) as ahead:
+            for first, pixels in ahead:
                 self._put(writing, first, _as_items(pixels)[None])
                 if place is not None:
                     self.item.look_at(pixels, self.how, place, first)
-                first += len(pixels)
         writing.wait()
 
     def fill(self, images: Iterable[Image | Stored]) -> None:

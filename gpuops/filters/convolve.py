@@ -101,7 +101,7 @@ def _chosen(gpu: Gpu, taps: int, method: str) -> str:
     return "direct" if gpu.limits.is_cpu else "local"
 
 
-def resident(gpu: Gpu, shape: tuple[int, int, int], kernel: tuple[int, int], method: str) -> float:
+def fixed_bytes(gpu: Gpu, shape: tuple[int, int, int], kernel: tuple[int, int], method: str) -> float:
     """Returns the bytes that a convolution of rows of planes (planes, height, width) takes beside copies of them.
 
     These are the kernel's (rows, columns), and those of transforms of as many rows as it has above and below.

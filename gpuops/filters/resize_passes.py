@@ -51,7 +51,7 @@ def _across(shape: Shape, x: ResampledAxis, filter: str) -> Pass:
         rows = rows_of(image, slice(first - image.part.first, end - image.part.first))
         return resized(gpu, rows, (ResampledAxis.of(end - first, end - first), x), filter)
 
-    return Pass((planes, height, x.result), lambda first, end: (first, end), make, copies=2.0)
+    return Pass((planes, height, x.result), lambda first, end: (first, end), make, bytes_per_value=8.0)
 
 
 def _down(gpu: Gpu, shape: Shape, axes: tuple[ResampledAxis, ResampledAxis], filter: str) -> Pass:
@@ -62,5 +62,5 @@ def _down(gpu: Gpu, shape: Shape, axes: tuple[ResampledAxis, ResampledAxis], fil
     def make(gpu: Gpu, image: Image, first: int, end: int) -> Image:
         return resized(gpu, image, axes, filter, (first, end))
 
-    copies = 1.0 if x.stays else 3.0
-    return Pass((shape[0], y.result, x.result), found.needs, make, found.window(align), align, copies)
+    each = 4.0 if x.stays else 12.0
+    return Pass((shape[0], y.result, x.result), found.needs, make, found.window(align), align, each)

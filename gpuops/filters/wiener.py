@@ -60,7 +60,7 @@ def spectral(gpu: Gpu, shape: Shape, params: DeconvolveParams) -> Spectral:
     blur = _Blur(params, size)
     # The blur is centred at its corner, so what it blurs has moved by its middle; the filter moves it back.
     return Spectral(
-        size, (blur.times, blur.restored), place=(y, x), product_bytes=blur.product_bytes(gpu, high),
+        size, (blur.times, blur.restored), place=(y, x), bytes_per_column=blur.bytes_per_column(gpu, high),
         fixed_bytes=8.0 * high * (size[1] // 2 + 1),
     )  # fmt: skip
 
@@ -86,7 +86,7 @@ class _Blur:
             LAPLACIAN=params.reg == "laplacian",
         )  # fmt: skip
 
-    def product_bytes(self, gpu: Gpu, high: int) -> float:
+    def bytes_per_column(self, gpu: Gpu, high: int) -> float:
         """Returns the bytes on the device that a column of the blur's spectrum takes while it is made."""
         return room.peak(gpu, self._down(high, _SEVERAL)) / _SEVERAL
 

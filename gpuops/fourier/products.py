@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import DeviceError, byte_count
 from ..image import Image
 from ..params.border import define
 from ..params.fft import SpectrumParams
-from ..tiles.memory import ROUNDED
+from ..tiles.memory import ROUNDED, no_room
 from ..tiles.rectangles import paste
 from . import axes, room
 from .engine.transform import plan
@@ -114,14 +113,12 @@ def columns_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -
     panel = 1, rows, count
     there = room.peak(gpu, axes.down(panel, panel, rows, PARAMS, inverse=False))
     back = room.peak(gpu, axes.down(panel, panel, rows, PARAMS, inverse=True))
-    each = 8 * shape[1] + max(there, back) / count + spectral.product_bytes
+    each = 8 * shape[1] + max(there, back) / count + spectral.bytes_per_column
     tables = bytes_of_tables(spectral)
     fitting = min((limits.global_bytes / ROUNDED - tables) // each, limits.max_alloc_bytes // spectral.column)
     if fitting < 1:
-        raise DeviceError(
-            f"columns of a transform of {rows}×{columns} need {byte_count((tables + each) * ROUNDED, up=True)} of the "
-            f"device's memory, of {byte_count(limits.global_bytes)}: raise the limit, or use another device"
-        )
+        words = f"columns of a transform of {rows}×{columns} need"
+        raise no_room(gpu, words, (tables + each) * ROUNDED)
     most = min(nbytes, _ENOUGH) // spectral.column
     found = int(min(half, fitting, max(1, most)))
     return found - found % _LANES if found > _LANES else found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DeviceError, ParameterError, TooLongError, byte_count
+from ..errors import ParameterError, TooLongError
 from ..params.fft import SpectrumParams
-from ..tiles.memory import ROUNDED
+from ..tiles.memory import ROUNDED, no_room
 from ..tiles.planes import in_turn
 from . import axes
 from .axes import Shape, Size
@@ -115,11 +115,8 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
     ):
         fitting = int(room // bytes_)
         if fitting < 1 or one > limits.max_alloc_bytes:
-            raise DeviceError(
-                f"{what} of a transform of {size[0]}×{size[1]} need "
-                f"{byte_count((fixed + bytes_) * ROUNDED, up=True)} of the "
-                f"device's memory, of {byte_count(limits.global_bytes)}: raise the limit, or use another device"
-            )
+            words = f"{what} of a transform of {size[0]}×{size[1]} need"
+            raise no_room(gpu, words, (fixed + bytes_) * ROUNDED)
         found.append(min(most, fitting, limits.max_alloc_bytes // one, max(1, _ENOUGH // one)))
     rows, columns = found
     return Parts(rows, columns - columns % _LANES if columns > _LANES else columns)

@@ -39,20 +39,20 @@ class Coarse(ABC):
         The exposure is known.
     halo : int
         How many rows above and below a row of the result depends on, beside the coarse image.
-    resident : float
+    fixed_bytes : float
         The bytes that it takes on the device after the first sweep.
     not_finite : int
         Pixels that are not finite, in the whole picture.
     """
 
-    # Copies of a part of the picture that the work on it takes beside it, and the result.
-    copies: float
+    # Bytes for each value of a part of the picture that the work on it takes beside it, and the result.
+    bytes_per_value: float
 
-    def __init__(self, shape: Shape, params: BloomParams, halo: int, resident: float) -> None:
+    def __init__(self, shape: Shape, params: BloomParams, halo: int, fixed_bytes: float) -> None:
         self.shape = shape
         self.params = params
         self.halo = halo
-        self.resident = resident
+        self.fixed_bytes = fixed_bytes
         self.not_finite = 0
 
     @property
@@ -131,7 +131,11 @@ def _passes(_gpu: Gpu, shape: Shape, over: Over) -> tuple[Pass, ...]:
     coarse = over.coarse
     return (
         with_halo(
-            shape, coarse.halo, lambda gpu, image: _over(gpu, image, over), coarse.copies, coarse.align
+            shape,
+            coarse.halo,
+            lambda gpu, image: _over(gpu, image, over),
+            coarse.bytes_per_value,
+            coarse.align,
         ),
     )
 
@@ -142,5 +146,5 @@ OPERATION = Operation(
     _over,
     traits=Traits(rec709=True, premultiplied=True, kind="local"),
     passes=_passes,
-    resident=lambda _gpu, _shape, over: over.coarse.resident,
+    fixed_bytes=lambda _gpu, _shape, over: over.coarse.fixed_bytes,
 )

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..image import Image
     from ..ops.bloom import BloomParams
 
-# Copies of a part that are there at a time: light, the glow, a Gaussian, what it takes itself, and the result.
-_COPIES = 6.0
+# Bytes for each value of a part: those of light, the glow, a Gaussian, what it takes itself, and the result.
+_BYTES_PER_VALUE = 24.0
 # Copies of planes of the coarse image: theirs, the sum, a Gaussian, and what it takes itself.
 _OF_TOTAL = 4
 
@@ -40,7 +40,7 @@ def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
     return max(window, 0, *(ceil(reach(gpu, shape, blur)) for blur in blurs))
 
 
-def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
+def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
     """Returns the bytes that the coarse image takes on the device, with what its sum takes once."""
     planes, height, width = _shape_of(gpu, shape, params)
     nbytes = 4 * planes * height * width
@@ -55,7 +55,7 @@ def coarse_of(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse:
 class Sum(Coarse):
     """The coarse image of wide Gaussians, and then their sum."""
 
-    copies = _COPIES
+    bytes_per_value = _BYTES_PER_VALUE
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
         self._grids = _grids(gpu, shape, params)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ..image import Image
     from ..ops.bloom import BloomParams
 
-# Copies of a part that are there at a time: light, the glow and what a transform takes, and the result.
-_COPIES = 8.0
+# Bytes for each value of a part that are there at a time: light, the glow and what a transform takes, and the result.
+_BYTES_PER_VALUE = 32.0
 
 
 def halo(gpu: Gpu, _shape: Shape, params: BloomParams) -> int:
@@ -24,10 +24,10 @@ def halo(gpu: Gpu, _shape: Shape, params: BloomParams) -> int:
     return int(_weights(gpu, params).shape[1] // 2)
 
 
-def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
+def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
     """Returns the bytes that the kernel and transforms of its size take beside copies of rows."""
     _, rows, columns = map(int, _weights(gpu, params).shape)
-    return convolve.resident(gpu, shape, (rows, columns), "auto")
+    return convolve.fixed_bytes(gpu, shape, (rows, columns), "auto")
 
 
 def coarse_of(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse:
@@ -38,10 +38,10 @@ def coarse_of(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse:
 class KernelGlow(Coarse):
     """A glow that has no coarse parts: all of it is made of the kernel's rows."""
 
-    copies = _COPIES
+    bytes_per_value = _BYTES_PER_VALUE
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
-        super().__init__(shape, params, halo(gpu, shape, params), resident(gpu, shape, params))
+        super().__init__(shape, params, halo(gpu, shape, params), fixed_bytes(gpu, shape, params))
 
     def over(self, image: Image) -> Image:
         gpu, result = image.gpu, image if image.owned else image.like()

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _SHARE = 1 / 4
 # What the levels take together, as a multiple of the first of them: 1 + 1/4 + 1/16 + …
 _ALL_LEVELS = 4 / 3
-# Copies of a part of the picture that the levels above the one that is held take, and the result.
-_COPIES = 2.0
+# Bytes for each value of a part of the picture that the levels above the one that is held take, and the result.
+_BYTES_PER_VALUE = 8.0
 # The same where rows are stretched: light, stretched light, and the glow as well.
-_COPIES_STRETCHED = 5.0
+_STRETCHED = 20.0
 # A row of the level n depends on fewer than this · 2^n of the picture's rows beside its own: 3 of the level above.
 _DOWN = 3
 # A row of the result depends on fewer than this · 2^n of the picture's rows beside its own: 4 of any level above.
@@ -51,7 +51,7 @@ def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
     return _UP << level_held(gpu, shape, params)
 
 
-def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
+def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
     """Returns the bytes that the level, and those that are coarser, take on the device."""
     return _ALL_LEVELS * _bytes(shape, params, level_held(gpu, shape, params))
 
@@ -65,9 +65,9 @@ class MipLevels(Coarse):
     """A coarse level of a whole picture, and then the total of it and of all coarser ones."""
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
-        super().__init__(shape, params, halo(gpu, shape, params), resident(gpu, shape, params))
+        super().__init__(shape, params, halo(gpu, shape, params), fixed_bytes(gpu, shape, params))
         self.level = level_held(gpu, shape, params)
-        self.copies = _COPIES_STRETCHED if self._samples != shape[2] else _COPIES
+        self.bytes_per_value = _STRETCHED if self._samples != shape[2] else _BYTES_PER_VALUE
         # Light that was stretched needs no threshold any more, and its glow is laid over the picture by itself.
         stretches = self._samples != shape[2]
         self._way = replace(params, strength=1.0, threshold=0.0) if stretches else params

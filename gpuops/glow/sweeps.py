@@ -24,14 +24,14 @@ def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
     return way.halo(gpu, shape, params) if way else math.inf
 
 
-def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
+def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
     """Returns the bytes that stay taken on the device, or that transforms take beside the traits'."""
     if params.method == "fft" and params.kernel is None and params.preset is None:
         from . import starburst
 
         return starburst.nbytes(shape, params.radius)
     way = _way(params)
-    return way.resident(gpu, shape, params) if way else 0.0
+    return way.fixed_bytes(gpu, shape, params) if way else 0.0
 
 
 def measure(gpu: Gpu, shape: Shape, params: BloomParams) -> Measure | None:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import DeviceError, byte_count
 from ..files import NamedArrays, Picture
 from ..gpu import Gpu
 from ..notes import note
 from ..pixels.coding import Decoding
 from ..pixels.colour import SRGB
 from ..pixels.light import readable
-from ..tiles.memory import MOST_PIXELS
+from ..tiles.memory import MOST_PIXELS, no_room
 from .statistics import Statistics, all_statistics, channel_statistics
 
 # The names of channels, by their number.
@@ -90,11 +89,7 @@ def rows_at_a_time(gpu: Gpu, content: Picture) -> int:
     row = content.pixels.nbytes // content.height
     most = _rows(gpu, content) // _SPARE
     if most < 1:
-        raise DeviceError(
-            f"a row of {content.width} pixels needs {byte_count(_TABLES + _SPARE * row, up=True)} of "
-            f"the device's memory, of "
-            f"{byte_count(gpu.limits.global_bytes)}: raise the limit, or use another device"
-        )
+        raise no_room(gpu, f"a row of {content.width} pixels needs", _TABLES + _SPARE * row)
     return min(most, max(1, _ENOUGH // row))
 
 

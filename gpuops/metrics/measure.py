@@ -40,10 +40,9 @@ def measure(pair: Pair, thresholds: Thresholds) -> MeasuredPair:
     how, most = pair.how, 1.0 if pair.bounded else None
     if not how.idiff and (blind := thresholds.blind(pair.pixels, most=most)) is not None:
         raise ParameterError(blind)
-    with pair.needing(thresholds):
-        parts = _Parts(pair, thresholds)
-        counts, worst = parts.swept()
-        figures, undefined = parts.figures(counts)
+    parts = _Parts(pair, thresholds)
+    counts, worst = parts.swept()
+    figures, undefined = parts.figures(counts)
     bad, warning = counts.bad
     if how.idiff:
         (idiff_bad, idiff_warning), largest = counts.as_idiff()
@@ -77,7 +76,7 @@ class _Parts:
         later = [figure for figure in figures if not pair.whole and figure.unknown(pair.how)]
         at_once = [figure for figure in figures if figure not in later]
         found: list[tuple[Counts, WorstPixel | None]] = []
-        for band in pair.bands(at_once):
+        for band in pair.bands(at_once, later):
             found.append(self._counted(band))
             self._take(band, at_once)
         counts = total([of for of, _ in found])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,11 +10,9 @@ from typing import TYPE_CHECKING
 from ..errors import ParameterError
 from ..figures import FIGURES
 from ..files.abreast import RowPlace
-from ..whole import needing
 from .band import Band
 from .compare import Scale, check_same, scale_of
 from .left_out import left_out, without
-from .rows import room
 
 if TYPE_CHECKING:
     from ..figure import Figure
@@ -44,8 +41,7 @@ class Pair:
     missing : int
         How many pixels are not compared. Pictures as a whole are equal there.
     read : callable, optional
-        ``(pair, figures)`` → the bands of pictures that come by rows, from the top on, for these figures. None: the
-        pictures are whole, and one band.
+        What gives the :meth:`bands` of pictures that come by rows. None: the pictures are whole, and one band.
     variance : Variance, optional
         That of the reference, of whole pictures.
 
@@ -57,7 +53,7 @@ class Pair:
     reference: Picture
     result: Picture
     missing: int = 0
-    read: Callable[[Pair, Sequence[Figure]], Iterator[Band]] | None = None
+    read: Callable[[Pair, Sequence[Figure], Sequence[Figure]], Iterator[Band]] | None = None
     variance: Variance | None = None
 
     def __post_init__(self) -> None:
@@ -134,9 +130,12 @@ class Pair:
         place = RowPlace(0, 0, height, height)
         return Band(self, place, self.reference, self.result, self.pixels, self.variance)
 
-    def bands(self, figures: Sequence[Figure]) -> Iterator[Band]:
-        """Returns the rows for these figures, from the top on, as often as it is asked."""
-        return iter((self._all,)) if self.read is None else self.read(self, figures)
+    def bands(self, figures: Sequence[Figure], later: Sequence[Figure] = ()) -> Iterator[Band]:
+        """Returns the rows for these figures, from the top on, as often as it is asked.
+
+        ``later``: figures for which rows are asked for afterwards, so that there has to be room for them, too.
+        """
+        return iter((self._all,)) if self.read is None else self.read(self, figures, later)
 
     def figures(self, thresholds: Thresholds) -> tuple[dict[str, Figure], dict[str, ParameterError]]:
         """Returns the figures that are measured, for these pictures: those asked for, those of thresholds, and those
@@ -152,20 +151,6 @@ class Pair:
                     undefined[name] = error
         return found, undefined
 
-    def _on_device(self, thresholds: Thresholds) -> list[Figure]:
-        figures, _ = self.figures(thresholds)
-        return [figure for figure in figures.values() if figure.band is not None]
-
-    def fits(self, thresholds: Thresholds) -> bool:
-        """Says whether the device has room for both pictures as a whole."""
-        return room.fits(self.gpu, (self.reference, self.result), self._on_device(thresholds))
-
-    def needing(self, thresholds: Thresholds) -> AbstractContextManager[None]:
-        """While it lasts, the error that the device is out of memory says how much whole pictures take."""
-        if not self.whole:
-            return nullcontext()
-        return needing(
-            self.gpu,
-            lambda: "this comparison needs both pictures as a whole",
-            lambda: room.whole_bytes((self.reference, self.result), self._on_device(thresholds)),
-        )
+    def on_bands(self, thresholds: Thresholds) -> list[Figure]:
+        """Returns those of them that are measured on bands."""
+        return [figure for figure in self.figures(thresholds)[0].values() if figure.band is not None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,14 +37,18 @@ def is_variance(name: str) -> bool:
     return name.endswith(SUFFIX)
 
 
-def beside(path: str, layer: str | None = None) -> Variance | None:
-    """Returns the variance beside a reference's file, None if there is none."""
-    return read(path + SUFFIX, layer) if os.path.isfile(path + SUFFIX) else None
-
-
 def read(path: str, layer: str | None = None) -> Variance:
     """Reads a variance. One without clpix's header attributes is known exactly, and so is its reference."""
     return of_picture(path, files.read(path, layer=layer))
+
+
+def digest_in(path: str) -> str:
+    """Returns the :attr:`Variance.of` of a file, without reading its pixels if they come by rows."""
+    try:
+        rows = files.open_rows(path, None, 0)
+    except files.NeedsWholeFile:
+        rows = None
+    return of_picture(path, files.read(path) if rows is None else rows.picture).of
 
 
 def of_picture(path: str, picture: files.Picture) -> Variance:

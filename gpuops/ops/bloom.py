@@ -317,10 +317,10 @@ def _halo(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
     return sweeps.halo(gpu, shape, params)
 
 
-def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
+def _fixed_bytes(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
     from ..glow import sweeps
 
-    return sweeps.resident(gpu, shape, params)
+    return sweeps.fixed_bytes(gpu, shape, params)
 
 
 def _measure(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Measure | None:
@@ -352,7 +352,7 @@ OPERATION = Operation(
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
     halo=_halo,
     whole={"method": ("fft",), "preset": ("d3d11",)},
-    resident=_resident,
+    fixed_bytes=_fixed_bytes,
     measure=_measure,
     ends=_ends,
     check=lambda params: check_picture(params.kernel),

@@ -257,13 +257,13 @@ def _halo(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
     return math.inf if params.preset is not None else halo(gpu, shape, params)
 
 
-def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
-    from ..filters.convolve import resident
+def _fixed_bytes(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
+    from ..filters.convolve import fixed_bytes
 
     if params.preset is not None or not params.by_both_axes:
         return 0.0
     y, x = params.radii
-    return resident(gpu, shape, (2 * y + 1, 2 * x + 1), params.method)
+    return fixed_bytes(gpu, shape, (2 * y + 1, 2 * x + 1), params.method)
 
 
 def _traits(params: BlurParams) -> Traits:
@@ -284,7 +284,7 @@ OPERATION = Operation(
     reach=_reach,
     halo=_halo,
     around=lambda params: by_axis(params.border)[0] == "wrap",
-    resident=_resident,
+    fixed_bytes=_fixed_bytes,
     whole={"method": ("recursive",), "preset": ("d3d11",)},
     ends=_ends,
     cases=(

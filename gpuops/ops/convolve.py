@@ -90,11 +90,11 @@ def _halo(gpu: Gpu, _shape: tuple[int, int, int], params: ConvolveParams) -> flo
     return float(_weights(gpu, params).shape[1] // 2)
 
 
-def _resident(gpu: Gpu, shape: tuple[int, int, int], params: ConvolveParams) -> float:
-    from ..filters.convolve import resident
+def _fixed_bytes(gpu: Gpu, shape: tuple[int, int, int], params: ConvolveParams) -> float:
+    from ..filters.convolve import fixed_bytes
 
     _, rows, columns = map(int, _weights(gpu, params).shape)
-    return resident(gpu, shape, (rows, columns), params.method)
+    return fixed_bytes(gpu, shape, (rows, columns), params.method)
 
 
 OPERATION = Operation(
@@ -107,7 +107,7 @@ OPERATION = Operation(
     reach=_reach,
     halo=_halo,
     around=lambda params: by_axis(params.border)[0] == "wrap",
-    resident=_resident,
+    fixed_bytes=_fixed_bytes,
     check=lambda params: check_picture(params.kernel),
     prepare=lambda gpu, params, _target: _weights(gpu, params),
     examples=(

@@ -50,11 +50,12 @@ def outcomes(
     *,
     over: Thresholds | None = None,
     jobs: int = 1,
+    memory: int | None = None,
 ) -> Iterator[Outcome]:
     """Runs cases of a suite, and gives the outcome of each of their pictures, in the order of the cases.
 
     ``out``: the folder of their results. ``places``: see :meth:`References.nearest`. ``over``: thresholds that count
-    over the suite's. ``jobs``: how many cases run at once.
+    over the suite's. ``jobs``: how many cases run at once. ``memory`` is as for :func:`judge`.
     """
     over = over or Thresholds()
     for made in run_cases(cases, suite.folder, out, jobs):
@@ -67,7 +68,8 @@ def outcomes(
                 return over.over(suite.thresholds(case, name))
 
             written = [name for name in case.outputs if (out / name).is_file()]
-            found = list(judge(pairs(out, references, places, written), how, thresholds, open_gpu))
+            there = pairs(out, references, places, written)
+            found = list(judge(there, how, thresholds, open_gpu, memory=memory))
             found += [
                 Outcome(name, "error", message="the command did not write this file")
                 for name in case.outputs

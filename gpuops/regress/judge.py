@@ -12,11 +12,13 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from .. import files, notes
+from ..batch.access import Access
+from ..batch.job import Options
+from ..batch.side_by_side import TOGETHER
 from ..errors import DeviceMemoryError, FileError, ParameterError
 from ..figures import FIGURES
 from ..files import png_rows
 from ..metrics import variance as variances
-from ..metrics.variance import Variance
 from ..params.comparing import Comparing
 from ..params.thresholds import Limit, Thresholds
 from ..process import signals
@@ -25,6 +27,7 @@ from .outcome import Outcome, PairedPicture
 from .references import equal_bytes, sha256_of
 
 if TYPE_CHECKING:
+    from ..files.png_rows import Undo
     from ..gpu import Gpu
     from ..params.comparing import MeasuredPair
 
@@ -32,13 +35,28 @@ if TYPE_CHECKING:
 _AHEAD = 2
 
 
+class _Opened(Access):
+    """A file that is opened already, by rows if it takes too much memory as a whole."""
+
+    def __init__(self, path: str, options: Options, among: int, undo: Undo) -> None:
+        super().__init__(path, options, among=among)
+        found = super().opened(undo)
+        self._found: files.Picture | files.Strips | None = found
+        header = found.picture if isinstance(found, files.Strips) else found
+        self.header = replace(header, pixels=files.unread(header.pixels.shape, header.pixels.dtype))
+
+    def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
+        found, self._found = self._found, None  # its memory belongs to the caller from now on
+        return super().opened(undo) if found is None else found
+
+
 @dataclass
-class _Decoded:
-    """What reading a pair gave: result and reference of each layer, or why not; ``seconds`` is how long it took."""
+class _Read:
+    """What reading a pair gave: reference and result of each layer, or why not; ``seconds`` is how long it took."""
 
     equal: bool = False
-    layers: dict[str, tuple[files.Picture, files.Picture]] = field(default_factory=dict)
-    variances: dict[str, Variance] = field(default_factory=dict)
+    layers: dict[str, tuple[_Opened, _Opened]] = field(default_factory=dict)
+    variance: str = ""
     digests: tuple[str, str] = ("", "")
     error: str = ""
     said: list[str] = field(default_factory=list)
@@ -52,11 +70,13 @@ def judge(
     open_gpu: Callable[[], Gpu],
     *,
     jobs: int = 2,
+    memory: int | None = None,
 ) -> Iterator[Outcome]:
     """Gives the outcome of each pair, in their order; an outcome among them is passed on.
 
     ``open_gpu`` is called when a pair has to be measured, and may return the same device each time. ``jobs`` threads
-    read files meanwhile; a few pairs are in memory at a time.
+    read files meanwhile; a few pairs are in memory at a time. With a ``memory``, so many bytes of the host's, there is
+    one. Pictures that take more are measured by rows.
     """
     wake = Event()  # a file waits for the device, or has been read
     undo = png_rows.DeferredUnfilter(wake.set)
@@ -68,11 +88,7 @@ def judge(
         undo.give(undoing(gpu))
         return gpu
 
-    def read(pair: FilePair) -> _Decoded:
-        with png_rows.undone_by(undo):
-            return _read(pair, how)
-
-    def result(future: Future[_Decoded]) -> _Decoded:
+    def result(future: Future[_Read]) -> _Read:
         future.add_done_callback(lambda _: wake.set())
         while not (future.done() or undo.known):
             wake.wait()
@@ -81,86 +97,95 @@ def judge(
                 opened()
         return future.result()
 
-    with ThreadPoolExecutor(max(1, jobs), initializer=signals.leave_to_others) as pool:
-        waiting: deque[tuple[FilePair | Outcome, Future[_Decoded] | None]] = deque()
+    with (
+        ThreadPoolExecutor(max(1, jobs), initializer=signals.leave_to_others) as pool,
+        ThreadPoolExecutor(2, initializer=signals.leave_to_others) as sweeps,
+    ):
+        waiting: deque[tuple[FilePair | Outcome, Future[_Read] | None]] = deque()
         rest = iter(pairs)
 
         def take(count: int) -> None:
             for pair in islice(rest, count):
-                waiting.append((pair, pool.submit(read, pair) if isinstance(pair, FilePair) else None))
+                future = pool.submit(_read, pair, how, memory, undo) if isinstance(pair, FilePair) else None
+                waiting.append((pair, future))
 
         try:
-            take(_AHEAD * max(1, jobs))
+            take(_AHEAD * max(1, jobs) if memory is None else 1)
             while waiting:
                 pair, future = waiting.popleft()
                 if isinstance(pair, Outcome):
                     yield pair
                 else:
                     assert future is not None
-                    yield _verdict(pair, result(future), how, thresholds_of(pair.name), opened)
+                    yield _verdict(pair, result(future), how, thresholds_of(pair.name), opened, sweeps)
                 take(1)
         finally:
             undo.give(None)  # nobody waits any more
 
 
-def _read(pair: FilePair, how: Comparing) -> _Decoded:
+def _read(pair: FilePair, how: Comparing, memory: int | None, undo: Undo) -> _Read:
     begun = time.perf_counter()
-    found = _Decoded()
+    found = _Read()
     try:
         if equal_bytes(pair.result, pair.reference):
             found.equal = True
         else:
             found.digests = sha256_of(pair.result), sha256_of(pair.reference)
-            found.layers = _layers(pair, how.layer, found.said)
-            found.variances = _variances(pair, how.layer, found)
+            found.layers = _layers(pair, Options(layer=how.layer, memory=memory), undo, found.said)
+            found.variance = _variance(pair, found)
     except FileError as error:
         found.layers, found.error, found.said = {}, str(error), []
     found.seconds = time.perf_counter() - begun
     return found
 
 
-def _variances(pair: FilePair, layer: str | None, found: _Decoded) -> dict[str, Variance]:
-    """Reads the variance of each layer, or none if it belongs to another reference, which is said."""
-    if not pair.variance:
-        return {}
-    read = {name: variances.read(pair.variance, name or layer) for name in found.layers}
-    if any(one.of not in ("", found.digests[1]) for one in read.values()):
+def _variance(pair: FilePair, found: _Read) -> str:
+    """Returns the file of the variance, or none if it belongs to another reference, which is said."""
+    if pair.variance and variances.digest_in(pair.variance) not in ("", found.digests[1]):
         found.said.append(
             f"{pair.variance} is the variance of an older reference: calibrate again with --variance"
         )
-        return {}
-    return read
+        return ""
+    return pair.variance
 
 
 def _layers(
-    pair: FilePair, layer: str | None, said: list[str]
-) -> dict[str, tuple[files.Picture, files.Picture]]:
-    """Reads the layer of that name, or all layers if there is none; ``said`` receives notes about the files."""
+    pair: FilePair, options: Options, undo: Undo, said: list[str]
+) -> dict[str, tuple[_Opened, _Opened]]:
+    """Opens the layer of the options, or all layers if they name none; ``said`` receives notes about the files."""
 
-    def read(name: str | None, said: list[str]) -> tuple[files.Picture, files.Picture]:
+    def opened(layer: str | None, said: list[str], layers: int = 1) -> tuple[_Opened, _Opened]:
+        of_layer, among = replace(options, layer=layer), TOGETHER * layers
         with notes.to(said.append):
-            return files.read(pair.result, layer=name), files.read(pair.reference, layer=name)
+            first, second = (_Opened(path, of_layer, among, undo) for path in (pair.reference, pair.result))
+        return first, second
 
     notes_of_default: list[str] = []
-    result, reference = read(layer, notes_of_default)
-    if layer is not None or result.layers == reference.layers == ():
+    pictures = opened(options.layer, notes_of_default)
+    names, there = (one.header.layers for one in pictures)
+    if options.layer is not None or names == there == ():
         said += notes_of_default
-        return {"": (result, reference)}
-    if set(result.layers) != set(reference.layers):
-        here, there = (", ".join(picture.layers) or "none" for picture in (result, reference))
-        raise FileError(f"layers differ: {here} and {there}; --layer NAME compares one")
-    return {name: read(name, said) for name in reference.layers}
+        return {"": pictures}
+    if set(names) != set(there):
+        here, other = (", ".join(layers) or "none" for layers in (there, names))
+        raise FileError(f"layers differ: {here} and {other}; --layer NAME compares one")
+    return {name: opened(name, said, len(names)) for name in names}
 
 
 def _verdict(
-    pair: FilePair, found: _Decoded, how: Comparing, thresholds: Thresholds, open_gpu: Callable[[], Gpu]
+    pair: FilePair,
+    found: _Read,
+    how: Comparing,
+    thresholds: Thresholds,
+    open_gpu: Callable[[], Gpu],
+    pool: ThreadPoolExecutor,
 ) -> Outcome:
     """Returns the outcome of a pair that was read."""
     begun = time.perf_counter()
     result = PairedPicture(pair.result, pair.name, found.digests[0])
     reference = PairedPicture(pair.reference, pair.name, found.digests[1], pair.of)
-    for pictures in list(found.layers.values())[:1]:
-        result, reference = map(_described, (result, reference), pictures)
+    for both in list(found.layers.values())[:1]:
+        reference, result = map(_described, (reference, result), (one.header for one in both))
 
     def outcome(status: str, message: str = "", measured: MeasuredPair | None = None) -> Outcome:
         return Outcome(
@@ -180,14 +205,17 @@ def _verdict(
     if not found.layers:
         return outcome("equal" if found.equal else "error", found.error)
 
-    from ..metrics.measure import Pair, SizeError, measure
+    from ..batch.comparing import opened
+    from ..metrics.measure import SizeError, measure
 
     of_layers: dict[str, MeasuredPair] = {}
     try:
         with notes.to(found.said.append):
-            for name, pictures in found.layers.items():
-                both = Pair.of(open_gpu(), *pictures, how, found.variances.get(name))
-                of_layers[name] = measure(both, thresholds)
+            for name, both in found.layers.items():
+                of_layer = replace(how, layer=name or how.layer)
+                compared = opened(open_gpu(), pool, both, of_layer, thresholds, variance=found.variance)
+                of_layers[name] = measure(compared, thresholds)
+                del compared
     except SizeError as error:
         return outcome("size", str(error))
     except (ParameterError, FileError, DeviceMemoryError) as error:

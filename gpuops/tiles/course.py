@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DeviceError, byte_count
 from ..operation import Pass, Spectral, Turn
 from .edges import with_neighbours
-from .memory import ROUNDED
+from .memory import ROUNDED, no_room
 from .window import Needs, rows_of
 
 if TYPE_CHECKING:
@@ -91,8 +90,8 @@ def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
         return ()
     if math.isinf(halo):
         return None
-    copies = step.traits.bytes_per_value / 4
-    one = with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), copies)
+    each = step.traits.bytes_per_value
+    one = with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), each)
     return (with_neighbours(one, int(halo)) if operation.around(params) else one,)
 
 
@@ -117,8 +116,8 @@ def spectral(gpu: Gpu, step: Step, shape: Shape) -> Spectral | None:
 def beside_whole(gpu: Gpu, step: Step, shape: Shape, values: int) -> float:
     """Returns the device's bytes that a step takes beside the whole of its input, of so many values."""
     needs_all = passes(gpu, step, shape) is None
-    resident = step.operation.resident(gpu, shape, step.params) if needs_all else 0.0
-    return step.traits.bytes_per_value * values + step.traits.fixed_bytes + resident
+    fixed_bytes = step.operation.fixed_bytes(gpu, shape, step.params) if needs_all else 0.0
+    return step.traits.bytes_per_value * values + step.traits.fixed_bytes + fixed_bytes
 
 
 def shapes(gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> list[Shape]:
@@ -189,12 +188,12 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...], *, ends: float = 0.0, 
     beside = 0.0  # copies that a step on these rows alone has beside its input and its result
     for stretch in stretches:
         for step in stretch.steps:
-            fixed += step.traits.fixed_bytes + step.operation.resident(gpu, stretch.shape, step.params)
+            fixed += step.traits.fixed_bytes + step.operation.fixed_bytes(gpu, stretch.shape, step.params)
             if stretch.one is None:
                 beside = max(beside, step.traits.bytes_per_value / 4 - 1)
         copies += _SEEN * sum(step.operation.writes for step in stretch.steps)
         if stretch.one is not None:
-            row, of_pass = row_bytes(stretch.shape), _LOCAL + stretch.one.copies
+            row, of_pass = row_bytes(stretch.shape), _LOCAL + stretch.one.bytes_per_value / 4
             copies += of_pass
             fixed += (stretch.one.window - 1) * row * of_pass
             widest = max(widest, stretch.one.window * row)
@@ -202,11 +201,8 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...], *, ends: float = 0.0, 
     copies += beside
     most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
     if most < least:
-        needed = byte_count(ROUNDED * (fixed + copies * least), up=True)
-        raise DeviceError(
-            f"rows of {stretches[0].shape[2]} pixels need {needed} of the device's memory for this, "
-            f"of {byte_count(gpu.limits.global_bytes)}: raise the limit, or use another device"
-        )
+        needed = ROUNDED * (fixed + copies * least)
+        raise no_room(gpu, f"rows of {stretches[0].shape[2]} pixels need", needed)
     return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
 
 
@@ -221,7 +217,7 @@ def rows(shape: Shape, at_once: int) -> int:
 
 
 def with_halo(
-    shape: Shape, halo: int, function: Callable[[Gpu, Image], Image], copies: float, align: int = 1
+    shape: Shape, halo: int, function: Callable[[Gpu, Image], Image], bytes_per_value: float, align: int = 1
 ) -> Pass:
     """Returns a pass that looks at rows above and below, and keeps the picture's height.
 
@@ -233,7 +229,7 @@ def with_halo(
         How many rows above and below a row depends on.
     function : callable
         ``(gpu, image)`` → the result's rows where the Image has rows of the input.
-    copies : float
+    bytes_per_value : float
         As for :class:`Pass`.
     align : int
         The first row of such an Image is a multiple of this.
@@ -249,7 +245,7 @@ def with_halo(
         result.part = image.part
         return rows_of(result, slice(first - start, end - start))
 
-    return Pass(shape, needs, make, min(2 * halo + align, height), copies=copies)
+    return Pass(shape, needs, make, min(2 * halo + align, height), bytes_per_value=bytes_per_value)
 
 
 def beside(height: int, halo: int, align: int = 1) -> Needs:

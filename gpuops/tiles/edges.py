@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def with_neighbours(one: Pass, halo: int) -> Pass:
     """Returns a pass over rows with a halo for pictures whose first and last rows are neighbours."""
-    copies = one.copies + 1  # the rows beyond both ends
+    each = one.bytes_per_value + 4  # the rows beyond both ends
     return one._replace(
-        needs=lambda first, end: (first - halo, end + halo), window=2 * halo + 1, copies=copies
+        needs=lambda first, end: (first - halo, end + halo), window=2 * halo + 1, bytes_per_value=each
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DeviceError, byte_count
+from ..errors import DeviceMemoryError, are_allowed, byte_count
 from .transfers import TURNS
 
 if TYPE_CHECKING:
@@ -31,6 +31,20 @@ def fits(
     """Whether memory has room for so many ``copies`` of an image (planes, height, width)."""
     nbytes, limits = prod(shape) * dtype.itemsize, gpu.limits
     return copies * nbytes <= (memory or limits.global_bytes) and nbytes <= limits.max_alloc_bytes
+
+
+def no_room(gpu: Gpu, what: str, needed: float) -> DeviceMemoryError:
+    """Returns the error that the device has no room for the least part of some work, which takes ``needed`` bytes.
+
+    ``what``: the beginning of the line, such as "a row of 12 pixels needs".
+    """
+    there = gpu.limits.global_bytes
+    return DeviceMemoryError(
+        f"{what} {byte_count(needed, up=True)} of the device's memory, of {byte_count(there)}: "
+        "raise the limit, or use another device",
+        needed,
+        are_allowed(there),
+    )
 
 
 def least(nbytes: int, copies: int) -> int:
@@ -78,8 +92,5 @@ def units(gpu: Gpu, memory: int, *, row: int, moved: int, copies: int, margin: i
     found = most // rows - 3 * margin
     if found < 1:
         needed = (3 * margin + 1) * rows
-        raise DeviceError(
-            f"not even {needed} rows of {byte_count(row)} fit into {byte_count(memory)} of device memory: "
-            f"{byte_count(needed * cost, up=True)} are needed: raise the limit, or use another device"
-        )
+        raise no_room(gpu, f"{needed} rows of {byte_count(row)} need", needed * cost)
     return found

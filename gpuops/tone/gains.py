@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, int, int]
 
-# Copies of the light in memory beside it, for putting it together with the gains, which need four planes.
-_COPIES = 5.0
+# Bytes for each value of the light in memory beside it, for putting it together with the gains, which need four planes.
+_BYTES_PER_VALUE = 20.0
 
 
 def steps(params: TonemapParams) -> tuple[Params, ...]:
@@ -110,15 +110,21 @@ def _passes(gpu: Gpu, shape: Shape, gains: Gains) -> tuple[Pass, ...]:
     planes, height, width = shape
     halo = 0 if gains.survey else int(local.halo_of_reinhard(gpu, shape, gains.params.border))
     result = planes + 1, height, width
-    return (with_halo(result, halo, lambda gpu, image: _gains(gpu, image, gains), _COPIES),)
+    return (with_halo(result, halo, lambda gpu, image: _gains(gpu, image, gains), _BYTES_PER_VALUE),)
 
 
-def _resident(_gpu: Gpu, _shape: Shape, gains: Gains) -> float:
+def _fixed_bytes(_gpu: Gpu, _shape: Shape, gains: Gains) -> float:
     """The bytes of a grid, and of the copy that is made when it is blurred."""
     grid = gains.survey and gains.survey.grid
     return 2 * 4.0 * math.prod(grid.shape) if grid else 0.0
 
 
 OPERATION = Operation(
-    "tonemap", Gains, _gains, traits=Traits(rec709=True), passes=_passes, resident=_resident, measure=_measure
+    "tonemap",
+    Gains,
+    _gains,
+    traits=Traits(rec709=True),
+    passes=_passes,
+    fixed_bytes=_fixed_bytes,
+    measure=_measure,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ...errors import DeviceError, ParameterError, are_allowed, byte_count
-from ...tiles.memory import MOST_PIXELS, ROUNDED
+from ...rows.budget import codecs
+from ...tiles.memory import MOST_PIXELS, ROUNDED, no_room
 
 if TYPE_CHECKING:
     from ...figure import Figure
@@ -34,24 +34,18 @@ _BLOCKS = 2
 _PLACES = 24
 
 
-def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[Figure]) -> bool:
-    """Says whether the device has room for both pictures as a whole."""
-    both, limits = [*pictures], gpu.limits
-    values = max(picture.pixels.size for picture in both)
-    return (
-        whole_bytes(both, parts) <= limits.global_bytes
-        and 4 * values <= limits.max_alloc_bytes
-        and both[0].width * both[0].height <= MOST_PIXELS
-    )
-
-
-def whole_bytes(pictures: Sequence[Picture], parts: Iterable[Figure]) -> float:
-    """Returns how many bytes of the device's memory both pictures take as a whole, with what figures need of them."""
-    parts = [*parts]
+def fits(gpu: Gpu, pictures: Sequence[Picture], parts: Iterable[Figure]) -> bool:
+    """Says whether the device has room for both pictures as a whole, with what figures need of them."""
+    parts, limits = [*parts], gpu.limits
     values = max(picture.pixels.size for picture in pictures)
     planes = 4 * _floats(parts, "stored") * values
     fixed = max((part.fixed for part in parts), default=0.0)
-    return ROUNDED * (sum(picture.pixels.nbytes for picture in pictures) + planes + fixed) + _TABLES
+    whole = ROUNDED * (sum(picture.pixels.nbytes for picture in pictures) + planes + fixed) + _TABLES
+    return (
+        whole <= limits.global_bytes
+        and 4 * values <= limits.max_alloc_bytes
+        and pictures[0].width * pictures[0].height <= MOST_PIXELS
+    )
 
 
 def halos(parts: Iterable[Figure], height: int) -> tuple[int, int]:
@@ -79,36 +73,52 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
         fixed = max((part.fixed for part in with_halo), default=0.0) / _SHARE
         rows = int(min((limits.global_bytes - fixed) / each, limits.max_alloc_bytes / row)) - sum(halo)
         if rows < least:
-            needed = byte_count(fixed + (least + sum(halo)) * each, up=True)
-            raise DeviceError(
-                f"{least + sum(halo)} rows of {width} pixels need {needed} of the device's memory for this, of "
-                f"{byte_count(limits.global_bytes)}: raise the limit, or use another device"
-            )
+            words = f"{least + sum(halo)} rows of {width} pixels need"
+            raise no_room(gpu, words, fixed + (least + sum(halo)) * each)
         most = min(most, rows)
     wanted = max(_ENOUGH // row, 2 * sum(halos(parts, height)), _BAND)
     return _whole_units(min(most, wanted), _unit(parts), height)
 
 
-def rows_in_memory(
-    pictures: tuple[Picture, Picture], parts: Iterable[Figure], memory: int, *, fixed: int, least: int
-) -> int:
-    """Returns how many rows have room in so many bytes of the host's memory, beside those ``fixed``.
+class HostRows(NamedTuple):
+    """What rows of two pictures take of the host's memory.
 
-    ``least``: rows that a file gives together. Raises ParameterError if there is no room for the least number.
+    Attributes
+    ----------
+    fixed_bytes : int
+        Bytes that are taken whatever the number of rows.
+    bytes_per_row : int
+        Bytes for each row that counts.
+    unit : int
+        Rows come in multiples of it.
     """
-    parts = [*parts]
-    height, width = pictures[0].height, pictures[0].width
-    unit = min(_unit(parts), height)
-    pixels = sum(width * picture.channels * picture.pixels.itemsize for picture in pictures)
-    row = _ON_HOST * pixels + _PLACES * width
-    beside = fixed + sum(halos(parts, height)) * row + _BLOCKS * least * pixels
-    rows = (memory - beside) // row
-    if rows < unit:
-        raise ParameterError(
-            f"needs {byte_count(beside + unit * row, up=True)} of memory for this, and "
-            f"{are_allowed(memory)}: raise --memory"
-        )
-    return _whole_units(rows, unit, height)
+
+    fixed_bytes: int
+    bytes_per_row: int
+    unit: int
+
+    @classmethod
+    def of(
+        cls, picture: Picture, nbytes: int, parts: Iterable[Figure], *, least: int, written: bool
+    ) -> HostRows:
+        """Returns it for two pictures of the size of ``picture``, whose pixels take ``nbytes`` together.
+
+        ``least``: rows that a file gives together; ``written``: whether a picture of the difference is.
+        """
+        parts = [*parts]
+        pixels = -(-nbytes // picture.height)
+        row = _ON_HOST * pixels + _PLACES * picture.width
+        fixed = codecs(2 + written) + sum(halos(parts, picture.height)) * row + _BLOCKS * least * pixels
+        return cls(fixed, row, min(_unit(parts), picture.height))
+
+    @property
+    def needed(self) -> int:
+        """Bytes of the least number of rows."""
+        return self.fixed_bytes + self.unit * self.bytes_per_row
+
+    def within(self, nbytes: int, height: int) -> int:
+        """Returns how many rows, ``height`` at most, have room in so many bytes."""
+        return _whole_units((nbytes - self.fixed_bytes) // self.bytes_per_row, self.unit, height)
 
 
 def _floats(parts: Iterable[Figure], *kinds: str) -> float:

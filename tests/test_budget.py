@@ -1,0 +1,126 @@
+"""Where memory is too little, one line says how much would do: as much is enough, and a fifth less is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpuops import files
+from gpuops.files import Picture
+
+from .conftest import Run
+
+# Formats that are read by rows, and some that are read as a whole, with a depth.
+BY_ROWS = (
+    ("png", "uint8"),
+    ("png", "uint16"),
+    ("tif", "uint8"),
+    ("tif", "float32"),
+    ("exr", "float16"),
+    ("jpg", "uint8"),
+)
+WHOLE = (("bmp", "uint8"), ("hdr", "float32"), ("ppm", "uint16"))
+# Commands that make more than they read: how much is not known before a file of the others is read.
+GROW = ("fft", "resize")
+# Commands, as which name they write to: what goes by rows, what needs the whole picture, what turns, what filters.
+COMMANDS = {
+    "blur --sigma 2": ("png", "tif", "exr", "jpg"),
+    "grade --exposure 1 then write MID.png then sharpen": ("png", "jpg"),
+    "rotate --angle 90 then blur --sigma 1 then flip --axis vertical": ("png", "exr"),
+    "resize --scale 2": ("tif", "bmp"),
+    "filter --kind lowpass --cutoff 0.1": ("png", "exr"),
+    "deconvolve --sigma 2 then rotate --angle 90": ("tif",),
+    "grade --exposure 1 then rotate --angle 7 --no-expand": ("png",),
+    "fft": ("npz", "png", "exr"),
+    "fft --precision double": ("tif", "npz"),
+    "ifft": ("png", "exr"),
+    "dwt": ("npz",),
+    "dwt --shrink visu --reconstruct": ("png",),
+    "idwt": ("tif",),
+    "compare": ("",),
+    "compare --metric ssim --metric pixelmatch": ("png",),
+    "info --stats": ("",),
+    "regress": ("",),
+}
+# What a codec takes: as much as it is, so that small pictures take less as a whole; and less than they do.
+CODECS = (75 << 20, 20 << 10)
+
+
+def saved(path: Path, shape: tuple[int, int, int], dtype: str, seed: int) -> Path:
+    values, whole = np.random.default_rng(seed).random(shape), dtype.startswith("u")
+    pixels = (values * np.iinfo(dtype).max).astype(dtype) if whole else values.astype(dtype)
+    path.parent.mkdir(exist_ok=True)
+    files.write(path, Picture(pixels, linear=not whole), overwrite=True)
+    return path
+
+
+@pytest.mark.cases(9)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_the_line_says_is_enough(clpix, tmp_path, monkeypatch, command) -> None:
+    """Of pictures and spectra in several formats, with codecs that take little or much, and with a scratch folder."""
+    monkeypatch.chdir(tmp_path)
+    name, *options = command.split()
+    known = st.sampled_from(BY_ROWS if name in GROW else BY_ROWS + WHOLE)
+    many = settings(
+        deadline=None,
+        max_examples=3,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+        derandomize=True,
+    )
+
+    @many
+    @given(
+        shape=st.tuples(st.integers(70, 300), st.integers(70, 300), st.sampled_from([1, 3])),
+        read=st.tuples(known, known),
+        written=st.sampled_from(COMMANDS[command]),
+        codec=st.sampled_from(CODECS),
+        scratch=st.booleans(),
+    )
+    def one(shape, read, written, codec, scratch) -> None:
+        for folder in ("a", "b"):
+            for path in (tmp_path / folder).glob("*"):
+                path.unlink()
+        paths = [
+            saved(tmp_path / folder / f"a.{kind}", shape, dtype, seed)
+            for seed, (folder, (kind, dtype)) in enumerate(
+                zip("ab", read[:1] * 2 if name == "regress" else read, strict=True)
+            )
+        ]
+        if name in ("ifft", "idwt"):
+            made = tmp_path / ("a.npz" if shape[0] % 2 else "a.exr")
+            assert clpix(name[1:], paths[0], "-o", made, "--overwrite").code == 0
+            paths = [made]
+        words = [name, *(paths if name == "compare" else ("a", "b") if name == "regress" else paths[:1])]
+        words += [*options, *(("-o", f"out.{written}", "--overwrite") if written else ())]
+        if scratch and written and name not in ("dwt", "idwt", "compare"):
+            words += ["--scratch", "."]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("gpuops.rows.budget._CODEC", codec)
+            asked(
+                lambda memory: clpix(*words, "--memory", memory),
+                1 if name not in ("compare", "regress") else 2,
+            )
+
+    one()
+
+
+def asked(run: Callable[[int], Run], refused: int) -> None:
+    """Runs a command with too little memory, with as much as it asks for, and with a fifth less."""
+    enough = None
+    for share in (0.001, 0.3, 0.8):
+        told = run(int(share * enough) if enough else 100)
+        text = told.err + told.out
+        assert told.code == refused and told.err.count("\n") <= 1, (share, enough, told)
+        found = re.search(r"are allowed.*: raise --memory to (\d+)([KM])", text)
+        assert found is not None, told
+        said = int(found[1]) << {"K": 10, "M": 20}[found[2]]
+        assert enough in (None, said), (share, enough, told)
+        enough = said
+    told = run(enough)
+    assert told.code < 2 and "--memory" not in told.err + told.out, (enough, told)
