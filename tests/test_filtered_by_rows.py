@@ -373,14 +373,17 @@ def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeyp
     path, out = saved(tmp_path / "in.png", light((700, 500, 3), "uint8")), tmp_path / "out.png"
     words = (command[0], path, *command[1:], "-o", out)
     run = clpix(*words, "--memory", "1M")
-    found = re.search(r"in.png: its spectrum takes ([\d.]+) MB, and 1.049 MB are allowed: raise --memory to (\d+[KM]), "
-                      r"or give --scratch DIR", run.err)  # fmt: skip
+    found = re.search(
+        r"in.png: needs [\d.]+ MB of memory, and 1.049 MB are allowed: raise --memory to (\d+)([KM]), "
+        r"or give --scratch DIR for [\d.]+ MB\n",
+        run.err,
+    )
     assert run.code == 1 and len(run.err.splitlines()) == 1 and found is not None and not out.exists(), (
         run.err
     )
-    less = clpix(*words, "--memory", f"{int(found[2][:-1]) - 1}{found[2][-1]}")
-    assert less.code == 1 and f"raise --memory to {found[2]}" in less.err
-    assert clpix(*words, "--memory", found[2]).code == 0
+    less = clpix(*words, "--memory", f"{int(found[1]) - 1}{found[2]}")
+    assert less.code == 1 and f"raise --memory to {found[1]}{found[2]}" in less.err
+    assert clpix(*words, "--memory", f"{found[1]}{found[2]}").code == 0
     expected = files.read(out).pixels
     out.unlink()
     with monkeypatch.context() as patch:

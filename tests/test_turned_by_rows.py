@@ -408,13 +408,16 @@ def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeyp
         out = tmp_path / "out.png"
         run = clpix(*command, "-o", out, "--memory", "1M")
         assert run.code == 1 and len(run.err.splitlines()) == 1
-        found = re.search(r"in.png: its turned rows take 4.95 MB, and 1.049 MB are allowed: raise --memory to (\d+)K, "
-                          r"or give --scratch DIR", run.err)  # fmt: skip
+        found = re.search(
+            r"in.png: needs [\d.]+ MB of memory, and 1.049 MB are allowed: raise --memory to (\d+)([KM]), "
+            r"or give --scratch DIR for [\d.]+ MB\n",
+            run.err,
+        )
         assert found is not None, run.err
         assert not out.exists()
-        less = clpix(*command, "-o", out, "--memory", f"{int(found[1]) - 1}K")
-        assert less.code == 1 and f"raise --memory to {found[1]}K" in less.err
-        assert clpix(*command, "-o", out, "--memory", f"{found[1]}K").code == 0
+        less = clpix(*command, "-o", out, "--memory", f"{int(found[1]) - 1}{found[2]}")
+        assert less.code == 1 and f"raise --memory to {found[1]}{found[2]}" in less.err
+        assert clpix(*command, "-o", out, "--memory", f"{found[1]}{found[2]}").code == 0
         expected = files.read(out).pixels
         out.unlink()
         with monkeypatch.context() as patch:

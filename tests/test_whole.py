@@ -87,18 +87,6 @@ def test_nothing_is_written_on_the_way(clpix, folder, where) -> None:
     assert sorted(os.listdir(folder)) == before
 
 
-def test_a_promise_that_is_too_small_for_rows(clpix, folder, rng) -> None:
-    """Rows take more than a small picture as a whole. The line names what is enough, and a little less is not."""
-    files.write(folder / "a.png", Picture(rng.integers(0, 256, (1000, 1500, 3), np.uint8)))
-    command = ("blur", "a.png", "--sigma", "1", "-o", "out.png", "--memory")
-    for memory, code in (("1M", 1), ("12M", 1), ("13M", 0)):
-        run = clpix(*command, memory)
-        assert run.code == code and os.path.exists("out.png") == (not code)
-        if code:
-            assert run.err.startswith("clpix: error: a.png: needs 13.5 MB of memory, and ")
-            assert run.err.endswith(" MB are allowed: raise --memory to 13M\n")
-
-
 def test_what_the_host_has_no_room_for(clpix, folder) -> None:
     """Inputs that are too large, and results: the step is named, and the line says what is enough."""
     files.write(folder / "a.tif", Picture(np.zeros((800, 1000, 3), np.uint8)))

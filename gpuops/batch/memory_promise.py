@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import files
-from ..errors import FileError, byte_count
+from ..errors import FileError
 from ..files.pictures import BY_ROWS
 from ..operation import Spectral, Turn
 from ..rows.budget import BLOCKS, PANELS, codecs, with_spools, written_whole
@@ -108,14 +108,11 @@ class MemoryPromise:
         return min(found, int((memory - self._fixed - self._held(number)) / each))
 
     def _refused(self, needed: int) -> FileError:
-        """Returns the error that memory has no room, with what may lie in a scratch folder in its place."""
+        """Returns the error that memory has no room."""
         why = written_whole(goal.output.format for goal in self.goals)
-        held = [(kept.held, leg.end) for kept, leg in zip(self.spools, self.legs, strict=False) if kept.held]
+        scratch = sum(kept.held for kept in self.spools)
         beside = self._fixed + max(map(self._least, range(len(self.legs))))
-        nbytes, end = max(held, key=lambda one: one[0], default=(0, None))
-        what = "spectrum takes" if isinstance(end, Spectral) else "turned rows take"
-        kept = f"its {what} {byte_count(nbytes, up=True)}" if held else ""
-        return self.item.budget.refused(needed, self.as_whole, why=why, kept=kept, beside=beside)
+        return self.item.budget.refused(needed, self.as_whole, why=why, scratch=scratch, beside=beside)
 
     @property
     def _fixed(self) -> int:

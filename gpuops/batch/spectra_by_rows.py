@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import byte_count
 from ..fourier import axes, room
 from ..fourier.axes import Shape, Size
 from ..fourier.room import Parts
@@ -95,8 +94,7 @@ class Sweeps:
         beside, with_spectrum = fixed + SHARE * max(of_row, of_column), fixed + with_spools(spectrum)
         needed = beside if item.options.scratch is not None else max(beside, with_spectrum)
         if not budget.has_room(needed):
-            kept = f"its spectrum takes {byte_count(spectrum, up=True)}"
-            raise budget.refused(needed, whole, kept=kept, beside=beside)
+            raise budget.refused(needed, whole, scratch=spectrum, beside=beside)
         memory = (budget.nbytes - fixed) // SHARE
         parts = Parts(min(found.rows, memory // of_row), min(found.columns, memory // of_column))
         return cls(item, pixels, params, parts, budget.has_room(with_spectrum))

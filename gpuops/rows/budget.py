@@ -125,7 +125,7 @@ class Budget:
         *ways: float | None,
         what: str = "needs {} of memory",
         why: str = "",
-        kept: str = "",
+        scratch: float = 0.0,
         beside: float = math.inf,
     ) -> TooLittleMemory:
         """Returns the error that the job has too little memory.
@@ -138,15 +138,15 @@ class Budget:
             The beginning of the line; ``{}`` stands for the bytes that would do.
         why : str
             The reason, behind the bytes that are allowed.
-        kept : str
-            The beginning where a scratch folder would help, since all but what may lie there has room: so many bytes
-            ``beside`` it.
+        scratch, beside : float
+            The bytes that may lie in a scratch folder, which helps if there is room for those ``beside`` them.
         """
         least = min(way for way in ways if way is not None)
-        in_scratch = kept and self.has_room(beside)
-        line = kept if in_scratch else what.format(byte_count(least, up=True))
-        hint = f"raise --memory to {_size(least)}{', or give --scratch DIR' if in_scratch else ''}"
-        error = TooLittleMemory(f"{self.name}: {line}, and {are_allowed(self.nbytes)}{why}: {hint}")
+        hint = f"raise --memory to {_size(least)}"
+        if scratch and self.has_room(beside):
+            hint += f", or give --scratch DIR for {byte_count(scratch, up=True)}"
+        needs = what.format(byte_count(least, up=True))
+        error = TooLittleMemory(f"{self.name}: {needs}, and {are_allowed(self.nbytes)}{why}: {hint}")
         error.budget, error.what, error.needed = self, what, least
         return error
 
