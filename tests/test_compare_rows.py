@@ -234,6 +234,9 @@ def test_rows_of_a_checkerboard(gpu, rng) -> None:
     for first in (1, 17, 88):
         _, part = pixelmatch(gpu, a[first:], b[first:], first=first, full=True, include_aa=True)
         np.testing.assert_array_equal(part.numpy(), whole.numpy()[first:])
+    found, part = pixelmatch(gpu, a, b, rows=slice(17, 60), full=True, include_aa=True)
+    np.testing.assert_array_equal(part.numpy(), whole.numpy()[17:60])
+    assert found.different == (whole.numpy()[17:60] == 1).sum() and found.pixels == 43 * 37
 
 
 def test_masks_and_rectangles(gpu, rng, tmp_path) -> None:
