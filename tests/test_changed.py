@@ -14,7 +14,7 @@ from gpuops.metrics import changed as module
 from gpuops.metrics.changed import changed
 from gpuops.metrics.flip import flip
 from gpuops.metrics.flip_tiles import BLOCK
-from gpuops.metrics.measure import Both, measure
+from gpuops.metrics.measure import Pair, measure
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.thresholds import Thresholds
 
@@ -66,12 +66,12 @@ def both_ways(
     gpu: Gpu, monkeypatch: pytest.MonkeyPatch, a: Picture, b: Picture, how: Comparing, thresholds: Thresholds
 ) -> tuple[MeasuredPair, MeasuredPair]:
     """Measures two pictures where they differ, and as a whole."""
-    apart = Both(gpu, b, a, how)
-    assert apart.changed is not None
+    apart = Pair.of(gpu, b, a, how)
+    assert next(apart.bands(())).changed is not None
     found = measure(apart, thresholds)
     with monkeypatch.context() as patch:
-        patch.setattr("gpuops.metrics.both.changed", lambda *_: None)
-        return found, measure(Both(gpu, b, a, how), thresholds)
+        patch.setattr("gpuops.metrics.band.changed", lambda *_: None)
+        return found, measure(Pair.of(gpu, b, a, how), thresholds)
 
 
 @some(dtype=DTYPES, channels=[1, 3, 4])

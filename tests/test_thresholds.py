@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from gpuops import ParameterError
-from gpuops.params.metrics import LIMITS, METRICS, option_of
+from gpuops import ParameterError, figures
 from gpuops.params.thresholds import NAMES, Thresholds
 
 # Figures of a picture whose largest error is 0.05.
@@ -47,9 +46,9 @@ def test_verdicts(thresholds, bad, missed) -> None:
 
 
 def test_nan_misses_every_limit() -> None:
-    for metric in METRICS:
-        thresholds = Thresholds(limits={metric: -1e300 if METRICS[metric].higher else 1e300})
-        assert names(thresholds, **{metric: math.nan}) == [option_of(metric)]
+    for metric, figure in figures.FIGURES.items():
+        thresholds = Thresholds(limits={metric: -1e300 if figure.higher else 1e300})
+        assert names(thresholds, **{metric: math.nan}) == [figure.option]
     assert names(Thresholds(hardfail=1e300), max=math.nan) == ["hardfail"]
 
 
@@ -83,7 +82,7 @@ def test_thresholds_that_can_never_fail(table, most, blind) -> None:
 
 
 def test_tables_come_back_and_lie_over_others() -> None:
-    table = dict.fromkeys(NAMES, 1) | dict.fromkeys(LIMITS, 0.25)
+    table = dict.fromkeys(NAMES, 1) | dict.fromkeys(figures.LIMITS, 0.25)
     thresholds = Thresholds.of(table)
     assert thresholds.table == table
     assert Thresholds.of(thresholds.table) == thresholds

@@ -66,6 +66,10 @@ def check_radius(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int, int]
             count, mask = within_radius(gpu, a, b, full=True, **options)
             np.testing.assert_array_equal(mask.numpy(), expected)
             assert count == expected.sum() == within_radius(gpu, a, b, **options)
+            some = slice(shape[1] // 3, shape[1])
+            count, mask = within_radius(gpu, a, b, rows=some, full=True, **options)
+            np.testing.assert_array_equal(mask.numpy(), expected[some])
+            assert count == expected[some].sum()
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

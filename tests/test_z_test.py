@@ -16,7 +16,7 @@ from scipy import stats
 from gpuops import Gpu, GpuopsWarning, ParameterError, files
 from gpuops.files import Picture
 from gpuops.metrics import variance as variances
-from gpuops.metrics.measure import Both, measure
+from gpuops.metrics.measure import Pair, measure
 from gpuops.metrics.variance import Variance, mean_and_variance
 from gpuops.metrics.z_test import critical, z_test
 from gpuops.params.comparing import Comparing
@@ -168,7 +168,7 @@ def test_the_noise_of_another_run_passes_and_a_shift_does_not(gpu, tmp_path, rng
     mean, variance = mean_and_variance(runs_of(tmp_path, rng, runs, channels))
 
     def share(picture: Picture) -> float:
-        both = Both(gpu, picture, mean, Comparing(), variance)
+        both = Pair.of(gpu, picture, mean, Comparing(), variance)
         measured = measure(both, PASSES)
         assert bool(measured.missed) == (measured.figures["z-test"] < 99.75)
         return measured.figures["z-test"]
@@ -190,18 +190,18 @@ def test_what_is_left_out_passes(gpu, tmp_path, rng) -> None:
     other = render(rng, 4)
     other.pixels[:25, :, 0] += 100
     how = Comparing(ignore=((0, 0, 60, 25),))
-    assert measure(Both(gpu, other, mean, how, variance), PASSES).figures["z-test"] == 100
+    assert measure(Pair.of(gpu, other, mean, how, variance), PASSES).figures["z-test"] == 100
     other = render(rng, 4)
     other.pixels[..., 3] = 0.25
-    assert measure(Both(gpu, other, mean, Comparing(), variance), PASSES).missed
-    assert not measure(Both(gpu, other, mean, Comparing(alpha=False), variance), PASSES).missed
+    assert measure(Pair.of(gpu, other, mean, Comparing(), variance), PASSES).missed
+    assert not measure(Pair.of(gpu, other, mean, Comparing(alpha=False), variance), PASSES).missed
 
 
 def test_levels_have_the_variance_of_fractions(gpu) -> None:
     codes = np.full((20, 20, 3), 100, np.uint8)
     known = Variance(Picture(np.full((20, 20, 3), (1 / 255) ** 2, np.float32), linear=True))
     for step, share in ((3, 100), (5, 0)):  # the bound of 400 tests is 4.21
-        both = Both(gpu, Picture(codes + np.uint8(step)), Picture(codes), Comparing(), known)
+        both = Pair.of(gpu, Picture(codes + np.uint8(step)), Picture(codes), Comparing(), known)
         assert measure(both, PASSES).figures["z-test"] == share
 
 
@@ -210,13 +210,13 @@ def test_a_variance_that_does_not_fit(gpu, rng) -> None:
     with pytest.raises(
         ParameterError, match=r"z-test: a variance is needed beside the reference, NAME\.variance"
     ):
-        measure(Both(gpu, b, a, Comparing()), PASSES)
+        measure(Pair.of(gpu, b, a, Comparing()), PASSES)
     small = Variance(Picture(np.ones((50, 59, 3), np.float32), linear=True))
     with pytest.raises(ParameterError, match="another size"):
-        measure(Both(gpu, b, a, Comparing(), small), PASSES)
+        measure(Pair.of(gpu, b, a, Comparing(), small), PASSES)
     fits = Variance(Picture(np.ones((50, 60, 3), np.float32), linear=True))
     with pytest.raises(ParameterError, match="are converted"):
-        measure(Both(gpu, b, a, Comparing(space="encoded"), fits), PASSES)
+        measure(Pair.of(gpu, b, a, Comparing(space="encoded"), fits), PASSES)
 
 
 def test_variances_are_no_pictures_of_the_references(tmp_path, rng) -> None:
