@@ -25,11 +25,12 @@ from gpuops.pixels.primaries import NAMED
 from .choices import pairs, thinned
 from .reference import colour as reference
 from .test_foreign_files import ULTRA_HDR
-from .test_formats import EXIF, XMP
+from .test_formats import SCRIPT
 
 Values = np.ndarray[Any, Any]
 
 LIGHT = Storage(gain_map=True)
+EXIF, XMP = SCRIPT["EXIF"], SCRIPT["XMP"]
 GAMUTS = ("Rec. 709", "Display P3", "Rec. 2020")
 #: How a segment with a gain map's description begins.
 ISO = b"urn:iso:std:iso:ts:21496:-1\0"
