@@ -35,6 +35,14 @@ def pytest_configure() -> None:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
+def in_blocks(patch: pytest.MonkeyPatch, nbytes: int = 1 << 12, per_halo: float | None = None) -> None:
+    """Has every picture go by rows, in blocks of so many bytes, or of so much of what a pixel depends on."""
+    patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+    patch.setattr("gpuops.tiles.course._ENOUGH", nbytes)
+    if per_halo is not None:
+        patch.setattr("gpuops.tiles.course._PER_HALO", per_halo)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks as exhaustive the cases that a test has beyond those of its mark ``cases``."""

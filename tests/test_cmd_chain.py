@@ -14,6 +14,7 @@ from gpuops import files
 from gpuops.files import operands
 
 from .choices import each
+from .conftest import in_blocks
 from .tolerance import BLUR, CHAIN
 
 
@@ -25,12 +26,6 @@ def scene(rng, tmp_path, monkeypatch) -> Path:
     files.write(tmp_path / "in.png", files.Picture((np.clip(x, 0, 1) * 255).astype(np.uint8)))
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes every picture one that goes by rows, in small blocks."""
-    monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1)
 
 
 def pixels(path: Path) -> np.ndarray[Any, Any]:
@@ -265,7 +260,7 @@ def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
     files.write("k.exr", files.Picture(np.ones((3, 3, 1), np.float32), linear=True))
     shown = ("tonemap", "even.png", "--operator", "linear", "--exposure", "0", "--transfer", "gamma:2.2")
     if way == "rows":
-        in_blocks(monkeypatch)
+        in_blocks(monkeypatch, 1)
     options = ("--space", "encoded", "--dtype", "uint16", "-o", name, *(way.split() if way != "rows" else ()))
     run = clpix(*shown, "then", *step.split(), *options)
     assert (run.code, run.err) == (0, "")
@@ -284,7 +279,7 @@ def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
 def test_a_picture_for_a_display_has_the_depth_of_one(clpix, scene, monkeypatch, way, last, name) -> None:
     """Whatever follows the step that made it: 8 bits, and floats where files hold numbers."""
     if way == "rows":
-        in_blocks(monkeypatch)
+        in_blocks(monkeypatch, 1)
     options = ("-o", name, *(way.split() if way != "rows" else ()))
     run = clpix("bloom", "in.exr", "--tonemap", "agx", "then", *last.split(), *options)
     assert run.code == 0 and "holds no floats" not in run.err, run.err

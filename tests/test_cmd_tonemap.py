@@ -13,7 +13,7 @@ import pytest
 from gpuops import files
 
 from .choices import needs, some
-from .conftest import Run
+from .conftest import Run, in_blocks
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
 from .reference import tone as tonemap_reference
@@ -518,8 +518,7 @@ def test_a_region_is_metered_straight_behind_a_step_that_multiplies_by_alpha(
     pixels[12:] = *light, 0.25
     files.write(tmp_path / "in.tif", files.Picture(pixels, alpha=True, linear=True))
     if way == "rows":
-        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1)
+        in_blocks(monkeypatch, 1)
     metering = ("--meter-region", "2,15,9,7", "--white-balance", balance, "--operator", "linear", "-v")
     run = clpix(
         *("blur", tmp_path / "in.tif", "--kind", "box", "--radius", "1", "then", "tonemap", *metering),

@@ -16,6 +16,7 @@ from gpuops.params.dither import NOISES, Dither
 from gpuops.pixels.coding import Encoding, losses, pack
 
 from .choices import each
+from .conftest import in_blocks
 
 
 def light(codes: np.ndarray) -> np.ndarray:
@@ -111,8 +112,7 @@ def test_rows_have_the_noise_of_the_whole(clpix, tmp_path, monkeypatch, command,
     ):
         with monkeypatch.context() as patch:
             if rows:
-                patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-                patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
+                in_blocks(patch)
             run = clpix(command[0], path, *more, *command[1:], "-o", tmp_path / "out.png", *dither)
         assert run.code == 0, run.err
         found[name] = files.read(tmp_path / "out.png").pixels.astype(int)

@@ -32,7 +32,7 @@ from gpuops.tiles.legs import legs
 
 from . import test_deconvolve, test_filter
 from .choices import each
-from .conftest import Run
+from .conftest import Run, in_blocks
 from .reference.fourier import frequency_filter
 from .test_fft_by_rows import spied
 from .test_turned_by_rows import close, joined, light, saved
@@ -86,8 +86,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
         scratch = tmp_path / "scratch"
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
+            in_blocks(patch)
             patch.setattr("gpuops.fourier.products._ENOUGH", 1 << 13)
             if place == "scratch":
                 patch.setattr("gpuops.batch.memory_promise.of_machine", lambda: 0)

@@ -23,6 +23,7 @@ from gpuops.pixels.curves import LINEAR_CURVE
 from gpuops.pixels.primaries import NAMED
 
 from .choices import pairs, thinned
+from .conftest import in_blocks
 from .reference import colour as reference
 from .test_foreign_files import ULTRA_HDR
 from .test_formats import SCRIPT
@@ -534,8 +535,7 @@ def test_apples_own_kind_is_named(tmp_path) -> None:
 def test_by_rows(clpix, exr, tmp_path, monkeypatch) -> None:
     """The rows of a large result become one file in the end, the same."""
     assert clpix("blur", exr, "--sigma", 2, "--gain-map", "-o", tmp_path / "a.jpg").code == 0
-    monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1)
+    in_blocks(monkeypatch, 1)
     assert clpix("blur", exr, "--sigma", 2, "--gain-map", "-o", tmp_path / "b.jpg").code == 0
     a, b = (read(tmp_path / name, layer="hdr").pixels.astype(float) for name in ("a.jpg", "b.jpg"))
     assert np.abs(a - b).max() < 0.02 * a.max()

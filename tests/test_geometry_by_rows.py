@@ -31,9 +31,8 @@ from gpuops.plan import plan
 from gpuops.tiles import course, flow
 
 from . import tolerance
-from .choices import pairs, thinned
-from .conftest import Run
-from .test_resize import reference
+from .choices import thinned
+from .conftest import Run, in_blocks
 from .test_streaming import BY_ROWS, as_whole, blocks, by_rows, picture, write
 
 Array = npt.NDArray[Any]
@@ -45,6 +44,8 @@ RESIZES: list[ResizeParams] = [
     *(ResizeParams(scale=(2.3, 1.7), filter=filter) for filter in FILTERS),
     ResizeParams(scale=(0.2, 3.0)),
     ResizeParams(scale=(3.1, 0.1)),
+    *(ResizeParams(scale=(0.011, 0.013), filter=filter) for filter in FILTERS),
+    ResizeParams(scale=(1.9, 7.1)),
     ResizeParams((31, 7), fit="stretch"),
     ResizeParams((7, 53), fit="stretch"),
     ResizeParams((1, 1), fit="stretch"),
@@ -83,26 +84,6 @@ def test_any_blocks_give_the_bits_of_the_whole(planned, step) -> None:
     whole = as_whole(planned, Chain(step), x, alpha=alpha)
     for rows in (1, 7, 23, 53):
         np.testing.assert_array_equal(by_rows(planned, Chain(step), x, rows, alpha=alpha), whole)
-
-
-@pytest.mark.parametrize(
-    ("shape", "scale", "filter"),
-    thinned(
-        pairs(
-            [(127, 113), (1, 37), (41, 1), (1, 1), (301, 2)],
-            [(0.013, 0.011), (0.3, 0.77), (1.9, 7.1)],
-            FILTERS,
-        ),
-        4,
-        arguments=3,
-    ),
-)
-def test_sizes_against_matrices(planned, shape, scale, filter) -> None:
-    x, params = picture((2, *shape)), ResizeParams(scale=scale, filter=filter)
-    expected = reference(x.astype(float), 2, params)
-    found = by_rows(planned, Chain(params), x, max(1, shape[0] // 3))
-    assert found.shape == expected.shape
-    assert np.abs(found - expected).max() <= tolerance.RESIZE * max(1, np.abs(expected).max())
 
 
 def test_rows_that_are_not_needed_are_not_worked_on(gpu, monkeypatch) -> None:
@@ -193,60 +174,6 @@ def test_chains_by_rows(planned, data) -> None:
     np.testing.assert_allclose(found, whole, rtol=1e-4, atol=1e-4)
 
 
-@pytest.fixture
-def in_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Makes every picture one that goes by rows, in small blocks."""
-
-    def set_() -> None:
-        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
-        monkeypatch.setattr("gpuops.tiles.course._PER_HALO", 0.3)
-
-    return set_
-
-
-@pytest.mark.parametrize("suffix", thinned([".png", ".tif", ".exr", ".jpg"], 2))
-def test_what_is_written_on_the_way(clpix, tmp_path, in_blocks, suffix) -> None:
-    """Two files on the way, before and after a step that leaves rows out, are those of the whole."""
-    path = write(tmp_path / "in.exr", (67, 45, 3), "float16")
-
-    def run(way: str) -> tuple[Run, list[Array]]:
-        folder = tmp_path / way
-        folder.mkdir()
-        names = [folder / f"{name}{suffix}" for name in "abc"]
-        command = [
-            "blur", path, "--sigma", 2, "then", "write", names[0], "then", "crop", "--region", "3,20,30,40",
-        ]  # fmt: skip
-        command += [
-            "then",
-            "resize",
-            "--scale",
-            0.7,
-            "then",
-            "write",
-            names[1],
-            "then",
-            "tonemap",
-            "-o",
-            names[2],
-        ]
-        return clpix(*command), [files.read(name).pixels for name in names]
-
-    first, whole = run("whole")
-    in_blocks()
-    second, parts = run("parts")
-    assert first.code == second.code == 0
-    said = [
-        sorted(line.rpartition("/")[2] for line in run.err.splitlines())  # by the file that is written
-        for run in (first, second)
-    ]
-    assert said[0] == said[1]
-    for a, b in zip(whole, parts, strict=True):
-        assert a.shape == b.shape
-        exact = a.dtype.kind == "u" and suffix != ".jpg"
-        np.testing.assert_allclose(a.astype(float), b, atol=1 if exact else 2 if suffix == ".jpg" else 2e-3)
-
-
 def test_an_input_that_fits_may_have_a_result_that_does_not(clpix, tmp_path) -> None:
     """A result of 30 MB as floats, on a device that has 8 MB."""
     path = write(tmp_path / "a.png", (40, 50, 3), "uint8")
@@ -289,7 +216,7 @@ SPOILT: list[tuple[tuple[str, ...], int, tuple[slice, slice]]] = [
 @pytest.mark.parametrize(("command", "orientation", "place"), thinned(SPOILT, 4, arguments=3), ids=str)
 def test_only_values_that_the_result_takes_spoil_it(
     clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator,
-    in_blocks: Callable[[], None], command: tuple[str, ...], orientation: int, place: tuple[slice, slice],
+    command: tuple[str, ...], orientation: int, place: tuple[slice, slice],
 ) -> None:  # fmt: skip
     """Their number is the same as a whole and by rows: that of the part of the picture."""
     monkeypatch.chdir(tmp_path)
@@ -303,7 +230,7 @@ def test_only_values_that_the_result_takes_spoil_it(
     assert count > 10
     for rows in (False, True):
         if rows:
-            in_blocks()
+            in_blocks(monkeypatch, per_halo=0.3)
         run = clpix(command[0], "in.tif", *command[1:], "-o", "out.exr", "--overwrite")
         found = re.search(r"in\.tif: (\d+) values are NaN or infinite and spoil", run.err)
         assert run.code == 0 and found is not None and int(found[1]) == count, (rows, run.err)

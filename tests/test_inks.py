@@ -25,7 +25,7 @@ from gpuops.pixels.coding import on_device
 from gpuops.pixels.primaries import ColourError
 
 from .choices import pairs
-from .conftest import Run
+from .conftest import Run, in_blocks
 from .reference import colour as reference
 from .reference import little_cms as cms
 from .reference import tables
@@ -380,8 +380,7 @@ def test_results_are_srgb_of_the_files_depth(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     if by_rows:
-        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
-        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
+        in_blocks(monkeypatch)
         monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 2)
     inks, largest = drawn(dtype, 4 + alpha, (61, 67)), np.iinfo(dtype).max
     options: dict[str, Any] = {"extrasamples": ["unassalpha"]} if alpha else {}
@@ -572,8 +571,7 @@ def test_gray_at_the_tables_steps() -> None:
 @pytest.mark.parametrize("suffix", ["png", "tif", "jpg"])
 def test_gray_files(clpix, suffix, by_rows, tmp_path, monkeypatch) -> None:
     if by_rows:
-        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
-        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
+        in_blocks(monkeypatch)
     gray = np.arange(40 * 48, dtype=np.uint32).reshape(40, 48) * 255 // 1919
     path, out = tmp_path / f"in.{suffix}", tmp_path / "out.png"
     Image.fromarray(gray.astype(np.uint8)).save(

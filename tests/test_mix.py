@@ -14,6 +14,7 @@ from gpuops.files import operands
 from gpuops.ops.mix import MixParams, mix
 
 from .choices import pairs, thinned
+from .conftest import in_blocks
 from .tolerance import MIX
 
 IDENTITIES: list[MixParams] = []
@@ -130,8 +131,7 @@ def test_by_rows_it_is_the_same(clpix, rng, monkeypatch, tmp_path, channels, cha
     command = [names.get(word, word) for word in chain.split()]
     whole = clpix(*command, "-o", "whole.exr")
     with monkeypatch.context() as patch:
-        patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-        patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 11)
+        in_blocks(patch, 1 << 11)
         taken = mock.Mock(side_effect=operands.Rows.take, autospec=True)
         patch.setattr(operands.Rows, "take", lambda *given: taken(*given))
         by_rows = clpix(*command, "-o", "rows.exr")
@@ -145,8 +145,7 @@ def test_a_damaged_picture_by_rows(clpix, rng, monkeypatch, tmp_path) -> None:
     """Each input fails with its line, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpuops.files.operands._SMALL", 0)
-    monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 11)
+    in_blocks(monkeypatch, 1 << 11)
     light = np.cumsum(rng.random((400, 61, 3)), axis=0).astype(np.float32)
     for name in ("a.exr", "b.exr", "other.exr"):
         files.write(name, files.Picture(light, linear=True))

@@ -20,7 +20,7 @@ from gpuops.pixels.colour import SRGB
 from gpuops.pixels.primaries import ColourError
 
 from .choices import pairs, thinned
-from .conftest import Run
+from .conftest import Run, in_blocks
 from .reference import colour as reference
 from .reference import little_cms as cms
 from .reference import tables
@@ -144,8 +144,7 @@ def save(
 )  # fmt: skip
 def test_pictures_become_srgb(clpix, tmp_path, monkeypatch, options, dtype, alpha, by_rows) -> None:
     if by_rows:
-        monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
-        monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 4096)
+        in_blocks(monkeypatch)
     source, out = tmp_path / "in.tif", tmp_path / "out.png"
     stored = save(source, dtype, alpha=alpha)
     run = clpix("grade", source, "--exposure", 1, *options, "then", "grade", "--exposure", -1, "-o", out)

@@ -21,7 +21,7 @@ from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.exposure import Neighbours
 
 from .choices import thinned
-from .conftest import Run
+from .conftest import Run, in_blocks
 
 Clpix = Callable[..., Run]
 #: How many stops brighter than the first each frame is.
@@ -144,8 +144,7 @@ def test_by_rows_and_in_chains(clpix, frames, monkeypatch) -> None:
     assert clpix(*chain, "-o", "out/").code == 0
     as_whole = results("out")
     with monkeypatch.context() as patch:
-        patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_any: True)
-        patch.setattr("gpuops.tiles.course._ENOUGH", 4096)
+        in_blocks(patch)
         assert clpix(*chain, "-o", "rows/", "--overwrite").code == 0
     close(results("rows"), as_whole)
     assert clpix("blur", *frames, "--sigma", "1.5", "-o", "blurred/").code == 0

@@ -27,7 +27,7 @@ from gpuops.ops.flip import FlipParams
 from gpuops.ops.rotate import RotateParams
 
 from .choices import pairs, thinned
-from .conftest import Run
+from .conftest import Run, in_blocks
 from .test_fft_by_rows import spied
 from .test_operations import skip_without_package
 
@@ -72,9 +72,7 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
         scratch = tmp_path / "scratch"
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
-            patch.setattr("gpuops.tiles.course._PER_HALO", 0.3)
+            in_blocks(patch, per_halo=0.3)
             if place != "there":
                 patch.setattr("gpuops.batch.access.of_machine", lambda: 0)
             if place == "scratch":

@@ -1,15 +1,14 @@
-"""Blurs and convolutions of pictures that wrap around, by rows: the same as numpy's and scipy's, and as a whole."""
+"""Pictures that wrap around, by rows: what is beyond an end is the other one.
+
+That results are those of the whole, which are scipy's, is seen by tests/test_streaming.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from scipy import ndimage
 
 from gpuops import files
 from gpuops.files import Picture
@@ -17,107 +16,24 @@ from gpuops.image import Image, Part
 from gpuops.tiles import edges
 from gpuops.tiles.window import PIXELS, PLANES
 
-from .choices import thinned
-from .conftest import Run
-
-Array = npt.NDArray[Any]
-
-KERNEL = np.outer([1, 2, 0, 5], [3, 1, 1]).astype(np.float32)
-# Steps, and what scipy makes of a plane.
-WAYS: dict[tuple[str, ...], Callable[[Array], Array]] = {
-    ("blur", "--sigma", "2", "--truncate", "3"): lambda x: ndimage.gaussian_filter(
-        x, 2, mode="wrap", truncate=3
-    ),
-    ("blur", "--sigma", "9"): lambda x: ndimage.gaussian_filter(x, 9, mode="wrap", truncate=8),
-    ("blur", "--sigma-x", "2", "--sigma-y", "70"): lambda x: ndimage.gaussian_filter(
-        x, (70, 2), mode="wrap", truncate=8
-    ),
-    ("blur", "--sigma-x", "30", "--sigma-y", "1"): lambda x: ndimage.gaussian_filter(
-        x, (1, 30), mode="wrap", truncate=8
-    ),
-    ("blur", "--kind", "box", "--radius", "12"): lambda x: ndimage.uniform_filter(x, 25, mode="wrap"),
-    ("blur", "--kind", "median", "--radius", "2"): lambda x: ndimage.median_filter(x, 5, mode="wrap"),
-    ("blur", "--kind", "motion", "--length", "7", "--angle", "90"): lambda x: ndimage.uniform_filter1d(
-        x, 7, axis=0, mode="wrap"
-    ),
-    ("convolve", "--kernel", "k.exr"): lambda x: ndimage.convolve(x, KERNEL / KERNEL.sum(), mode="wrap"),
-}
-# The values that differ: codes, and shares of the largest value. A coarse grid is within 5e-5 of a Gaussian's peak.
-TOLERANCE = {"uint8": 1.0, "uint16": 12.0, "float16": 1e-3, "float32": 2e-4}
+from .conftest import in_blocks
 
 
-@pytest.fixture
-def by_rows(clpix: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
-    """Runs a command by rows, in small blocks, and makes sure that it is done so."""
-
-    def run(*command: object, times: int = 1) -> Run:
-        found: list[edges.Edges] = []
-        with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
-            patch.setattr("gpuops.tiles.course._PER_HALO", 0.3)
-            known = edges.Edges.known
-            patch.setattr(
-                edges.Edges, "known", lambda self, *given: found.append(self) or known(self, *given)
-            )
-            done = clpix(*command)
-        assert done.code == 0, done.err
-        assert len(found) == times
-        return done
-
-    return run
-
-
-def samples(shape: tuple[int, int, int], dtype: str) -> Array:
-    """All codes, or light."""
-    rng = np.random.default_rng(sum(shape))
-    if np.dtype(dtype).kind == "u":
-        return rng.integers(0, np.iinfo(dtype).max + 1, shape).astype(dtype)
-    return rng.gamma(0.5, 1, shape).astype(dtype)
-
-
-def saved(path: Path, pixels: Array) -> Path:
-    light = pixels.dtype.kind == "f"
-    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=light), overwrite=True)
-    return path
-
-
-FILES = [
-    ("png", "uint8", (101, 29, 3)), ("tif", "float32", (1, 17, 1)), ("exr", "float16", (41, 23, 3)),
-    ("png", "uint16", (37, 40, 3)), ("exr", "float32", (67, 29, 1)), ("tif", "uint8", (53, 31, 1)),
-    ("tif", "float32", (5, 33, 3)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("way", "file"),
-    thinned([(way, FILES[(k + n) % 7]) for n, way in enumerate(WAYS) for k in (0, 3)], 4, arguments=2),
-    ids=str,
-)
-def test_is_scipys(by_rows, tmp_path, monkeypatch, way, file) -> None:
-    """In double precision; also of pictures that are lower than what a pixel depends on, several times."""
-    monkeypatch.chdir(tmp_path)
-    files.write("k.exr", Picture(KERNEL[..., None], linear=True))
-    suffix, dtype, shape = file
-    pixels = samples(shape, dtype)
-    path, out = saved(tmp_path / f"a.{suffix}", pixels), f"out.{suffix}"
-    by_rows(way[0], path, *way[1:], "--border", "wrap", "--space", "encoded", "-o", out)
-    found = files.read(out).pixels
-    expected = np.stack([WAYS[way](plane) for plane in np.moveaxis(pixels.astype(float), 2, 0)], 2)
-    assert found.shape == shape and found.dtype == dtype
-    unit = 1.0 if found.dtype.kind == "u" else expected.max()
-    assert np.abs(found - expected).max() <= TOLERANCE[dtype] * unit
-
-
-def test_what_is_not_finite_goes_around(clpix, by_rows, tmp_path, monkeypatch) -> None:
+def test_what_is_not_finite_goes_around(clpix, tmp_path, monkeypatch, rng) -> None:
     """It has an effect beyond the other edge, and is counted once."""
     monkeypatch.chdir(tmp_path)
-    pixels = samples((60, 21, 3), "float32")
+    pixels = rng.random((60, 21, 3), np.float32)
     pixels[1, 3, 0], pixels[58, 15, 2] = np.nan, np.inf
-    saved(Path("a.exr"), pixels)
+    files.write("a.exr", Picture(pixels, linear=True))
     command = "blur", "a.exr", "--sigma", "2", "--border", "wrap", "-o"
-    whole, rows = clpix(*command, "whole.exr"), by_rows(*command, "rows.exr")
-    assert whole.code == 0 and rows.err == whole.err and rows.err.count("2 values are NaN or infinite") == 1
+    whole = clpix(*command, "whole.exr")
+    in_blocks(monkeypatch, per_halo=0.3)
+    rows = clpix(*command, "rows.exr")
+    assert (
+        whole.code == rows.code == 0
+        and rows.err == whole.err
+        and rows.err.count("2 values are NaN or infinite") == 1
+    )
     found = [files.read(name).pixels for name in ("whole.exr", "rows.exr")]
     np.testing.assert_array_equal(*found)
     assert np.isnan(found[1][-1, 3, 0]) and not np.isfinite(found[1][0, 15, 2])
