@@ -1,7 +1,5 @@
 """Fixtures shared by all tests. Everything is seeded; the device is the one clpix would choose (CLPIX_DEVICE)."""
 
-from __future__ import annotations
-
 import os
 import signal
 import warnings

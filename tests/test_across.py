@@ -1,7 +1,5 @@
 """Devices beside each other: every operation's cases on all OpenCL devices here, and what tells them apart."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -9,7 +7,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import files
@@ -82,7 +79,7 @@ def test_every_operation_gives_the_same_on_every_device(gpu, tmp_path) -> None:
     assert not apart, "\n".join(apart)
 
 
-def save(path: Path, pixels: npt.NDArray[np.generic]) -> str:
+def save(path: Path, pixels: np.ndarray) -> str:
     files.write(path, Picture(pixels))
     return str(path)
 

@@ -1,8 +1,6 @@
 """Batches: what threads read ahead and write behind is what single commands give, in their order; lists, folders,
 journals and shards."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

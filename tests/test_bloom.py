@@ -1,7 +1,5 @@
 """Bloom against its definition in numpy float64."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

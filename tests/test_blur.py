@@ -1,7 +1,5 @@
 """Separable blurs against scipy.ndimage."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.ndimage

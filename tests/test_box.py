@@ -1,7 +1,5 @@
 """Means over boxes against scipy.ndimage.uniform_filter in double precision."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.ndimage

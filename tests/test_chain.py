@@ -1,7 +1,5 @@
 """Chains as values, their recipes, and what they give, against the operations one by one."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Where two pictures differ: every pixel that does is found, and figures are the same as of whole pictures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The behaviour that all commands share: help, names of outputs, exit codes, one line for an error, nothing lost or
 half written."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

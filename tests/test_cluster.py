@@ -1,7 +1,5 @@
 """Batches on a cluster: what workers make is what one process makes, and no death loses a result."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Tests of ``clpix bench``."""
 
-from __future__ import annotations
-
 import json
 from statistics import median
 

@@ -1,7 +1,5 @@
 """clpix bench dwt: the rows, and what they are measured with. No times."""
 
-from __future__ import annotations
-
 import json
 import re
 from statistics import median

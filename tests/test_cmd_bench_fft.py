@@ -1,7 +1,5 @@
 """clpix bench fft: the documents' formulas by their own figures, the rows, and the chart. No times."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """clpix bench blur, bloom and tonemap: the rows, and what they are measured with. No times."""
 
-from __future__ import annotations
-
 import json
 from statistics import median
 

@@ -1,7 +1,5 @@
 """Tests of ``clpix bloom``."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

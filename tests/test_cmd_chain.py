@@ -1,10 +1,7 @@
 """Chains and recipes on the command line: files in, files out, stderr and exit codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +25,7 @@ def scene(rng, tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def pixels(path: Path) -> np.ndarray[Any, Any]:
+def pixels(path: Path) -> np.ndarray:
     return files.read(path).pixels
 
 

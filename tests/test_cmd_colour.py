@@ -1,7 +1,5 @@
 """Colour spaces through the commands: what is written and how it is labelled, what is read, what is compared."""
 
-from __future__ import annotations
-
 import json
 import struct
 import zlib
@@ -53,7 +51,7 @@ def ap1(tmp_path, rng) -> Path:
     return tmp_path / "ap1.exr"
 
 
-def light_of(clpix: Clpix, path: Path, *options: object) -> np.ndarray[Any, Any]:
+def light_of(clpix: Clpix, path: Path, *options: object) -> np.ndarray:
     """The light that commands take a file for: float EXR of the picture, blurred by nothing."""
     out = path.parent / "light.exr"
     run = clpix("blur", path, "--sigma", 0, "-o", out, "--dtype", "float", "--overwrite", *options)

@@ -1,12 +1,9 @@
 """clpix compare: figures on stdout, the verdict as exit code, a picture of the difference."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from skimage import metrics
 
@@ -16,16 +13,14 @@ from gpuops.files import Picture
 from .reference.colour import srgb_light
 from .tolerance import COMPARE, DOUBLE
 
-Pixels = npt.NDArray[np.generic]
 
-
-def save(path: Path, pixels: Pixels, linear: bool = False) -> Path:
+def save(path: Path, pixels: np.ndarray, linear: bool = False) -> Path:
     files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
     return path
 
 
 @pytest.fixture
-def pixels(rng) -> npt.NDArray[np.uint8]:
+def pixels(rng) -> np.ndarray:
     return rng.integers(0, 256, (24, 40, 3), np.uint8)
 
 

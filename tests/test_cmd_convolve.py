@@ -1,7 +1,5 @@
 """Tests of ``clpix convolve``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

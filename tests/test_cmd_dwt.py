@@ -1,14 +1,11 @@
 """clpix dwt and idwt: pixels come back exactly, pictures look right, bad files are one clear line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import pywt
 
@@ -18,8 +15,6 @@ from gpuops.files import Picture
 from .choices import each
 from .conftest import Run
 from .tolerance import DWT, SHRINK
-
-Pixels = npt.NDArray[Any]
 
 # (height, width, channels, depth): single pixels and lines, primes, with and without alpha, and more than one tile.
 PICTURES = [
@@ -44,12 +39,12 @@ WAYS = [
 ]
 
 
-def save(path: Path, pixels: Pixels, *, linear: bool = False) -> Path:
+def save(path: Path, pixels: np.ndarray, *, linear: bool = False) -> Path:
     files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
     return path
 
 
-def random_pixels(rng: np.random.Generator, height: int, width: int, channels: int, dtype: str) -> Pixels:
+def random_pixels(rng: np.random.Generator, height: int, width: int, channels: int, dtype: str) -> np.ndarray:
     return rng.integers(0, np.iinfo(dtype).max + 1, (height, width, channels)).astype(dtype)
 
 
@@ -284,7 +279,7 @@ def test_picture_of_the_pyramid(clpix, source, tmp_path) -> None:
 
 
 @pytest.fixture
-def noisy(rng, tmp_path) -> tuple[Path, Pixels]:
+def noisy(rng, tmp_path) -> tuple[Path, np.ndarray]:
     """A gray picture of 16 bits with noise, and what it is without."""
     y, x = np.mgrid[:96, :128] / 96
     clean = 0.5 + 0.3 * np.sin(4 * x + 2 * y) * (x > 0.5)
@@ -292,7 +287,7 @@ def noisy(rng, tmp_path) -> tuple[Path, Pixels]:
     return save(tmp_path / "noisy.png", np.rint(values * 65535).astype(np.uint16)[:, :, None]), clean
 
 
-def error(path: Path, clean: Pixels) -> float:
+def error(path: Path, clean: np.ndarray) -> float:
     return float(np.sqrt(np.mean((files.read(path).pixels[:, :, 0] / 65535 - clean) ** 2)))
 
 
@@ -443,18 +438,18 @@ def test_pictures_that_cannot_be_transformed(clpix, tmp_path) -> None:
     assert not (tmp_path / "c.npz").exists()
 
 
-def without(name: str) -> Callable[[dict[str, Pixels], dict[str, Any]], None]:
+def without(name: str) -> Callable[[dict[str, np.ndarray], dict[str, Any]], None]:
     return lambda arrays, attributes: (arrays if name in arrays else attributes).pop(name)
 
 
-def put(name: str, value: Any) -> Callable[[dict[str, Pixels], dict[str, Any]], None]:
-    def change(arrays: dict[str, Pixels], attributes: dict[str, Any]) -> None:
+def put(name: str, value: Any) -> Callable[[dict[str, np.ndarray], dict[str, Any]], None]:
+    def change(arrays: dict[str, np.ndarray], attributes: dict[str, Any]) -> None:
         (arrays if isinstance(value, np.ndarray) else attributes)[name] = value
 
     return change
 
 
-def spoil(arrays: dict[str, Pixels], attributes: dict[str, Any]) -> None:
+def spoil(arrays: dict[str, np.ndarray], attributes: dict[str, Any]) -> None:
     arrays["cV1"][1, 2, 3] = np.nan
 
 

@@ -1,7 +1,5 @@
 """clpix fft and clpix ifft: every pixel comes back, and what cannot is said."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """clpix info: what files are, without a device; and the statistics of their values, against numpy."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
@@ -12,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from PIL import ImageCms
 
@@ -25,12 +22,11 @@ from .reference.colour import parametric, rgb_profile, srgb_light
 from .tolerance import ROUNDINGS
 
 Program = Callable[..., Run]
-Pixels = npt.NDArray[Any]
 ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 REC709 = np.float32([0.2126, 0.7152, 0.0722]).astype(float)
 
 
-def save(path: Path, pixels: Pixels, **attributes: Any) -> Path:
+def save(path: Path, pixels: np.ndarray, **attributes: Any) -> Path:
     attributes = {"alpha": pixels.shape[2] in (2, 4), "linear": pixels.dtype.kind == "f"} | attributes
     files.write(path, Picture(pixels, **attributes))
     return path
@@ -53,13 +49,13 @@ def of(clpix: Program, *args: object) -> dict[str, Any]:
     return result
 
 
-def light(codes: Pixels) -> npt.NDArray[np.float64]:
+def light(codes: np.ndarray) -> np.ndarray:
     """IEC 61966-2-1."""
     v = codes / np.iinfo(codes.dtype).max
     return srgb_light(v)
 
 
-def check(got: dict[str, Any], values: Pixels) -> None:
+def check(got: dict[str, Any], values: np.ndarray) -> None:
     """Statistics against numpy's of the same values."""
     values = np.asarray(values, float).ravel()
     finite = values[np.isfinite(values)]
@@ -93,7 +89,7 @@ def check(got: dict[str, Any], values: Pixels) -> None:
 
 
 @pytest.fixture
-def photo(rng) -> npt.NDArray[np.float32]:
+def photo(rng) -> np.ndarray:
     """Light over many stops."""
     return np.exp2(rng.normal(-2, 3, (97, 131, 3))).astype(np.float32)
 

@@ -1,13 +1,10 @@
 """clpix regress on the command line: folders, suites, accepting, audits; verdicts as exit codes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import files
@@ -15,10 +12,8 @@ from gpuops.files import Picture
 
 from .choices import needs
 
-Pixels = npt.NDArray[np.generic]
 
-
-def save(path: Path, pixels: Pixels, linear: bool = False) -> Path:
+def save(path: Path, pixels: np.ndarray, linear: bool = False) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
@@ -35,7 +30,7 @@ def here(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def pixels(rng) -> npt.NDArray[np.uint8]:
+def pixels(rng) -> np.ndarray:
     return rng.integers(40, 200, (24, 40, 3), np.uint8)
 
 

@@ -1,7 +1,5 @@
 """Colour spaces of files: ICC profiles, PNG's chunks, chromaticities, beside formulas and Little CMS."""
 
-from __future__ import annotations
-
 import io
 import struct
 import warnings

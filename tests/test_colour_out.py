@@ -1,9 +1,6 @@
 """--colour: the colour space of outputs, its values, its label, and what it goes with."""
 
-from __future__ import annotations
-
 import io
-from typing import Any
 
 import numpy as np
 import pytest
@@ -232,7 +229,7 @@ def test_exr_of_a_space(clpix, tmp_path, rng) -> None:
         assert np.abs(files.read(back).pixels - values).max() < 2e-5
 
 
-def _p3(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _p3(values: np.ndarray) -> np.ndarray:
     """8-bit sRGB as 8-bit Display P3."""
     expected = reference.output(reference.srgb_light(values / 255), "display-p3")
     return np.asarray(np.rint(255 * np.clip(expected, 0, 1)))

@@ -1,7 +1,5 @@
 """Command lines that cannot be meant: every command, every option, one line that names the right thing."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from itertools import product

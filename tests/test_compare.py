@@ -1,11 +1,8 @@
 """Comparison against scikit-image in float64."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from skimage import metrics
 
@@ -38,9 +35,7 @@ SHAPES = [
 ]
 
 
-def noisy(
-    rng: np.random.Generator, shape: tuple[int, ...]
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+def noisy(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     a = rng.random(shape, np.float32)
     return a, (a + rng.normal(0, 0.05, shape)).astype(np.float32)
 

@@ -1,7 +1,5 @@
 """Completion, as bash, zsh and fish do it by the scripts that the documentation installs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,12 +1,9 @@
 """Contact sheets and tone curves, against tone mapping itself and a reference in numpy."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError
@@ -28,22 +25,20 @@ from .reference.lut import reduced
 from .tolerance import CONTACT_SHEET as TOLERANCE
 from .tolerance import TONEMAP
 
-Array = npt.NDArray[Any]
 
-
-def scene(shape: tuple[int, ...], seed: int = 1) -> Array:
+def scene(shape: tuple[int, ...], seed: int = 1) -> np.ndarray:
     """Planar light over many stops."""
     return np.exp2(np.random.default_rng(seed).normal(-1, 3, shape)).astype(np.float32)
 
 
-def sheet_of(gpu: Gpu, image: Image, params: TonemapParams | None = None, **options: Any) -> Array:
+def sheet_of(gpu: Gpu, image: Image, params: TonemapParams | None = None, **options: Any) -> np.ndarray:
     orientation = options.pop("orientation", 1)
     return contact_sheet.contact_sheet(
         gpu, image, params or TonemapParams(), ContactSheetParams(**options), orientation=orientation
     )
 
 
-def tiles_of(sheet: Array, rows: int, columns: int, height: int, width: int) -> list[list[Array]]:
+def tiles_of(sheet: np.ndarray, rows: int, columns: int, height: int, width: int) -> list[list[np.ndarray]]:
     """The tiles of a sheet: cells are alike, and each tile is in the corner of its own."""
     down, across = (sheet.shape[0] - GAP) / rows, (sheet.shape[1] - GAP) / columns
     assert down == int(down) and across == int(across)
@@ -90,7 +85,7 @@ def test_tiles_are_results_made_smaller(gpu, shape, alpha, tile_width) -> None:
                 assert (tile[: height // 2 - 1] == GREY_CODE).all()
 
 
-def luminance(colours: Array) -> Array:
+def luminance(colours: np.ndarray) -> np.ndarray:
     c = colours.astype(np.float64)
     return c[0] if len(c) == 1 else tonemap_reference.luminance(c)
 

@@ -1,7 +1,5 @@
 """Convolution against scipy and numpy in float64."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rectangles against numpy's slices, and files whose values come out bit for bit."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

@@ -1,13 +1,10 @@
 """ΔE 76, CIEDE2000 and ΔE ITP against their formulas in float64, published pairs of colours, and scikit-image."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from skimage import color
 
@@ -18,15 +15,15 @@ from .choices import each
 from .reference import metrics_delta_e as reference
 from .tolerance import DELTA_E as TOLERANCE
 
-Array = npt.NDArray[Any]
-
 SHAPES = [(1, 1), (1, 7), (5, 1), (17, 31), (8, 64), (101, 97)]
 
 # Sharma, Wu and Dalal (2005), table 1: L, a, b of two colours and their CIEDE2000.
 SHARMA = np.loadtxt(Path(__file__).parent / "data" / "ciede2000.csv", delimiter=",")
 
 
-def light(rng: np.random.Generator, shape: tuple[int, ...], noise: float = 0.05) -> tuple[Array, Array]:
+def light(
+    rng: np.random.Generator, shape: tuple[int, ...], noise: float = 0.05
+) -> tuple[np.ndarray, np.ndarray]:
     """Two pictures that differ, with dark, bright and negative light in them."""
     a = rng.gamma(0.4, 0.5, shape) - 0.01
     b = a * rng.normal(1, noise, shape)
@@ -34,7 +31,7 @@ def light(rng: np.random.Generator, shape: tuple[int, ...], noise: float = 0.05)
 
 
 @notes.silence()
-def check(gpu: Gpu, a: Array, b: Array, method: str, **options: Any) -> None:
+def check(gpu: Gpu, a: np.ndarray, b: np.ndarray, method: str, **options: Any) -> None:
     """Asserts that all figures and the map are those of the reference."""
     expected = reference.of_light(method, a, b, **options)
     threshold = float(np.median(expected)) + 1e-3  # no pixel is within the tolerance of it, as a rule
@@ -50,7 +47,7 @@ def check(gpu: Gpu, a: Array, b: Array, method: str, **options: Any) -> None:
     assert delta_e(gpu, a, b, method=method, threshold=threshold, **options) == figures
 
 
-def check_coordinates(gpu: Gpu, a: Array, b: Array, method: str) -> None:
+def check_coordinates(gpu: Gpu, a: np.ndarray, b: np.ndarray, method: str) -> None:
     """Asserts that the differences of coordinates are those of the reference."""
     expected = reference.delta(method, a.astype(np.float64), b.astype(np.float64))
     figures, differences = delta_e(gpu, a, b, method=method, coordinates=True, full=True)

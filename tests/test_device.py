@@ -1,7 +1,5 @@
 """Devices: what is found, what is trusted, what is remembered, what is chosen."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

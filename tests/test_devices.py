@@ -1,7 +1,5 @@
 """Batches on several devices: what they give is what one device gives, and no death of a process loses a result."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle
@@ -343,7 +341,7 @@ class Simulated:
         return [*able, "work"] if self._jobs else able
 
     @staticmethod
-    def ready(workers: Iterable[Simulated], timeout: float | None = None) -> list[Simulated]:
+    def ready(workers: Iterable["Simulated"], timeout: float | None = None) -> list["Simulated"]:
         able = [worker for worker in workers if worker._can()]
         assert able or timeout == 0, "all wait for each other"
         return [worker for worker in able if next(Simulated.nature) % 2] or able[: timeout != 0]

@@ -1,7 +1,5 @@
 """--dither: noise before integers are rounded; its mean, variance and spectrum, and what it leaves alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

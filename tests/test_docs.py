@@ -1,7 +1,5 @@
 """The docs are true: names of the library, examples, options, and tables of what was measured."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

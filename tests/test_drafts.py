@@ -1,7 +1,5 @@
 """Temporary files: nothing stays of a process that was killed, and nothing is taken from one that lives."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """The wavelet transform against PyWavelets, against plain numpy, and against itself."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from itertools import cycle, pairwise

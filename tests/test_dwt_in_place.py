@@ -1,7 +1,5 @@
 """The transform in its own memory: against Laan's out of place, and the permutation and the memory by themselves."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

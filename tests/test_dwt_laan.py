@@ -1,7 +1,5 @@
 """Van der Laan's method on devices of all kinds, beside PyWavelets; its launches, its memory and the bytes it moves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

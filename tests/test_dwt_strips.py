@@ -1,7 +1,5 @@
 """The transform in place by strips: how much is put aside, and among how many groups images of any size are shared."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import prod
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Levels of the wavelet transform by tiles, as GPUs take small ones, beside the ways of large levels and of CPUs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Two levels of the wavelet transform in one pass, as GPUs take those of large images, beside two."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers at the ends of float32 and of halves, through operations on pictures, against numpy's and scipy's float64."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 

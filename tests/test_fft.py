@@ -1,7 +1,5 @@
 """Fourier transforms against scipy.fft in double precision."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

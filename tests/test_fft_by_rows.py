@@ -1,7 +1,5 @@
 """clpix fft and ifft of what neither the device nor memory has room for: as the whole, and as numpy in double."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess
@@ -12,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -28,18 +25,17 @@ from .choices import each
 from .reference.fourier import error
 from .tolerance import FFT as TOLERANCE
 
-Array = npt.NDArray[Any]
 # A device of so little memory does no picture of the size below as a whole.
 LITTLE = ("--device-memory", "256K")
 SIZE = 200, 300
 
 
-def write(path: Path, pixels: Array, **more: Any) -> Path:
+def write(path: Path, pixels: np.ndarray, **more: Any) -> Path:
     files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), **more))
     return path
 
 
-def noise(shape: tuple[int, ...], dtype: str = "uint8") -> Array:
+def noise(shape: tuple[int, ...], dtype: str = "uint8") -> np.ndarray:
     rng = np.random.default_rng(11)
     if dtype.startswith("float"):
         return (rng.random(shape) * 4).astype(dtype)

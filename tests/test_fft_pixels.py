@@ -1,7 +1,5 @@
 """Transforms that read and write pixels, real numbers alone, or halves, against numpy in double precision."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading and writing: every trap of the formats, every way a file can be bad, and nothing left behind."""
 
-from __future__ import annotations
-
 import io
 import os
 import struct

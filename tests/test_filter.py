@@ -1,9 +1,6 @@
 """Filters of frequencies against numpy in double, and against clpix fft and clpix ifft."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +15,10 @@ from .reference.fourier import frequency_filter
 from .reference.images import on
 from .tolerance import FILTER as TOLERANCE
 
-Array = np.ndarray[Any, Any]
 IDENTITIES: list[FilterParams] = []
 
 
-def reference(planes: Array, colours: int, params: FilterParams) -> Array:
+def reference(planes: np.ndarray, colours: int, params: FilterParams) -> np.ndarray:
     """The filter as a product of whole complex spectra, of the image and its mirror images where it is mirrored."""
     filter_of = params.filter()
     assert filter_of is not None
@@ -40,12 +36,12 @@ def reference(planes: Array, colours: int, params: FilterParams) -> Array:
     return found
 
 
-def masked(x: Array, mask: Array) -> Array:
+def masked(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """The real part of the filtered picture, by numpy."""
     return np.fft.ifft2(np.fft.fft2(x) * np.fft.ifftshift(mask)).real
 
 
-def mask_file(path: Path, mask: Array) -> FileOperand:
+def mask_file(path: Path, mask: np.ndarray) -> FileOperand:
     files.write(path, files.Picture(mask.astype(np.float32)[..., None], linear=True))
     return FileOperand.of(path)
 

@@ -4,8 +4,6 @@ References are numpy's transforms of the arrays in double, skimage's Wiener filt
 pictures.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable
@@ -13,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, files
@@ -37,8 +34,6 @@ from .reference.fourier import frequency_filter
 from .test_fft_by_rows import spied
 from .test_turned_by_rows import close, joined, light, saved
 from .tolerance import DECONVOLVE, FILTER
-
-Array = npt.NDArray[Any]
 
 # Filters as commands and as parameters. Those of prime widths are in the sizes below.
 FILTERS: list[tuple[tuple[str, ...], Params]] = [
@@ -108,7 +103,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
     return run
 
 
-def definition(x: Array, colours: int, params: Params) -> Array:
+def definition(x: np.ndarray, colours: int, params: Params) -> np.ndarray:
     """What a filter makes of planes in double."""
     module: Any = test_filter if isinstance(params, FilterParams) else test_deconvolve
     return np.asarray(module.reference(x, colours, params))
@@ -124,7 +119,7 @@ def said(run: Run) -> list[str]:
                   for line in run.err.splitlines())  # fmt: skip
 
 
-def by_axes(gpu: Gpu, x: Array, params: Params, rows: int, columns: int) -> Array:
+def by_axes(gpu: Gpu, x: np.ndarray, params: Params, rows: int, columns: int) -> np.ndarray:
     """The filter of planes without alpha, so many rows and columns at a time."""
     planes, height, width = shape = (x.shape[0], x.shape[1], x.shape[2])
     spectral = operation_of(params).spectral(gpu, shape, params)

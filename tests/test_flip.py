@@ -1,7 +1,5 @@
 """Mirrored images against numpy's, and files whose values come out bit for bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import PIL.Image
 

@@ -1,11 +1,8 @@
 """FLIP against its formulas in float64, published anchors, and the authors' and OpenImageIO's programs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-import numpy.typing as npt
 import OpenImageIO as oiio
 import pytest
 
@@ -16,8 +13,6 @@ from gpuops.metrics.heat import heat
 from .reference import flip as reference
 from .reference.colour import srgb_light
 from .tolerance import FLIP as TOLERANCE
-
-Array = npt.NDArray[np.float32]
 
 # One pixel; less than a vector; primes; tiles of 32 and 64 pixels ± 1; several tiles.
 SIZES = [(1, 1), (1, 7), (9, 1), (31, 67), (65, 33), (97, 131)]
@@ -31,28 +26,28 @@ NOT_FINITE = [
 ]
 
 
-def pair() -> tuple[Array, Array]:
+def pair() -> tuple[np.ndarray, np.ndarray]:
     """The formula pair as light of 8-bit pictures."""
     first, second = (srgb_light(np.round(v * 255) / 255) for v in reference.formula_pair())
     return first.astype(np.float32), second.astype(np.float32)
 
 
-def bright_pair() -> tuple[Array, Array]:
+def bright_pair() -> tuple[np.ndarray, np.ndarray]:
     """The formula pair as HDR light."""
     first, second = (20 * v**3 for v in reference.formula_pair())
     return first.astype(np.float32), second.astype(np.float32)
 
 
-def noisy(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Array, Array]:
+def noisy(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     a = rng.random(shape, np.float32)
     return a, (a + rng.normal(0, 0.1, shape)).astype(np.float32)
 
 
-def flat(*colour: float) -> Array:
+def flat(*colour: float) -> np.ndarray:
     return np.broadcast_to(np.float32(colour)[:, None, None], (3, 64, 64)).copy()
 
 
-def interleaved(planes: Array) -> Array:
+def interleaved(planes: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(planes.transpose(1, 2, 0))
 
 

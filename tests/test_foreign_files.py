@@ -1,7 +1,5 @@
 """DPX, Radiance, EXR, PNG and JPEG files as other programs write them, against the values that were put into them."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import struct

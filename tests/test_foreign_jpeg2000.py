@@ -4,8 +4,6 @@ The streams in tests/data are of synthetic pictures: ht-… by OpenJPH 0.26 (qua
 OpenJPEG 2.5 (opj_compress -F 16,16,3,8,u@1x1:2x2:2x2 of the constants 120, 90, 160; and of 17 pixels).
 """
 
-from __future__ import annotations
-
 import io
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """TIFF files as other programs write them, against the values that were put into them."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests what survives in each file format: docs/formats.md says what its script finds, and sizes are any."""
 
-from __future__ import annotations
-
 import runpy
 from itertools import zip_longest
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Frames of animations and pages of TIFF, each to a file of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import imagecodecs

@@ -1,7 +1,5 @@
 """JPEG with a gain map: light beside the formulas of ISO 21496-1 and Ultra HDR in double precision."""
 
-from __future__ import annotations
-
 import io
 import struct
 import xml.etree.ElementTree as ElementTree
@@ -28,8 +26,6 @@ from .reference import colour as reference
 from .test_foreign_files import ULTRA_HDR
 from .test_formats import SCRIPT
 
-Values = np.ndarray[Any, Any]
-
 LIGHT = Storage(gain_map=True)
 EXIF, XMP = SCRIPT["EXIF"], SCRIPT["XMP"]
 GAMUTS = ("Rec. 709", "Display P3", "Rec. 2020")
@@ -45,11 +41,11 @@ MEDIAN, MOST = 0.02, 0.06
 class Description(NamedTuple):
     """What a gain map is to be applied with: numbers of each channel, and whether in the picture's own primaries."""
 
-    least: Values
-    most: Values
-    gamma: Values
-    own: Values
-    other: Values
+    least: np.ndarray
+    most: np.ndarray
+    gamma: np.ndarray
+    own: np.ndarray
+    other: np.ndarray
     in_own: bool = True
 
 
@@ -74,7 +70,7 @@ def described_by_xmp(packet: bytes) -> Description:
     )
 
 
-def stored(data: bytes) -> Values:
+def stored(data: bytes) -> np.ndarray:
     """The samples of a JPEG as fractions, colours from its brightness and colour differences without rounding."""
     with Image.open(io.BytesIO(data)) as image:
         if image.mode == "L":
@@ -106,7 +102,7 @@ def halves(data: bytes) -> tuple[bytes, bytes]:
     return data[:start], data[start:]
 
 
-def applied(data: bytes) -> tuple[Values, str]:
+def applied(data: bytes) -> tuple[np.ndarray, str]:
     """The light of a file, and its primaries: (base + own) · 2^(least + (most − least) g^(1/gamma)) − other."""
     first, second = halves(data)
     with Image.open(io.BytesIO(second)) as image:
@@ -128,7 +124,7 @@ def applied(data: bytes) -> tuple[Values, str]:
     return np.clip(light @ turn.T if how.in_own else light, 0, 10000 / 203), to
 
 
-def scene(height: int = 48, width: int = 64) -> Values:
+def scene(height: int = 48, width: int = 64) -> np.ndarray:
     """Smooth light of 0.03 to 40, (height, width, 3), of colours within all primaries."""
     y, x = np.mgrid[0:height, 0:width] / max(height, width)
     brightness = 2 ** (10 * x - 5 + np.sin(7 * y))
@@ -141,7 +137,7 @@ def light_of(name: str) -> Any:
     return None if name == "Rec. 709" else of_primaries(NAMED[name], LINEAR_CURVE)
 
 
-def picture(values: Values, primaries: str = "Rec. 709", **metadata: Any) -> Picture:
+def picture(values: np.ndarray, primaries: str = "Rec. 709", **metadata: Any) -> Picture:
     return Picture(
         values.astype(np.float16), linear=True, metadata=Metadata(colour=light_of(primaries), **metadata)
     )
@@ -164,7 +160,7 @@ def joined(base: bytes, gains: bytes, announced: bytes, description: bytes) -> b
     return base[:2] + announced + segment(0xE2, b"MPF\0" + index) + base[2:] + second
 
 
-def jpeg(pixels: Values, **options: Any) -> bytes:
+def jpeg(pixels: np.ndarray, **options: Any) -> bytes:
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, "JPEG", quality=95, subsampling=0, **options)
     return stream.getvalue()

@@ -3,15 +3,11 @@
 References are arrays that are cut and mirrored, and matrices of weights in double precision.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import PIL.Image
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -34,8 +30,6 @@ from . import tolerance
 from .choices import thinned
 from .conftest import Run, in_blocks
 from .test_streaming import BY_ROWS, as_whole, blocks, by_rows, picture, write
-
-Array = npt.NDArray[Any]
 
 FILTERS = ("lanczos3", "mitchell", "catmull-rom", "area", "nearest")
 # Sizes up and down by numbers that are not whole, one axis alone, tiny results, and parts of what is left and right.
@@ -66,7 +60,7 @@ CROPS: list[CropParams] = [
 FLIP = FlipParams("horizontal")
 
 
-def with_alpha(shape: tuple[int, int, int]) -> Array:
+def with_alpha(shape: tuple[int, int, int]) -> np.ndarray:
     x = picture(shape)
     if shape[0] in (2, 4):
         x[-1] = np.clip(x[-1] / 2, 0, 1)
@@ -90,7 +84,7 @@ def test_rows_that_are_not_needed_are_not_worked_on(gpu, monkeypatch) -> None:
     """A crop asks the steps before it for its rows and their neighbours, and for none below those."""
     taken = []
 
-    def counted(x: Array) -> Iterator[Image]:
+    def counted(x: np.ndarray) -> Iterator[Image]:
         for block in blocks(gpu, x, 4):
             taken.append(block.part)
             yield block

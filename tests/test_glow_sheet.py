@@ -1,7 +1,5 @@
 """Contact sheets of glows: each tile is the single command's result, averaged in double by numpy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

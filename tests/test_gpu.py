@@ -1,7 +1,5 @@
 """The launch function, the kernel cache, the pool and what errors they give."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

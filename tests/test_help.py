@@ -1,7 +1,5 @@
 """Help: pages that fit a screen, groups in which every option is found, and examples that run as they stand."""
 
-from __future__ import annotations
-
 import glob
 import shlex
 import shutil

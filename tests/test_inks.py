@@ -1,7 +1,5 @@
 """CMYK pictures, and gray ones whose profile is a table: their colours beside Little CMS's in double."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct
@@ -12,7 +10,6 @@ from typing import Any
 
 import imagecodecs
 import numpy as np
-import numpy.typing as npt
 import pytest
 import tifffile
 from PIL import Image, ImageCms
@@ -32,11 +29,9 @@ from .reference import tables
 from .tolerance import INKS as TOLERANCE
 
 Clpix = Callable[..., Run]
-Array = npt.NDArray[np.float64]
-Pixels = npt.NDArray[Any]
 
 
-def press(cmyk: Array) -> Array:
+def press(cmyk: np.ndarray) -> np.ndarray:
     """CIELAB of a press whose inks are not pure and whose paper is white: smooth, and with colours beyond sRGB."""
     c, m, y, k = np.moveaxis(cmyk, -1, 0)
     left = 1 - 0.9 * k
@@ -59,23 +54,23 @@ PROFILES = {
 WITHOUT = "is CMYK without an ICC profile; colours are taken as (1 − ink)(1 − black) of sRGB"
 
 
-def signal(value: Array) -> Array:
+def signal(value: np.ndarray) -> np.ndarray:
     """sRGB's signal, odd."""
     return np.copysign(reference.srgb_signal(np.abs(value)), value)
 
 
-def little_cms(profile: bytes, inks: Pixels) -> Array:
+def little_cms(profile: bytes, inks: np.ndarray) -> np.ndarray:
     """sRGB signals of inks, in double; Little CMS takes percents of them."""
     xyz = cms.xyz(profile, inks / np.iinfo(inks.dtype).max * 100, "cmyk")
     return signal(xyz @ tables.D50_TO_SRGB.T)
 
 
-def formula(inks: Pixels) -> Array:
+def formula(inks: np.ndarray) -> np.ndarray:
     most = np.iinfo(inks.dtype).max
     return (1 - inks[..., :3] / most) * (1 - inks[..., 3:4] / most)
 
 
-def drawn(dtype: str = "uint8", channels: int = 4, size: tuple[int, int] = (29, 31)) -> Pixels:
+def drawn(dtype: str = "uint8", channels: int = 4, size: tuple[int, int] = (29, 31)) -> np.ndarray:
     """Inks of all kinds, without and with much of each."""
     rng = np.random.default_rng(7)
     inks = rng.integers(0, np.iinfo(dtype).max + 1, (*size, channels)).astype(dtype)
@@ -87,7 +82,7 @@ def drawn(dtype: str = "uint8", channels: int = 4, size: tuple[int, int] = (29, 
     return inks
 
 
-def save(path: Path, inks: Pixels, profile: bytes | None = PRESS, **options: Any) -> None:
+def save(path: Path, inks: np.ndarray, profile: bytes | None = PRESS, **options: Any) -> None:
     tifffile.imwrite(path, inks, photometric="separated", iccprofile=profile, metadata=None, **options)
 
 
@@ -197,7 +192,7 @@ def test_jpeg(ycck, profile, quality, tmp_path) -> None:
         assert np.abs(picture.pixels / 255 - formula(inks)).max() < 1.01 / 255
 
 
-def psd(pixels: Pixels, *, alpha: bool, runs: bool = False, large: bool = False) -> bytes:
+def psd(pixels: np.ndarray, *, alpha: bool, runs: bool = False, large: bool = False) -> bytes:
     """A PSD file of CMYK, by Adobe's specification: inks are inverted; a negative number of layers tells of alpha."""
     height, width, channels = pixels.shape
     stored = pixels.copy()
@@ -518,13 +513,13 @@ def test_info(clpix, tmp_path) -> None:
 # -- gray ----------------------------------------------------------------------------------------------------------
 
 
-def lightness(gray: Array) -> Array:
+def lightness(gray: np.ndarray) -> np.ndarray:
     """CIE L* of gray, with a toe."""
     return 100 * (0.1 * gray + 0.9 * gray**1.3)
 
 
 def of_gray(tint: float = 0.0, **tags: bytes) -> bytes:
-    def lab(v: Array) -> Array:
+    def lab(v: np.ndarray) -> np.ndarray:
         level = lightness(v[..., 0])
         return tables.lab16(np.stack([level, tint * (100 - level), 0 * level], -1))
 
@@ -535,7 +530,7 @@ def of_gray(tint: float = 0.0, **tags: bytes) -> bytes:
 GRAY = of_gray()
 
 
-def gray_by_little_cms(profile: bytes, gray: Array) -> Array:
+def gray_by_little_cms(profile: bytes, gray: np.ndarray) -> np.ndarray:
     """sRGB signals of gray's luminance, in double."""
     xyz = cms.xyz(profile, gray.reshape(1, -1), "gray")
     return signal(xyz[..., 1].reshape(gray.shape))

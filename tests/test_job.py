@@ -1,7 +1,5 @@
 """Jobs: the library reads, works and writes without a command line."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

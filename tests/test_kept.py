@@ -1,15 +1,11 @@
 """A device keeps things for the next time: enough, and no more than its bounds, however many sizes a process sees."""
 
-from __future__ import annotations
-
 import gc
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, Report, programs
@@ -33,8 +29,6 @@ from gpuops.tone.tonemap import tonemap
 from .choices import thinned
 from .reference.fourier import error
 from .tolerance import FFT
-
-Array = npt.NDArray[Any]
 
 
 def once(number: int) -> GeneratedSource:
@@ -137,7 +131,7 @@ def test_tables_are_bounded_by_their_bytes(gpu) -> None:
 
 SIZES = [(64, 48), (61, 83), (100, 37), (33, 96), (128, 130), (77, 50), (90, 91)]
 WEIGHTS = np.random.default_rng(5).random((5, 5)).astype(np.float32)
-OPERATIONS: dict[str, Callable[[Gpu, Array], object]] = {
+OPERATIONS: dict[str, Callable[[Gpu, np.ndarray], object]] = {
     "gaussian": lambda gpu, x: blur.gaussian_filter(gpu, x, 2),
     "coarse gaussian": lambda gpu, x: blur.gaussian_filter(gpu, x, 6 + x.shape[0] / 20),
     "recursive gaussian": lambda gpu, x: blur.blur(

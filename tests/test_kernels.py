@@ -7,8 +7,6 @@ GPU, and ``test_nothing_was_left_out`` fails for a kernel, or a branch of the pr
 Of independent choices (type × channels × curve …) each pair occurs, not each combination: builds take most of the time.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections import defaultdict
@@ -154,8 +152,6 @@ from .reference.wavelets import flat, integer_line, mirrored, stationary_bands, 
 from .test_image import pixels_of
 from .test_working import luminance
 from .tolerance import KERNELS as TOLERANCE
-
-Array = npt.NDArray[Any]
 
 # Odd both ways: five groups of 256, three by two of 16 × 16, and a remainder after vectors of 4, 8, 16 and 32.
 # The operations' own tests touch each kernel; its variants are seen by `pytest -m ''`, on every OpenCL.
@@ -458,7 +454,7 @@ def test_resize_in_parts(profile, rng) -> None:
 # -- neighbourhoods -----------------------------------------------------------------------------------------------
 
 
-def separable(x: Array, params: BlurParams) -> Array:
+def separable(x: np.ndarray, params: BlurParams) -> np.ndarray:
     for axis, radius in enumerate(params.radii):
         weights = np.array(params.weights(axis))
         widths = [(0, 0), (0, 0), (0, 0)]
@@ -626,7 +622,7 @@ def test_convolve(gpu, rng, border) -> None:
         assert np.abs(got - np.stack(expected)).max() <= tolerance.CONVOLVE[method] * scale
 
 
-def check_bilateral(gpu: Recorder, x: Array, params: BilateralParams, alpha: bool = False) -> None:
+def check_bilateral(gpu: Recorder, x: np.ndarray, params: BilateralParams, alpha: bool = False) -> None:
     got = bilateral(gpu, on(gpu, x, alpha), params).numpy()
     close(got, filters_reference.bilateral(x, params, alpha), tolerance.BILATERAL["definition"])
 
@@ -655,7 +651,7 @@ def test_bilateral_grid(gpu, rng, sigmas, shape) -> None:
     check_bilateral_grid(gpu, rng.random(shape), *sigmas)
 
 
-def check_bilateral_grid(gpu: Gpu, x: Array, *sigmas: float) -> None:
+def check_bilateral_grid(gpu: Gpu, x: np.ndarray, *sigmas: float) -> None:
     x[3, 4:6] = np.nan, np.inf
     got = bilateral_grid.bilateral(gpu, on(gpu, x[np.newaxis]), *sigmas).numpy()[0]
     expected, known = tonemap_local_reference.bilateral(x, *sigmas), np.isfinite(x)
@@ -810,7 +806,7 @@ def test_bloom_by_starbursts(gpu, monkeypatch, channels) -> None:
         image = on(gpu, x, alpha)
         glow = starburst.glow(gpu, image, aperture, 30 / SHAPE[0], around=around).numpy()
 
-        def convolved(v: Array, k: Array, around: bool = around) -> Array:
+        def convolved(v: np.ndarray, k: np.ndarray, around: bool = around) -> np.ndarray:
             beyond = k.shape[1] // 2 if around else 0
             wide = np.pad(v, [(0, 0), (beyond, beyond)], mode="wrap")
             return ndimage.convolve(wide, k, mode="constant")[:, beyond : beyond + v.shape[1]]
@@ -1265,8 +1261,8 @@ KINDS = ("fft2", "ifft2", "rfft2", "irfft2", "fft2 of real")
 
 
 def fourier(
-    gpu: Gpu, z: Array, kinds: tuple[str, ...] = KINDS, params: FftParams = fft.api.DEFAULT, tolerance: str = "fft",
-) -> None:  # fmt: skip
+    gpu: Gpu, z: np.ndarray, kinds=KINDS, params: FftParams = fft.api.DEFAULT, tolerance: str = "fft"
+) -> None:
     """Transforms of complex ``z``, its real part or half spectrum; in single or double precision as ``z`` is."""
     exact = z.astype(complex)
     data = {

@@ -1,7 +1,5 @@
 """The house: small files, and few of them at its front door. CONTRIBUTING.md says why."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Man pages: every option is in its page, groff takes no text for a request, and no page makes a renderer complain."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

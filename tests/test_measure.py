@@ -1,7 +1,5 @@
 """All figures of two files' pictures: each is that of its own function, or of a peer, on the values that it wants."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

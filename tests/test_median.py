@@ -1,7 +1,5 @@
 """The median filter against scipy.ndimage, exactly."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from itertools import product

@@ -1,9 +1,6 @@
 """Mixtures against their formula in double."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -18,10 +15,9 @@ from .conftest import in_blocks
 from .tolerance import MIX
 
 IDENTITIES: list[MixParams] = []
-Array = np.ndarray[Any, Any]
 
 
-def planes(pixels: Array, *, alpha: bool) -> Array:
+def planes(pixels: np.ndarray, *, alpha: bool) -> np.ndarray:
     """Premultiplied planes in double."""
     x = pixels.astype(float)
     if alpha:
@@ -29,7 +25,7 @@ def planes(pixels: Array, *, alpha: bool) -> Array:
     return x.transpose(2, 0, 1)
 
 
-def picture(folder: Path, name: str, pixels: Array, *, alpha: bool) -> Path:
+def picture(folder: Path, name: str, pixels: np.ndarray, *, alpha: bool) -> Path:
     files.write(folder / name, files.Picture(pixels, alpha=alpha, linear=True))
     return folder / name
 

@@ -1,7 +1,5 @@
 """Formats beside the usual ones: files of other writers are read to their numbers, ours by other readers."""
 
-from __future__ import annotations
-
 import struct
 import sys
 from collections.abc import Callable, Iterator

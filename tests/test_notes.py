@@ -1,7 +1,5 @@
 """Notes go to whoever does the work that they are about, whatever other threads do; else they are warnings."""
 
-from __future__ import annotations
-
 import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor

@@ -5,8 +5,6 @@ no tests of their own also have a TOLERANCE and a ``reference`` (planes in doubl
 which tests/test_kernels.py holds the kernels against on every OpenCL implementation.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import pickle
@@ -105,7 +103,7 @@ def options(params: Params) -> list[str]:
     return words
 
 
-def check(gpu: Gpu, name: str, x: np.ndarray[Any, Any], *, alpha: bool) -> None:
+def check(gpu: Gpu, name: str, x: np.ndarray, *, alpha: bool) -> None:
     """An operation's function, with each of its cases, against its reference."""
     module, found = module_of(name), operation(name)
     for params in found.cases:

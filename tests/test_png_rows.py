@@ -1,7 +1,5 @@
 """PNG files that are inflated here and whose filters the device undoes, beside other readers and what was written."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterator

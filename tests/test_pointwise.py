@@ -1,11 +1,8 @@
 """Runs of pointwise steps in one launch, from and to pixels of any depth, against numpy in double precision."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +22,6 @@ from .choices import pairs, thinned
 from .reference.images import decoded, encoded
 from .tolerance import CHAIN, GRADE
 
-Array = np.ndarray[Any, Any]
 Way = tuple[int, bool, bool, bool]
 DEPTHS = ("uint8", "uint16", "float16", "float32")
 GRADES = (
@@ -44,7 +40,7 @@ def stages(grades: Sequence[GradeParams], colours: int, channels: int) -> list[S
     return found
 
 
-def pixels(rng: np.random.Generator, dtype: str, channels: int, *, alpha: bool) -> Array:
+def pixels(rng: np.random.Generator, dtype: str, channels: int, *, alpha: bool) -> np.ndarray:
     """Pixels of any size, with an odd number of values."""
     if dtype.startswith("uint"):
         x = rng.integers(0, np.iinfo(dtype).max, (7, 13, channels), endpoint=True).astype(dtype)

@@ -1,13 +1,10 @@
 """ICC profiles that are tables: their colours beside Little CMS's, and beside formulas that tables hold exactly."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import tifffile
 from PIL import Image
@@ -26,10 +23,8 @@ from .reference import little_cms as cms
 from .reference import tables
 from .tolerance import PROFILE_TABLES as TOLERANCE
 
-Array = npt.NDArray[np.float64]
 
-
-def scanner(rgb: Array) -> Array:
+def scanner(rgb: np.ndarray) -> np.ndarray:
     """CIELAB of a device whose channels have a bit of each other: smooth, and not a matrix with curves."""
     r, g, b = np.moveaxis(rgb, -1, 0)
     lightness = 100 * (0.25 * r + 0.6 * g + 0.15 * b) ** 0.9
@@ -55,18 +50,18 @@ PROFILES = {
 }
 
 
-def little_cms(profile: bytes, rgb: Array) -> Array:
+def little_cms(profile: bytes, rgb: np.ndarray) -> np.ndarray:
     """Linear sRGB light by Little CMS, in double, colour by colour."""
     xyz = cms.xyz(profile, rgb.astype(np.float64).reshape(1, -1, 3), "rgb")
     return (xyz @ tables.D50_TO_SRGB.T).reshape(rgb.shape)
 
 
-def signal(value: Array) -> Array:
+def signal(value: np.ndarray) -> np.ndarray:
     """sRGB's signal, odd."""
     return np.copysign(reference.srgb_signal(np.abs(value)), value)
 
 
-def ours(gpu: Gpu, profile: bytes, pixels: npt.NDArray[np.generic], *, alpha: bool = False) -> Array:
+def ours(gpu: Gpu, profile: bytes, pixels: np.ndarray, *, alpha: bool = False) -> np.ndarray:
     colour, besides = icc.colour_of(profile)
     assert besides == "" and colour.cube is not None
     made = light.of_pixels(on_device(gpu, pixels), colour, alpha=alpha)
@@ -124,7 +119,7 @@ def extra(alpha: bool) -> dict[str, Any]:
 
 def save(
     path: Path, dtype: str = "uint8", *, alpha: bool = False, name: str = "lut16, Lab", seed: int = 5
-) -> Array:
+) -> np.ndarray:
     """Saves a picture with a profile by another program, and returns its fractions, without alpha."""
     rng = np.random.default_rng(seed)
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (29, 31, 3 + alpha)).astype(dtype)

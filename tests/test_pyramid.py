@@ -1,11 +1,6 @@
 """The picture of all bands: where they are, and that they can be seen."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, Image
@@ -15,21 +10,19 @@ from gpuops.wavelets import pyramid, transform
 from .reference.images import shades_and_edges
 from .tolerance import ROUNDINGS
 
-Array = npt.NDArray[Any]
-
 
 @pytest.fixture
-def scene() -> Array:
+def scene() -> np.ndarray:
     return shades_and_edges()
 
 
-def encoded(gpu: Gpu, planes: Array, *, alpha: bool = False) -> Image:
+def encoded(gpu: Gpu, planes: np.ndarray, *, alpha: bool = False) -> Image:
     image = gpu.array(planes)
     image.alpha, image.linear = alpha, False
     return image
 
 
-def shown(image: Image, params: DwtParams, white: float = 1.0) -> Array:
+def shown(image: Image, params: DwtParams, white: float = 1.0) -> np.ndarray:
     return pyramid.picture(*transform.decompose(image, params), white).numpy()
 
 

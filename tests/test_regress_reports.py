@@ -1,7 +1,5 @@
 """The reports of a suite that need no browser: JSON, JUnit, GitHub, and what they make of names from outside."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

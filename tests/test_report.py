@@ -1,7 +1,5 @@
 """The timing report: its figures are consistent, and every format is what it says."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

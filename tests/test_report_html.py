@@ -1,7 +1,5 @@
 """The report's page in a real browser, Chromium: what people see, click and press."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -47,7 +45,7 @@ class Page:
     def __init__(self, driver: Any, path: Path) -> None:
         self.driver, self.path = driver, path
 
-    def open(self, address: str = "open=") -> Page:
+    def open(self, address: str = "open=") -> "Page":
         """Loads the page anew, with what follows its #."""
         self.driver.get("about:blank")
         self.driver.get(f"{self.path.as_uri()}{'#' if address else ''}{address}")
@@ -63,7 +61,7 @@ class Page:
             assert time.monotonic() < end, f"never came true: {script}"
             time.sleep(0.02)
 
-    def case(self, name: str, view: str = "side") -> Page:
+    def case(self, name: str, view: str = "side") -> "Page":
         """Opens a case by its row."""
         self.open(f"view={view}")
         self(f"go(CASES.find((item) => item.name === {json.dumps(name)}))")

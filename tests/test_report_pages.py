@@ -1,7 +1,5 @@
 """The report's pages, without a browser: which part of pictures they hold, their size, what they never contain."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -1,9 +1,6 @@
 """Turned images against numpy's and Pillow's, and by other angles against Keys' kernel in double."""
 
-from __future__ import annotations
-
 import struct
-from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -21,14 +18,14 @@ TOLERANCE = tolerance.ROTATE
 IDENTITIES = [RotateParams(0), RotateParams(360), RotateParams(-360, expand=False)]
 
 
-def keys(t: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def keys(t: np.ndarray) -> np.ndarray:
     """The weight of a sample at distance ``t``: Keys 1981, equation (15), with a = −1/2."""
     t = np.abs(t)
     inner = 1.5 * t**3 - 2.5 * t**2 + 1
     return np.where(t <= 1, inner, np.where(t < 2, -0.5 * t**3 + 2.5 * t**2 - 4 * t + 2, 0))
 
 
-def reference(x: np.ndarray[Any, Any], colours: int, p: RotateParams) -> np.ndarray[Any, Any]:
+def reference(x: np.ndarray, colours: int, p: RotateParams) -> np.ndarray:
     if p.angle is None:
         return x
     if p.angle % 90 == 0:

@@ -1,7 +1,5 @@
 """The same command gives the same bytes: on any day, at any hour, in any folder, under any temporary name."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Inputs that decide about an exposure together: ``tonemap --exposure shared`` and ``smooth:N``."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

@@ -1,12 +1,9 @@
 """Structural similarity by each convention and on several scales, against skimage and scipy in float64."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from skimage import metrics
 
@@ -26,9 +23,7 @@ CONVENTIONS: dict[str, tuple[dict[str, Any], int]] = {
 SHAPES = [(0, 0), (3, 1), (7, 5), (8, 9), (53, 54), (55, 119), (1, 130), (70, 260)]
 
 
-def of_skimage(
-    a: npt.NDArray[Any], b: npt.NDArray[Any], convention: str
-) -> tuple[float, npt.NDArray[np.float64]]:
+def of_skimage(a: np.ndarray, b: np.ndarray, convention: str) -> tuple[float, np.ndarray]:
     a, b = a.astype(np.float64), b.astype(np.float64)
     options = CONVENTIONS[convention][0]
     mean, full = metrics.structural_similarity(a, b, data_range=1.0, channel_axis=0, full=True, **options)
@@ -95,7 +90,7 @@ def test_shrunk(gpu, rng, size, factor) -> None:
     np.testing.assert_allclose(found.numpy().sum(0, np.float64), expected, rtol=TOLERANCE["shrunk"])
 
 
-def bright(kind: str, size: int = 64) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+def bright(kind: str, size: int = 64) -> tuple[np.ndarray, np.ndarray]:
     """Dark stripes with noise, and what is up to 10,000 times as bright beside them: one gray plane of two pictures."""
     noise, (y, x) = np.random.default_rng(5), np.mgrid[:size, :size]
     lit = {"pixel": x + y == 0, "half": x > size // 2, "lines": x % 8 == 3, "all": x >= 0, "none": x < 0}[

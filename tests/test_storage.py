@@ -1,7 +1,5 @@
 """--quality, --subsampling and --compression: what files hold, by readers of other programs, and what is refused."""
 
-from __future__ import annotations
-
 import io
 import itertools
 from pathlib import Path

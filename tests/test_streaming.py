@@ -1,7 +1,5 @@
 """Pictures by rows: the same as as a whole, whatever the blocks, for every operation that says that it can."""
 
-from __future__ import annotations
-
 import os
 import re
 import struct
@@ -16,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import PIL.Image
 import pytest
 
@@ -44,8 +41,6 @@ from .choices import thinned
 from .conftest import in_blocks
 from .test_operations import skip_without_package
 from .tolerance import BLUR, ROUNDINGS
-
-Array = npt.NDArray[np.float32]
 
 # Steps that can be done by rows; bits are the same but for sums in another order.
 BY_ROWS: list[Params] = [
@@ -116,7 +111,7 @@ BY_TRANSFORMS: list[Params] = [
 MEASURED = 2 * ROUNDINGS
 
 
-def blocks(gpu: Gpu, x: Array, rows: int, *, alpha: bool = False) -> Iterator[Image]:
+def blocks(gpu: Gpu, x: np.ndarray, rows: int, *, alpha: bool = False) -> Iterator[Image]:
     """The planes of an array, some rows at a time."""
     for first in range(0, x.shape[1], rows):
         image = gpu.array(np.ascontiguousarray(x[:, first : first + rows]))
@@ -124,7 +119,7 @@ def blocks(gpu: Gpu, x: Array, rows: int, *, alpha: bool = False) -> Iterator[Im
         yield image
 
 
-def by_rows(gpu: Gpu, chain: Chain, x: Array, rows: int, *, alpha: bool = False) -> Array:
+def by_rows(gpu: Gpu, chain: Chain, x: np.ndarray, rows: int, *, alpha: bool = False) -> np.ndarray:
     """The result of a chain on blocks of so many rows."""
     todo, shape = plan(chain), (x.shape[0], x.shape[1], x.shape[2])
     height = course.shapes(gpu, todo, shape)[-1][1]
@@ -140,7 +135,7 @@ def by_rows(gpu: Gpu, chain: Chain, x: Array, rows: int, *, alpha: bool = False)
     return np.concatenate(found, 1)
 
 
-def as_whole(gpu: Gpu, chain: Chain, x: Array, *, alpha: bool = False) -> Array:
+def as_whole(gpu: Gpu, chain: Chain, x: np.ndarray, *, alpha: bool = False) -> np.ndarray:
     image = gpu.array(x)
     image.alpha = alpha
     result = gpu.run(chain, image)
@@ -148,7 +143,7 @@ def as_whole(gpu: Gpu, chain: Chain, x: Array, *, alpha: bool = False) -> Array:
     return result.numpy().copy() if plan(chain).steps else x
 
 
-def picture(shape: tuple[int, int, int], seed: int = 5) -> Array:
+def picture(shape: tuple[int, int, int], seed: int = 5) -> np.ndarray:
     """Light with an edge and some noise, up to 4."""
     planes, height, width = shape
     rng = np.random.default_rng(seed)

@@ -1,7 +1,5 @@
 """--strip: nothing beside the pixels but what they need to look right, by readers of other programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Suites: manifests, folders, references, accepting, and running of cases. Pictures that are measured are elsewhere."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

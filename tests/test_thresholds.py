@@ -1,7 +1,5 @@
 """Thresholds: what passes, what fails, and which could never fail."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

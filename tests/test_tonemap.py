@@ -1,14 +1,11 @@
 """gpuops.tone.tonemap and gpuops.glow.d3d11 against float64 references in numpy."""
 
-from __future__ import annotations
-
 import json
 import math
 import warnings
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -30,15 +27,14 @@ from .tolerance import ROUNDINGS
 from .tolerance import TONEMAP as TOLERANCE
 
 POINTWISE = [name for name in OPERATORS if name not in LOCAL]
-Array = npt.NDArray[np.float32]
 SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def light(shape: tuple[int, ...], stops: float = 20, seed: int = 0) -> Array:
+def light(shape: tuple[int, ...], stops: float = 20, seed: int = 0) -> np.ndarray:
     return np.exp2(np.random.default_rng(seed).uniform(-stops, stops, shape)).astype(np.float32)
 
 
-def mapped(gpu: Gpu, pixels: Array, alpha: bool = False, **params: object) -> Array:
+def mapped(gpu: Gpu, pixels: np.ndarray, alpha: bool = False, **params: object) -> np.ndarray:
     settings = {"exposure": 0.0, "transfer": "linear"} | params
     return tonemap(gpu, on(gpu, pixels, alpha), TonemapParams(**settings)).numpy()  # type: ignore[arg-type]
 
@@ -513,7 +509,7 @@ def test_regions() -> None:
 D3D11_SIZES = [(1, 1), (7, 9), (17, 121), (920, 16), (61, 1000)]
 
 
-def scene(shape: tuple[int, ...], seed: int = 0) -> Array:
+def scene(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     """Smooth light with a bright spot, so that there is something to bloom."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[: shape[1], : shape[2]]

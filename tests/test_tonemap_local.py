@@ -1,12 +1,9 @@
 """gpuops.tone.local and gpuops.filters.bilateral_grid against float64 references in numpy and scipy."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, Image, ParameterError, files
@@ -27,28 +24,29 @@ from .tolerance import ROUNDINGS
 from .tolerance import TONEMAP_LOCAL as TOLERANCE
 
 SAMPLES = Path(__file__).parent.parent / "samples"
-Array = npt.NDArray[np.float32]
 
 
-def photograph(rows: slice, columns: slice) -> Array:
+def photograph(rows: slice, columns: slice) -> np.ndarray:
     """Linear light (3, …) of an HDR sample."""
     pixels = files.read(str(SAMPLES / "courtyard.exr")).pixels[rows, columns, :3]
     return np.ascontiguousarray(pixels.transpose(2, 0, 1), np.float32)
 
 
-def gains(gpu: Gpu, light: Array, operator: str, exposure: float = 1.0, **parameters: float) -> Array:
+def gains(
+    gpu: Gpu, light: np.ndarray, operator: str, exposure: float = 1.0, **parameters: float
+) -> np.ndarray:
     result = gain(gpu, gpu.array(light), exposure, operator, **parameters)
     assert result.shape == (1, *light.shape[1:]) and not result.alpha
     return result.numpy()[0]
 
 
-def luminance_of(light: Array) -> npt.NDArray[np.float64]:
+def luminance_of(light: np.ndarray) -> np.ndarray:
     """The luminance of gray or RGB; NaN and negative light are black."""
     repaired = np.maximum(np.nan_to_num(light.astype(np.float64)), 0)
     return luminance(repaired) if len(light) == 3 else repaired[0]
 
 
-def check_dodging(gpu: Gpu, light: Array, exposure: float, key: float = 0.18, phi: float = 8.0) -> None:
+def check_dodging(gpu: Gpu, light: np.ndarray, exposure: float, key: float = 0.18, phi: float = 8.0) -> None:
     expected = reference.dodging(luminance_of(light) * exposure, key, phi)
     got = gains(gpu, light, "reinhard-local", exposure, key=key, phi=phi)
     off = TOLERANCE["threshold"]
@@ -151,7 +149,7 @@ def test_grids_without_meaning_are_refused(gpu) -> None:
         bilateral_grid.bilateral(gpu, gpu.array(np.zeros((3, 8, 8), np.float32)), 0.1, 2.0)
 
 
-def check_durand(gpu: Gpu, light: Array, exposure: float) -> None:
+def check_durand(gpu: Gpu, light: np.ndarray, exposure: float) -> None:
     """Against the definition of the filter, and more narrowly with the grid's own base."""
     size = max(light.shape[1:])
     y = luminance_of(light) * exposure

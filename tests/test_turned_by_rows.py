@@ -3,8 +3,6 @@
 References are numpy's turns of the arrays, and the same commands on whole pictures.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -15,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import PIL.Image
 import pytest
 
@@ -31,11 +28,10 @@ from .conftest import Run, in_blocks
 from .test_fft_by_rows import spied
 from .test_operations import skip_without_package
 
-Array = npt.NDArray[Any]
 Clpix = Callable[..., Run]
 
 # Turns as commands, and what numpy makes of an array (height, width, channels).
-TURNS: dict[tuple[str, ...], Callable[[Array], Array]] = {
+TURNS: dict[tuple[str, ...], Callable[[np.ndarray], np.ndarray]] = {
     ("flip", "--axis", "vertical"): lambda x: x[::-1],
     ("flip", "--axis", "both"): lambda x: x[::-1, ::-1],
     ("rotate", "--angle", "90"): lambda x: np.rot90(x, -1),
@@ -44,7 +40,7 @@ TURNS: dict[tuple[str, ...], Callable[[Array], Array]] = {
     ("rotate", "--angle", "-90", "--no-expand"): lambda x: np.rot90(x),
 }
 # The turn that each orientation of EXIF asks for.
-UPRIGHT: dict[int, Callable[[Array], Array]] = {
+UPRIGHT: dict[int, Callable[[np.ndarray], np.ndarray]] = {
     1: lambda x: x,
     2: lambda x: x[:, ::-1],
     3: lambda x: x[::-1, ::-1],
@@ -95,7 +91,7 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
     return run
 
 
-def samples(shape: tuple[int, int, int], dtype: str, seed: int = 1) -> Array:
+def samples(shape: tuple[int, int, int], dtype: str, seed: int = 1) -> np.ndarray:
     """All values of integers; of floats some that are not finite, and both zeros."""
     rng = np.random.default_rng(seed)
     if np.dtype(dtype).kind == "u":
@@ -105,7 +101,7 @@ def samples(shape: tuple[int, int, int], dtype: str, seed: int = 1) -> Array:
     return x
 
 
-def saved(path: Path, pixels: Array, *, exif: int | None = None) -> Path:
+def saved(path: Path, pixels: np.ndarray, *, exif: int | None = None) -> Path:
     metadata = files.Metadata()
     if exif is not None:
         tags = PIL.Image.Exif()
@@ -242,7 +238,7 @@ def joined(chain: tuple[tuple[str, ...], ...], path: Path) -> list[object]:
     return words
 
 
-def close(found: Array, expected: Array) -> None:
+def close(found: np.ndarray, expected: np.ndarray) -> None:
     """The same, but for sums in another order."""
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     if found.dtype.kind == "u":
@@ -253,7 +249,7 @@ def close(found: Array, expected: Array) -> None:
         np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-5)
 
 
-def light(shape: tuple[int, int, int], dtype: str) -> Array:
+def light(shape: tuple[int, int, int], dtype: str) -> np.ndarray:
     """A scene of much contrast, or codes."""
     rng = np.random.default_rng(7)
     if np.dtype(dtype).kind == "u":

@@ -1,7 +1,5 @@
 """Videos: every frame is worked on, and the rest of the file stays. PyAV by itself says what a file holds."""
 
-from __future__ import annotations
-
 import struct
 import sys
 from fractions import Fraction

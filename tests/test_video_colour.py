@@ -1,7 +1,5 @@
 """Colours of videos that are written: samples against the formulas of BT.2100, BT.2020 and sRGB, and their tags."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a video keeps beside its frames: titles, chapters, languages, shapes of pixels; and what is said of damage."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path

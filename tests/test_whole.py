@@ -1,7 +1,5 @@
 """What needs whole pictures says so where there is no room: the step or the figure, what it takes, and what to do."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import re

@@ -1,9 +1,6 @@
 """--working: light of other primaries, and what steps make of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,11 +20,10 @@ from .choices import pairs, thinned
 from .reference import colour as reference
 from .test_operations import skip_without_package
 
-Values = np.ndarray[Any, Any]
 SPACES = {"rec709": "linear", "rec2020": "linear-rec2020", "acescg": "acescg"}
 
 
-def luminance(working: str) -> Values:
+def luminance(working: str) -> np.ndarray:
     """The shares of red, green and blue, by the Y of the primaries that are adapted to D65."""
     if working == "rec709":
         return np.array([0.2126, 0.7152, 0.0722])
@@ -36,14 +32,14 @@ def luminance(working: str) -> Values:
     return np.array([0.2126390, 0.7151687, 0.0721923]) @ to_709
 
 
-def back(values: Values, working: str) -> Values:
+def back(values: np.ndarray, working: str) -> np.ndarray:
     """Light of other primaries as that of Rec. 709."""
     space = reference.OUTPUTS[SPACES[working]][0]
     return values @ (np.linalg.inv(reference.d50_columns("Rec. 709")) @ reference.d50_columns(space)).T
 
 
 @pytest.fixture
-def scene(tmp_path: Path, rng: np.random.Generator) -> Values:
+def scene(tmp_path: Path, rng: np.random.Generator) -> np.ndarray:
     """Light of ACEScg, none of it negative there, in a file that says so; and as light of Rec. 709."""
     values = rng.uniform(0, 3, (40, 44, 3)).astype(np.float32)
     values[:20] *= 0.1
@@ -53,7 +49,7 @@ def scene(tmp_path: Path, rng: np.random.Generator) -> Values:
 
 def result(
     gpu: Gpu, folder: Path, chain: Chain, working: str, colour: str = "linear", name: str = "plain.exr"
-) -> Values:
+) -> np.ndarray:
     path = str(folder / "out.exr")
     options = Options(working=working, colour=colour, dtype="float32", overwrite=True)
     with notes.to(lambda _text: None):  # light that is negative in some primaries

@@ -3,8 +3,6 @@
 That results are those of the whole, which are scipy's, is seen by tests/test_streaming.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

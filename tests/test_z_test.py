@@ -1,15 +1,11 @@
 """The Z-test and the variance beside references, against numpy and scipy in float64."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy import stats
 
@@ -24,7 +20,6 @@ from gpuops.params.thresholds import Thresholds
 from gpuops.regress import calibrate, manifest
 from gpuops.regress.references import Folder, Index, make_index
 
-Array = npt.NDArray[Any]
 SHAPES = [(1, 1, 1), (3, 1, 7), (1, 5, 1), (4, 17, 31), (3, 8, 64), (2, 101, 97)]
 PASSES = Thresholds(limits={"z-test": 99.75})
 # The stretch of |z| around the bound that no test value is in: there float32 may decide otherwise.
@@ -38,7 +33,7 @@ def bound(pixels: int, runs: int | None) -> float:
     return float(stats.t.isf(alpha / 2, runs - 1)) * math.sqrt(1 + 1 / runs)
 
 
-def failing(a: Array, b: Array, variance: Array, limit: float) -> int:
+def failing(a: np.ndarray, b: np.ndarray, variance: np.ndarray, limit: float) -> int:
     """The pixels that fail, in float64."""
     with np.errstate(invalid="ignore", divide="ignore"):
         error = np.abs(a.astype(np.float64) - b)
@@ -47,7 +42,9 @@ def failing(a: Array, b: Array, variance: Array, limit: float) -> int:
     return int(fails.any(0).sum())
 
 
-def made(rng: np.random.Generator, shape: tuple[int, ...], limit: float) -> tuple[Array, Array, Array]:
+def made(
+    rng: np.random.Generator, shape: tuple[int, ...], limit: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A reference, a picture of which many values are on either side of the bound, and the variance."""
     a = rng.random(shape).astype(np.float32)
     variance = (rng.gamma(0.5, 0.01, shape) * (rng.random(shape) < 0.8)).astype(np.float32)
