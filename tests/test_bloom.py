@@ -308,20 +308,4 @@ def test_turning_a_panorama_turns_its_glow(gpu, rng, way) -> None:
     np.testing.assert_allclose(np.roll(glow, by, -1), turned, rtol=0, atol=allowed)
 
 
-@pytest.mark.exhaustive
-def test_pixels_of_panoramas(gpu, rng) -> None:
-    """Read and written by the chain's own kernels where rows halve without a rest, and by others."""
-    encoding = Encoding(np.dtype(np.float32), unpremultiply=True)
-    for width in (96, 100):
-        pixels = with_alpha(rng, 3, "any", (40, width))
-        params = BloomParams(strength=0.6, exposure=2.0, border="wrap-x", reads="local")
-        decoding, display = (
-            Decoding(True, premultiply=True),
-            TonemapParams("agx", exposure=2.0, transfer="linear"),
-        )
-        got, _ = bloom_pixels(gpu, gpu.array(pixels), params, decoding, encoding, display)
-        expected, _, _ = stages(pixels, params, decoding, encoding, "agx")
-        np.testing.assert_allclose(got.numpy(), expected, rtol=0, atol=TOLERANCE["displayed"])
-
-
 IDENTITIES = [BloomParams(strength=0), BloomParams(strength=0, method="gaussians")]

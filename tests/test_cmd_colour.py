@@ -14,10 +14,8 @@ from PIL import ImageCms
 
 from gpuops import files
 from gpuops.files import Metadata, Picture
-from gpuops.pixels.coding import unpack
-from gpuops.pixels.light import readable
 
-from .choices import each, some
+from .choices import each
 from .conftest import Run
 from .reference import colour as reference
 from .tolerance import COLOUR as TOLERANCE
@@ -65,50 +63,6 @@ def info(clpix: Clpix, path: Path) -> dict[str, Any]:
 
 
 # Files that tonemap writes -------------------------------------------------------------------------------
-
-LIGHT_OF = {
-    "srgb": reference.srgb_light,
-    "pq": reference.pq_light,
-    "gamma:2.2": lambda v: v**2.2,
-    "linear": lambda v: v,
-}
-NAMES = {"srgb": "sRGB", "pq": "PQ", "gamma:2.2": "gamma 2.2", "linear": "linear"}
-
-
-@pytest.mark.cases(2)
-@some(
-    transfer=LIGHT_OF, name=["a.png", "a.jpg", "a.webp", "a.tif", "a.jp2", "a.dpx", "a.exr", "a.hdr", "a.npz"]
-)
-def test_signals_are_written_labelled_and_read(gpu, clpix, transfer, name, tmp_path, rng) -> None:
-    """Each depth; what a format cannot say a line says."""
-    light = rng.random((37, 45, 3)).astype(np.float32)
-    files.write(tmp_path / "in.exr", Picture(light, linear=True))
-    fmt = files.format_of(name)
-    for dtype in fmt.dtypes:
-        if dtype.startswith("float") and transfer == "srgb":
-            continue  # such a combination is refused
-        out = tmp_path / name
-        depth = {"float16": "half", "float32": "float"}.get(dtype, dtype)
-        options = ("--operator", "linear", "--exposure", 0, "--transfer", transfer, "--dtype", depth)
-        run = clpix("tonemap", tmp_path / "in.exr", "-o", out, "--overwrite", *options)
-        assert run.code == 0
-        usual = "linear" if dtype.startswith("float") else "srgb"
-        says_linear = name == "a.dpx" and transfer == "linear"
-        holds = transfer == usual or "icc" in fmt.holds or says_linear
-        told = f"cannot say what its values are ({NAMES[transfer]}, Rec. 709 primaries); they are taken for"
-        assert (told in run.err) is not holds
-        assert run.err.count("\n") == (not holds)
-        if not holds:
-            continue
-        picture = files.read(out)
-        assert (picture.colour.transfer, picture.colour.primaries) == (NAMES[transfer], "Rec. 709")
-        largest = np.iinfo(picture.pixels.dtype).max if picture.pixels.dtype.kind == "u" else 1
-        expected = LIGHT_OF[transfer](picture.pixels.astype(np.float64) / largest)
-        pixels, decoding = readable(gpu, picture, linear=True)
-        got = unpack(pixels, decoding).numpy().transpose(1, 2, 0)
-        assert np.abs(got - expected).max() < TOLERANCE["profile"]
-        if name not in ("a.jpg", "a.webp") and dtype != "uint8":
-            assert np.abs(expected - light).max() < (4e-3 if dtype == "float16" or name == "a.hdr" else 2e-4)
 
 
 def test_an_inputs_srgb_profile_labels_no_other_signal(clpix, tmp_path) -> None:

@@ -86,6 +86,9 @@ def test_other_signals_are_stored_as_they_are(clpix, exr, scene, tmp_path, trans
     signal = {"linear": light, "gamma:2.4": light ** (1 / 2.4), "pq": tonemap_reference.pq(light)}[transfer]
     picture = files.read(tmp_path / name)
     assert picture.linear == (transfer == "linear" or dtype == "float")
+    if not told:
+        called = {"linear": "linear", "gamma:2.4": "gamma 2.4", "pq": "PQ"}[transfer]
+        assert (picture.colour.transfer, picture.colour.primaries) == (called, "Rec. 709")
     got = picture.pixels / (65535.0 if dtype == "uint16" else 1.0)
     np.testing.assert_allclose(got, signal, rtol=0, atol=TOLERANCE["signal"])
 

@@ -536,21 +536,6 @@ def test_narrow_range(gpu, tmp_path) -> None:
 # Floats --------------------------------------------------------------------------------------------
 
 
-@each(space=["Rec. 2020", "Display P3", "ACES AP0", "ACES AP1", "Rec. 709"], dtype=[np.float16, np.float32])
-def test_exr_chromaticities(space, dtype, gpu, tmp_path) -> None:
-    pixels = np.random.default_rng(5).uniform(-1, 20, (6, 7, 4)).astype(dtype)
-    pixels[..., 3] = 1
-    attributes = {"chromaticities": ("float[8]", reference.CHROMATICITIES[space])}
-    files.write(
-        tmp_path / "a.exr", Picture(pixels, alpha=True, linear=True, metadata=Metadata(attributes=attributes))
-    )
-    picture, lines = read(tmp_path / "a.exr")
-    assert lines == []
-    expected = pixels.astype(np.float64)
-    expected[..., :3] = expected[..., :3] @ reference.matrix(space).T
-    assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["four digits"] * 20
-
-
 def test_radiance_primaries(gpu, tmp_path) -> None:
     pixels = np.random.default_rng(5).uniform(0, 20, (6, 9, 3)).astype(np.float32)
     files.write(tmp_path / "a.hdr", Picture(pixels, linear=True))

@@ -694,15 +694,16 @@ def test_bloom(gpu, rng, channels) -> None:
 # From a file's depth to a file's depth: each type, number of channels and curve; with an operator and without; rows of
 # a multiple of four pixels and others; levels that fit local memory together and such that do not.
 @pytest.mark.parametrize(
-    ("source", "target", "channels", "operator", "shape"),
+    ("source", "target", "channels", "operator", "shape", "border"),
     [
-        ("float16", "uint8", 3, "agx", (36, 260)), ("float16", "uint8", 3, "linear", (21, 74)),
-        ("uint8", "uint8", 3, "aces-narkowicz", (20, 24)), ("uint8", "uint8", 4, None, (29, 38)),
-        ("uint16", "uint16", 2, "reinhard", SHAPE), ("uint16", "float16", 1, None, (100, 6)),
-        ("float32", "float32", 3, "hable", (4, 1)), ("float32", "uint8", 4, None, (75, 131)),
+        ("float16", "uint8", 3, "agx", (36, 260), "reflect"), ("float16", "uint8", 3, "linear", (21, 74), "reflect"),
+        ("uint8", "uint8", 3, "aces-narkowicz", (20, 24), "reflect"), ("uint8", "uint8", 4, None, (29, 38), "reflect"),
+        ("uint16", "uint16", 2, "reinhard", SHAPE, "reflect"), ("uint16", "float16", 1, None, (100, 6), "reflect"),
+        ("float32", "float32", 3, "hable", (4, 1), "reflect"), ("float32", "uint8", 4, None, (75, 131), "reflect"),
+        ("float32", "float32", 4, "agx", (40, 96), "wrap-x"), ("float32", "float32", 4, "agx", (40, 100), "wrap-x"),
     ],
 )  # fmt: skip
-def test_bloom_of_pixels(monkeypatch, rng, source, target, channels, operator, shape) -> None:
+def test_bloom_of_pixels(monkeypatch, rng, source, target, channels, operator, shape, border) -> None:
     gpu, alpha = device("gpu"), LAYOUTS[channels]
     light, encoded = source.startswith("f"), target.startswith("u")
     if light:
@@ -716,7 +717,8 @@ def test_bloom_of_pixels(monkeypatch, rng, source, target, channels, operator, s
     decoding = Decoding(alpha, linearise=not light, premultiply=alpha)
     encoding = Encoding(np.dtype(target), encode=encoded, unpremultiply=alpha)
     display = TonemapParams(operator, exposure=1.0, transfer="linear") if operator else None
-    params = BloomParams(strength=0.7, radius=0.3, threshold=0.0 if operator == "agx" else 0.5, exposure=1.0)
+    threshold = 0.0 if operator == "agx" else 0.5
+    params = BloomParams(strength=0.7, radius=0.3, threshold=threshold, exposure=1.0, border=border)
     metered = channels in (2, 3)
     expected, broken, negative = glow_reference.bloom_stages(
         pixels, params, decoding, encoding, operator, metered=metered
