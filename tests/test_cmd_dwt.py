@@ -74,6 +74,31 @@ def test_every_pixel_comes_back(clpix, rng, tmp_path, extension, way) -> None:
         np.testing.assert_array_equal(result.pixels, pixels)
 
 
+def stored(
+    rng: np.random.Generator, folder: Path, picture: tuple[int, int, int, str]
+) -> tuple[Path, np.ndarray]:
+    """A file of noise, of which the upper part is weaker, and its pixels."""
+    pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
+    pixels[:150] //= 3
+    if picture[3] != "float16":
+        return save(folder / "in.png", pixels), pixels
+    light = (pixels / 256).astype(np.float16)
+    return save(folder / "in.exr", light, linear=True), light
+
+
+def check_same(one: Path, other: Path) -> None:
+    """Checks that two files of numbers, or of pixels, hold the same."""
+    if one.suffix == ".npz":
+        (whole, about), (split, about_split) = (files.read_data(path) for path in (one, other))
+        assert list(whole) == list(split) and about == about_split
+        for name in whole:
+            np.testing.assert_array_equal(split[name], whole[name], name)
+        return
+    a, b = (files.read(path) for path in (one, other))
+    assert (a.alpha, a.linear, a.pixels.dtype) == (b.alpha, b.linear, b.pixels.dtype)
+    np.testing.assert_array_equal(b.pixels, a.pixels)
+
+
 SPLIT = [
     ((500, 91, 4, "uint16"), []),
     ((601, 60, 3, "uint8"), ["--integer"]),
@@ -87,22 +112,14 @@ SPLIT = [
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(("picture", "way"), SPLIT, ids=lambda value: "-".join(map(str, value)))
 def test_what_exceeds_the_devices_memory_is_split(clpix, rng, tmp_path, picture, way) -> None:
-    pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
-    suffix = "exr" if picture[3] == "float16" else "png"
-    pixels = (pixels / 256).astype(np.float16) if suffix == "exr" else pixels
-    source = save(tmp_path / f"in.{suffix}", pixels, linear=suffix == "exr")
+    source, pixels = stored(rng, tmp_path, picture)
+    suffix = source.suffix[1:]
     limit = 4 * pixels.size  # bytes of the samples, where their bands must fit as well
     arguments = ["--device-memory", limit, "--timing-file", tmp_path / "t.json", "--overwrite"]
     assert clpix("dwt", source, "-o", tmp_path / "whole.npz", *way) == Run(0, "", "")
     assert clpix("dwt", source, "-o", tmp_path / "split.npz", *way, *arguments) == Run(0, "", "")
     assert 0 < json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"] <= limit
-    (whole, about), (split, about_split) = (
-        files.read_data(tmp_path / f"{n}.npz") for n in ("whole", "split")
-    )
-    assert list(whole) == list(split)
-    assert about == about_split
-    for name in whole:
-        np.testing.assert_array_equal(split[name], whole[name], name)
+    check_same(tmp_path / "whole.npz", tmp_path / "split.npz")
     for options in ([], ["--alpha", "drop"], ["--dtype", "uint16"]):
         if suffix == "exr" and "uint16" in options:
             continue
@@ -111,13 +128,7 @@ def test_what_exceeds_the_devices_memory_is_split(clpix, rng, tmp_path, picture,
             more = more or ["--overwrite"]
             assert clpix("idwt", between, "-o", back, *options, *more) == Run(0, "", "")
         assert 0 < json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"] <= limit
-        first, second = (files.read(tmp_path / f"{out}.{suffix}") for out in ("whole", "split"))
-        assert (first.alpha, first.linear, first.pixels.dtype) == (
-            second.alpha,
-            second.linear,
-            second.pixels.dtype,
-        )
-        np.testing.assert_array_equal(second.pixels, first.pixels)
+        check_same(tmp_path / f"whole.{suffix}", tmp_path / f"split.{suffix}")
 
 
 SHRINKING = [
@@ -137,12 +148,8 @@ SHRINKING = [
 @pytest.mark.cases(2)
 @each(picture=[(300, 121, 4, "uint8"), (301, 220, 1, "uint16"), (331, 131, 3, "float16")], way=SHRINKING)
 def test_what_is_done_to_coefficients_is_the_same_in_slabs(clpix, rng, tmp_path, picture, way) -> None:
-    pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
-    pixels[:150] //= 3  # one part has more to shrink than the other
-    suffix = "exr" if picture[3] == "float16" else "png"
-    pixels = (pixels / 256).astype(np.float16) if suffix == "exr" else pixels
-    source = save(tmp_path / f"in.{suffix}", pixels, linear=suffix == "exr")
-    *options, out = way if "-o" in way else [*way, "-o", f"out.{suffix}"]
+    source, pixels = stored(rng, tmp_path, picture)
+    *options, out = way if "-o" in way else [*way, "-o", f"out{source.suffix}"]
     limit = int(3.9 * 4 * pixels.size)
     told = []
     for folder, more in (("whole", []), ("slabs", ["--device-memory", limit])):
@@ -160,17 +167,7 @@ def test_what_is_done_to_coefficients_is_the_same_in_slabs(clpix, rng, tmp_path,
         told[1][2], rel=SHRINK["psnr"]
     )  # the parts are summed in another order
     assert 0 < json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"] <= limit
-    if out.endswith("npz"):
-        (whole, about), (slabs, about_slabs) = (
-            files.read_data(tmp_path / n / out) for n in ("whole", "slabs")
-        )
-        assert about == about_slabs
-        for name in whole:
-            np.testing.assert_array_equal(slabs[name], whole[name], name)
-    else:
-        whole_picture, in_slabs = (files.read(tmp_path / n / out) for n in ("whole", "slabs"))
-        assert (whole_picture.alpha, whole_picture.linear) == (in_slabs.alpha, in_slabs.linear)
-        np.testing.assert_array_equal(in_slabs.pixels, whole_picture.pixels)
+    check_same(tmp_path / "whole" / out, tmp_path / "slabs" / out)
 
 
 @pytest.mark.exhaustive

@@ -23,6 +23,7 @@ from .reference.wavelets import (
     flat,
     integer_line,
     largest,
+    mirrored,
     stationary_bands,
     vc2_level_of,
     vc2_lines,
@@ -236,38 +237,26 @@ def test_levels_are_pywts(gpu, rng, name) -> None:
 
 @pytest.mark.parametrize("name", LIFTING)
 def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name) -> None:
-    wavelet = wavelet_of(name)
-    # Whole-sample symmetry for filters of odd length; half-sample for haar, which needs one sample at most.
-    mode = "symmetric" if name == "haar" else "reflect"
-    skip = (wavelet.dec_len // 2 - 1) // 2
-    for height, width in SHAPES[1:-1]:
-        x = rng.standard_normal((height, width)).astype(np.float32)
-        a, (h, v, d) = pywt.dwt2(x.astype(float), wavelet, mode)
-        low_y, high_y = slice(skip, skip + (height + 1) // 2), slice(skip, skip + height // 2)
-        low_x, high_x = slice(skip, skip + (width + 1) // 2), slice(skip, skip + width // 2)
-        cropped = a[low_y, low_x], (h[high_y, low_x], v[low_y, high_x], d[high_y, high_x])
-        assert_close(dwt2(gpu, x, name, "mirror"), cropped)
+    """Whole-sample symmetry for filters of odd length; half-sample for haar, which needs one sample at most."""
+    for shape in SHAPES[1:-1]:
+        x = rng.standard_normal(shape).astype(np.float32)
+        assert_close(dwt2(gpu, x, name, "mirror"), mirrored(x, name))
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize("tile", ["private", "local"])
-@pytest.mark.parametrize("method", ["lifting", "filterbank"])
-def test_many_tiles(gpu, rng, method, tile) -> None:
-    x = rng.standard_normal((2, 259, 1030)).astype(np.float32)
-    ours = dwt2(gpu, x, "bior4.4", "symmetric", method=method, tile=tile)
-    assert_close(ours, pywt.dwt2(x.astype(float), "bior4.4", "symmetric"))
-    back = idwt2(gpu, ours, "bior4.4", "symmetric", shape=(259, 1030), method=method, tile=tile)
-    assert_near(back, x)
-
-
-@pytest.mark.exhaustive
-def test_wide_tiles_and_many_bands(gpu, rng) -> None:
-    x = rng.standard_normal((1, 150, 4250)).astype(np.float32)
-    for name in ("bior4.4", "dd13/7"):
-        ours = dwt2(gpu, x, name, "periodization")
-        assert_close(ours, pywt.dwt2(x.astype(float), wavelet_of(name), "periodization"))
-        back = idwt2(gpu, ours, name, "periodization")
-        assert_near(back, x)
+@pytest.mark.parametrize(
+    ("name", "mode", "shape", "way"),
+    [
+        *(("bior4.4", "symmetric", (2, 259, 1030), {"method": method, "tile": tile})
+          for method in ("lifting", "filterbank") for tile in ("private", "local")),
+        ("bior4.4", "periodization", (1, 150, 4250), {}), ("dd13/7", "periodization", (1, 150, 4250), {}),
+    ],
+)  # fmt: skip
+def test_many_and_wide_tiles(gpu, rng, name, mode, shape, way) -> None:
+    x = rng.standard_normal(shape).astype(np.float32)
+    ours = dwt2(gpu, x, name, mode, **way)
+    assert_close(ours, pywt.dwt2(x.astype(float), wavelet_of(name), mode))
+    assert_near(idwt2(gpu, ours, name, mode, shape=shape[1:], **way), x)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])

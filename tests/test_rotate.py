@@ -61,22 +61,6 @@ def test_it_turns_clockwise_about_the_centre(gpu) -> None:
         np.testing.assert_allclose(down, 19.5 - dx * s + dy * c, rtol=0, atol=tolerance.ROUNDINGS * 59)
 
 
-@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint16", 4), ("float16", 2), ("float32", 3)])
-def test_quarter_turns_keep_every_value(clpix, rng, dtype, channels, tmp_path) -> None:
-    """Of NPZ, which holds every depth: colours under alpha 0 as well, and what is not finite."""
-    x = rng.integers(0, 256, (40, 51, channels)).astype(dtype)
-    x[5, 6, -1] = 0
-    if dtype.startswith("f"):
-        x[11, 20] = (np.nan, np.inf, -np.inf, -0.0)[:channels]
-    files.write(tmp_path / "in.npz", files.Picture(x, alpha=channels % 2 == 0, linear=dtype.startswith("f")))
-    for angle in (90, 180, -90):
-        run = clpix("rotate", tmp_path / "in.npz", f"--angle={angle}", "-o", tmp_path / f"{angle}.npz")
-        assert (run.code, run.err) == (0, "")
-        result = files.read(tmp_path / f"{angle}.npz").pixels
-        assert result.dtype == dtype
-        np.testing.assert_array_equal(result, np.rot90(x, -angle // 90))
-
-
 def test_what_is_not_finite_reaches_two_pixels(gpu) -> None:
     x = np.ones((1, 21, 21), np.float32)
     x[0, 10, 10] = np.nan
@@ -158,17 +142,6 @@ def test_an_angle_leaves_the_orientation(clpix, tmp_path) -> None:
         run = clpix("rotate", tmp_path / "in.jpg", "--angle", angle, "-o", tmp_path / f"{angle}.jpg")
         assert (run.code, run.err) == (0, "")
         assert files.read(tmp_path / f"{angle}.jpg").metadata.orientation == 6
-
-
-def test_a_tiff_file_is_turned_upright(clpix, rng, tmp_path) -> None:
-    x = rng.integers(0, 256, (4, 6, 3)).astype(np.uint8)
-    PIL.Image.fromarray(x).save(tmp_path / "in.tif", tiffinfo={0x0112: 6})
-    assert files.read(tmp_path / "in.tif").metadata.orientation == 6
-    run = clpix("rotate", tmp_path / "in.tif", "--auto-orient", "-o", tmp_path / "out.tif")
-    assert (run.code, run.err) == (0, "")
-    result = files.read(tmp_path / "out.tif")
-    assert result.metadata.orientation == 1
-    np.testing.assert_array_equal(result.pixels, np.rot90(x, -1))
 
 
 def test_orientations_in_memory(gpu, rng) -> None:

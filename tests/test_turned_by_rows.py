@@ -437,22 +437,27 @@ def test_memory_is_used_if_it_is_enough(clpix, tmp_path, monkeypatch) -> None:
 # -- troubles --------------------------------------------------------------------------------------------------------
 
 
+# The same folder has the turned rows of pictures, and spectra.
+FFT = ("fft",)
+
+
 @pytest.mark.parametrize(
-    ("trouble", "before"),
+    ("trouble", "chain"),
     [
-        ("not writable", ()),
-        ("free", ()),
-        ("disk is full", ("blur", "--sigma", "1")),
-        ("failed there", ()),
-        ("no such folder", ()),
+        ("not writable", (QUARTER,)), ("free", (QUARTER,)), ("failed there", (QUARTER,)),
+        ("no such folder", (QUARTER,)), ("disk is full", (("blur", "--sigma", "1"), ("write", "mid.png"), QUARTER)),
+        ("is a file", (FFT,)),
+        ("not writable", (FFT,)), ("free", (FFT,)), ("failed there", (FFT,)), ("disk is full", (FFT,)),
     ],
-)
-def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, before) -> None:
+)  # fmt: skip
+def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, chain) -> None:
     """One line says it, and nothing stays: neither in the folder nor of the files that were begun."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpuops.batch.memory_promise.CODEC", 0)
+    monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
-    folder = tmp_path / "scratch"
-    if trouble != "no such folder":
+    folder = path if trouble == "is a file" else tmp_path / "scratch"
+    if trouble not in ("no such folder", "is a file"):
         folder.mkdir()
 
     def fails(*_: object) -> Any:
@@ -462,27 +467,31 @@ def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, befo
         monkeypatch.setattr("os.access", lambda path, _mode: not os.fspath(path).endswith("scratch"))
     elif trouble == "free":
         monkeypatch.setattr("shutil.disk_usage", lambda _path: type("Usage", (), {"free": 5}))
-    elif trouble != "no such folder":
+    elif trouble in ("disk is full", "failed there"):
         monkeypatch.setattr("os.pwrite", fails)
-    chain = (before, ("write", str(tmp_path / "mid.png")), QUARTER) if before else (QUARTER,)
-    run = clpix(*joined(chain, path), "-o", tmp_path / "out.png", "--memory", "2M", "--scratch", folder)
+    out = "out.npz" if chain == (FFT,) else "out.png"
+    run = clpix(*joined(chain, path), "-o", out, "--memory", "2M", "--scratch", folder)
     assert run.code == 1 and trouble in run.err and len(run.err.splitlines()) == 1, run.err
     assert set(os.listdir(tmp_path)) <= {"in.png", "scratch"}
-    assert not folder.exists() or not os.listdir(folder)
+    assert not folder.is_dir() or not os.listdir(folder)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("moment", "number"), [("put_rows", "SIGINT"), ("panel", "SIGTERM")])
-def test_nothing_stays_after_an_interruption(tmp_path, moment, number) -> None:
+@pytest.mark.parametrize(
+    ("moment", "number", "step"),
+    [("put_rows", "SIGINT", QUARTER), ("panel", "SIGTERM", QUARTER), ("put_rows", "SIGTERM", FFT)],
+)
+def test_nothing_stays_after_an_interruption(tmp_path, moment, number, step) -> None:
     """A command that is ended while it fills its spool, or reads it, leaves neither that nor its outputs."""
     path = saved(tmp_path / "in.png", samples((300, 200, 3), "uint8"))
     folder = tmp_path / "scratch"
     folder.mkdir()
     program = (
         "import os, signal, sys, time\n"
-        "from gpuops.batch import access, memory_promise\n"
+        "from gpuops.batch import access, memory_promise, spectra_by_rows\n"
         "from gpuops.tiles import spool\n"
         "access.of_machine = memory_promise.of_machine = lambda: 0\n"
+        "spectra_by_rows.CODECS = 0\n"
         "def interrupted(self, *_):\n"
         "    print(len(os.listdir(sys.argv[1])), flush=True)\n"
         f"    os.kill(os.getpid(), signal.{number})\n"
@@ -491,8 +500,10 @@ def test_nothing_stays_after_an_interruption(tmp_path, moment, number) -> None:
         "from clpix.main import main\n"
         "main(sys.argv[2:])\n"
     )
-    command = ["blur", path, "--sigma", "1", "then", "write", tmp_path / "mid.png", "then", *QUARTER]
-    command += ["-o", tmp_path / "out.png", "--scratch", folder]
+    chain = (("blur", "--sigma", "1"), ("write", str(tmp_path / "mid.png")), QUARTER)
+    command = joined((FFT,) if step == FFT else chain, path)
+    command += ["-o", tmp_path / ("out.npz" if step == FFT else "out.png"), "--scratch", folder]
+    command += ["--memory", "700K"] if step == FFT else []
     done = subprocess.run(
         [sys.executable, "-c", program, folder, *map(str, command)],
         capture_output=True,
