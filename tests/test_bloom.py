@@ -32,7 +32,6 @@ def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return np.exp(rng.normal(-1, 2, shape)).astype(np.float32) * rng.choice([1, 1, 1, 1, 1, -0.1], shape)
 
 
-@pytest.mark.cases(2)
 @each(reads=READS, shape=SHAPES)
 def test_mip_is_its_definition(gpu, rng, shape, reads) -> None:
     x = hdr(rng, 3, *shape)
@@ -53,6 +52,7 @@ def test_levels_that_end_in_every_way(gpu, rng, shape, reads) -> None:
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
+@pytest.mark.cases(5)
 @some(
     reads=READS,
     options=[

@@ -146,7 +146,6 @@ STEPS = [
 ]
 
 
-@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("first", "second"), [(one, STEPS[k - by]) for k, one in enumerate(STEPS) for by in (1, 3)]
 )

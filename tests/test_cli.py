@@ -382,6 +382,7 @@ def test_closed_standard_streams(tmp_path) -> None:
     np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 def test_depth_and_channels_are_kept(clpix, tmp_path, dtype, channels) -> None:
@@ -529,6 +530,7 @@ def test_blurs_that_cannot_be(clpix, tmp_path, options, word) -> None:
     assert not (tmp_path / "o.png").exists()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("options", "words"),
     [

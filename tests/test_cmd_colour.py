@@ -367,6 +367,7 @@ def test_floats_that_are_no_light(clpix, channels, name, tmp_path, rng) -> None:
                     assert np.abs(result.pixels - pixels).max() < HALF
 
 
+@pytest.mark.cases(2)
 @each(said=["gamma", "PQ"], channels=[1, 2], suffix=["png", "tif", "jpg", "webp", "jp2", "npz", "dpx"])
 def test_stored_gray(clpix, said, channels, suffix, tmp_path, rng) -> None:
     """Light stays in formats that have no gray, or none with alpha; and only PNG can state that gray is PQ."""

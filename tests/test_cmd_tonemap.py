@@ -149,6 +149,7 @@ def test_the_preset_repairs_before_its_blur(clpix, scene, tmp_path) -> None:
     assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("arguments", "frame"),
     [
@@ -212,6 +213,7 @@ def test_a_table_as_an_operator(clpix, exr, scene, look, tmp_path, name) -> None
         assert np.abs(got - levels).max() <= 1
 
 
+@pytest.mark.exhaustive
 @with_plots
 def test_a_table_on_a_contact_sheet_and_a_plot(clpix, exr, look, tmp_path) -> None:
     plot = tmp_path / "curve.svg"

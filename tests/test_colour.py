@@ -74,7 +74,6 @@ def test_hlg_is_bt_2100s() -> None:
     assert np.abs(reference.hlg_signal(light / light[-1]) - V).max() < TOLERANCE["signal"]
 
 
-@pytest.mark.cases(2)
 @pytest.mark.parametrize("dtype", ["uint16", "float16", "float32"])
 @pytest.mark.parametrize(
     ("channels", "primaries"), [(1, "ACES AP1"), (2, "Rec. 709"), (3, "ACES AP1"), (4, "Rec. 709")]

@@ -54,7 +54,6 @@ def test_every_name_is_tested() -> None:
     assert set(SPACES) == set(reference.OUTPUTS) == set(CALLED) == set(NAMES) - {"auto", "input"}
 
 
-@pytest.mark.cases(2)
 @each(name=SPACES, channels=[1, 2, 3, 4])
 def test_light_in_a_space(gpu, name, channels, rng) -> None:
     """Colours beyond the space, beyond white and negative; alpha stays."""
@@ -111,6 +110,7 @@ def test_a_colour_target_through_the_command(clpix, name, dtype, tmp_path, rng) 
     assert (found.colour.transfer, found.colour.primaries) == CALLED[name]
 
 
+@pytest.mark.cases(6)
 @some(name=SPACES, suffix=["png", "jpg", "webp", "tif", "jp2", "exr", "dpx", "hdr", "npz"])
 def test_labels(clpix, name, suffix, tmp_path, rng) -> None:
     """What a format can say it says; otherwise a line names it, and the values are those that were asked for."""
@@ -162,6 +162,7 @@ def test_pq_and_hlg_show_the_same(clpix, channels, tmp_path, rng) -> None:
     assert np.abs(back - pq / 65535)[hlg.max(-1) < 1].max() < 3e-4
 
 
+@pytest.mark.cases(3)
 @each(
     name=["display-p3", "adobe-rgb", "prophoto-rgb", "rec2020", "linear-p3"],
     suffix=["png", "jpg", "tif", "webp"],

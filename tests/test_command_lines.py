@@ -350,6 +350,7 @@ def test_a_report_never_overwrites_what_is_compared(clpix, there) -> None:
     assert Path("b.json").read_bytes() == before
 
 
+@pytest.mark.exhaustive
 def test_a_device_that_is_too_small_is_there(clpix, there, monkeypatch) -> None:
     """Exit code 3 says that there is no device, and a lack of memory is another failure."""
     one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed, and ", "B for one buffer")

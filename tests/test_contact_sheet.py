@@ -103,6 +103,7 @@ def test_labels_stand_below_every_tile(gpu) -> None:
     assert (first != second).any()
 
 
+@pytest.mark.cases(3)
 @each(meter=METERS, operator=OPERATORS)
 def test_what_is_metered_gives_the_same_result(gpu, operator, meter) -> None:
     image = on(gpu, scene((3, 24, 31)))
@@ -188,7 +189,6 @@ def test_stops_option() -> None:
         stops_option("1,,2")
 
 
-@pytest.mark.cases(2)
 @pytest.mark.parametrize("operator", [name for name in OPERATORS if name not in LOCAL])
 def test_curves_are_the_operators(gpu, operator) -> None:
     parameters = tonemap_reference.GIVEN.get(operator, {})

@@ -172,6 +172,7 @@ def python_blocks() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("page", "block"), python_blocks(), ids=[f"{page} {i}" for i, (page, _) in enumerate(python_blocks())]
 )

@@ -139,7 +139,6 @@ def some_of(names: list[str], mode: str) -> list[str]:
     return names[pywt.Modes.modes.index(mode) :: len(pywt.Modes.modes)]
 
 
-@pytest.mark.cases(2)
 @each(mode=pywt.Modes.modes)
 def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
     least = 2 if "reflect" in mode else 1
@@ -153,7 +152,7 @@ def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
             assert_is_pywts(gpu, rng.standard_normal(shape).astype(np.float32), name, mode, level)
 
 
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @each(mode=pywt.Modes.modes)
 def test_double_precision(gpu, rng, mode) -> None:
     if not gpu.limits.double:
@@ -196,6 +195,7 @@ def test_nan_goes_where_pywts_goes(gpu, rng) -> None:
             assert_near(mine[good], other[good])
 
 
+@pytest.mark.exhaustive
 @some(mode=["symmetric", "periodization"], name=[*LIFTING, "dd9/7", "db4", "sym10"])
 def test_every_size_is_pywts(gpu, rng, name, mode) -> None:
     for shape in SHAPES:
@@ -210,7 +210,7 @@ def test_every_size_is_pywts(gpu, rng, name, mode) -> None:
         assert idwt2(gpu, ours, name, mode, shape=shape).shape == shape
 
 
-@pytest.mark.cases(2)
+@pytest.mark.exhaustive
 @some(mode=pywt.Modes.modes, name__tile=[("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
 def test_every_mode_is_pywts(gpu, rng, name, tile, mode) -> None:
     least = 2 if "reflect" in mode else 1
@@ -243,7 +243,7 @@ def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name) -> None:
         assert_close(dwt2(gpu, x, name, "mirror"), mirrored(x, name))
 
 
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "mode", "shape", "way"),
     [
@@ -259,6 +259,7 @@ def test_many_and_wide_tiles(gpu, rng, name, mode, shape, way) -> None:
     assert_near(idwt2(gpu, ours, name, mode, shape=shape[1:], **way), x)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
 def test_the_stationary_transform_is_pywts(gpu, rng, dtype) -> None:
     if dtype == np.float64 and not gpu.limits.double:
@@ -317,6 +318,7 @@ def test_the_stationary_transform_has_levels_while_sides_halve(gpu) -> None:
             iswt2(gpu, coefficients, "db3")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 2), (-1, 0), [1, 2]])
 def test_any_two_axes_are_pywts(gpu, rng, axes) -> None:
     x = (rng.standard_normal((12, 20, 16)) + 1j * rng.standard_normal((12, 20, 16))).astype(np.complex64)
@@ -376,6 +378,7 @@ def test_a_deep_packet_alone_is_zeros_beside_it(gpu, rng) -> None:
     np.testing.assert_allclose(got, np.full((8, 8), band[0, 0] / 2**30), rtol=TOLERANCE["deep"])
 
 
+@pytest.mark.exhaustive
 def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
     for shape in [(1, 1), (1, 6), (13, 11)]:
         x = rng.integers(0, 256, shape)
@@ -408,6 +411,7 @@ def test_all_ways_agree_and_invert(gpu, rng, name, way) -> None:
             np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])
 
 
+@pytest.mark.cases(1)
 @each(way=LIFTING_WAYS, name=LIFTING)
 def test_more_levels_than_there_is_size_for(gpu, rng, name, way) -> None:
     for shape in [(1, 1), (1, 7), (5, 3)]:
@@ -511,7 +515,7 @@ def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
         np.testing.assert_array_equal(waverec2(gpu, again, name, "vc2", **way), expected)
 
 
-@pytest.mark.cases(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "mode"),
     [

@@ -54,6 +54,7 @@ CASES = [
 ]
 
 
+@pytest.mark.cases(2)
 @some(wavelet__mode__integer=CASES, overlap=[True, False])
 def test_slabs_give_what_the_whole_does(gpu, rng, slabs_of_seven, wavelet, mode, integer, overlap) -> None:
     for shape, levels in (((97, 40), 1), ((98, 31), 3), ((128, 40), 2)):

@@ -170,7 +170,6 @@ def there_and_back(gpu: Gpu, x: np.ndarray, name: str, mode: str) -> list[np.nda
     return [low, *details, idwt2(gpu, given, name, mode, shape=x.shape[-2:])]
 
 
-@pytest.mark.cases(2)
 @each(mode__name=CASES)
 def test_all_ways_agree(gpu, tiled, banded, rng, monkeypatch, mode, name) -> None:
     least = 2 if "reflect" in mode else 1

@@ -57,7 +57,6 @@ def tiny(gpu, monkeypatch) -> Iterator[Gpu]:
     yield gpu
 
 
-@pytest.mark.cases(2)
 @pytest.mark.parametrize("radix", [r for r in range(2, 33) if radices.radices(r) == (r,)] + [37, 61, 109])
 def test_every_butterfly(gpu, rng, radix) -> None:
     x = noise(rng, 3, radix)
@@ -79,6 +78,7 @@ def test_two_dimensions_are_scipys(gpu, rng, shape, method) -> None:
     assert error(full, scipy.fft.fft2(x.astype(float))) < TOLERANCE["single"] and full.dtype == np.complex64
 
 
+@pytest.mark.exhaustive
 def test_two_lengths_of_the_same_convolution(gpu, rng, monkeypatch) -> None:
     """101 and 103 are both convolutions of 210 points: the filter of one axis is not that of the other."""
     small_primes(monkeypatch)
@@ -128,7 +128,7 @@ def test_sizes_beyond_local_memory(tiny, rng, n, kinds, method) -> None:
     assert kinds <= used
 
 
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @each(
     shape__joined=[
         ((3, 2), None),
@@ -204,6 +204,7 @@ def test_radix_and_twiddles(gpu, rng, radix, twiddle, method) -> None:
     assert all(r <= max(3, int(radix)) for r in factors) and math.prod(factors) == 48 * 128
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
 def test_norm_lengths_and_axes(gpu, rng, norm) -> None:
     z = noise(rng, 2, 17, 30)
@@ -310,7 +311,6 @@ def test_images_stay_on_the_device(gpu, rng) -> None:
     np.testing.assert_array_equal(image.numpy(), x)
 
 
-@pytest.mark.cases(2)
 @each(method=["auto", "local"], n=[17, 31, 37, 61, 28 * 37, 67, 6 * 101, 60 * 73, 4 * 137, 199])
 def test_accuracy_of_primes_is_scipys(gpu, rng, n, method) -> None:
     z = noise(rng, 100, n)
@@ -411,6 +411,7 @@ def test_windows_are_scipys(name) -> None:
         np.testing.assert_allclose(spectrum.window(name, n), expected, rtol=0, atol=DOUBLE)
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("shape", ["gaussian", "butterworth", "ideal"])
 @pytest.mark.parametrize(
     ("kind", "cutoff"),

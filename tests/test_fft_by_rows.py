@@ -177,6 +177,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.cases(2)
 @each(options=OPTIONS, size=[(37, 44), (41, 53), (1, 9), (9, 1)])
 def test_every_option_gives_the_whole(clpix, tmp_path, options, size, request) -> None:
     """The spectrum, what the file says of it, and the picture that comes back, of odd and prime sizes."""

@@ -259,6 +259,7 @@ def test_examples_run(clpix, there, monkeypatch, path) -> None:
         assert "-o" not in line.split() or set(there.rglob("*")) > before, line
 
 
+@pytest.mark.exhaustive
 def test_examples_of_groups_run(clpix, there, monkeypatch) -> None:
     measure_nothing(monkeypatch)
     for line in chain.from_iterable(map(examples_of, GROUPS)):

@@ -487,7 +487,9 @@ def test_compare(clpix, tmp_path) -> None:
     )  # it is clipped
 
 
-def test_info(clpix, tmp_path) -> None:
+@pytest.mark.cases(1)
+@pytest.mark.parametrize("options", [(), ("--stats",)])
+def test_info(clpix, tmp_path, options) -> None:
     path = tmp_path / "a.tif"
     save(path, drawn("uint16", 5), extrasamples=["unassalpha"])
     run = clpix("info", path)
@@ -497,7 +499,7 @@ def test_info(clpix, tmp_path) -> None:
         f"  ICC profile “press”, {len(PRESS)} bytes\n"
         "  EXIF, 38 bytes\n"
     )
-    (found,) = json.loads(clpix("info", path, "--json", "--stats").out)
+    (found,) = json.loads(clpix("info", path, "--json", *options).out)
     assert (found["inks"], found["dtype"], found["channels"]) == ("CMYK", "uint16", ["R", "G", "B", "A"])
     assert (found["metadata"]["icc"], found["metadata"]["icc_description"]) == (len(PRESS), "press")
     save(path, drawn(), None)

@@ -217,7 +217,6 @@ def light(shape: tuple[int, ...], seed: int = 1) -> np.ndarray:
     return pixels.astype(np.float32)
 
 
-@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", CASES)
 def test_tables_are_interpolated_in_tetrahedra(gpu, name) -> None:
     params, pixels = CASES[name], light((23, 31))

@@ -115,7 +115,6 @@ def check(gpu: Gpu, name: str, x: np.ndarray, *, alpha: bool) -> None:
         np.testing.assert_array_equal(image.numpy(), x)  # the input stays
 
 
-@pytest.mark.cases(2)
 @pytest.mark.parametrize(("name", "size", "channels"), pairs(NEWER, SIZES, LAYOUTS))
 def test_against_the_reference(gpu, rng, name, size, channels) -> None:
     check(gpu, name, rng.gamma(0.5, 2, (channels, *size)).astype(np.float32), alpha=LAYOUTS[channels])
@@ -136,7 +135,6 @@ def test_identities(gpu, clpix, rng, name, tmp_path) -> None:
         np.testing.assert_array_equal(files.read(tmp_path / f"{i}.tif").pixels, x)
 
 
-@pytest.mark.cases(2)
 @every
 def test_the_command_is_the_function(gpu, clpix, rng, cases, name, tmp_path) -> None:
     """Over float EXR; pictures have straight colours. What is fused with reading and writing is nearly the same."""
@@ -162,7 +160,6 @@ def test_the_command_is_the_function(gpu, clpix, rng, cases, name, tmp_path) -> 
             np.testing.assert_allclose(found, expected, rtol=CHAIN["quotient"], atol=allowed)
 
 
-@pytest.mark.cases(2)
 @every
 def test_values_that_are_not_finite_are_said(gpu, clpix, cases, name, tmp_path) -> None:
     x = np.ones((9, 9, 3), np.float32)
@@ -201,7 +198,6 @@ def test_what_is_declared_is_so(opened, rng, cases, name) -> None:
         assert max(abs(rows - 60).max(), abs(columns - 80).max()) <= (reach or 15)
 
 
-@pytest.mark.cases(2)
 @every
 def test_it_is_a_step_of_a_chain_and_of_a_recipe(gpu, rng, cases, name) -> None:
     image = on(gpu, rng.random((3, 24, 40), np.float32), alpha=False)

@@ -18,7 +18,7 @@ from gpuops.plan import operation_of
 from gpuops.space import Space, conversion
 
 from . import test_grade
-from .choices import pairs, thinned
+from .choices import pairs
 from .reference.images import decoded, encoded
 from .tolerance import CHAIN, GRADE
 
@@ -60,7 +60,7 @@ CASES = [(*layout, _dice.choice(WAYS)) for layout in pairs(DEPTHS, DEPTHS, (1, 2
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(("before", "after", "channels", "way"), thinned(CASES, 4, arguments=4))
+@pytest.mark.parametrize(("before", "after", "channels", "way"), CASES)
 @pytest.mark.parametrize("planned", ["cpu", "gpu"], indirect=True)
 def test_any_depth_to_any_depth(planned, rng, before, after, channels, way) -> None:
     check(planned, rng, before, after, channels, way)

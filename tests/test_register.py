@@ -13,7 +13,7 @@ from gpuops import ParameterError, files
 from gpuops.fourier.registration import phase_cross_correlation
 from gpuops.ops.register import RegisterParams
 
-from .choices import pairs, thinned
+from .choices import pairs
 from .tolerance import REGISTER
 
 IDENTITIES: list[RegisterParams] = []
@@ -28,11 +28,7 @@ def pair(rng: np.random.Generator, size: tuple[int, int]) -> tuple[np.ndarray, n
 
 @pytest.mark.parametrize(
     ("size", "factor", "normalization"),
-    thinned(
-        pairs([(32, 41), (33, 40), (30, 30), (1, 17), (19, 1), (1, 1)], [1, 10, 100], ["phase", None]),
-        3,
-        arguments=3,
-    ),
+    pairs([(32, 41), (33, 40), (30, 30), (1, 17), (19, 1), (1, 1)], [1, 10, 100], ["phase", None]),
 )
 def test_skimage(gpu, rng, size, factor, normalization) -> None:
     how: dict[str, Any] = {"upsample_factor": factor, "normalization": normalization}

@@ -152,7 +152,6 @@ def picture(shape: tuple[int, int, int], seed: int = 5) -> np.ndarray:
     return np.asarray(light, np.float32)
 
 
-@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "step", [*BY_ROWS, *BY_TRANSFORMS], ids=lambda step: re.sub(r"\W+", " ", repr(step))[:90]
 )
@@ -174,7 +173,7 @@ def test_any_blocks_give_the_whole(planned, step) -> None:
         np.testing.assert_allclose(found, whole, rtol=rtol, atol=atol)
 
 
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("level", "reads"), [(1, "direct"), (2, "local"), (3, "direct"), (4, "local")])
 def test_bloom_by_rows(gpu, monkeypatch, level, reads) -> None:
     """Whichever level stays on the device; pixels that are not finite are counted once."""
@@ -198,12 +197,10 @@ def test_bloom_by_rows(gpu, monkeypatch, level, reads) -> None:
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("shape", "border"),
-    thinned(
-        [
+    [
             ((3, 64, 128), "reflect"), ((3, 301, 43), "wrap-x"), ((4, 263, 90), "reflect"), ((1, 8, 200), "wrap-x"),
             ((1, 97, 1), "wrap-x"), ((3, 1, 1), "reflect"),
-        ], 4, arguments=2,
-    ),
+        ],
 )  # fmt: skip
 def test_gaussians_of_bloom_by_rows(planned, border, shape) -> None:
     """They have the same bits as those of the whole, and pixels that are not finite are counted once.
@@ -470,7 +467,7 @@ def test_nothing_is_left_of_a_file_that_fails(tmp_path) -> None:
 # -- commands --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("suffix", "more"), [
     (".png", ("--tonemap", "agx")), (".tif", ("--tonemap", "agx", "--no-fuse")), (".exr", ("--working", "rec2020")),
     (".tif", ("--working", "rec2020")),

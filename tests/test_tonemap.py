@@ -46,6 +46,7 @@ def parameters_of(operator: str) -> dict[str, float]:
 # -- operators ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize("operator", POINTWISE)
 def test_operator_matches_its_publication(gpu, operator) -> None:
     pixels = light((3, 50, 101))
@@ -253,6 +254,7 @@ def test_other_numbers_of_channels_are_refused(gpu, planes) -> None:
 # -- exposure -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("method", ["local", "direct"])
 def test_meters(gpu, method) -> None:
     pixels = light((3, 90, 70), 8)

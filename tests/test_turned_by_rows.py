@@ -441,6 +441,7 @@ def test_memory_is_used_if_it_is_enough(clpix, tmp_path, monkeypatch) -> None:
 FFT = ("fft",)
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize(
     ("trouble", "chain"),
     [

@@ -60,6 +60,7 @@ def needed(message: str, pattern: str) -> int:
     return round(float(found[1]) * {"k": 1e3, "M": 1e6}[found[2]])
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(("command", "words"), STEPS, ids=[" ".join(command) for command, _ in STEPS])
 def test_a_step_that_the_device_has_no_room_for(clpix, folder, command, words) -> None:
     """It is named, nothing is written, and as much memory as the line says is enough."""
