@@ -31,8 +31,7 @@ LOOK = Chain(BlurParams((2, 2)), BloomParams(strength=0.3), TonemapParams("agx")
 def test_a_chain_is_a_value() -> None:
     again = Chain(BlurParams((2, 2)), BloomParams(strength=0.3), TonemapParams("agx"))
     assert again == LOOK and hash(again) == hash(LOOK) and again.digest == LOOK.digest
-    assert pickle.loads(pickle.dumps(LOOK)) == LOOK
-    assert Chain(BlurParams((2, 1))) != Chain(BlurParams((1, 2)))
+    assert pickle.loads(pickle.dumps(LOOK)) == LOOK and Chain(BlurParams((2, 1))) != Chain(BlurParams((1, 2)))
     assert len({LOOK, again, Chain(BlurParams((2, 2)))}) == 2
     assert [operation.name for operation in LOOK.operations] == ["blur", "bloom", "tonemap"]
     with pytest.raises(AttributeError):
@@ -60,8 +59,7 @@ def test_comments_order_and_defaults_do_not_change_the_digest() -> None:
     operator = "agx"
     exposure = "auto"
     """
-    assert Chain.from_toml(text) == LOOK
-    assert Chain.from_toml(text).digest == LOOK.digest
+    assert Chain.from_toml(text) == LOOK and Chain.from_toml(text).digest == LOOK.digest
 
 
 def test_texts_of_any_characters_survive() -> None:

@@ -128,8 +128,7 @@ def test_every_input_is_tried_and_each_failure_is_one_line(clpix, tmp_path) -> N
     assert run.code == 1
     lines = run.err.splitlines()
     assert len(lines) == 3 and all(line.startswith("clpix: error: ") for line in lines)
-    assert "2 of 5" in lines[2]
-    assert sorted(p.name for p in out.iterdir()) == ["0.png", "1.png", "2.png"]
+    assert "2 of 5" in lines[2] and sorted(p.name for p in out.iterdir()) == ["0.png", "1.png", "2.png"]
 
 
 def test_an_input_that_does_not_fit_leaves_the_others(clpix, tmp_path) -> None:
@@ -204,8 +203,7 @@ def test_interrupting_a_batch_leaves_whole_files_only(tmp_path) -> None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert err.startswith("clpix: error: interrupted") and err.count("\n") == 1
+    assert process.returncode == 130 and err.startswith("clpix: error: interrupted") and err.count("\n") == 1
     done = list(out.iterdir())
     assert 0 < len(done) < len(inputs)
     for path in done:  # no temporary files, and every picture is whole
@@ -563,5 +561,4 @@ def test_a_field_that_templates_do_not_have(clpix, tmp_path) -> None:
 
 def test_dump_kernels_writes_the_sources(clpix, tmp_path) -> None:
     run = clpix("blur", "--sigma", 2, SAMPLE, "-o", tmp_path / "o.exr", "--dump-kernels", tmp_path / "k")
-    assert run.code == 0
-    assert any("both" in path.name for path in (tmp_path / "k").iterdir())
+    assert run.code == 0 and any("both" in path.name for path in (tmp_path / "k").iterdir())

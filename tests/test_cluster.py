@@ -70,8 +70,7 @@ def run_at(cluster: connection.Cluster, jobs: list[Job], **options: Any) -> tupl
     said: list[str] = []
     with notes.to(said.append):
         found = list(run_jobs_at(cluster, jobs, **options))
-    assert [done.job for done in found] == jobs
-    assert not clusters._runs
+    assert [done.job for done in found] == jobs and not clusters._runs
     return found, said
 
 
@@ -275,8 +274,7 @@ def test_an_interrupted_program_leaves_nothing(here) -> None:
         assert run.returncode == 128 + number and said.count("\n") == 1 and "interrupted" in said, said
         assert 0 < len(os.listdir(here / to)) < 40
         for name in os.listdir(here / to):
-            assert files.read(here / to / name).pixels.shape == (600, 800, 3)
-            assert not name.startswith(".")
+            assert files.read(here / to / name).pixels.shape == (600, 800, 3) and not name.startswith(".")
 
 
 @pytest.mark.exhaustive

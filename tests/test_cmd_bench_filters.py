@@ -20,12 +20,10 @@ def test_json_has_every_variant(clpix, operation) -> None:
     rows = result["measurements"]
     assert [row["variant"] for row in rows] == ["copy", *bench_filters.VARIANTS[operation]]
     data = 4 * 4 * 21 * 13
-    assert rows[0]["model_bytes"] == 2 * data
-    assert rows[0]["copies"] == rows[0]["copy_share"] == 1
+    assert rows[0]["model_bytes"] == 2 * data and rows[0]["copies"] == rows[0]["copy_share"] == 1
     for row in rows:
         assert (row["width"], row["height"], row["channels"]) == (21, 13, 4)
-        assert len(row["ms"]) >= bench.FEWEST
-        assert row["median_ms"] == median(row["ms"])
+        assert len(row["ms"]) >= bench.FEWEST and row["median_ms"] == median(row["ms"])
         assert row["copy_ms"] == rows[0]["median_ms"]
         assert row["copies"] == pytest.approx(row["median_ms"] / rows[0]["median_ms"])
         assert row["copy_share"] == pytest.approx(row["gbps"] / rows[0]["gbps"])
@@ -52,8 +50,7 @@ def test_the_table(clpix, monkeypatch, operation) -> None:
         assert title in lines[1]
     names = [line.split("  ")[0] for line in lines[2:-3]]
     assert names == ["copy", *few] * 2  # once for each size, though one was given twice
-    assert lines[2].split()[1:3] == ["16×16×1", "1"]
-    assert lines[5].split()[1] == "16×9×1"
+    assert lines[2].split()[1:3] == ["16×16×1", "1"] and lines[5].split()[1] == "16×9×1"
 
 
 def test_one_pixel(opened, monkeypatch) -> None:

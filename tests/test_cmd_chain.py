@@ -100,8 +100,7 @@ def test_stored_values_are_multiplied_by_alpha_as_well(clpix, scene, rng, way, t
 
 def test_shared_options_stand_in_any_part(clpix, scene) -> None:
     run = clpix("blur", "in.exr", "--sigma", 1, "-o", "a.png", "then", "tonemap", "--dtype", "uint16")
-    assert (run.code, run.err) == (0, "")
-    assert pixels(scene / "a.png").dtype == np.uint16
+    assert (run.code, run.err) == (0, "") and pixels(scene / "a.png").dtype == np.uint16
     several = clpix("blur", "in.exr", "in.png", "--sigma", 1, "then", "sharpen", "-o", "{stem}-{op}.{ext}")
     assert several.code == 0
     assert {"in-blur-sharpen.exr", "in-blur-sharpen.png"} <= {path.name for path in scene.iterdir()}
@@ -123,8 +122,7 @@ def test_a_kernel_in_a_recipe_is_the_one_that_it_was(clpix, scene) -> None:
     (scene / "sub").mkdir()
     files.write(scene / "sub" / "k.png", files.Picture(np.uint8([[[0], [9]], [[3], [1]]])))
     run = clpix("convolve", "in.exr", "--kernel", "sub/k.png", "-o", "a.exr", "--save-recipe", "look.toml")
-    assert run.code == 0
-    assert clpix("run", "look.toml", "in.exr", "-o", "b.exr").code == 0
+    assert run.code == 0 and clpix("run", "look.toml", "in.exr", "-o", "b.exr").code == 0
     assert (scene / "a.exr").read_bytes() == (scene / "b.exr").read_bytes()
     files.write(scene / "sub" / "k.png", files.Picture(np.uint8([[[5]]])), overwrite=True)
     operands.picture.cache_clear()  # as in another process
@@ -229,8 +227,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(clpix, scene, line, me
     before = sorted(scene.iterdir())
     run = clpix(*line.split())
     assert run.code in ((1, 2) if "none.toml" in line or "dither" in line else (2,)), run.err
-    assert message in run.err and len(run.err.splitlines()) == 1
-    assert sorted(scene.iterdir()) == before
+    assert message in run.err and len(run.err.splitlines()) == 1 and sorted(scene.iterdir()) == before
 
 
 # The ways that the steps of a chain go.

@@ -74,8 +74,7 @@ def test_an_inputs_srgb_profile_labels_no_other_signal(clpix, tmp_path) -> None:
         )
         assert (run.code, run.err) == (0, "")
         with PIL.open(tmp_path / "out.png") as image:
-            assert image.info.get("icc_profile") == kept
-            assert ("srgb" in image.info) is False
+            assert image.info.get("icc_profile") == kept and ("srgb" in image.info) is False
     data = (tmp_path / "out.png").read_bytes()
     assert b"gAMA" + struct.pack(">I", 100000) in data
     run = clpix("blur", "--sigma", 1, tmp_path / "in.png", "-o", tmp_path / "out.tif", "--dtype", "float")
@@ -110,8 +109,7 @@ def test_space_still_means_what_it_did(clpix, p3, tmp_path) -> None:
     run = clpix("blur", p3, "--sigma", 0, "--space", "encoded", "-o", tmp_path / "a.png")
     assert (run.code, run.err) == (0, "")
     result, before = files.read(tmp_path / "a.png"), files.read(p3)
-    assert np.array_equal(result.pixels, before.pixels)
-    assert result.metadata.icc == P3
+    assert np.array_equal(result.pixels, before.pixels) and result.metadata.icc == P3
     # Floats are converted to light.
     expected = reference.srgb_light(before.pixels / 255) @ TO_709
     assert np.abs(light_of(clpix, p3, "--space", "encoded") - expected).max() < TOLERANCE["profile"]
@@ -174,8 +172,7 @@ def test_every_command_works_on_the_same_light(clpix, command, p3, tmp_path) -> 
         assert run.code == 0
         results.append(files.read(out))
     first, second = (np.asarray(result.pixels, np.int16) for result in results)
-    assert np.abs(first - second).max() <= 1
-    assert results[0].colour == results[1].colour
+    assert np.abs(first - second).max() <= 1 and results[0].colour == results[1].colour
     assert results[0].metadata.icc is None
 
 
@@ -261,8 +258,7 @@ def test_what_comes_back_as_it_was_keeps_its_colours(clpix, through, p3, ap1, tm
         before, after = files.read(source), files.read(out)
         most = DWT["round trip"] * np.abs(before.pixels).max() if source == ap1 else 0
         assert np.abs(after.pixels.astype(np.float64) - before.pixels).max() <= most
-        assert after.colour == before.colour
-        assert after.metadata.icc == before.metadata.icc
+        assert after.colour == before.colour and after.metadata.icc == before.metadata.icc
         # In another kind of file values are converted to light.
         if source == p3:
             assert (
@@ -310,11 +306,9 @@ def test_stored_values_of_a_narrow_range(clpix, dtype, channels, tmp_path, rng) 
             if depth == "float":
                 assert np.abs(colours - light).max() < TOLERANCE["profile"]
             elif depth == "auto":  # the depth stays
-                assert (run.err, result.colour.narrow) == ("", True)
-                assert np.array_equal(result.pixels, pixels)
+                assert (run.err, result.colour.narrow) == ("", True) and np.array_equal(result.pixels, pixels)
             else:  # a narrow range only stays in its own depth and format; else values become sRGB
-                assert result.colour.transfer == "sRGB"
-                assert not result.colour.narrow
+                assert result.colour.transfer == "sRGB" and not result.colour.narrow
                 step = 1 if result.pixels.dtype == np.uint16 else 257
                 assert np.abs(colours.astype(np.float64) * step - levels).max() < (8 if step == 1 else 260)
 
@@ -353,8 +347,7 @@ def test_floats_that_are_no_light(clpix, channels, name, tmp_path, rng) -> None:
     for command in ((*blur, "--space", "encoded"), blur, ("ifft", tmp_path / "numbers.npz")):
         for depth in ("half", "float") if name == "a.tif" else ("auto",):
             run = clpix(*command, "-o", tmp_path / name, "--dtype", depth, "--overwrite")
-            assert run.code == 0
-            assert "cannot say" not in run.err
+            assert run.code == 0 and "cannot say" not in run.err
             got = light_of(clpix, tmp_path / name)
             assert (
                 np.abs(got[..., : light.shape[2]] - light).max()
@@ -386,8 +379,7 @@ def test_stored_gray(clpix, said, channels, suffix, tmp_path, rng) -> None:
     for command in (stored, ("idwt", tmp_path / "numbers.npz")):
         out = tmp_path / f"out.{suffix}"
         run = clpix(*command, "-o", out, "--overwrite")
-        assert run.code == 0
-        assert all(any(known in line for known in lines) for line in run.err.splitlines())
+        assert run.code == 0 and all(any(known in line for known in lines) for line in run.err.splitlines())
         result = files.read(out)
         values = result.pixels[..., :1] / 255
         if result.colour.transfer == "sRGB":
@@ -469,22 +461,19 @@ def test_statistics_are_of_rec_709_light(clpix, p3) -> None:
 def test_compare(clpix, p3, ap1, tmp_path) -> None:
     """Files in different spaces are compared in one space, files in the same space as they are stored."""
     run = clpix("compare", p3, p3)
-    assert run.code == 0
-    assert "compared as" not in run.out
+    assert run.code == 0 and "compared as" not in run.out
     changed = np.asarray(PIL.open(p3)).copy()
     changed[3, 4, 1] ^= 1
     PIL.fromarray(changed).save(tmp_path / "q3.png", icc_profile=P3)
     assert "(1 of 255 levels)" in clpix("compare", p3, tmp_path / "q3.png").out
     light_of(clpix, p3)
     run = clpix("compare", p3, tmp_path / "light.exr", "--max-error", "1e-4")
-    assert run.code == 0
-    assert run.out.startswith("compared as encoded values (sRGB)\n")
+    assert run.code == 0 and run.out.startswith("compared as encoded values (sRGB)\n")
     # The codes stay, but mean other colours.
     PIL.fromarray(np.asarray(PIL.open(p3))).save(tmp_path / "plain.png")
     assert clpix("compare", p3, tmp_path / "plain.png", "--max-error", "1e-2").code == 1
     assert clpix("compare", ap1, ap1).code == 0
     light_of(clpix, ap1)
     run = clpix("compare", ap1, tmp_path / "light.exr", "--max-error", "1e-4")
-    assert run.code == 0
-    assert run.out.startswith("compared as linear values (Rec. 709)\n")
+    assert run.code == 0 and run.out.startswith("compared as linear values (Rec. 709)\n")
     assert json.loads(clpix("compare", ap1, tmp_path / "light.exr", "--json").out)["space"] == "linear"

@@ -227,8 +227,7 @@ def test_losses_of_slabs_are_told(clpix, rng, tmp_path) -> None:
         clpix("idwt", tmp_path / "c.npz", "-o", tmp_path / name, "--dtype", "uint8", *more)
         for name, more in (("a.png", []), ("b.png", ["--device-memory", "500K"]))
     )
-    assert "were outside the range" in whole.err
-    assert split == Run(0, "", whole.err.replace("a.png", "b.png"))
+    assert "were outside the range" in whole.err and split == Run(0, "", whole.err.replace("a.png", "b.png"))
 
 
 def test_too_little_memory_is_one_line(clpix, rng, tmp_path) -> None:
@@ -236,12 +235,10 @@ def test_too_little_memory_is_one_line(clpix, rng, tmp_path) -> None:
     for options in (["-o", tmp_path / "c.npz"], ["-o", tmp_path / "p.png"]):
         run = clpix("dwt", source, *options, "--device-memory", "100K")
         assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
-        assert run.err.startswith(f"clpix: error: {source}: ")
-        assert "needed" in run.err
+        assert run.err.startswith(f"clpix: error: {source}: ") and "needed" in run.err
     save(tmp_path / "nan.exr", np.full((500, 100, 3), np.nan, np.float32), linear=True)
     run = clpix("dwt", tmp_path / "nan.exr", "-o", tmp_path / "c.npz", "--device-memory", "500K")
-    assert (run.code, run.err.count("\n")) == (1, 1)
-    assert "nan.exr: holds NaN" in run.err
+    assert (run.code, run.err.count("\n")) == (1, 1) and "nan.exr: holds NaN" in run.err
     assert not list(tmp_path.glob("c*"))
 
 
@@ -407,15 +404,12 @@ def test_what_is_kept_as_json(clpix, source, tmp_path) -> None:
 )
 def test_bad_options(clpix, source, tmp_path, options, message) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", *options)
-    assert (run.code, run.out) == (2, "")
-    assert message in run.err
-    assert not (tmp_path / "c.npz").exists()
+    assert (run.code, run.out) == (2, "") and message in run.err and not (tmp_path / "c.npz").exists()
 
 
 def test_many_levels_are_a_warning(clpix, source, tmp_path) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--levels", 6)
-    assert run.code == 0
-    assert run.err.startswith("clpix: warning: 6 levels are more than 24×40")
+    assert run.code == 0 and run.err.startswith("clpix: warning: 6 levels are more than 24×40")
     assert run.err.count("\n") == 1
 
 
@@ -488,8 +482,7 @@ def test_files_that_are_no_coefficients(clpix, source, coefficients, tmp_path) -
     assert clpix("fft", source, "-o", spectrum).code == 0
     for path in (source, foreign, light, spectrum, tmp_path / "none.npz"):
         run = clpix("idwt", path, "-o", tmp_path / "out.png")
-        assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
-        assert str(path) in run.err
+        assert (run.code, run.out, run.err.count("\n")) == (1, "", 1) and str(path) in run.err
     assert not (tmp_path / "out.png").exists()
 
 

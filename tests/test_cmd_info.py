@@ -338,8 +338,7 @@ def test_all_values_alike(clpix, tmp_path, value, size) -> None:
     if value == 0.5:
         assert set(found["channels"]["G"]["percentiles"].values()) == {0.5}
     run = clpix("info", path, "--stats", "--histogram")
-    assert (run.code, run.err) == (0, "")
-    assert ("no positive values" in run.out) == (not 0 < value < np.inf)
+    assert (run.code, run.err) == (0, "") and ("no positive values" in run.out) == (not 0 < value < np.inf)
 
 
 def test_histogram(clpix, tmp_path) -> None:
@@ -364,8 +363,7 @@ def test_the_table_is_the_json(clpix, tmp_path, photo) -> None:
     path = save(tmp_path / "in.exr", photo)
     found = of(clpix, path, "--stats")["statistics"]
     _, header, *lines, note = clpix("info", path, "--stats").out.splitlines()
-    assert header.split() == ["linear", "light", "luminance", "R", "G", "B"]
-    assert "1/4 of a stop" in note
+    assert header.split() == ["linear", "light", "luminance", "R", "G", "B"] and "1/4 of a stop" in note
     rows = {line[:28].strip(): line[28:].split() for line in lines}
     assert rows["values"] == [str(photo[..., 0].size)] * 4
     for label, key in (("mean", "mean"), ("minimum", "minimum"), ("log mean *", "log_mean")):
@@ -398,8 +396,7 @@ def test_every_file_is_tried(clpix, tmp_path, photo) -> None:
     bad = [tmp_path / "none.png", tmp_path, cut, text, empty, half, objects, archive, forged]
     for options in ([], ["--stats"]):
         run = clpix("info", *bad, good, *options)
-        assert run.code == 1
-        assert run.out.startswith(f"{good}: EXR, 131 × 97, RGB, float, linear light\n")
+        assert run.code == 1 and run.out.startswith(f"{good}: EXR, 131 × 97, RGB, float, linear light\n")
         lines = run.err.splitlines()
         assert len(lines) == len(bad)
         for path, line in zip(bad, lines, strict=True):

@@ -118,8 +118,7 @@ def test_gray_and_alpha(clpix, tmp_path) -> None:
 
 def test_clipping_is_told(clpix, exr, tmp_path) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--operator", "linear", "--exposure", "3")
-    assert run.code == 0
-    assert run.err.count("\n") == 1 and "clipped" in run.err
+    assert run.code == 0 and run.err.count("\n") == 1 and "clipped" in run.err
 
 
 def test_repairs_are_told_in_one_line(clpix, scene, tmp_path) -> None:
@@ -128,9 +127,7 @@ def test_repairs_are_told_in_one_line(clpix, scene, tmp_path) -> None:
     scene[1, :3, 0] = -1
     write(tmp_path / "in.exr", scene)
     run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "out.png")
-    assert run.code == 0
-    assert run.err.count("\n") == 1
-    assert "1 NaN, 1 infinite, 3 negative" in run.err
+    assert run.code == 0 and run.err.count("\n") == 1 and "1 NaN, 1 infinite, 3 negative" in run.err
     assert (read(tmp_path / "out.png")[0, 0] == 0).all()
 
 
@@ -140,8 +137,7 @@ def test_the_preset_repairs_before_its_blur(clpix, scene, tmp_path) -> None:
     write(tmp_path / "in.exr", scene)
     options = ("--preset", "d3d11", "--blur", "--no-bloom")
     run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "out.png", *options)
-    assert (run.code, run.err.count("\n")) == (0, 1)
-    assert "pixels repaired: 1 NaN, 1 infinite" in run.err
+    assert (run.code, run.err.count("\n")) == (0, 1) and "pixels repaired: 1 NaN, 1 infinite" in run.err
     luminance = d3d11_reference.metered(scene[np.isfinite(scene).all(-1)].T)
     repaired = np.moveaxis(np.nan_to_num(scene, nan=0, posinf=65504), -1, 0)
     light = d3d11_reference.mapped(d3d11_reference.blur(repaired), luminance)
@@ -219,9 +215,7 @@ def test_a_table_on_a_contact_sheet_and_a_plot(clpix, exr, look, tmp_path) -> No
     plot = tmp_path / "curve.svg"
     options = ("--lut", look, "--contact-sheet", "--stops", "-1,+1", "--plot-curve", plot)
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
-    assert (run.code, run.err) == (0, "")
-    assert read(tmp_path / "out.png").shape[1] > 2 * 56
-    assert plot.exists()
+    assert (run.code, run.err) == (0, "") and read(tmp_path / "out.png").shape[1] > 2 * 56 and plot.exists()
 
 
 def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
@@ -232,8 +226,7 @@ def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
         (tmp_path / "x.cube", "no such file"),
     ):
         run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--lut", path)
-        assert run.code == 1
-        assert message in run.err and run.err.count("\n") == 1
+        assert run.code == 1 and message in run.err and run.err.count("\n") == 1
         assert not (tmp_path / "out.png").exists()
 
 
@@ -265,14 +258,11 @@ def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
 )
 def test_usage_errors(clpix, exr, look, tmp_path, options, message) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *(option.format(look) for option in options))
-    assert run.code == 2
-    assert message in run.err
-    assert not (tmp_path / "out.png").exists()
+    assert run.code == 2 and message in run.err and not (tmp_path / "out.png").exists()
 
 
 def failed(run: Run, message: str) -> None:
-    assert run.code == 1
-    assert run.err.count("\n") == 1 and message in run.err
+    assert run.code == 1 and run.err.count("\n") == 1 and message in run.err
 
 
 def test_a_region_is_of_the_stored_pixels(clpix, exr, scene, tmp_path) -> None:
@@ -392,8 +382,7 @@ def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene, tmp_path) -> Non
     write(tmp_path / "in.exr", scene)
     options = ("--contact-sheet", "--operators", "agx,linear", "--repeat", "2")
     run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "out.png", *options)
-    assert run.code == 0
-    assert run.err.count("\n") == 1 and "1 NaN" in run.err
+    assert run.code == 0 and run.err.count("\n") == 1 and "1 NaN" in run.err
 
 
 @pytest.mark.parametrize(
@@ -416,8 +405,7 @@ def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene, tmp_path) -> Non
 def test_refused_looks(clpix, exr, tmp_path, monkeypatch, options, message) -> None:
     monkeypatch.chdir(tmp_path)
     run = clpix("tonemap", exr.name, "-o", "out.png", *options.split())
-    assert run.code == 2
-    assert run.err.count("\n") == 1 and message in run.err
+    assert run.code == 2 and run.err.count("\n") == 1 and message in run.err
     assert list(tmp_path.iterdir()) == [exr]
 
 
@@ -455,8 +443,7 @@ def test_plot_curve(clpix, exr, scene, tmp_path, monkeypatch, options, names) ->
     monkeypatch.setattr(tone_curve, "plot", noted)
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--plot-curve", tmp_path / "curve.SVG", *options)
     assert run.code == 0 and (not run.err or "clipped" in run.err), run.err
-    assert b"<svg" in (tmp_path / "curve.SVG").read_bytes()
-    assert (tmp_path / "out.png").exists()
+    assert b"<svg" in (tmp_path / "curve.SVG").read_bytes() and (tmp_path / "out.png").exists()
     assert [curve.params.operator for curve in seen] == names
     y = tonemap_reference.luminance(np.moveaxis(scene, -1, 0).astype(np.float64))
     scale = 0.18 / 2 ** np.log2(y).mean()
@@ -469,8 +456,7 @@ def test_plot_curve(clpix, exr, scene, tmp_path, monkeypatch, options, names) ->
 def test_plots_are_of_one_input(clpix, exr, tmp_path) -> None:
     options = ("-o", tmp_path / "{index}.png", "--plot-curve", tmp_path / "curve.png")
     run = clpix("tonemap", exr, exr, *options)
-    assert run.code == 2 and "one input" in run.err
-    assert list(tmp_path.iterdir()) == [exr]
+    assert run.code == 2 and "one input" in run.err and list(tmp_path.iterdir()) == [exr]
 
 
 @with_plots
@@ -481,8 +467,7 @@ def test_an_existing_plot_is_kept_unless_overwrite(clpix, exr, tmp_path) -> None
     run = clpix(*command)
     assert run.code == 1 and "--overwrite" in run.err and run.err.count("\n") == 1
     assert curve.read_bytes() == b"mine" and not (tmp_path / "out.png").exists()
-    assert clpix(*command, "--overwrite").code == 0
-    assert curve.read_bytes().startswith(b"\x89PNG")
+    assert clpix(*command, "--overwrite").code == 0 and curve.read_bytes().startswith(b"\x89PNG")
 
 
 @with_plots
@@ -491,8 +476,7 @@ def test_a_plot_never_overwrites_the_input(clpix, tmp_path) -> None:
     before = (tmp_path / "in.png").read_bytes()
     options = ("-o", tmp_path / "out.png", "--plot-curve", tmp_path / "in.png", "--overwrite")
     run = clpix("tonemap", tmp_path / "in.png", *options)
-    assert run.code == 1 and "never overwritten" in run.err
-    assert (tmp_path / "in.png").read_bytes() == before
+    assert run.code == 1 and "never overwritten" in run.err and (tmp_path / "in.png").read_bytes() == before
 
 
 def test_a_plot_without_matplotlib(clpix, exr, tmp_path, monkeypatch) -> None:
@@ -500,8 +484,7 @@ def test_a_plot_without_matplotlib(clpix, exr, tmp_path, monkeypatch) -> None:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--plot-curve", tmp_path / "curve.png")
-    assert run.code == 2
-    assert run.err == "clpix: error: a chart needs matplotlib: pip install 'clpix[plots]'\n"
+    assert run.code == 2 and run.err == "clpix: error: a chart needs matplotlib: pip install 'clpix[plots]'\n"
     assert list(tmp_path.iterdir()) == [exr]
 
 

@@ -155,8 +155,7 @@ def test_sheets_are_upright(gpu, orientation) -> None:
     turned = np.moveaxis(upright(np.moveaxis(pixels, 0, -1), orientation), -1, 0)
     expected = sheet_of(gpu, on(gpu, turned), **options)
     sheet = sheet_of(gpu, on(gpu, pixels), orientation=orientation, **options)
-    assert sheet.shape == expected.shape
-    assert np.abs(sheet.astype(int) - expected).max() <= TOLERANCE["levels"]
+    assert sheet.shape == expected.shape and np.abs(sheet.astype(int) - expected).max() <= TOLERANCE["levels"]
 
 
 def test_colours_that_are_none(gpu) -> None:

@@ -82,8 +82,7 @@ def test_the_worst_is_the_first_in_reading_order(gpu) -> None:
     b = a.copy()
     b[0, 250, 7] = b[2, 30, 190] = b[1, 30, 190] = b[0, 30, 191] = 0.5
     worst = counts(gpu, a, b).worst
-    assert worst is not None
-    assert dataclasses.astuple(worst) == (30, 190, 1, 0.0, 0.5)
+    assert worst is not None and dataclasses.astuple(worst) == (30, 190, 1, 0.0, 0.5)
     b[2, 299, 199] = np.nan
     worst = counts(gpu, a, b).worst
     assert worst is not None and (worst.row, worst.column, worst.channel) == (299, 199, 2)
@@ -96,8 +95,7 @@ def test_what_is_not_finite_never_passes(gpu, wrong) -> None:
     b[1, 4, 4] = wrong
     for pictures in ((a, b), (b, a)):
         got = counts(gpu, *pictures, [Threshold(1e30), Threshold(math.inf, math.inf)])
-        assert got.bad == (1, 1)
-        assert (got.max, got.mean, got.rms) == (math.inf, math.inf, math.inf)
+        assert got.bad == (1, 1) and (got.max, got.mean, got.rms) == (math.inf, math.inf, math.inf)
         assert got.as_idiff() == ((0, 0), math.inf)  # by its first value that is not finite idiff is fooled
     assert counts(gpu, b, b.copy(), [Threshold(0)]).bad == (0,)
 

@@ -60,8 +60,7 @@ def run_on(devices: list[DeviceInfo], jobs: list[Job], **options: Any) -> tuple[
     said: list[str] = []
     with notes.to(said.append):
         found = list(run_jobs_on(devices, options.pop("open_gpu", Gpu), jobs, **options))
-    assert [done.job for done in found] == jobs
-    assert not crews._crews
+    assert [done.job for done in found] == jobs and not crews._crews
     return found, said
 
 
@@ -200,8 +199,7 @@ def test_options_of_one_device(clpix, here, both) -> None:
         assert not (here / "out").exists()
     dwt = ("dwt", *inputs, "-o", "out/{stem}.npz", "--device", both, "--dump-kernels", "kernels")
     limited = clpix(*dwt, "--device-memory", "64")
-    assert limited.code == 1 and limited.err.count("raise the limit") == 3
-    assert clpix(*dwt).code == 0
+    assert limited.code == 1 and limited.err.count("raise the limit") == 3 and clpix(*dwt).code == 0
     assert names(here / "out") == [f"{k}.npz" for k in range(3)] and names(here / "kernels")
 
 
@@ -313,8 +311,7 @@ def test_nobody_works_on_if_nobody_wants_the_rest(here, twice) -> None:
     pids = children(os.getpid())
     assert len(pids) == 2
     results.close()  # type: ignore[attr-defined]
-    assert not any(map(lives, pids))
-    assert not [name for name in names(here) if name.startswith(".")]
+    assert not any(map(lives, pids)) and not [name for name in names(here) if name.startswith(".")]
 
 
 # -- a simulation of processes -----------------------------------------------------------------------------------------
@@ -496,5 +493,4 @@ def test_no_process_outlives_the_program(here, both) -> None:
     assert code == -signal.SIGKILL and not said
     assert all(name.endswith(".png") and not name.startswith(".") for name in names(here / "out"))
     again = Batch(here, both, "--resume", "j").ended()
-    assert again == (0, "")
-    assert names(here / "out") == [path.name for path in batch.inputs]
+    assert again == (0, "") and names(here / "out") == [path.name for path in batch.inputs]

@@ -77,8 +77,7 @@ def test_every_table_is_whole_and_every_file_is_shown() -> None:
         sys.path.remove(str(MEASURED))
     text = "".join(path.read_text(encoding="utf-8") for path in (*PAGES.values(), MEASURED / "README.md"))
     shown = re.findall(r"<!-- table: (\S+) -->", text)
-    assert sorted(shown) == sorted(known)
-    assert len(shown) == text.count("<!-- end -->")
+    assert sorted(shown) == sorted(known) and len(shown) == text.count("<!-- end -->")
     for name in BENCHMARKS:
         assert f"{name}.json" in text or name in shown, name
 

@@ -47,8 +47,7 @@ LIFTING_WAYS: list[dict[str, str]] = [
 def assert_close(ours: Any, theirs: Any, dtype: type = np.float32, factor: float = 1.0) -> None:
     """Two coefficient structures: the same shapes, and values close by the largest of all."""
     for one, other in zip(flat(ours), flat(theirs), strict=True):
-        assert one.shape == other.shape
-        assert one.dtype == dtype
+        assert one.shape == other.shape and one.dtype == dtype
         np.testing.assert_allclose(one, other, rtol=0, atol=factor * tolerance_of(dtype) * largest(theirs))
 
 

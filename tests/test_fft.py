@@ -281,8 +281,7 @@ def test_half_storage(gpu, rng, shape, method) -> None:
 
 def test_the_documents_radices() -> None:
     assert radices.largest_radices(1024, 8) == (8, 8, 8, 2)
-    assert radices.largest_radices(1024, 16) == (16, 16, 4)
-    assert radices.largest_radices(2 * 211, 8) is None
+    assert radices.largest_radices(1024, 16) == (16, 16, 4) and radices.largest_radices(2 * 211, 8) is None
 
 
 def test_what_must_be_real_is_taken_as_real(gpu, rng) -> None:
@@ -353,8 +352,7 @@ def test_radices_multiply_to_the_length(n, most, prime) -> None:
         rest, p = (rest // p, p) if rest % p == 0 else (rest, p + 1)
     assert (factors is None) == (rest > 1)
     if factors is not None:
-        assert math.prod(factors) == n
-        assert all(r <= most or largest_prime(r) == r <= prime for r in factors)
+        assert math.prod(factors) == n and all(r <= most or largest_prime(r) == r <= prime for r in factors)
 
 
 @settings(deadline=None)
@@ -397,8 +395,7 @@ def test_spectrum_of_an_image(gpu, rng) -> None:
     difference = (back - x)[:, kept] * w[
         kept
     ]  # the windowed image is what comes back, and is divided by the window
-    assert np.abs(difference).max() < TOLERANCE["value"]
-    assert np.all(back[:, w < spectrum.LEAST_WINDOW] == 0)
+    assert np.abs(difference).max() < TOLERANCE["value"] and np.all(back[:, w < spectrum.LEAST_WINDOW] == 0)
     assert spectrum.lost_pixels("hann", (17, 30)) == np.count_nonzero(w < spectrum.LEAST_WINDOW)
 
 

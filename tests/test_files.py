@@ -122,8 +122,7 @@ def test_png_is_read_alike_by_pillow(photo, tmp_path) -> None:
     path = tmp_path / "photo.png"
     write(path, replace(photo, metadata=Metadata(icc=ICC, resolution=(300.0, 300.0, "in"))))
     with PIL.open(path) as image:
-        assert np.array_equal(np.asarray(image), photo.pixels)
-        assert image.info["icc_profile"] == ICC
+        assert np.array_equal(np.asarray(image), photo.pixels) and image.info["icc_profile"] == ICC
         assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
 
 
@@ -154,10 +153,8 @@ def test_exif_goes_from_any_format_to_any(source, target, photo, tmp_path) -> No
         exif = image.getexif()
         assert (exif[0x010F], exif[0x0112]) == ("Maker", 6)
         assert exif.get_ifd(0x8769)[0x829A] in ((1, 60), pytest.approx(1 / 60))
-        assert exif.get_ifd(0x8769)[0x8827] == 200
-        assert exif.get_ifd(0x8769)[0x927C] == b"maker's note"
-        assert exif.get_ifd(0x8825)[2] == (48.0, 51.0, 30.5)
-        assert image.info["icc_profile"] == ICC
+        assert exif.get_ifd(0x8769)[0x8827] == 200 and exif.get_ifd(0x8769)[0x927C] == b"maker's note"
+        assert exif.get_ifd(0x8825)[2] == (48.0, 51.0, 30.5) and image.info["icc_profile"] == ICC
         assert np.asarray(image).size == photo.pixels.size
 
 
@@ -208,10 +205,8 @@ def test_all_directories_of_exif_survive(order, target, photo, tmp_path) -> None
         assert exif[0xA434].rstrip("\0") == "RF24-70mm F2.8"
         assert bytes(exif[0x9C9B]) == "clpx".encode("utf-16-le")
         inner = exif.get_ifd(0x8769)
-        assert inner[0x8827] == 400
-        assert inner[0xA434].rstrip("\0") == "RF24-70mm F2.8"
-        assert len(inner[0x927C]) == 40
-        assert exif.get_ifd(0x8825)
+        assert inner[0x8827] == 400 and inner[0xA434].rstrip("\0") == "RF24-70mm F2.8"
+        assert len(inner[0x927C]) == 40 and exif.get_ifd(0x8825)
         assert exif.get_ifd(0xA005)[1].rstrip("\0") == "R98"
 
 
@@ -221,8 +216,7 @@ def test_exif_that_is_damaged_in_part_is_kept_in_part(photo, tmp_path) -> None:
     with pytest.warns(GpuopsWarning, match=r"kept but for: tag 0x8769"):
         write(tmp_path / "a.tif", replace(photo, metadata=Metadata(exif=bytes(block))))
     kept = read(tmp_path / "a.tif").metadata.exif
-    assert kept is not None
-    assert b"RF24" in kept
+    assert kept is not None and b"RF24" in kept
 
 
 def test_tiff_says_which_blocks_it_leaves_out(photo, tmp_path) -> None:
@@ -235,11 +229,8 @@ def test_tiff_says_which_blocks_it_leaves_out(photo, tmp_path) -> None:
             file.write(photo.pixels[::2, ::2], photometric="rgb", subfiletype=1)
         with pytest.warns(GpuopsWarning, match="without its .*sub-images") as caught:
             exif = read(tmp_path / name).metadata.exif
-        assert len(caught) == 1
-        assert "IPTC block" in str(caught[0].message)
-        assert "Photoshop block" in str(caught[0].message)
-        assert exif is not None
-        assert b"EOS R5" in exif
+        assert len(caught) == 1 and "IPTC block" in str(caught[0].message)
+        assert "Photoshop block" in str(caught[0].message) and exif is not None and b"EOS R5" in exif
 
 
 @pytest.mark.parametrize(
@@ -310,8 +301,7 @@ def test_cmyk_is_converted_and_says_so(name, tmp_path) -> None:
         GpuopsWarning, match="is CMYK and its ICC profile has no tables .*; colours are taken as "
     ) as caught:
         picture = read(tmp_path / name)
-    assert len(caught) == 1
-    assert picture.metadata.icc is None
+    assert len(caught) == 1 and picture.metadata.icc is None
     assert picture.pixels[8, 4::8].tolist() == [[255, 255, 255], [0, 255, 255], [0, 0, 0], [119, 179, 209]]
 
 
@@ -323,9 +313,7 @@ def test_exif_preview_is_dropped(photo, tmp_path) -> None:
     write(tmp_path / "a.png", replace(photo, metadata=Metadata(exif=block)))
     assert b"face" in (tmp_path / "a.png").read_bytes()
     kept = read(tmp_path / "a.png").metadata
-    assert kept.exif is not None
-    assert b"face" not in kept.exif
-    assert kept.orientation == 3
+    assert kept.exif is not None and b"face" not in kept.exif and kept.orientation == 3
 
 
 def suited(pixels: np.ndarray, fmt: files.Format, at: int = 0) -> np.ndarray:
@@ -395,8 +383,7 @@ def test_exr_layers(tmp_path, rng) -> None:
     write_exr(path, ("", names, values))
     with pytest.warns(GpuopsWarning, match="layers .*diffuse.* without its channels Z"):
         picture = read(path)
-    assert np.array_equal(picture.pixels, values[:, :, :4])
-    assert picture.alpha
+    assert np.array_equal(picture.pixels, values[:, :, :4]) and picture.alpha
     assert set(picture.layers) == {"", "diffuse", "id"}
     assert np.array_equal(read(path, layer="diffuse").pixels, values[:, :, 5:8])
     assert np.array_equal(read(path, layer="Z").pixels, values[:, :, 4:5])
@@ -411,8 +398,7 @@ def test_exr_parts_are_layers(tmp_path, rng) -> None:
     write_exr(path, ("depth", ("Z",), depth), ("beauty", ("R", "G", "B"), colour))
     with pytest.warns(GpuopsWarning, match="beauty is used"):
         picture = read(path)
-    assert picture.pixels.dtype == np.float16
-    assert np.array_equal(picture.pixels, colour)
+    assert picture.pixels.dtype == np.float16 and np.array_equal(picture.pixels, colour)
     assert np.array_equal(read(path, layer="depth").pixels, depth)
 
 
@@ -425,9 +411,7 @@ def test_deep_exr_is_refused(tmp_path) -> None:
     deep.init(4, 4, tuple([oiio.TypeDesc("float")] * 4), ("R", "G", "B", "A"))
     path = tmp_path / "deep.exr"
     out = oiio.ImageOutput.create(str(path))
-    assert out.open(str(path), spec)
-    assert out.write_deep_image(deep)
-    assert out.close()
+    assert out.open(str(path), spec) and out.write_deep_image(deep) and out.close()
     with pytest.raises(FileError, match=r"deep\.exr: holds deep data"):
         read(path)
 
@@ -440,9 +424,7 @@ def test_exr_tiles(tmp_path, rng) -> None:
     spec.tile_width = spec.tile_height = 32
     path = tmp_path / "tiles.exr"
     out = oiio.ImageOutput.create(str(path))
-    assert out.open(str(path), spec)
-    assert out.write_image(values)
-    assert out.close()
+    assert out.open(str(path), spec) and out.write_image(values) and out.close()
     assert np.array_equal(read(path).pixels, values)
 
 
@@ -579,8 +561,7 @@ def test_exr_header_survives(tmp_path) -> None:
     write(tmp_path / "b.exr", read(tmp_path / "a.exr"))
     kept = read(tmp_path / "b.exr").metadata.attributes
     assert kept["chromaticities"][1] == pytest.approx(primaries)
-    assert "hello" in {value[1] for value in kept.values()}
-    assert kept["window"] == attributes["window"]
+    assert "hello" in {value[1] for value in kept.values()} and kept["window"] == attributes["window"]
     for name in set(attributes) - {"chromaticities", "comments"}:
         assert kept[name] == attributes[name]
     with pytest.warns(GpuopsWarning, match="EXR header attributes"):
@@ -778,8 +759,7 @@ def test_jpeg_2000_boxes(tmp_path) -> None:
     path.write_bytes(whole + appended + struct.pack(">I4s", 9, b"xml ") + b"?")
     with pytest.warns(GpuopsWarning, match=r"without its box 'xml '$"):
         metadata = read(path).metadata
-    assert metadata.exif == camera_exif()
-    assert metadata.xmp == xmp
+    assert metadata.exif == camera_exif() and metadata.xmp == xmp
     size = whole.index(b"\xff\x4f\xff\x51") + 42
     assert whole[size] == 7  # 8 bits, unsigned
     path.write_bytes(whole[:size] + b"\x87" + whole[size + 1 :])
@@ -804,8 +784,7 @@ def test_cut_files_are_refused(fmt, share, photo, tmp_path, capfd) -> None:
     with pytest.raises(FileError) as error:
         read(path)
     message = str(error.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
+    assert message.startswith(f"{path}: ") and "\n" not in message
     assert capfd.readouterr().err == ""  # no codec writes to stderr by itself
 
 
@@ -937,8 +916,7 @@ def test_existing_files_are_kept(photo, tmp_path) -> None:
     assert path.read_text() == "precious"
     path.chmod(0o640)
     write(path, photo, overwrite=True)
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert os.listdir(tmp_path) == ["a.png"]
+    assert path.stat().st_mode & 0o777 == 0o640 and os.listdir(tmp_path) == ["a.png"]
 
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path) -> None:
@@ -946,8 +924,7 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path) -> None:
     with pytest.raises(FileError, match="exists already"), atomic(path) as temporary:
         Path(temporary).write_text("ours")
         path.write_text("theirs")
-    assert path.read_text() == "theirs"
-    assert os.listdir(tmp_path) == ["a.png"]
+    assert path.read_text() == "theirs" and os.listdir(tmp_path) == ["a.png"]
 
 
 def test_many_writers_of_one_name_leave_one_winner(photo, tmp_path) -> None:
@@ -969,8 +946,7 @@ def test_without_hard_links_nothing_is_overwritten_either(tmp_path, monkeypatch)
     path.unlink()
     with pytest.raises(FileError, match="exists already"), atomic(path) as temporary:
         path.write_text("theirs")
-    assert path.read_text() == "theirs"
-    assert os.listdir(tmp_path) == ["a.png"]
+    assert path.read_text() == "theirs" and os.listdir(tmp_path) == ["a.png"]
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, MemoryError, OSError(28, "No space left on device")])
@@ -996,8 +972,7 @@ def test_full_disk(fmt, tmp_path, rng) -> None:
         noise = suited(rng.integers(0, 255, (200, 300, 3)), fmt, -1)
         with pytest.raises(FileError, match=r"disk is full|could not be written") as error:
             write(disk / f"a{fmt.extension}", Picture(noise, linear=noise.dtype.kind == "f"))
-        assert ".clpix-" not in str(error.value)
-        assert os.listdir(disk) == []
+        assert ".clpix-" not in str(error.value) and os.listdir(disk) == []
     finally:
         subprocess.run(["umount", disk], check=True)
 
@@ -1089,12 +1064,10 @@ def test_data_come_back_bit_for_bit(suffix, tmp_path, rng) -> None:
     }
     files.write_data(path, before, attributes)
     after, read_attributes = files.read_data(path)
-    assert read_attributes == attributes
-    assert list(after) == list(before)
+    assert read_attributes == attributes and list(after) == list(before)
     for name, array in before.items():
         assert (after[name].dtype, after[name].shape) == (array.dtype, array.shape)
-        assert after[name].tobytes() == array.tobytes()
-        assert after[name].flags.writeable
+        assert after[name].tobytes() == array.tobytes() and after[name].flags.writeable
     with pytest.raises(FileError, match="exists already"):
         files.write_data(path, before, attributes)
     files.write_data(path, {"x": np.zeros((1, 1), np.float32)}, {}, overwrite=True)

@@ -155,8 +155,7 @@ def test_alpha(kind, profile, dtype, tmp_path) -> None:
     least = 0.51 / most if profile is None else TOLERANCE["signal"]
     if kind == "assocalpha":  # a half may be rounded either way, and the profile's curves are steep
         least += 20 / most if profile else 1 / most
-    assert error.max() < least
-    assert np.abs(picture.pixels[..., 3] / scale - inks[..., 4] / most).max() < 1e-7
+    assert error.max() < least and np.abs(picture.pixels[..., 3] / scale - inks[..., 4] / most).max() < 1e-7
 
 
 def test_further_channels_are_named(tmp_path) -> None:
@@ -310,8 +309,7 @@ def test_a_profile_of_inks_beside_rgb(suffix, clpix, tmp_path) -> None:
     Image.fromarray(drawn("uint8", 3)).save(path, icc_profile=PRESS)
     run = clpix("blur", path, "--sigma", 1, "-o", out)
     line = f"clpix: warning: {path}: its ICC profile is for inks; colours are taken as sRGB\n"
-    assert (run.code, run.err) == (0, line)
-    assert files.read(out).metadata.icc is None
+    assert (run.code, run.err) == (0, line) and files.read(out).metadata.icc is None
 
 
 def test_no_file_gets_a_profile_of_inks(tmp_path) -> None:
@@ -461,8 +459,7 @@ def test_stored_values_are_srgb_signals(clpix, tmp_path) -> None:
         assert clpix(*first, tmp_path / "in.tif", "-o", middle, "--overwrite").code == 0
         run = clpix(second, middle, "-o", out)
         assert run.code == 0 and all("clipped" in line for line in run.err.splitlines())
-        assert files.read(out).pixels.dtype == np.uint8
-        assert np.abs(files.read(out).pixels - wanted).max() <= 1
+        assert files.read(out).pixels.dtype == np.uint8 and np.abs(files.read(out).pixels - wanted).max() <= 1
     run = clpix(
         "blur", tmp_path / "in.tif", "--sigma", 0, "--space", "encoded", "-o", tmp_path / "b.png", "--strip"
     )

@@ -150,8 +150,7 @@ def test_bad_files(tmp_path, content, message) -> None:
     path.write_bytes(content.encode())
     with pytest.raises(FileError) as caught:
         read_lut(path)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

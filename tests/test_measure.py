@@ -52,12 +52,9 @@ def test_every_figure_has_its_values(gpu, rng) -> None:
     assert found["ssim-skimage"] == pytest.approx(plain, abs=COMPARE["ssim"])
     lab = [color.xyz2lab(color.rgb2xyz(v), "D65") for v in (x, y)]
     assert found["de2000"] == pytest.approx(color.deltaE_ciede2000(*lab).max(), rel=2e-3)
-    assert found["de76"] == pytest.approx(color.deltaE_cie76(*lab).max(), rel=2e-3)
-    assert 0 < found["flip"] < 1
-    assert 0 < found["hdr-flip"] < 1
-    assert found["pixelmatch-window"] <= found["pixelmatch"]
-    assert found["within-radius"] <= (a.pixels != b.pixels).any(axis=2).sum()
-    assert 0.5 < found["ms-ssim"] < 1
+    assert found["de76"] == pytest.approx(color.deltaE_cie76(*lab).max(), rel=2e-3) and 0 < found["flip"] < 1
+    assert 0 < found["hdr-flip"] < 1 and found["pixelmatch-window"] <= found["pixelmatch"]
+    assert found["within-radius"] <= (a.pixels != b.pixels).any(axis=2).sum() and 0.5 < found["ms-ssim"] < 1
     assert 0.5 < found["ssim"] < 1
     assert found["z-test"] == pytest.approx(
         100 * (np.abs(x - y) <= critical(192 * 200) * 1e-5**0.5).all(2).mean()
@@ -103,15 +100,13 @@ def test_gray_and_alpha(gpu, rng, channels) -> None:
         only_alpha = a.pixels.copy()
         only_alpha[5, 5, -1] ^= 64
         changed = figures(gpu, a, Picture(only_alpha, alpha=True))
-        assert changed["max"] == pytest.approx(64 / 255)
-        assert changed["flip"] == 0
+        assert changed["max"] == pytest.approx(64 / 255) and changed["flip"] == 0
 
 
 def test_equal_pictures_have_the_best_figures(gpu, rng) -> None:
     a, _ = two(rng, (9, 9, 3))
     measured = measure(Both(gpu, a, a, EVERYTHING), Thresholds())
-    assert measured.equal
-    assert measured.worst is None
+    assert measured.equal and measured.worst is None
     assert measured.figures == {metric: declared.best for metric, declared in METRICS.items()}
 
 
@@ -127,8 +122,7 @@ def test_nothing_passes_beside_what_is_not_finite(gpu, rng, value) -> None:
     wanted = {option_of(m) for m, d in METRICS.items() if d.worst is None}
     # Counts of pixels, which are many at most.
     counted = {"max-pixelmatch", "max-pixelmatch-window", "max-within-radius"}
-    assert missed >= wanted - counted
-    assert measured.bad == 1
+    assert missed >= wanted - counted and measured.bad == 1
 
 
 def test_what_is_left_out_counts_nothing(gpu, tmp_path, rng) -> None:
@@ -141,8 +135,7 @@ def test_what_is_left_out_counts_nothing(gpu, tmp_path, rng) -> None:
         Comparing(metrics=tuple(METRICS), ignore=((30, 20, 50, 70),)),
     ):
         measured = measure(Both(gpu, b, a, how), Thresholds())
-        assert measured.equal
-        assert measured.pixels == 192 * 200 - 70 * 50
+        assert measured.equal and measured.pixels == 192 * 200 - 70 * 50
         assert measured.note == "3500 of 38400 pixels are not compared"
     half = measure(
         Both(gpu, b, a, Comparing(metrics=("mean", "rmse"), ignore=((0, 0, 200, 55),))), Thresholds()

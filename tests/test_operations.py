@@ -260,8 +260,7 @@ def test_parameters_are_checked() -> None:
         size: float = parameter(MISSING, Number("How large.", 0.5, 4, "pixels"))
         the_way: str = parameter("up", Choice("Where to.", ("up", "down")))
 
-    assert Some(2) == Some(2.0, "up") == Some(np.float32(2))
-    assert isinstance(Some(2).size, float)
+    assert Some(2) == Some(2.0, "up") == Some(np.float32(2)) and isinstance(Some(2).size, float)
     for given, text in (
         ((5,), "^size must be from 0.5 to 4 pixels, not 5$"),
         ((float("nan"),), "^size must be from 0.5 to 4 pixels, not nan$"),

@@ -103,8 +103,7 @@ def test_alpha_and_what_is_no_colour(gpu) -> None:
         [[[0.2, 0.4, 0.6, 0.5], [np.nan, 0.4, 0.6, 0.25], [-1, 2, np.inf, 1], [0, 1, 1, 0]]], np.float32
     )
     found = ours(gpu, PROFILES["lut16, Lab"], pixels, alpha=True)
-    assert np.array_equal(found[..., 3], pixels[..., 3])
-    assert np.isnan(found[0, 1, :3]).all()
+    assert np.array_equal(found[..., 3], pixels[..., 3]) and np.isnan(found[0, 1, :3]).all()
     assert np.array_equal(found[0, 2, :3], found[0, 3, :3])  # colours beyond the table are its edge's
     wanted = little_cms(PROFILES["lut16, Lab"], pixels[:, :1, :3])
     assert np.abs(found[:, :1, :3] - wanted).max() < TOLERANCE["light"]
@@ -154,8 +153,7 @@ def test_floats_keep_light_beyond(clpix, tmp_path) -> None:
     assert clpix("convert", tmp_path / "in.png", "-o", tmp_path / "out.exr", "--dtype", "float").code == 0
     found = files.read(tmp_path / "out.exr").pixels
     wanted = little_cms(PROFILES["lut8, Lab"], stored)
-    assert wanted.min() < -0.01
-    assert np.abs(found - wanted).max() < TOLERANCE["light"]
+    assert wanted.min() < -0.01 and np.abs(found - wanted).max() < TOLERANCE["light"]
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp"])
@@ -225,8 +223,7 @@ def test_pictures_of_one_table_are_merged_as_they_are_stored(
             run = clpix(command, first, *between, second, "-o", out, "--overwrite", "-q")
             assert run.code == 0
         found, wanted = files.read("o.tif"), files.read("p.tif")
-        assert found.metadata.icc == PROFILES["lut16, Lab"]
-        assert np.array_equal(found.pixels, wanted.pixels)
+        assert found.metadata.icc == PROFILES["lut16, Lab"] and np.array_equal(found.pixels, wanted.pixels)
 
 
 @pytest.mark.parametrize("first", ["table", "curves"])
@@ -251,8 +248,7 @@ def test_pictures_of_other_spaces_cannot_become_values_of_a_table(
         ("merge", "a.png", "b.png"),
         ("mix", "a.png", "--picture", "b.png", "--space", "encoded"),
     ):
-        assert clpix(*command, "-o", "o.png") == Run(1, "", line)
-        assert not Path("o.png").exists()
+        assert clpix(*command, "-o", "o.png") == Run(1, "", line) and not Path("o.png").exists()
         assert clpix(*command[:4], "--space", "linear", "-o", "o.png", "-q").code == 0
         Path("o.png").unlink()
     run = clpix("mix", "a.png", "--picture", "b.png", "--amount", 0.25, "-o", "o.exr", "--dtype", "float")

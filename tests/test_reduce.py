@@ -46,8 +46,7 @@ def alike(a: Statistics, b: Statistics) -> None:
 def check(got: Statistics, values: np.ndarray) -> None:
     finite = values[np.isfinite(values)]
     positive = finite[finite >= 2.0**-126]
-    assert got.count == values.size
-    assert (got.finite, got.positive) == (finite.size, positive.size)
+    assert got.count == values.size and (got.finite, got.positive) == (finite.size, positive.size)
     assert (got.nan, got.infinite) == (np.isnan(values).sum(), np.isinf(values).sum())
     assert got.negative == (finite < 0).sum()
     assert got.sum == pytest.approx(finite.sum(), abs=TOLERANCE["sum"] * np.abs(finite).sum())
@@ -92,8 +91,7 @@ def test_images_without_light(gpu, value, method) -> None:
     got = statistics(gpu, np.full((20, 30), value, np.float32), centre=True, method=method)
     assert got.positive == 0
     assert math.isnan(got.log_mean) and math.isnan(got.centre_mean) and math.isnan(got.percentile(50))
-    assert math.isnan(got.trimmed_log_mean(10, 90))
-    assert math.isnan(got.mean) == (got.finite == 0)
+    assert math.isnan(got.trimmed_log_mean(10, 90)) and math.isnan(got.mean) == (got.finite == 0)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -125,8 +123,7 @@ def test_percentiles_are_within_the_extremes(gpu) -> None:
     got = statistics(gpu, np.full((20, 30), 0.5, np.float32))  # the first value of its bin
     assert [got.percentile(percent) for percent in (0, 1, 50, 99, 100)] == [0.5] * 5
     got = statistics(gpu, np.float32([[-1, 0, 0.59, 0.59]]))  # the last one; the minimum is no positive value
-    assert got.percentile(100) == np.float32(0.59)
-    assert 0.5 <= got.percentile(0) <= 0.59
+    assert got.percentile(100) == np.float32(0.59) and 0.5 <= got.percentile(0) <= 0.59
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -279,8 +276,7 @@ def test_all_of_pixels(gpu, rng, dtype, channels) -> None:
 def test_all_without_histogram_and_by_other_weights(gpu) -> None:
     image = light((3, 20, 30))
     of_luminance, channels = all_statistics(gpu, image, weights=REC601_LUMINANCE, histogram=False)
-    assert of_luminance is not None
-    assert not of_luminance.histogram.size and not channels[0].histogram.size
+    assert of_luminance is not None and not of_luminance.histogram.size and not channels[0].histogram.size
     assert of_luminance.sum == pytest.approx(luminance(image, REC601_LUMINANCE).sum(), rel=TOLERANCE["sum"])
 
 

@@ -564,8 +564,7 @@ def test_the_folder_in_a_browser(scriptless, made, tmp_path) -> None:
     page.find('a[href$="#case-3"]').click()
     assert page.driver.current_url.endswith("cases-1.html#case-3")
     images = page.all("img")
-    assert len(images) > 15
-    assert all(int(image.get_property("naturalWidth")) == 64 for image in images)
+    assert len(images) > 15 and all(int(image.get_property("naturalWidth")) == 64 for image in images)
     # The sheet of styles was found: badges have a ground.
     ground = page.find(".status.failed").value_of_css_property("background-color")
     assert ground != "rgba(0, 0, 0, 0)"

@@ -265,5 +265,4 @@ def test_what_is_refused(clpix, frames) -> None:
 
 def test_means_without_what_was_not_metered() -> None:
     assert Neighbours(3).means([1.0, None, 4.0, 6.0]) == [1.0, 2.5, 5.0, 5.0]
-    assert Neighbours().means([None, None]) == [0.0, 0.0]
-    assert Neighbours(5).means([]) == []
+    assert Neighbours().means([None, None]) == [0.0, 0.0] and Neighbours(5).means([]) == []

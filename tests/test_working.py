@@ -155,6 +155,5 @@ def test_where_it_says_nothing(clpix, tmp_path) -> None:
     ):
         out = () if command == "info" else ("-o", tmp_path / "o.png")
         run = clpix(command, tmp_path / "a.png", *options, *out, "--working", "acescg")
-        assert run.code == 2
-        assert f"{why}: leave out --working" in run.err
+        assert run.code == 2 and f"{why}: leave out --working" in run.err
         assert not (tmp_path / "o.png").exists()

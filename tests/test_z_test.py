@@ -87,8 +87,7 @@ def test_bounds_are_those_of_scipy(runs, pixels) -> None:
 def test_what_is_equal_passes_without_variance_and_nothing_else(gpu) -> None:
     a = np.array([[[0.5, np.nan, np.inf, 0.0, 1.0, 1.0, 1e30]]], np.float32)
     b = np.array([[[0.5, np.nan, np.inf, -0.0, 1.0000001, np.nan, -np.inf]]], np.float32)
-    assert z_test(gpu, a, b, np.zeros_like(a)) == 3
-    assert z_test(gpu, a, b, np.full_like(a, np.inf)) == 2
+    assert z_test(gpu, a, b, np.zeros_like(a)) == 3 and z_test(gpu, a, b, np.full_like(a, np.inf)) == 2
     assert z_test(gpu, a, b, np.full_like(a, np.nan)) == 3
 
 
@@ -156,8 +155,7 @@ def test_runs_without_a_mean(tmp_path, rng) -> None:
     files.write(tmp_path / "c.exr", spoiled)
     with pytest.warns(GpuopsWarning, match="1 values are not finite"):
         mean, variance = mean_and_variance([*paths, str(tmp_path / "c.exr")])
-    assert np.isnan(mean.pixels[3, 4, 1])
-    assert np.isnan(variance.picture.pixels[3, 4, 1])
+    assert np.isnan(mean.pixels[3, 4, 1]) and np.isnan(variance.picture.pixels[3, 4, 1])
 
 
 @pytest.mark.parametrize(("runs", "channels"), [(5, 4), (32, 1), (32, 3)])
@@ -221,8 +219,7 @@ def test_variances_are_no_pictures_of_the_references(tmp_path, rng) -> None:
     store = make_index(str(tmp_path / "refs.json"), "store")
     for known in (Folder(str(tmp_path / "refs")), store):
         said = calibrate.write_references(paths, str(tmp_path / "made"), known)
-        assert "min-z-test = 99.75" in said["a/b.exr"]
-        assert known.names() == ["a/b.exr"]
+        assert "min-z-test = 99.75" in said["a/b.exr"] and known.names() == ["a/b.exr"]
         assert variances.read(known.variance_of("a/b.exr", "base")).runs == 3
         assert known.variance_of("a/b.exr", "linux") == known.variance_of("c.exr", "base") == ""
     assert Index(str(tmp_path / "refs.json")).names() == ["a/b.exr"]
@@ -255,17 +252,14 @@ def test_a_suite_with_noise(clpix, tmp_path, monkeypatch, rng) -> None:
     assert "black passes" not in run.out
     Path("shift.txt").write_text("1")
     run = clpix("regress", "run", "suite.toml")
-    assert run.code == 1
-    assert "min-z-test needs 99.75" in run.out
-    assert clpix("regress", "accept").code == 0
+    assert run.code == 1 and "min-z-test needs 99.75" in run.out and clpix("regress", "accept").code == 0
     Path("shift.txt").write_text("0")
     run = clpix("regress", "run", "suite.toml")
     assert run.code == 2
     assert "is the variance of an older reference: calibrate again with --variance" in run.out
     monkeypatch.setenv("CI", "1")
     run = clpix("regress", "calibrate", "suite.toml", "--runs", 2, "--variance")
-    assert run.code == 2
-    assert "CI" in run.err
+    assert run.code == 2 and "CI" in run.err
 
 
 def test_compare_reads_the_variance_beside_the_first_file(clpix, tmp_path, rng) -> None:
