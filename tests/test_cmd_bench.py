@@ -5,8 +5,9 @@ from statistics import median
 
 import pytest
 
-from gpuops import Gpu, ParameterError, Report
+from gpuops import ParameterError, Report
 from gpuops.bench import copies as bench
+from gpuops.bench import dwt, fft, filters
 
 from .choices import needs
 
@@ -92,8 +93,22 @@ def test_refused_in_one_line(clpix, tmp_path, monkeypatch, options, code, words)
     assert not list(tmp_path.iterdir())
 
 
-def test_the_librarys_checks(gpu) -> None:
-    with pytest.raises(ParameterError, match="Report"):
-        list(bench.copy(gpu, [1]))
-    with pytest.raises(ParameterError, match="1 MiB"):
-        list(bench.copy(Gpu(report=Report()), [0]))
+def test_the_librarys_checks(gpu, opened) -> None:
+    measuring = opened(report=Report())
+    for measure, options, words in (
+        (bench.copy, ([0],), "1 MiB"),
+        (
+            filters.measure,
+            ("sharpen", [(16, 16)]),
+            "unknown operation 'sharpen': use one of blur, bloom, tonemap",
+        ),
+        (filters.measure, ("blur", [(16, 16)], 5), "channels"),
+        (dwt.measure, ([(16, 16)], "haar", 0), "a level at least"),
+        (fft.measure, ([(16, 16)], 0), "channel"),
+        (fft.measure, ([(16, 16), (3, 16)],), "3×16"),
+    ):
+        with pytest.raises(ParameterError, match="Report"):
+            list(measure(gpu, *options))
+        with pytest.raises(ParameterError, match=words):
+            list(measure(measuring, *options))
+    assert not measuring.plans

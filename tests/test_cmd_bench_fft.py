@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from gpuops import ParameterError, Report
+from gpuops import Report
 from gpuops.bench import copies as bench
 from gpuops.bench import fft as bench_fft
 from gpuops.bench import fft_ways as bench_fft_ways
@@ -217,14 +217,3 @@ def test_a_size_beyond_the_memory_says_how_much(clpix, gpu) -> None:
     run = clpix("bench", "fft", "--size", 1 << 20, "--channels", 1)
     assert "need 61.57 TB of device memory" in run.err
     assert f"has {gpu.limits.global_bytes / 1e9:.4g} GB" in run.err
-
-
-def test_the_librarys_checks(gpu, opened) -> None:
-    with pytest.raises(ParameterError, match="Report"):
-        next(bench_fft.measure(gpu, [(16, 16)]))
-    measuring = opened(report=Report())
-    with pytest.raises(ParameterError, match="channel"):
-        next(bench_fft.measure(measuring, [(16, 16)], 0))
-    with pytest.raises(ParameterError, match="3×16"):
-        next(bench_fft.measure(measuring, [(16, 16), (3, 16)]))
-    assert not measuring.plans
