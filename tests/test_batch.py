@@ -76,9 +76,6 @@ def contents(folder: Path) -> dict[str, str]:
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names(folder)}
 
 
-# -- the pipeline ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.exhaustive
 def test_a_batch_gives_what_single_commands_give(clpix, here) -> None:
     """Formats, depths, alpha and sizes follow each other; work is a chain, a transform, and its inverse."""
@@ -188,9 +185,6 @@ def test_codecs_share_the_processors(gpu, here) -> None:
     assert seen == [max(1, before // min(before, 3))] * 3 and threads.count() == before
 
 
-# -- lists and folders -------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def tree(here) -> Path:
     """A folder with pictures of the same name in three places, a text, and hidden ones."""
@@ -276,9 +270,6 @@ def test_what_is_refused(clpix, here, monkeypatch, args, code, words) -> None:
     run = clpix("flip", "--axis", "vertical", *args.split())
     assert run.code == code and words in run.err and run.err.count("\n") == 1, run.err
     assert contents(here) == before and not (here / "out").exists()
-
-
-# -- what is left to do ------------------------------------------------------------------------------------------
 
 
 def test_existing_outputs_are_left_out(clpix, here) -> None:
@@ -425,9 +416,6 @@ def test_a_journal_that_was_cut_off_goes_on(here) -> None:
         assert (here / "j").read_bytes() == other
 
 
-# -- shards --------------------------------------------------------------------------------------------------------
-
-
 @given(items=st.lists(st.integers()), count=st.integers(1, 20))
 def test_shards_are_a_partition(items, count) -> None:
     parts = [shard(items, f"{index}/{count}") for index in range(1, count + 1)]
@@ -506,9 +494,6 @@ def test_the_recipe_for_snakemake(here, recipe) -> None:
     assert done.returncode == 0, done.stderr
     check_recipe(here)
     assert (here / "out" / "1.png").stat().st_mtime_ns == kept
-
-
-# -- the terminal ---------------------------------------------------------------------------------------------------
 
 
 def on_a_terminal(*command: object, until: bytes = b"", number: int = 0) -> tuple[int, bytes]:

@@ -59,9 +59,6 @@ def one_line(run: Run, code: int, *words: str) -> None:
         assert word in run.err
 
 
-# -- help and start ------------------------------------------------------------------------------------------
-
-
 def test_help_lists_every_command(clpix) -> None:
     run = clpix("--help")
     assert run.code == 0
@@ -89,9 +86,6 @@ def test_version(clpix) -> None:
     assert clpix("--version").out == f"clpix {version('clpix')}\n"
 
 
-# -- names of outputs ----------------------------------------------------------------------------------------
-
-
 def test_outputs_follow_folder_and_template(tmp_path) -> None:
     two = ("a/x.png", "b/y.exr")
     assert outputs_for(two, str(tmp_path), "blur") == [str(tmp_path / "x.png"), str(tmp_path / "y.exr")]
@@ -114,9 +108,6 @@ def test_a_glob_never_makes_the_last_input_the_output(clpix, tmp_path) -> None:
     assert run.code == 2 and "--output" in run.err
     one_line(clpix("blur", "--sigma", 1, a, "-o", b, "--overwrite", b), 2, "2 inputs and one output")
     assert b.read_bytes() == before
-
-
-# -- batches -------------------------------------------------------------------------------------------------
 
 
 def test_every_input_is_tried_and_each_failure_is_one_line(clpix, tmp_path) -> None:
@@ -211,9 +202,6 @@ def test_interrupting_a_batch_leaves_whole_files_only(tmp_path) -> None:
         assert files.read(path).pixels.shape == (600, 800, 3)
 
 
-# -- bad input: one line, the right exit code, no file ---------------------------------------------------------
-
-
 def _truncate(path: Path) -> Path:
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
@@ -305,9 +293,6 @@ def test_names_that_are_no_text(clpix, tmp_path, monkeypatch) -> None:
     odd.mkdir()
     one_line(clpix("blur", "--sigma", 1, f"{odd}.png", "-o", odd / "o.png"), 1, "not UTF-8")
     assert not list(odd.iterdir())
-
-
-# -- streams, depths, losses -----------------------------------------------------------------------------------
 
 
 def test_stdin_to_stdout(tmp_path) -> None:

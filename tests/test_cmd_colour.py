@@ -62,9 +62,6 @@ def info(clpix: Clpix, path: Path) -> dict[str, Any]:
     return dict(found)
 
 
-# Files that tonemap writes -------------------------------------------------------------------------------
-
-
 def test_an_inputs_srgb_profile_labels_no_other_signal(clpix, tmp_path) -> None:
     pixels = np.full((8, 9, 3), 120, np.uint8)
     PIL.fromarray(pixels).save(tmp_path / "in.png", icc_profile=SRGB)
@@ -79,9 +76,6 @@ def test_an_inputs_srgb_profile_labels_no_other_signal(clpix, tmp_path) -> None:
     assert b"gAMA" + struct.pack(">I", 100000) in data
     run = clpix("blur", "--sigma", 1, tmp_path / "in.png", "-o", tmp_path / "out.tif", "--dtype", "float")
     assert files.read(tmp_path / "out.tif").metadata.icc is None  # the values are light
-
-
-# Files that commands read --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif"])
@@ -231,9 +225,6 @@ def test_a_profile_that_does_not_count_labels_nothing(clpix, said, suffix, tmp_p
             assert np.abs(result.pixels - light).max() < TOLERANCE["stored"]
             continue
         assert np.abs(light_of(clpix, out) - expected).max() < TOLERANCE["stored"]
-
-
-# Stored values -------------------------------------------------------------------------------------
 
 
 @pytest.mark.cases(1)
@@ -425,9 +416,6 @@ def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(clpix
     assert run.err == f"clpix: warning: {tmp_path / 'in.jpg'}: {line}\n"
     with PIL.open(tmp_path / "out.png") as image:
         assert image.info["icc_profile"] == LUT
-
-
-# Notes that commands give --------------------------------------------------------------------------------------
 
 
 def test_info_of_unusual_primaries(clpix, tmp_path) -> None:

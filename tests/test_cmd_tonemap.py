@@ -1,4 +1,4 @@
-"""clpix tonemap: files in, files out, stderr and exit codes."""
+"""clpix tonemap: files in, files out, stderr and exit codes. Sheets and plots are in tests/test_contact_sheet.py."""
 
 import re
 import sys
@@ -316,9 +316,6 @@ def test_a_balanced_contact_sheet_and_its_curve(clpix, tmp_path) -> None:
     luminance = tonemap_reference.REC709 @ [0.5, 0.25, 0.125]
     assert (tile == np.rint(255 * colour_reference.srgb_signal(np.array(luminance)))).all()
     assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
-
-
-# -- contact sheets and plots of curves: what is in them is tests/test_contact_sheet.py's -----------------------------
 
 
 def test_contact_sheet(clpix, exr, scene, tmp_path) -> None:

@@ -46,9 +46,6 @@ def light_of(gpu: Gpu, picture: Picture) -> np.ndarray:
     return light.unpack(pixels, decoding).numpy().transpose(1, 2, 0)
 
 
-# Formulas ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", reference.TO_REC709)
 def test_primaries_are_those_that_others_publish(name) -> None:
     found = of_primaries(Primaries.of(reference.CHROMATICITIES[name]), LINEAR_CURVE)
@@ -119,9 +116,6 @@ def test_code_points_come_back() -> None:
             found = cicp.colour_of(bytes((primaries, transfer, 0, 1)))
             codes = cicp.codes_of(found)
             assert codes is not None and cicp.colour_of(codes) == found
-
-
-# ICC profiles --------------------------------------------------------------------------------------
 
 
 CURVES: dict[str, tuple[bytes, Any]] = {
@@ -399,9 +393,6 @@ def test_profiles_that_are_written_come_back(space, curve) -> None:
     assert found.primaries == space and block == icc.profile_of(colour, gray=False)
 
 
-# PNG -----------------------------------------------------------------------------------------------
-
-
 def chunk_of(kind: bytes, *numbers: float) -> bytes:
     return reference.png_chunk(kind, struct.pack(f">{len(numbers)}I", *(round(n * 100000) for n in numbers)))
 
@@ -522,9 +513,6 @@ def test_narrow_range(gpu, tmp_path) -> None:
     assert files.read(tmp_path / "b.png").colour == picture.colour
 
 
-# Floats --------------------------------------------------------------------------------------------
-
-
 def test_radiance_primaries(gpu, tmp_path) -> None:
     pixels = np.random.default_rng(5).uniform(0, 20, (6, 9, 3)).astype(np.float32)
     files.write(tmp_path / "a.hdr", Picture(pixels, linear=True))
@@ -559,9 +547,6 @@ def test_light_that_is_infinite_or_no_number(gpu) -> None:
     gamma = Colour((Parametric(2.0),))
     got = light_of(gpu, Picture(np.float32([[[-2, 2, np.inf]]]), metadata=Metadata(colour=gamma)))[0, 0]
     assert got.tolist() == pytest.approx([-4, 4, np.inf])
-
-
-# Writing -------------------------------------------------------------------------------------------
 
 
 @some(

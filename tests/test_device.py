@@ -85,9 +85,6 @@ def python(program: str, **environment: str | None) -> subprocess.CompletedProce
     )
 
 
-# ---------------------------------------------------------------- the real machine
-
-
 def test_this_machine_has_a_numbered_list_with_a_usable_device() -> None:
     devices = list_devices()
     assert [info.index for info in devices] == list(range(len(devices)))
@@ -126,9 +123,6 @@ def test_warm_selection_starts_no_process(monkeypatch) -> None:
     forget(monkeypatch)  # so that verdicts come from the files
     monkeypatch.setattr(probe, "command", lambda arguments: pytest.fail("a process was started"))
     select()
-
-
-# ---------------------------------------------------------------- ranking and specifications
 
 
 def test_rank_prefers_kind_then_compute_then_number() -> None:
@@ -270,9 +264,6 @@ def test_no_usable_device_names_all_and_says_how_to_get_one(fakes) -> None:
         select()
 
 
-# ---------------------------------------------------------------- the child and its verdict
-
-
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
@@ -375,9 +366,6 @@ def test_a_full_disk_gives_no_verdict(fresh, child, monkeypatch) -> None:
     assert probe.verdict(info, "1", 0).usable
 
 
-# ---------------------------------------------------------------- the canary
-
-
 def test_build_failures_are_told_by_their_cause() -> None:
     import pyopencl as cl
 
@@ -385,9 +373,6 @@ def test_build_failures_are_told_by_their_cause() -> None:
     assert (
         canary.one_line(cl.RuntimeError(log)) == "cannot build kernels: error: unknown target CPU 'generic'"
     )
-
-
-# ---------------------------------------------------------------- drivers
 
 
 def icd(folder: Path, **libraries: str) -> Path:
@@ -522,8 +507,6 @@ def test_intel_runtime_is_told_what_amd_can_do(monkeypatch, vendor, flags, targe
     assert os.environ.get("CL_CONFIG_CPU_TARGET_ARCH") == target
 
 
-# ---------------------------------------------------------------- whole processes
-
 SELECT = "from gpuops.device import select; print(select()[1].name)"
 
 
@@ -575,9 +558,6 @@ def test_works_without_a_writable_home(tmp_path, home) -> None:
     if home:
         (private,) = tmp_path.glob("clpix-*")
         assert private.stat().st_mode & 0o077 == 0
-
-
-# ---------------------------------------------------------------- clpix devices
 
 
 def clpix(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:

@@ -68,9 +68,6 @@ def errors(found: Iterable[Done]) -> list[Exception]:
     return [done.error for done in found if done.error is not None]
 
 
-# -- results -------------------------------------------------------------------------------------------------------
-
-
 def test_each_result_is_that_of_a_device_alone(clpix, here, both) -> None:
     """Floats of the devices differ in the last places; pictures without a loss do not."""
     inputs = [save(here / "in" / f"{k}.exr", (40 + k, 60, 3), "float32", k) for k in range(10)]
@@ -233,9 +230,6 @@ def test_a_batch_on_several_devices_is_resumed(here, clpix, both) -> None:
     assert (here / "out" / "4.png").stat().st_mtime_ns == made
 
 
-# -- processes that die ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("late", [False, True])
 def test_a_death_loses_nothing(here, twice, late) -> None:
     """It happens once, while a result is being written, or when it has just got its name."""
@@ -312,9 +306,6 @@ def test_nobody_works_on_if_nobody_wants_the_rest(here, twice) -> None:
     assert len(pids) == 2
     results.close()  # type: ignore[attr-defined]
     assert not any(map(lives, pids)) and not [name for name in names(here) if name.startswith(".")]
-
-
-# -- a simulation of processes -----------------------------------------------------------------------------------------
 
 
 class Simulated:
@@ -403,9 +394,6 @@ def test_whatever_dies_each_job_has_its_result(count, devices, dying, deadly, pa
         assert failed == Simulated.deadly & set(begun)
     assert all(done.told == done.job.source for done in found if done.error is None)
     assert len(said) <= 2 * len(devices) + 2 * len(failed)
-
-
-# -- the program -------------------------------------------------------------------------------------------------------
 
 
 def children(parent: int) -> list[int]:

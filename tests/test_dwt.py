@@ -62,9 +62,6 @@ def tolerance_of(dtype: Any) -> float:
     return TOLERANCE["coefficients" if dtype in (np.float32, np.complex64) else "double"]
 
 
-# -- against PyWavelets ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", pywt.wavelist(kind="discrete"))
 def test_filters_are_pywts(name) -> None:
     wavelet = WAVELETS[names.wavelet_name(name)]
@@ -395,9 +392,6 @@ def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
             wprec2(gpu, packets, "5/3", "mirror", shape=(13, 11))
 
 
-# -- properties -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.cases(1)
 @each(way=LIFTING_WAYS, name=LIFTING)
 def test_all_ways_agree_and_invert(gpu, rng, name, way) -> None:
@@ -437,9 +431,6 @@ def test_the_inverse_is_exact_enough(gpu, shape, name, level, seed) -> None:
         warnings.simplefilter("ignore", GpuopsWarning)
         coefficients = wavedec2(gpu, x, name, "mirror", level)
     np.testing.assert_allclose(waverec2(gpu, coefficients, name, "mirror"), x, atol=TOLERANCE["round trip"])
-
-
-# -- whole numbers --------------------------------------------------------------------------------------
 
 
 @pytest.mark.cases(1)
@@ -538,9 +529,6 @@ def test_vc2_is_lossless_for_all_sizes(gpu, rng, name, mode) -> None:
         ours, theirs = (dwt2(gpu, even, name, m, integer=True) for m in ("mirror", "vc2"))
         for mine, other in zip(flat(ours), flat(theirs), strict=True):
             np.testing.assert_array_equal(mine, other)
-
-
-# -- structure ------------------------------------------------------------------------------------------
 
 
 def test_images_stay_on_the_device(gpu, rng) -> None:

@@ -37,8 +37,6 @@ def claiming(gpu: Gpu, is_cpu: bool = False, lanes: int = 1, **sizes: int) -> Gp
     return gpu
 
 
-# -- van der Laan's method --------------------------------------------------------------------------------------------
-
 # Samples before and after a pair that its coefficients depend on: half the length of the longer filter.
 HALO = {"haar": 0, "bior2.2": 2, "bior4.4": 4, "dd9/7": 4, "dd13/7": 6}
 # Bytes of local memory and work-items of a group on GPUs, and the vectors of CPUs, each with a wavelet and a mode.
@@ -104,8 +102,6 @@ def test_too_little_local_memory_is_one_line(opened, rng) -> None:
         dwt2(gpu, rng.random((9, 9), np.float32), "9/7", "mirror", method="laan")
 
 
-# -- in place, by strips ---------------------------------------------------------------------------------------------
-
 LARGE = {"work_group": 1024, "local_bytes": 49152, "compute_units": 132}
 
 
@@ -137,8 +133,6 @@ def test_many_bands(opened, rng, shape) -> None:
     back = transform.inverse(approximation, details, params, shape).numpy()[0]
     np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["round trip"] * np.abs(x).max())
 
-
-# -- by tiles, as GPUs take small levels ------------------------------------------------------------------------------
 
 # The work-items of a group and the compute units give tiles each of the sides; a group lifts its rows in one round
 # or several, or has fewer work-items than its rows have samples.
@@ -212,8 +206,6 @@ def test_tiles_are_as_large_as_groups_and_their_memory_allow(opened, rng) -> Non
     for gpu in (least, limited(opened(), 1, 1)):
         of_dwt.assert_close(dwt2(gpu, x, "bior4.4"), dwt2(opened(), x, "bior4.4"))
 
-
-# -- two levels in one pass, as GPUs take those of large images --------------------------------------------------------
 
 # Bands and tiles end within the image, beyond its last row, and at its edge; there are few rows, or an odd number.
 PAIR_SHAPES = [(1, 64, 64), (1, 65, 128), (2, 70, 200), (1, 33, 40), (1, 7, 24), (3, 1, 72)]

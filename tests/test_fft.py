@@ -341,9 +341,6 @@ def test_any_size(gpu, shape, kilobytes, method) -> None:
         gpu.plans.clear()
 
 
-# -- the planner: pure functions ------------------------------------------------------------------------------
-
-
 @given(st.integers(1, 100_000), st.sampled_from([2, 4, 8, 16]), st.sampled_from([13, 61, 109]))
 def test_radices_multiply_to_the_length(n, most, prime) -> None:
     factors = radices.radices(n, most, prime)
@@ -371,9 +368,6 @@ def test_plans_respect_the_limits(gpu, n, rows, kilobytes, group, cpu, method) -
             assert s.places * p.lanes * (4 if s.halved else 8) <= limits.local_bytes
             assert s.group <= group and (cpu or p.lanes == 1)
         assert (method == "global") <= (p.kind == "global")
-
-
-# -- images: window, filter, shift, views ---------------------------------------------------------------------
 
 
 def test_spectrum_of_an_image(gpu, rng) -> None:
@@ -448,9 +442,6 @@ def test_pixels_that_are_not_finite_are_an_error(gpu, value) -> None:
     x[1, 3, 2] = value
     with pytest.raises(ParameterError, match="NaN or infinite"):
         spectrum.spectrum(gpu, gpu.array(x), SpectrumParams())
-
-
-# -- bad input ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,6 @@ def png_file(width: int, height: int, depth: int, colour: int, rows: bytes, *chu
     return png_writer.SIGNATURE + header + b"".join(chunks) + data + chunk(b"IEND", b"")
 
 
-# PNG ------------------------------------------------------------------------------------------------
-
-
 @each(kind=range(5), dtype=[np.uint8, np.uint16], channels=[1, 2, 3, 4])
 def test_png_filters_are_inverted_by_the_specification(kind, dtype, channels, rng) -> None:
     """Against the reconstruction of the PNG specification, 9.2, byte by byte."""
@@ -130,9 +127,6 @@ def test_png_size_is_sane(photo, tmp_path) -> None:
     write(tmp_path / "ours.png", photo)
     PIL.fromarray(photo.pixels).save(tmp_path / "pillow.png")
     assert (tmp_path / "ours.png").stat().st_size < 1.15 * (tmp_path / "pillow.png").stat().st_size
-
-
-# Metadata -------------------------------------------------------------------------------------------
 
 
 def camera_exif() -> bytes:
@@ -362,9 +356,6 @@ def test_resolutions_that_jpeg_cannot_hold(photo, tmp_path) -> None:
             write(tmp_path / f"{x}.jpg", replace(photo, metadata=Metadata(resolution=(x, 72.0, "in"))))
         assert read(tmp_path / f"{x}.jpg").metadata.resolution == (held, 72, "in")
     write(tmp_path / "c.jpg", replace(photo, metadata=Metadata(resolution=(118.11, 118.11, "cm"))))
-
-
-# EXR, PFM, TIFF -------------------------------------------------------------------------------------
 
 
 def write_exr(path: Path, *parts: tuple[str, tuple[str, ...], np.ndarray]) -> None:
@@ -686,9 +677,6 @@ def test_tiff_variants(tmp_path, rng) -> None:
         read(path, layer=9)
 
 
-# Radiance HDR, DPX, JPEG 2000 -------------------------------------------------------------------------
-
-
 def hdr_file(axes: str, *lines: str, kind: str = "32-bit_rle_rgbe") -> bytes:
     """Three rows or columns of two pixels each: red is 1 2, 3 4, 5 6."""
     head = "\n".join(("#?RADIANCE", *lines, f"FORMAT={kind}", "", axes.format(3, 2), ""))
@@ -765,9 +753,6 @@ def test_jpeg_2000_boxes(tmp_path) -> None:
     path.write_bytes(whole[:size] + b"\x87" + whole[size + 1 :])
     with pytest.raises(FileError, match="signed"):
         read(path)
-
-
-# Bad files ------------------------------------------------------------------------------------------
 
 
 def cut(path: Path, share: float) -> None:
@@ -868,9 +853,6 @@ def test_unreadable_file(tmp_path) -> None:
     (tmp_path / "a.png").chmod(0)
     with pytest.raises(FileError, match="could not be read"):
         read(tmp_path / "a.png")
-
-
-# Outputs --------------------------------------------------------------------------------------------
 
 
 def test_check_output(photo, tmp_path) -> None:
@@ -1029,9 +1011,6 @@ def test_the_imageio_plugin_works_for_anybody(photo, tmp_path) -> None:
     assert iio.improps(tmp_path / "a.png", plugin="clpix-oiio").shape == photo.pixels.shape
     iio.imwrite(tmp_path / "b.exr", photo.pixels.astype(np.float32), plugin="clpix-oiio")
     assert np.array_equal(read(tmp_path / "b.exr").pixels, photo.pixels)
-
-
-# Numbers --------------------------------------------------------------------------------------------
 
 
 def arrays(rng: np.random.Generator, suffix: str) -> dict[str, np.ndarray]:

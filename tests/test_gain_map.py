@@ -195,9 +195,6 @@ def display_p3() -> bytes:
     return reference.rgb_profile("Display P3", curve)
 
 
-# Reading -------------------------------------------------------------------------------------------------
-
-
 FILES = {
     "libultrahdr": lambda: ULTRA_HDR,
     "each channel": lambda: made(xmp=False, gray=False),
@@ -298,9 +295,6 @@ def test_large_ones_are_read_as_a_whole(tmp_path) -> None:
         strips.open_rows(path, "hdr", 3 * 40 * 56 * 3)
     assert caught.value.nbytes == 40 * 56 * 3 * 2
     assert strips.open_rows(path, "hdr", 3 * 40 * 56 * 3 * 2) is None
-
-
-# Writing -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -415,9 +409,6 @@ def test_pictures_that_have_no_place(what, said, tmp_path) -> None:
     with pytest.raises(FileError, match=f"a.jpg: .*{said}"):
         write(tmp_path / "a.jpg", what, storage=LIGHT)
     assert not [*tmp_path.iterdir()]
-
-
-# Commands ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

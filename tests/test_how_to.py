@@ -100,9 +100,6 @@ def test_the_tutorial(clpix, tmp_path, monkeypatch) -> None:
     assert np.array_equal(load("web/sunset.jpg"), load("sunset.jpg"))
 
 
-# -- inputs and outputs ------------------------------------------------------------------------------------------
-
-
 def scene(height: int = 48, width: int = 64, *, seed: int = 0) -> np.ndarray:
     """A picture with smooth parts and noise: (height, width, 3) of 0 … 1."""
     y, x = np.mgrid[:height, :width]
@@ -145,9 +142,6 @@ def chunk_of(name: str, kind: bytes) -> bytes:
             return data[at + 8 : at + 8 + length]
         at += length + 12
     raise AssertionError(f"{name} has no chunk {kind!r}")
-
-
-# -- the tasks ---------------------------------------------------------------------------------------------------
 
 
 @task

@@ -96,9 +96,6 @@ def saving(path: Path, layer: str | int | None = None) -> tuple[files.Picture, l
     return picture, [text.removeprefix(f"{path}: ") for text in said]
 
 
-# -- reading -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", PROFILES)
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 def test_tiff(name, dtype, tmp_path) -> None:
@@ -361,9 +358,6 @@ def test_damaged_profiles_are_refused(name) -> None:
                 assert str(error)
 
 
-# -- commands ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("dtype", "alpha", "tiled", "by_rows"), pairs(("uint8", "uint16"), *3 * [(False, True)])
@@ -507,9 +501,6 @@ def test_info(clpix, tmp_path, options) -> None:
     )
     Image.fromarray(drawn("uint8", 3)).save(tmp_path / "b.png")
     assert json.loads(clpix("info", tmp_path / "b.png", "--json").out)[0]["inks"] is None
-
-
-# -- gray ----------------------------------------------------------------------------------------------------------
 
 
 def lightness(gray: np.ndarray) -> np.ndarray:

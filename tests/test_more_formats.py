@@ -62,9 +62,6 @@ def by_cv2(path: Path) -> np.ndarray:
     return pixels[:, :, [2, 1, 0, 3][: pixels.shape[2]]]
 
 
-# Files of other writers ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("extension", ["bmp", "tga", "dds", "ppm"])
 @pytest.mark.parametrize("pixels", [L, LA, RGB, RGBA], ids=["gray", "gray+alpha", "RGB", "RGB+alpha"])
 def test_files_of_pillow(extension, pixels, tmp_path) -> None:
@@ -405,8 +402,6 @@ def test_camera_raw(tmp_path) -> None:
         read(tmp_path / "c.nef")
 
 
-# What imageio reads --------------------------------------------------------------------------------------------------
-
 RARE = [
     ("a.qoi", "RGBA"), ("a.ico", "RGBA"), ("a.sgi", "RGBA"), ("a.pcx", "RGB"), ("p.pcx", "P"), ("a.pcx", "1"),
     ("a.xbm", "1"), ("l.sgi", "L"),
@@ -451,9 +446,6 @@ def test_formats_that_start_programs_are_not_read(tmp_path, monkeypatch) -> None
         (tmp_path / "a.eps").write_bytes(data)
         with pytest.raises(FileError, match="is not a picture in a known format"):
             read(tmp_path / "a.eps")
-
-
-# Our files, by other readers -----------------------------------------------------------------------------------------
 
 
 def by_imagecodecs(path: Path) -> np.ndarray:
@@ -548,8 +540,6 @@ def test_many_colours_in_a_gif(tmp_path) -> None:
     assert np.array_equal(found[:, :, 3], np.where(x > 100, 255, 0))
     assert np.abs(found[:, 40:, :3].astype(int) - smooth[:, 40:, :3]).mean() < 12
 
-
-# Colours, orientation, metadata --------------------------------------------------------------------------------------
 
 SPACES = ["rec2100-pq", "rec2100-hlg", "display-p3", "rec2020", "display-p3-pq"]
 
@@ -682,9 +672,6 @@ def test_compressed_metadata_of_jpeg_xl(tmp_path) -> None:
         file.write(struct.pack(">I4s", 8 + len(data), b"brob") + data)
     found = read(tmp_path / "a.jxl").metadata
     assert found.exif is not None and b"clpix" in found.exif and found.orientation == 1
-
-
-# What fails ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

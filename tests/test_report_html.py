@@ -155,9 +155,6 @@ def pair(made: tuple[Suite, Run, Path], name: str) -> tuple[NDArray[Any], NDArra
 INSIDE, OUTSIDE = (BLOCK[1].start + 4, BLOCK[0].start + 4), (2, 30)
 
 
-# -- the list ------------------------------------------------------------------------------------------------------
-
-
 def test_filters_count_and_stand_in_the_address(page, made) -> None:
     total = len(made[1].outcomes)
     assert page.find("#count").text == f"{total} cases"
@@ -215,9 +212,6 @@ def test_twenty_thousand_cases_are_a_list_of_a_hundred(page, tmp_path) -> None:
     assert page.find("#count").text == "20000 cases" and len(page.all("#rows li")) == 100
     page("go(CASES[19876])")
     assert "19876.png" in page.find("#name").text
-
-
-# -- the viewer ----------------------------------------------------------------------------------------------------
 
 
 def test_pictures_side_by_side_under_a_slider_and_mixed(page, made) -> None:
@@ -424,9 +418,6 @@ def test_differences_of_pictures_of_two_kinds(page) -> None:
             assert np.array(found).reshape(-1, 4)[:, :3].tolist() == expected
 
 
-# -- keys, sizes, schemes ------------------------------------------------------------------------------------------
-
-
 def test_everything_by_keyboard(page) -> None:
     page.press("?")
     assert page.find("#help").is_displayed() and "heat map" in page.find("#help").text
@@ -528,9 +519,6 @@ def test_the_scheme_of_the_system(page, browser) -> None:
         prefer(browser)
 
 
-# -- without scripts -----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def scriptless(browser: Any) -> Iterator[Callable[[Path], Page]]:
     """Opens pages while scripts are blocked."""
@@ -568,9 +556,6 @@ def test_the_folder_in_a_browser(scriptless, made, tmp_path) -> None:
     # The sheet of styles was found: badges have a ground.
     ground = page.find(".status.failed").value_of_css_property("background-color")
     assert ground != "rgba(0, 0, 0, 0)"
-
-
-# -- decoding ------------------------------------------------------------------------------------------------------
 
 
 def test_the_page_decodes_every_kind_of_png(page, rng) -> None:

@@ -279,9 +279,6 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
         assert course.obstacle(gpu, plan(Chain(step)), shape) == words
 
 
-# -- files -----------------------------------------------------------------------------------------------------------
-
-
 def write(path: Path, shape: tuple[int, int, int], dtype: str, *, tiled: bool = False) -> Path:
     """A picture (height, width, channels) of any kind."""
     values = np.moveaxis(picture((shape[2], *shape[:2])), 0, 2) / 4
@@ -462,9 +459,6 @@ def test_nothing_is_left_of_a_file_that_fails(tmp_path) -> None:
         put(np.zeros((3, 9, 3), np.uint8))
         raise RuntimeError
     assert not os.listdir(tmp_path)
-
-
-# -- commands --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.exhaustive

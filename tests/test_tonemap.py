@@ -43,9 +43,6 @@ def parameters_of(operator: str) -> dict[str, float]:
     return tonemap_reference.GIVEN.get(operator, {})
 
 
-# -- operators ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.cases(99)
 @pytest.mark.parametrize("operator", POINTWISE)
 def test_operator_matches_its_publication(gpu, operator) -> None:
@@ -249,9 +246,6 @@ def test_other_numbers_of_channels_are_refused(gpu, planes) -> None:
         d3d11.tonemap(gpu, on(gpu, np.ones((planes, 3, 3), np.float32)))
 
 
-# -- exposure -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("method", ["local", "direct"])
 def test_meters(gpu, method) -> None:
@@ -351,9 +345,6 @@ def test_white_defaults_to_the_brightest_pixel(gpu) -> None:
     np.testing.assert_allclose(mapped(gpu, dim, operator="reinhard-extended"), dim, rtol=ROUNDINGS)
 
 
-# -- transfer and dither ------------------------------------------------------------------------------------------
-
-
 def test_dither_is_triangular_seeded_and_inside_the_range(gpu) -> None:
     flat = np.full((3, 128, 256), 0.4, np.float32)
     plain = mapped(gpu, flat, operator="linear")
@@ -412,9 +403,6 @@ def test_gamut_keeps_hue_and_luminance(gpu, operator) -> None:
     lengths = [np.sqrt((w**2).sum(0)) for w in ways]
     assert bright.any() and ((ways[0] * ways[1]).sum(0) / np.prod(lengths, 0)).min() > 1 - ROUNDINGS
     np.testing.assert_allclose(kept[:, bright].max(0), 1, rtol=0, atol=ROUNDINGS)
-
-
-# -- parameters ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -481,8 +469,6 @@ def test_regions() -> None:
         assert Region(i * 10, 0, 10, 100, percent=True).within(7, 1000) == (i * 100, 0, 100, 7)
     assert Region(40, 40, 20, 20, percent=True).within(1, 1) == (0, 0, 1, 1)
 
-
-# -- the Direct3D preset ------------------------------------------------------------------------------------------
 
 D3D11_SIZES = [(1, 1), (7, 9), (17, 121), (920, 16), (61, 1000)]
 

@@ -142,9 +142,6 @@ def test_sizes(by_rows, tmp_path, size, turn, place) -> None:
     np.testing.assert_array_equal(files.read(out).pixels, TURNS[turn](pixels))
 
 
-# -- upright ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("orientation", "file", "place"),
     thinned(pairs(UPRIGHT, [("png", 4), ("tif", 1), ("jpg", 3)], PLACES), 4, arguments=3),
@@ -203,8 +200,6 @@ def test_strip_needs_an_upright_picture(clpix, by_rows, tmp_path) -> None:
         assert run.code == 1 and "turning it upright for --strip" in run.err
     assert sorted(os.listdir(tmp_path)) == ["in.png", "out.png", "scratch"]
 
-
-# -- chains ----------------------------------------------------------------------------------------------------------
 
 QUARTER = ("rotate", "--angle", "90")
 UPSIDE_DOWN = ("flip", "--axis", "vertical")
@@ -349,9 +344,6 @@ def test_exposures_of_several_pictures(clpix, by_rows, tmp_path, monkeypatch) ->
         close(files.read(f"rows/{k}.exr").pixels, files.read(f"whole/{k}.exr").pixels)
 
 
-# -- what an operation declares --------------------------------------------------------------------------------------
-
-
 def test_turns_are_what_operations_do(gpu) -> None:
     """The declared turn against the function's result, for each orientation."""
     x = np.arange(2 * 3 * 5, dtype=np.float32).reshape(2, 3, 5)
@@ -387,9 +379,6 @@ def test_a_region_of_the_turned_picture(clpix, tmp_path) -> None:
     command = ("rotate", path, "--angle", "45", "then", "crop", "--region", "1,30,45,19")
     assert clpix(*command, "-o", tmp_path / "b.png").code == 0
     assert files.read(tmp_path / "b.png").pixels.shape == (19, 45, 3)
-
-
-# -- memory ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch) -> None:
@@ -432,9 +421,6 @@ def test_memory_is_used_if_it_is_enough(clpix, tmp_path, monkeypatch) -> None:
     command = ("flip", path, "--axis", "vertical", "-o", tmp_path / "out.png", "--scratch", tmp_path)
     assert clpix(*command, "--memory", "12M").code == 0 and not used
     assert clpix(*command, "--memory", "5M", "--overwrite").code == 0 and len(used) == 1
-
-
-# -- troubles --------------------------------------------------------------------------------------------------------
 
 
 # The same folder has the turned rows of pictures, and spectra.

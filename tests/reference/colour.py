@@ -60,9 +60,6 @@ def matrix(space: str) -> np.ndarray:
     return np.array(TO_REC709.get(space, np.eye(3)))
 
 
-# ICC.1:2022 ----------------------------------------------------------------------------------------
-
-
 def fixed(*values: float) -> bytes:
     return b"".join(struct.pack(">i", round(value * 65536)) for value in values)
 
@@ -158,9 +155,6 @@ def png(pixels: np.ndarray, *chunks: bytes) -> bytes:
         png_chunk(b"IEND", b""),
     )
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
-
-
-# Spaces of outputs ---------------------------------------------------------------------------------
 
 
 def bt709_signal(light: np.ndarray) -> np.ndarray:
