@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             tests[item.nodeid.partition("[")[0]].append(item)
     for cases in tests.values():
         most = cases[0].get_closest_marker("cases")
-        computes = not {"gpu", "planned"}.isdisjoint(cases[0].fixturenames)
+        computes = not {"gpu", "opened", "planned"}.isdisjoint(cases[0].fixturenames)
         computes &= not re.search("bad_|refused|wrong_", cases[0].name)
         for item in cases[most.args[0] :] if most else cases[1:-1] if computes else ():
             item.add_marker("exhaustive")

@@ -206,6 +206,7 @@ KINDS: list[dict[str, object]] = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_turning_a_panorama_turns_its_blur(gpu, rng, options) -> None:
     """Pixels are in the depth of a file, whose rows are of any length."""

@@ -245,7 +245,7 @@ WAYS = ("", "--no-fuse", "rows")
     ],
     name=["out.png", "out.tif"],
 )
-def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
+def test_a_signal_stays_what_it_is_where_values_are_stored(
     clpix, scene, monkeypatch, way, step, factor, name
 ) -> None:
     """It is not encoded once more, and the file says its gamma: a constant is the formula's."""

@@ -176,9 +176,7 @@ def test_what_is_done_to_coefficients_is_the_same_in_slabs(clpix, rng, tmp_path,
     [["--keep", "3"], ["--integer"], ["--shrink", "visu", "--cycle-spins", "2", "--reconstruct"]],
     ids=lambda way: way[0],
 )
-def test_no_amount_of_memory_is_too_little_for_one_way_and_too_much_for_the_other(
-    clpix, rng, tmp_path, way
-) -> None:
+def test_no_amount_of_memory_is_too_little_for_one_way_alone(clpix, rng, tmp_path, way) -> None:
     source = save(tmp_path / "in.png", random_pixels(rng, 350, 450, 1, "uint16"))
     for times in (4, 5.05, 6, 7.5, 9.9, 10.1):
         limit = int(times * 4 * 350 * 450)
@@ -285,6 +283,7 @@ def error(path: Path, clean: np.ndarray) -> float:
     return float(np.sqrt(np.mean((files.read(path).pixels[:, :, 0] / 65535 - clean) ** 2)))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "options",
     [

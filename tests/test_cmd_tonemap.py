@@ -189,6 +189,7 @@ def test_a_look_on_a_picture(clpix, look, tmp_path) -> None:
     assert np.abs(read(tmp_path / "out.png") - codes * [2, 1, 0.5]).max() <= 0.5 + 255 * 2 * LUT["table"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["out.exr", "out.png"])
 def test_a_table_as_an_operator(clpix, exr, scene, look, tmp_path, name) -> None:
     """The table is one as Tony McMapface's: from c/(1 + c) to light."""
@@ -485,10 +486,10 @@ def test_a_plot_without_matplotlib(clpix, exr, tmp_path, monkeypatch) -> None:
     assert list(tmp_path.iterdir()) == [exr]
 
 
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("way", ["--fuse", "--no-fuse", "rows"])
 @pytest.mark.parametrize("balance", ["none", "gray-world"])
-def test_a_region_is_metered_straight_behind_a_step_that_multiplies_by_alpha(
+def test_a_region_is_metered_straight_behind_a_step_of_alpha(
     clpix, tmp_path, monkeypatch, way, balance
 ) -> None:
     """A constant under a constant alpha, which a blur leaves: the exposure is that of the colour alone."""

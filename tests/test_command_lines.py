@@ -66,6 +66,7 @@ def test_repeatable_options_repeat(clpix, tmp_path) -> None:
     one_line(clpix("tonemap", source, "-o", tmp_path / "o.png", *twice), 2, "contrast is given twice")
 
 
+@pytest.mark.cases(10)
 @every_command
 def test_a_value_that_is_an_option_is_a_missing_value(clpix, path) -> None:
     for option in options_of(path):

@@ -165,6 +165,7 @@ def test_double_precision_is_refused_where_there_is_none(gpu, monkeypatch) -> No
         dwt2(gpu, np.ones((4, 4)), "haar")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex_numbers_are_transformed_as_two_real_ones(gpu, rng, dtype) -> None:
     if dtype == np.complex128 and not gpu.limits.double:
@@ -215,6 +216,7 @@ def test_every_mode_is_pywts(gpu, rng, name, tile, mode) -> None:
         assert_close(dwt2(gpu, x, name, mode, tile=tile), pywt.dwt2(x.astype(float), wavelet_of(name), mode))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["haar", "bior4.4", "db4"])
 def test_levels_are_pywts(gpu, rng, name) -> None:
     for shape in [(2, 65, 130), (97, 101)]:

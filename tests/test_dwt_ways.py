@@ -51,6 +51,7 @@ KINDS = {
 LAAN_SHAPES = [(2, 13001), (67, 5), (131, 97)]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_kinds_of_devices(opened, rng, kind) -> None:
     claims, name, mode = KINDS[kind]
@@ -76,6 +77,7 @@ def test_double_precision(gpu, rng) -> None:
     np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["double"])
 
 
+@pytest.mark.cases(1)
 @each(name=HALO, kind=["48 KB", "cpu"])
 def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(opened, rng, kind, name) -> None:
     """16 (1 + h / r) bytes a pixel, of which r is a row, or a band of 64 rows at least."""

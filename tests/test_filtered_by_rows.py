@@ -388,6 +388,7 @@ def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeyp
     assert few.code == 1 and "needs" in few.err and "raise --memory" in few.err and not out.exists()
 
 
+@pytest.mark.cases(1)
 @each(command=[LOW, FILTERS[1][0], RESTORED], memory=["3M", "8M", "20M"])
 def test_a_device_of_little_memory(clpix, by_rows, tmp_path, command, memory) -> None:
     """The limit binds: the pool refuses what is beyond it."""

@@ -1,7 +1,6 @@
 """Mirrored images against numpy's, and files, also of crops, whose values come out bit for bit."""
 
 import numpy as np
-import PIL.Image
 
 from gpuops import files
 from gpuops.ops.flip import FlipParams
@@ -39,16 +38,6 @@ def test_every_value_stays(clpix, rng, command, of, dtype, channels, tmp_path) -
     result = files.read(tmp_path / "out.npz").pixels
     assert result.dtype == dtype
     np.testing.assert_array_equal(result, of(x))
-
-
-def test_exif_keeps_its_orientation(clpix, tmp_path) -> None:
-    tags = PIL.Image.Exif()
-    tags[0x0112] = 6
-    PIL.Image.new("RGB", (60, 40)).save(tmp_path / "in.jpg", exif=tags.tobytes())
-    run = clpix("flip", tmp_path / "in.jpg", "--axis", "vertical", "-o", tmp_path / "out.jpg")
-    assert (run.code, run.err) == (0, "")
-    with PIL.Image.open(tmp_path / "out.jpg") as image:
-        assert (image.size, image.getexif()[0x0112]) == ((60, 40), 6)
 
 
 def test_an_axis_is_needed(clpix, tmp_path) -> None:

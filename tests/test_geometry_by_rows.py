@@ -4,8 +4,7 @@ References are arrays that are cut and mirrored, and matrices of weights in doub
 """
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 import PIL.Image
@@ -29,7 +28,7 @@ from gpuops.tiles.window import PIXELS, PLANES
 
 from . import tolerance
 from .choices import thinned
-from .conftest import Run, in_blocks
+from .conftest import in_blocks
 from .test_streaming import BY_ROWS, as_whole, blocks, by_rows, picture, write
 
 FILTERS = ("lanczos3", "mitchell", "catmull-rom", "area", "nearest")
@@ -210,10 +209,9 @@ SPOILT: list[tuple[tuple[str, ...], int, tuple[slice, slice]]] = [
 
 
 @pytest.mark.parametrize(("command", "orientation", "place"), thinned(SPOILT, 4, arguments=3), ids=str)
-def test_only_values_that_the_result_takes_spoil_it(
-    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator,
-    command: tuple[str, ...], orientation: int, place: tuple[slice, slice],
-) -> None:  # fmt: skip
+def test_only_values_that_are_taken_spoil_it(
+    clpix, tmp_path, monkeypatch, rng, command, orientation, place
+) -> None:
     """Their number is the same as a whole and by rows: that of the part of the picture."""
     monkeypatch.chdir(tmp_path)
     pixels = rng.random((67, 45, 3)).astype(np.float32)

@@ -362,10 +362,7 @@ def test_damaged_profiles_are_refused(name) -> None:
 @pytest.mark.parametrize(
     ("dtype", "alpha", "tiled", "by_rows"), pairs(("uint8", "uint16"), *3 * [(False, True)])
 )
-def test_results_are_srgb_of_the_files_depth(
-    clpix: Clpix, dtype: str, alpha: bool, tiled: bool, by_rows: bool, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+def test_results_are_srgb_of_the_files_depth(clpix, dtype, alpha, tiled, by_rows, tmp_path, monkeypatch):
     if by_rows:
         in_blocks(monkeypatch)
         monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 2)

@@ -134,14 +134,14 @@ def test_an_orientation_is_changed_in_its_place(order, kind) -> None:
         assert len(exif.oriented(before[:length], 1)) == length
 
 
-def test_an_angle_leaves_the_orientation(clpix, tmp_path) -> None:
+def test_an_angle_and_an_axis_leave_the_orientation(clpix, tmp_path) -> None:
     tags = PIL.Image.Exif()
     tags[0x0112] = 6
     PIL.Image.new("RGB", (60, 40)).save(tmp_path / "in.jpg", exif=tags.tobytes())
-    for angle in (90, 10):
-        run = clpix("rotate", tmp_path / "in.jpg", "--angle", angle, "-o", tmp_path / f"{angle}.jpg")
+    for command in (("rotate", "--angle", 90), ("rotate", "--angle", 10), ("flip", "--axis", "vertical")):
+        run = clpix(command[0], tmp_path / "in.jpg", *command[1:], "-o", tmp_path / "out.jpg", "--overwrite")
         assert (run.code, run.err) == (0, "")
-        assert files.read(tmp_path / f"{angle}.jpg").metadata.orientation == 6
+        assert files.read(tmp_path / "out.jpg").metadata.orientation == 6
 
 
 def test_orientations_in_memory(gpu, rng) -> None:

@@ -6,12 +6,11 @@ import struct
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -236,6 +235,7 @@ def test_what_bloom_says_of_a_picture_of_which_the_end_is_cut_off(clpix, tmp_pat
     np.testing.assert_allclose(*results, rtol=ROUNDINGS, atol=ROUNDINGS)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "params",
     [
@@ -346,6 +346,7 @@ def test_the_header_tells_what_a_picture_takes(fmt, tmp_path) -> None:
         assert files.open_rows(str(path), None, 4 * takes + 3 * 8192, strict=True) is None
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "command", ["flip --axis both -o b.png", "flip --axis both -o b.png --explain", "info"]
 )
@@ -466,9 +467,7 @@ def test_nothing_is_left_of_a_file_that_fails(tmp_path) -> None:
     (".png", ("--tonemap", "agx")), (".tif", ("--tonemap", "agx", "--no-fuse")), (".exr", ("--working", "rec2020")),
     (".tif", ("--working", "rec2020")),
 ])  # fmt: skip
-def test_bloom_by_rows_works_on_the_same_light_and_encodes_it(
-    clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, more: tuple[str, ...],
-) -> None:  # fmt: skip
+def test_bloom_by_rows_works_on_light_and_encodes_it(clpix, tmp_path, monkeypatch, suffix, more) -> None:
     """Its parts have the same primaries as the whole, and those that it is tone-mapped by encode for a file."""
     path = write(tmp_path / "a.tif", (67, 45, 4), "uint16")
     command = ("bloom", path, "--threshold", "0.5", "--radius", "0.1", *more)
@@ -654,10 +653,7 @@ def test_notes_name_the_input_once(clpix, tmp_path, monkeypatch) -> None:
         ("bloom", False),
     ],
 )
-def test_repaired_pixels_are_counted_once_for_each_step(
-    clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator, last: str,
-    more: bool,
-) -> None:  # fmt: skip
+def test_repaired_pixels_are_counted_once_for_a_step(clpix, tmp_path, monkeypatch, rng, last, more) -> None:
     """However often a step is done to measure for another one: negative pixels, and those that an offset makes."""
     values = rng.uniform(0.2, 0.9, (67, 45, 1)).astype(np.float32)
     values[rng.random(values.shape) < 0.1] = -1

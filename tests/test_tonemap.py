@@ -193,6 +193,7 @@ def test_always_finite(gpu, mapping, meter, exposure_, height, width, seed) -> N
     assert np.isfinite(got).all() and got.min() >= 0
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_even_images(gpu, operator) -> None:
     for value in (0.0, -0.0, np.nan, np.inf, -1.0, 3e38, 1e-45):
