@@ -67,7 +67,7 @@ def test_scipys_for_every_shape(gpu, rng, radius) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(("border", "radius"), product(BORDERS, [(1, 1), (6, 6)]))
+@pytest.mark.parametrize(("border", "radius"), [*product(BORDERS, [(1, 1), (6, 6)])])
 def test_scipys_for_every_border(gpu, planned_for_gpus, rng, border, radius) -> None:
     for shape in ((1, 1), (2, 3), (11, 67), (41, 150)):
         x = values(rng, (1, *shape), "float32")
