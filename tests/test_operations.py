@@ -32,7 +32,7 @@ from .tolerance import CHAIN
 
 LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one alpha?
 SIZES = [(1, 1), (1, 23), (19, 1), (17, 31)]
-every = pytest.mark.parametrize("name", OPERATIONS)
+every = pytest.mark.parametrize("name", [*OPERATIONS][::-1])  # the first ones build few kernels
 #: Operations whose references and kernel tests have modules and forms of their own.
 OLDER = ("tonemap", "blur", "bloom", "convolve", "merge", "mix", "register")
 
@@ -120,6 +120,7 @@ def test_against_the_reference(gpu, rng, name, size, channels) -> None:
     check(gpu, name, rng.gamma(0.5, 2, (channels, *size)).astype(np.float32), alpha=LAYOUTS[channels])
 
 
+@pytest.mark.cases(99)
 @every
 def test_identities(gpu, clpix, rng, name, tmp_path) -> None:
     """Colours hidden under alpha 0 are left alone as well, and values that are not finite."""
@@ -135,6 +136,7 @@ def test_identities(gpu, clpix, rng, name, tmp_path) -> None:
         np.testing.assert_array_equal(files.read(tmp_path / f"{i}.tif").pixels, x)
 
 
+@pytest.mark.cases(2)
 @every
 def test_the_command_is_the_function(gpu, clpix, rng, cases, name, tmp_path) -> None:
     """Over float EXR; pictures have straight colours. What is fused with reading and writing is nearly the same."""
@@ -160,6 +162,7 @@ def test_the_command_is_the_function(gpu, clpix, rng, cases, name, tmp_path) -> 
             np.testing.assert_allclose(found, expected, rtol=CHAIN["quotient"], atol=allowed)
 
 
+@pytest.mark.cases(2)
 @every
 def test_values_that_are_not_finite_are_said(gpu, clpix, cases, name, tmp_path) -> None:
     x = np.ones((9, 9, 3), np.float32)
