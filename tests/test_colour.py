@@ -252,6 +252,7 @@ def test_profiles_as_little_cms_has_them(space, gpu, tmp_path) -> None:
     assert np.abs(ours - np.asarray(expected)).max() < 1.01
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp", "jp2", "npz"])
 def test_every_format_has_its_profile_read(suffix, gpu, tmp_path) -> None:
     block = reference.rgb_profile("Display P3", SRGB_TAG)
@@ -412,6 +413,7 @@ UNKNOWN = " has codes that are not known or not for RGB "
 SRGB_CHUNK = reference.png_chunk(b"sRGB", b"\0")
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize(
     ("chunks", "curve", "space"),
     [

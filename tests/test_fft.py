@@ -423,6 +423,7 @@ def test_filters(gpu, rng, kind, cutoff, shape) -> None:
     np.testing.assert_allclose(got, whole * h, rtol=0, atol=TOLERANCE["value"] * np.abs(whole).max())
 
 
+@pytest.mark.cases(99)
 @each(shift=[True, False], size=[(48, 31), (17, 30)], view=VIEWS)
 def test_views(gpu, rng, view, size, shift) -> None:
     x = rng.random((2, *size), dtype=np.float32)

@@ -39,6 +39,7 @@ def noisy(scene: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return 0.25 + scene[0].astype(float) / 2 + 0.05 * rng.standard_normal(scene.shape[1:])
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize("substitute", [0.0, -2.5])
 @pytest.mark.parametrize("mode", shrink.MODES)
 def test_threshold_is_pywts(gpu, rng, mode, substitute) -> None:

@@ -60,6 +60,7 @@ def test_operator_matches_its_publication(gpu, operator) -> None:
 PUBLISHED = json.loads((Path(__file__).parent / "data" / "tonemap_published.json").read_text())
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize("name", PUBLISHED["results"])
 def test_published_shaders_make_the_same(gpu, name) -> None:
     operator = name.partition(" ")[0]
@@ -111,6 +112,7 @@ def test_brighter_gray_never_becomes_darker(gpu, operator, seed, stops) -> None:
 BOUNDED = sorted(CLIPPED | {"reinhard"})
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize("operator", BOUNDED)
 def test_the_brightest_gray_is_white(gpu, operator) -> None:
     """Exactly, from the light on that an operator says: a golden look's is its own colour."""
@@ -274,6 +276,7 @@ def test_meters(gpu, method) -> None:
         np.testing.assert_allclose(result, pixels * np.float32(got), rtol=TOLERANCE["product"])
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize(
     ("region", "part"),
     [
