@@ -60,7 +60,7 @@ def coefficients(clpix, source, tmp_path) -> Path:
     return path
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @each(way=WAYS, extension=["npz", "exr", "tif"])
 def test_every_pixel_comes_back(clpix, rng, tmp_path, extension, way) -> None:
     for index, picture in enumerate(PICTURES):
@@ -194,6 +194,7 @@ def test_a_column_is_the_same_in_slabs(clpix, rng, tmp_path, options) -> None:
     np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.exhaustive
 @each(method=["in-place", "strip"], channels__dtype=[(3, "float32"), (1, "uint8")])
 def test_methods_in_place_save_memory(clpix, rng, tmp_path, method, channels, dtype) -> None:
     """They overwrite the image: parts of it that come and go take a little more, and strips a few percent."""

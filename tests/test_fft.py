@@ -92,11 +92,11 @@ def test_two_lengths_of_the_same_convolution(gpu, rng, monkeypatch) -> None:
 @pytest.mark.cases(1)
 @each(
     n__kinds__method=[
+        (180, {("local", False)}, "local"),  # 12 · 15 points: in two halves
         (122, {("local", False)}, "auto"),  # 2 · 61: the second half by Bluestein's convolution
         (323, {("local", False)}, "local"),  # 17 · 19: both
         # A prime: the convolution goes through global memory, its transforms in halves.
         (131, {("local", True)}, "auto"),
-        (180, {("local", False)}, "local"),  # 12 · 15 points: in two halves
         (306, {("local", False)}, "auto"),  # 17 · 18: the first
         # No halves fit: the convolution's transforms go through memory as well.
         (131 * 256, {("global", True)}, "local"),

@@ -126,6 +126,7 @@ def test_percentiles_are_within_the_extremes(gpu) -> None:
     assert got.percentile(100) == np.float32(0.59) and 0.5 <= got.percentile(0) <= 0.59
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("method", METHODS)
 def test_centre_weighted_mean(gpu, method) -> None:
     gray = light((61, 83))
@@ -207,6 +208,7 @@ def test_luminance_needs_one_or_three_colours(gpu, planes) -> None:
         statistics(gpu, np.ones((planes, 4, 4), np.float32))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("size", [*SIZES, (64, 128), (30, 36), (5, 1), (2, 3)])
 def test_a_mip_on_the_way(gpu, size) -> None:
     for colours in (1, 3):
@@ -273,6 +275,7 @@ def test_all_of_pixels(gpu, rng, dtype, channels) -> None:
             check(of_luminance, luminance(image.numpy()[:3]))
 
 
+@pytest.mark.exhaustive
 def test_all_without_histogram_and_by_other_weights(gpu) -> None:
     image = light((3, 20, 30))
     of_luminance, channels = all_statistics(gpu, image, weights=REC601_LUMINANCE, histogram=False)

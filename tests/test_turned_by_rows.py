@@ -255,6 +255,7 @@ def light(shape: tuple[int, int, int], dtype: str) -> np.ndarray:
     return values.astype(dtype)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("chain", "turns", "sums"), thinned(CHAINS, 3, arguments=3), ids=lambda given: str(given)[:60]
 )
@@ -288,6 +289,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("options", "chain"),
     thinned(pairs(OPTIONS, [(QUARTER, ("grade", "--exposure", "-1")), (("blur", "--sigma", "1"), UPSIDE_DOWN)]), 3,
