@@ -431,6 +431,7 @@ def test_info_of_unusual_primaries(clpix, tmp_path) -> None:
     assert clpix("info", odd).out.endswith(text)
 
 
+@pytest.mark.exhaustive
 def test_statistics_are_of_rec_709_light(clpix, p3) -> None:
     (found,) = json.loads(clpix("info", p3, "--stats", "--json").out)
     light = reference.srgb_light(files.read(p3).pixels / 255) @ TO_709
