@@ -153,7 +153,7 @@ def test_runs_without_a_mean(tmp_path, rng) -> None:
     spoiled = render(rng)
     spoiled.pixels[3, 4, 1] = np.nan
     files.write(tmp_path / "c.exr", spoiled)
-    with pytest.warns(GpuopsWarning, match="1 values are not finite"):
+    with pytest.warns(GpuopsWarning, match="1 value was not finite"):
         mean, variance = mean_and_variance([*paths, str(tmp_path / "c.exr")])
     assert np.isnan(mean.pixels[3, 4, 1]) and np.isnan(variance.picture.pixels[3, 4, 1])
 
