@@ -82,9 +82,9 @@ def outputs_of(shared: Shared, op: str, output: str | None = None) -> list[str]:
 
 def _suffix(path: Path) -> str:
     """Returns the extension of a frame's file: .png in place of a video's."""
-    from gpuops.files.formats import VIDEOS
+    from gpuops.files.formats import is_of_video
 
-    return ".png" if path.suffix.lower() in VIDEOS else path.suffix
+    return ".png" if is_of_video(path) else path.suffix
 
 
 def _apart(paths: list[str], inputs: tuple[str, ...], below: tuple[str, ...]) -> list[str]:

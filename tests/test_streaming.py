@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import PIL.Image
 import pytest
+from gpuops.files.sizes import nbytes_in
 
 from gpuops import FileError, Gpu, files, notes
 from gpuops.chain import Chain
 from gpuops.files import Picture, png, tiff
-from gpuops.files.sizes import nbytes_in
 from gpuops.files.strips import COPIES
 from gpuops.glow import gaussians, mip_rows
 from gpuops.image import Image, Part

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import files
 from ..errors import FileError, are_allowed, byte_count
-from ..files.pictures import BY_ROWS
+from ..files.formats import by_rows
 from ..files.strips import CODEC
 from ..operation import Spectral, Turn
 from ..process.memory import of_machine
@@ -117,14 +117,14 @@ class MemoryPromise:
 
     def _refused(self, needs: str, hint: str) -> FileError:
         names = ", ".join(str(goal.output.format) for goal in self._whole)
-        why = f", as {names} is written as a whole: PNG, TIFF and EXR are not" if names else ""
+        why = f", as {names} is written as a whole: {by_rows('and')} are not" if names else ""
         memory = self.item.options.memory or 0
         return FileError(f"{self.item.path}: {needs}, and {are_allowed(memory)}{why}: {hint}")
 
     @property
     def _whole(self) -> list[Goal]:
         """The files that are written as a whole."""
-        return [goal for goal in self.goals if goal.output.format.name not in BY_ROWS]
+        return [goal for goal in self.goals if not goal.output.format.write_rows]
 
     @property
     def _fixed(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from .. import files, notes
 from ..errors import FileError
 from ..files.abreast import abreast
-from ..files.pictures import BY_ROWS
+from ..files.formats import by_rows
 from ..files.strips import CODEC
 from ..metrics import variance as variances
 from ..metrics.compare import difference
@@ -83,10 +83,9 @@ class TwoFiles:
         """
         if all(isinstance(one, files.Picture) for one in found):  # they are in memory already
             options = replace(options, memory=None)
-        if output is not None and options.memory is not None and output.format.name not in BY_ROWS:
-            raise FileError(
-                f"{output.path}: {output.format} is written as a whole, whatever --memory allows: name PNG, TIFF or EXR"
-            )
+        if output is not None and options.memory is not None and not output.format.write_rows:
+            of_rows = f"{output.format} is written as a whole, whatever --memory allows: name {by_rows('or')}"
+            raise FileError(f"{output.path}: {of_rows}")
         reference, result = (one if isinstance(one, files.Strips) else files.Strips.of(one) for one in found)
         for text in (*reference.said, *result.said):
             notes.note(text)

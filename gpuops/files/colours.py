@@ -9,6 +9,7 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied
 from ..pixels.curves import ADOBE_CURVE, LINEAR_CURVE, SRGB_CURVE, Hlg, Parametric, Pq
 from ..pixels.primaries import NAMED, REC709, ColourError, Primaries
 from . import cicp, icc
-from .formats import Format
+
+if TYPE_CHECKING:
+    from .formats import Format
 
 # The most bytes of a profile; more is an attack.
 _LONGEST = 1 << 26
@@ -33,10 +36,6 @@ _GAMMA_TOLERANCE = 1000
 SRGB_CODES = bytes((1, 13, 0, 1))
 # The code point that leaves primaries or transfer open.
 _UNSPECIFIED = 2
-# The code points of the primaries that JPEG XL has itself; others it tells by a profile.
-_JXL_PRIMARIES = (1, 9, 11, 12)
-# Those of the transfers.
-_JXL_TRANSFERS = (1, 8, 13, 16, 17, 18)
 
 
 @dataclass(frozen=True)
@@ -188,11 +187,12 @@ def usual(dtype: np.dtype[np.generic]) -> Colour:
 def codes_for(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bytes | None:
     """The code points of a space for a file of a format and depth; None where such a file does not use them."""
     codes = cicp.codes_of(colour)
-    if dtype not in map(np.dtype, fmt.coded) or codes is None or (colour.narrow and fmt.name != "PNG"):
+    known = fmt.coded
+    if codes is None or dtype.name not in known.depths or (colour.narrow and not known.narrow):
         return None
-    if fmt.name == "JPEG XL" and (gray or codes[0] not in _JXL_PRIMARIES or codes[1] not in _JXL_TRANSFERS):
+    if (gray and not known.gray) or codes[0] not in (known.primaries or codes):
         return None
-    return codes
+    return codes if codes[1] in (known.transfers or codes) else None
 
 
 def can_say(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bool:
@@ -203,9 +203,7 @@ def can_say(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: b
         return True
     if "icc" in fmt.keeps(dtype):
         return icc.can_describe(colour, gray=gray)
-    if fmt.name == "EXR":
-        return colour.linear
-    return fmt.name == "DPX" and colour == LINEAR
+    return fmt.can_tell(colour)
 
 
 def profile_for(colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bytes | None:

@@ -65,10 +65,9 @@ def read_contents(
     fmt = format_in(name)
     if is_numbers(name):
         return fmt, _chosen(name, _described(name), layer)
-    if fmt.name not in ("NPY", "NPZ"):
+    if not fmt.of_numbers:
         return fmt, read(name, layer=layer)
-    several = fmt.name == "NPZ" and layer is None and arrays.is_several(name)
-    if not several:
+    if layer is not None or not arrays.is_several(name):
         try:
             return fmt, read(name, layer=layer)
         except arrays.NoPictureError:

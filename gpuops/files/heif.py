@@ -8,10 +8,15 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from io import BytesIO
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from ..errors import FileError
+from ..pixels.colour import unusual
+from . import colours
 from .boxes import boxes
+from .picture import Metadata, Picture, Pixels
 
 #: The most bytes of the box that says all but pixels; more is an attack.
 _LONGEST = 1 << 26
@@ -111,3 +116,31 @@ def _of_item(file: BinaryIO, item: int) -> list[int]:
         if number == item:
             return found
     return []
+
+
+def described(
+    path: str, pixels: Pixels, header: PrimaryItem, info: dict[str, Any], *, turned: bool
+) -> Picture:
+    """The picture of samples, with what a decoder has found beside them: ICC profile, EXIF and XMP.
+
+    ``turned``: the decoder has turned it upright.
+    """
+    # Old writers say one channel of colours, too, so that the decoded values decide.
+    if header.gray and pixels.shape[2] > 2 and (pixels[:, :, :1] == pixels[:, :, 1:3]).all():
+        pixels = np.ascontiguousarray(pixels[:, :, [0, 3] if pixels.shape[2] == 4 else [0]])
+    from .exif import without_thumbnail
+
+    gray = pixels.shape[2] < 3
+    icc, exif, xmp = (info.get(name) or None for name in ("icc_profile", "exif", "xmp"))
+    exif = without_thumbnail(exif.removeprefix(b"Exif\0\0")) if exif else None
+    if icc:
+        found = colours.of_profile(icc, gray=gray)
+    elif header.codes:
+        found = colours.of_codes(*header.codes, gray=gray)
+    else:
+        found = colours.of_exif(exif)
+    colour = found.told(path, light=False)
+    metadata = Metadata(icc, exif, xmp, colour=unusual(colour))
+    if turned:
+        metadata = metadata.oriented(1)
+    return Picture(pixels, alpha=not pixels.shape[2] % 2, linear=colour.linear, metadata=metadata).upright()
