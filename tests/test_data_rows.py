@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpuops.files.data_rows import RowsOfArray
 
 from gpuops import FileError, files
+from gpuops.files import RowsOfArray
 
 from .choices import each
 

@@ -1123,7 +1123,7 @@ def test_data_descriptions_that_lie(suffix, tmp_path) -> None:
 def test_data_need_a_fitting_format(tmp_path) -> None:
     with pytest.raises(FileError, match=r"double precision; write \.npz"):
         files.write_data(tmp_path / "a.exr", {"x": np.zeros((2, 2))}, {})
-    with pytest.raises(FileError, match=r"\.npz \.exr \.tif"):
+    with pytest.raises(FileError, match=r"\.tif \.tiff \.exr \.npz"):
         files.write_data(tmp_path / "a.png", {"x": np.zeros((2, 2))}, {})
     with pytest.raises(ParameterError):
         files.write_data(tmp_path / "a.npz", {"x": np.zeros(3)}, {})

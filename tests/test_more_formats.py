@@ -493,6 +493,7 @@ READERS: dict[str, tuple[Callable[[Path], np.ndarray], ...]] = {
     "a.pam": (pam_by_cv2,),
     "a.jxl": (by_oiio, by_imagecodecs),
     "a.gif": (by_pillow, by_oiio),
+    "a.qoi": (by_pillow,),
 }
 
 
