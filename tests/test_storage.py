@@ -173,7 +173,9 @@ def test_tiff_keeps_its_metadata(tmp_path, rng) -> None:
 @pytest.mark.parametrize(
     ("way", "dtype"),
     thinned(
-        pairs([*format_named("exr").codec.methods, "zip:9", "zips:1", "dwaa:300"], ("float16", "float32")), 4, arguments=2
+        pairs([*format_named("exr").codec.methods, "zip:9", "zips:1", "dwaa:300"], ("float16", "float32")),
+        4,
+        arguments=2,
     ),
 )
 def test_exr(tmp_path, rng, way, dtype) -> None:

@@ -358,11 +358,7 @@ def test_the_header_tells_what_a_picture_takes(fmt, tmp_path) -> None:
         except files.FileError as missing:
             pytest.skip(str(missing))
         takes = files.read(path).pixels.nbytes
-        with (
-            pytest.raises(files.NeedsWholeFile)
-            if not fmt.read_rows
-            else nullcontext()
-        ):
+        with pytest.raises(files.NeedsWholeFile) if not fmt.read_rows else nullcontext():
             assert files.open_rows(str(path), None, takes, strict=True) is not None
         found = fmt.nbytes_in(str(path))
         assert found is None or takes / 2 <= found <= takes * 4 / 3 + 8192

@@ -103,5 +103,5 @@ def _opened(path: str) -> Iterator[Any]:
 
 # The names of formats are put in.
 _OTHER = Format(
-    "other", (), ANY, _read, nbytes=by_pillow.nbytes(None), layered=True, count=_count, needs="imageio"
-)
+    "other", (), ANY, _read, nbytes=by_pillow.nbytes(None), layered=True, count=_count, needs="imageio",
+)  # fmt: skip

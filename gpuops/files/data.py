@@ -232,16 +232,7 @@ class Description:
                 str(name): (tuple(int(n) for n in entry["shape"]), np.dtype(entry["dtype"]))
                 for name, entry in content["arrays"].items()
             }
-        # numpy parses the names of types, and raises even SyntaxError
-        except (
-            ValueError,
-            TypeError,
-            LookupError,
-            AttributeError,
-            ArithmeticError,
-            RecursionError,
-            SyntaxError,
-        ):
+        except Exception:  # numpy parses the names of types, and raises even SyntaxError
             raise FileError(
                 f"{path}: is damaged: its clpix description makes no sense; write it anew"
             ) from None

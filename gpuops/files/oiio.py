@@ -103,7 +103,7 @@ class Reader:
             raise FileError(f"{self.path}: holds deep data (several samples a pixel); flatten it first")
         self.check_plausible(spec)
         first, last = channels or (0, spec.nchannels)
-        kind = _TYPES[dtype] if dtype else str(spec.format)
+        kind, start = _TYPES[dtype] if dtype else str(spec.format), 0
         # planes of compressed strips cannot be read piece by piece
         if spec.tile_width or spec.get_string_attribute("planarconfig") == "separate":
             return self._checked(self._input.read_image(index, 0, first, last, kind), spec.height, spec.width)
@@ -115,11 +115,8 @@ class Reader:
                 f"{self.path}: its {size} pixels do not fit in memory; use a smaller one"
             ) from None
         # in strips, which takes half the memory of read_image, and less time
-        for start in range(0, spec.height, _STRIP_ROWS):
-            stop = min(start + _STRIP_ROWS, spec.height)
-            top = spec.y + start
-            strip = self._input.read_scanlines(top, top + stop - start, 0, first, last, kind)
-            pixels[start:stop] = self._checked(strip, stop - start, spec.width)
+        for strip in self.blocks(_STRIP_ROWS, index=index, channels=channels, dtype=dtype):
+            pixels[start : (start := start + len(strip))] = strip
         return pixels
 
     def blocks(
@@ -254,15 +251,17 @@ def write_parts(
     the channels' names, "window" (x, y, full x, full y, full width, full height).
     """
     specs = [_spec(array, attributes) for array, attributes in parts]
-    out = library().ImageOutput.create(kind or path)
-    if out is None:
-        raise OSError(_error(library()))
-    try:
-        _write_parts(out, path, parts, specs, ([array] for array, _ in parts) if rows is None else rows)
-    finally:
-        out.close()  # after a failure, too: the file would stay open
-    if error := _error(out):  # some codecs do their work on closing, and report its failure only so
-        raise OSError(error.split("\n")[0])
+    every = ([array] for array, _ in parts) if rows is None else rows
+    with _output(path, specs, kind) as out:
+        for i, (blocks, (array, _)) in enumerate(zip(every, parts, strict=True)):
+            if i:
+                _check(out, out.open(path, specs[i], "AppendSubimage"))
+            start = specs[i].y
+            for block in blocks:
+                whole, stop = len(block) == len(array), start + len(block)
+                block = np.ascontiguousarray(block)
+                _check(out, out.write_image(block) if whole else out.write_scanlines(start, stop, 0, block))
+                start = stop
 
 
 @contextmanager
@@ -274,47 +273,35 @@ def writer(
     The rest is as for :func:`write_parts`.
     """
     spec = _spec(array, attributes)
-    out = library().ImageOutput.create(path)
+    row = spec.y
+    with _output(path, [spec]) as out:
+
+        def put(rows: np.ndarray[Any, Any]) -> None:
+            nonlocal row
+            start, row = row, row + len(rows)
+            _check(out, out.write_scanlines(start, row, 0, np.ascontiguousarray(rows)))
+
+        yield put
+
+
+@contextmanager
+def _output(path: str, specs: list[Any], kind: str = "") -> Iterator[Any]:
+    """Gives a file that is open for writing."""
+    out = library().ImageOutput.create(kind or path)
     if out is None:
         raise OSError(_error(library()))
-    row = spec.y
-
-    def put(rows: np.ndarray[Any, Any]) -> None:
-        nonlocal row
-        start, row = row, row + len(rows)
-        if not out.write_scanlines(start, row, 0, np.ascontiguousarray(rows)):
-            raise OSError(_error(out) or "unknown reason")
-
     try:
-        if not out.open(path, spec):
-            raise OSError(_error(out) or "unknown reason")
-        yield put
+        _check(out, out.open(path, specs[0] if len(specs) == 1 else tuple(specs)))
+        yield out
     finally:
         out.close()  # after a failure, too: the file would stay open
-    if error := _error(out):
+    if error := _error(out):  # some codecs do their work on closing, and report its failure only so
         raise OSError(error.split("\n")[0])
 
 
-def _write_parts(
-    out: Any,
-    path: str,
-    parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]],
-    specs: list[Any],
-    rows: Iterable[Iterable[np.ndarray[Any, Any]]],
-) -> None:
-    opened = out.open(path, specs[0]) if len(specs) == 1 else out.open(path, tuple(specs))
-    for i, (blocks, (array, _)) in enumerate(zip(rows, parts, strict=True)):
-        if i:
-            opened = opened and out.open(path, specs[i], "AppendSubimage")
-        if not opened:
-            raise OSError(_error(out) or "unknown reason")
-        start = specs[i].y
-        for block in blocks:
-            whole, stop = len(block) == len(array), start + len(block)
-            block = np.ascontiguousarray(block)
-            if not (out.write_image(block) if whole else out.write_scanlines(start, stop, 0, block)):
-                raise OSError(_error(out) or "unknown reason")
-            start = stop
+def _check(out: Any, done: bool) -> None:
+    if not done:
+        raise OSError(_error(out) or "unknown reason")
 
 
 def _spec(array: np.ndarray[Any, Any], attributes: Mapping[str, Any]) -> Any:

@@ -13,14 +13,13 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...params.storage import SUBSAMPLINGS, Storage
 from ...pixels.targets import is_hdr
 from .. import boxes, by_pillow, colours, frames, threads
 from ..depth import full_range
 from ..heif import PrimaryItem, described, read_header
 from ..picture import Picture, Pixels
 from ..reading import parsing
-from .record import IN_BOXES, INTEGERS, Codec, CodePoints, Format, LayerId
+from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
 
 #: The quality of 10 and 12 bits, of 100, at which the error is about one step of 10 bits.
 _DEEP_QUALITY = 95
@@ -124,21 +123,8 @@ def _nbytes(path: str, _layer: LayerId) -> int:
 
 
 FORMAT = Format(
-    "AVIF",
-    (".avif",),
-    INTEGERS,
-    _read,
-    _write,
-    nbytes=_nbytes,
-    sniff=lambda head, _: boxes.of_picture(head) == boxes.AVIF,
-    channels=(1, 3, 4),
-    holds=IN_BOXES,
-    deep_holds=frozenset(),
-    largest=65536,
-    coded=CodePoints(("uint16",)),
-    codec=Codec(90, SUBSAMPLINGS),
-    lossy=True,
-    upright=True,
-    layered=True,
-    pillow="AVIF",
-)
+    "AVIF", (".avif",), INTEGERS, _read, _write, nbytes=_nbytes,
+    sniff=lambda head, _: boxes.of_picture(head) == boxes.AVIF, channels=(1, 3, 4), holds=IN_BOXES,
+    deep_holds=frozenset(), largest=65536, coded=CodePoints(("uint16",)), codec=Codec(90, SUBSAMPLINGS),
+    lossy=True, upright=True, layered=True, pillow="AVIF",
+)  # fmt: skip

@@ -10,12 +10,11 @@ import struct
 
 import numpy as np
 
-from ...params.storage import Storage
 from .. import by_pillow, oiio
 from ..depth import spread
 from ..picture import Metadata, Picture, Pixels
 from ..reading import trouble
-from .record import Format, LayerId
+from .record import Format, LayerId, Storage
 
 #: The difference from a whole number of dots per inch within which a resolution is meant to be that.
 _ROUNDING = 0.02
@@ -86,13 +85,6 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "BMP",
-    (".bmp", ".dib"),
-    ("uint8",),
-    _read,
-    _write,
-    nbytes=by_pillow.nbytes("BMP"),
-    magic=(b"BM",),
-    channels=(1, 3),
-    holds=frozenset({"resolution"}),
-)
+    "BMP", (".bmp", ".dib"), ("uint8",), _read, _write, nbytes=by_pillow.nbytes("BMP"), magic=(b"BM",),
+    channels=(1, 3), holds=frozenset({"resolution"}),
+)  # fmt: skip

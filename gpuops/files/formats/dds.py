@@ -48,5 +48,5 @@ def _read(path: str, layer: LayerId) -> Picture:
 
 
 FORMAT = Format(
-    "DDS", (".dds",), ("uint8", "float16"), _read, nbytes=by_pillow.nbytes("DDS"), magic=(b"DDS ",)
-)
+    "DDS", (".dds",), ("uint8", "float16"), _read, nbytes=by_pillow.nbytes("DDS"), magic=(b"DDS ",),
+)  # fmt: skip

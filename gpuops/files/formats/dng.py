@@ -68,11 +68,6 @@ def _read(path: str, layer: LayerId) -> Picture:
 
 
 FORMAT = Format(
-    "camera raw",
-    (".dng", ".cr2", ".cr3", ".nef", ".arw", ".raf", ".orf", ".rw2", ".pef", ".srw"),
-    ("float32",),
-    _read,
-    sniff=_sniff,
-    channels=(3,),
-    needs="rawpy",
-)
+    "camera raw", (".dng", ".cr2", ".cr3", ".nef", ".arw", ".raf", ".orf", ".rw2", ".pef", ".srw"),
+    ("float32",), _read, sniff=_sniff, channels=(3,), needs="rawpy",
+)  # fmt: skip

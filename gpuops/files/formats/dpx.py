@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from ...errors import FileError
 from ...notes import note
-from ...params.storage import Storage
 from .. import oiio
 from ..depth import full_range
 from ..picture import Picture, Pixels, upright
-from .record import INTEGERS, Format, LayerId
+from .record import INTEGERS, Format, LayerId, Storage
 
 #: Bytes of the header that is written.
 _SIZE = 2048
@@ -214,13 +213,6 @@ def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> Non
 
 
 FORMAT = Format(
-    "DPX",
-    (".dpx",),
-    INTEGERS,
-    _read,
-    _write,
-    nbytes=oiio.nbytes,
-    magic=(b"SDPX", b"XPDS"),
-    channels=(1, 3, 4),
-    says="light",
-)
+    "DPX", (".dpx",), INTEGERS, _read, _write, nbytes=oiio.nbytes, magic=(b"SDPX", b"XPDS"),
+    channels=(1, 3, 4), says="light",
+)  # fmt: skip

@@ -15,13 +15,12 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note, some_of
-from ...params.storage import Storage
 from ...pixels.colour import unusual
 from .. import alpha, exr_numbers, oiio
 from ..colours import Found, of_chromaticities
 from ..picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from ..strips import COPIES, NeedsWholeFile, RowsOf
-from .record import Codec, Format, LayerId, Levels, Method
+from .record import Codec, Format, LayerId, Levels, Method, Storage
 
 #: Header attributes that describe this file's storage and making, not the picture.
 _STORAGE = frozenset({
@@ -287,24 +286,15 @@ def _attributes(spec: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 _ZIP, _DWA = Levels(1, 9, 4), Levels(1, 1000, 45)
+#: Compressions; zip:1 is exact, and higher levels take three times as long for 3 %.
+_CODEC = Codec(
+    methods={
+        "none": None, "rle": None, "zips": _ZIP, "zip": _ZIP, "piz": None, "pxr24": None, "b44": None, "b44a": None,
+        "dwaa": _DWA, "dwab": _DWA,
+    }, usual=Method("zip", 1),
+)  # fmt: skip
 FORMAT = Format(
-    "EXR",
-    (".exr",),
-    ("float16", "float32"),
-    _read,
-    write_rows=_write_rows,
-    read_rows=_read_rows,
-    magic=(b"\x76\x2f\x31\x01",),
-    holds=frozenset({"resolution", "attributes"}),
-    says="primaries",
-    codec=Codec(
-        methods=dict.fromkeys(("none", "rle"))
-        | dict.fromkeys(("zips", "zip"), _ZIP)
-        | dict.fromkeys(("piz", "pxr24", "b44", "b44a"))
-        | dict.fromkeys(("dwaa", "dwab"), _DWA),
-        usual=Method("zip", 1),  # exact; higher levels take three times as long for 3 %
-    ),
-    associated=True,
-    layered=True,
-    numbers=exr_numbers.NUMBERS,
-)
+    "EXR", (".exr",), ("float16", "float32"), _read, write_rows=_write_rows, read_rows=_read_rows,
+    magic=(b"\x76\x2f\x31\x01",), holds=frozenset({"resolution", "attributes"}), says="primaries", codec=_CODEC,
+    associated=True, layered=True, numbers=exr_numbers.NUMBERS,
+)  # fmt: skip

@@ -13,10 +13,9 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note, some_of
-from ...params.storage import Storage
 from .. import frames, oiio
 from ..picture import Picture
-from .record import Format, LayerId, file_size
+from .record import Format, LayerId, Storage, file_size
 
 #: The largest whole number up to which floats hold all.
 _EXACT = 1 << 24
@@ -80,13 +79,6 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "FITS",
-    (".fits", ".fit", ".fts"),
-    ("float32",),
-    _read,
-    _write,
-    nbytes=file_size,
-    magic=(b"SIMPLE  =",),
-    channels=(1, 3),
-    layered=True,
-)
+    "FITS", (".fits", ".fit", ".fts"), ("float32",), _read, _write, nbytes=file_size, magic=(b"SIMPLE  =",),
+    channels=(1, 3), layered=True,
+)  # fmt: skip

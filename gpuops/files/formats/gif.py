@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...notes import note
-from ...params.storage import Storage
 from ...pixels.colour import SRGB
 from .. import by_pillow, frames
 from ..picture import Picture, Pixels
-from .record import Animation, Format, LayerId
+from .record import Animation, Format, LayerId, Storage
 
 #: The most colours of a GIF.
 _COLOURS = 256
@@ -105,17 +104,7 @@ def _image(path: str, picture: Picture) -> Any:
 
 
 FORMAT = Format(
-    "GIF",
-    (".gif",),
-    ("uint8",),
-    _read,
-    _write,
-    nbytes=by_pillow.nbytes("GIF"),
-    magic=(b"GIF87a", b"GIF89a"),
-    channels=(3, 4),
-    largest=65535,
-    lossy=True,
-    layered=True,
-    pillow="GIF",
+    "GIF", (".gif",), ("uint8",), _read, _write, nbytes=by_pillow.nbytes("GIF"),
+    magic=(b"GIF87a", b"GIF89a"), channels=(3, 4), largest=65535, lossy=True, layered=True, pillow="GIF",
     animation=Animation((".gif",), _animated, _image),
-)
+)  # fmt: skip

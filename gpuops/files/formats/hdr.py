@@ -14,11 +14,10 @@ from typing import BinaryIO
 import numpy as np
 
 from ...errors import FileError
-from ...params.storage import Storage
 from .. import colours, containers, oiio, raster
 from ..containers import Extras
 from ..picture import Picture, Pixels
-from .record import Format, LayerId
+from .record import Format, LayerId, Storage
 
 # Bytes of a header's line, at most.
 _LONGEST_LINE = 1 << 12
@@ -160,14 +159,6 @@ def _in_runs(data: bytes, at: int, length: int) -> tuple[bytearray, int]:
 
 
 FORMAT = Format(
-    "Radiance HDR",
-    (".hdr", ".rgbe"),
-    ("float32",),
-    _read,
-    _write,
-    nbytes=oiio.nbytes,
-    magic=(b"#?RADIANCE", b"#?RGBE"),
-    channels=(3,),
-    brightest=255 * 2.0**119,
-    lossy=True,
-)
+    "Radiance HDR", (".hdr", ".rgbe"), ("float32",), _read, _write, nbytes=oiio.nbytes,
+    magic=(b"#?RADIANCE", b"#?RGBE"), channels=(3,), brightest=255 * 2.0**119, lossy=True,
+)  # fmt: skip

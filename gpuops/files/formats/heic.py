@@ -12,14 +12,13 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...params.storage import SUBSAMPLINGS, Storage
 from .. import boxes, by_pillow, colours, frames
 from ..depth import full_range
 from ..extras import needed
 from ..heif import described, read_header
 from ..picture import Picture
 from ..reading import parsing
-from .record import IN_BOXES, INTEGERS, Codec, CodePoints, Format, LayerId
+from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
 
 #: The options of writing: brightness and colours by BT.601's matrix, as JPEG has it.
 _OPTIONS: dict[str, Any] = {"matrix_coefficients": 6, "full_range_flag": 1}
@@ -80,19 +79,8 @@ def _nbytes(path: str, _layer: LayerId) -> int:
 
 
 FORMAT = Format(
-    "HEIC",
-    (".heic", ".heif"),
-    INTEGERS,
-    _read,
-    _write,
-    nbytes=_nbytes,
-    sniff=lambda head, _: boxes.of_picture(head) == boxes.HEIC,
-    channels=(1, 3, 4),
-    holds=IN_BOXES,
-    coded=CodePoints(INTEGERS),
-    codec=Codec(90, SUBSAMPLINGS),
-    lossy=True,
-    upright=True,
-    layered=True,
+    "HEIC", (".heic", ".heif"), INTEGERS, _read, _write, nbytes=_nbytes,
+    sniff=lambda head, _: boxes.of_picture(head) == boxes.HEIC, channels=(1, 3, 4), holds=IN_BOXES,
+    coded=CodePoints(INTEGERS), codec=Codec(90, SUBSAMPLINGS), lossy=True, upright=True, layered=True,
     needs="pillow-heif",
-)
+)  # fmt: skip

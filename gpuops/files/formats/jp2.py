@@ -14,12 +14,11 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...params.storage import Storage
 from .. import by_pillow, containers, oiio, raster
 from ..boxes import boxes
 from ..containers import LONGEST, Extras
 from ..picture import Picture, Pixels
-from .record import INTEGERS, Format, LayerId
+from .record import INTEGERS, Format, LayerId, Storage
 
 # How a codestream begins.
 _CODESTREAM = b"\xff\x4f\xff\x51"
@@ -293,12 +292,7 @@ def _nbytes(path: str, _layer: LayerId) -> int:
 FORMAT = Format(
     "JPEG 2000",
     (".jp2",),  # a bare codestream (.j2k) has no room for alpha and profile, and is only read
-    INTEGERS,
-    _read,
-    _write,
-    nbytes=_nbytes,
-    magic=(b"\0\0\0\x0cjP  \r\n\x87\n", _CODESTREAM),
-    channels=(1, 3, 4),
-    holds=frozenset({"icc"}),
+    INTEGERS, _read, _write, nbytes=_nbytes, magic=(b"\0\0\0\x0cjP  \r\n\x87\n", _CODESTREAM),
+    channels=(1, 3, 4), holds=frozenset({"icc"}),
     least=32,  # as the encoder halves the picture five times
-)
+)  # fmt: skip

@@ -10,11 +10,10 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...params.storage import SUBSAMPLINGS, Storage
 from .. import by_pillow, containers, gain_map, jpeg_segments, mended_jpeg, oiio, raster
 from ..drafts import draft_file
 from ..streams import called
-from .record import ALL, Codec, Format, LayerId
+from .record import ALL, SUBSAMPLINGS, Codec, Format, LayerId, Storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,36 +121,12 @@ def _write_light(path: str, picture: Picture, storage: Storage) -> None:
 _EXTENSIONS = (".jpg", ".jpeg", ".jpe", ".jfif")
 #: The same files with light: libultrahdr's limits are 8192 pixels a side and 10000 cd/m².
 GAIN_MAP = Format(
-    "JPEG with a gain map",
-    _EXTENSIONS,
-    ("float16",),
-    read,
-    _write_light,
-    channels=(3,),
-    holds=ALL - {"icc"},
-    misfits=_misfits,
-    least=8,
-    largest=8192,
-    brightest=10000 / 203,
-    primaries=("Rec. 709", "Display P3", "Rec. 2020"),
-    codec=Codec(95),
-    lossy=True,
-    layered=True,
-)
+    "JPEG with a gain map", _EXTENSIONS, ("float16",), read, _write_light, channels=(3,), holds=ALL - {"icc"},
+    misfits=_misfits, least=8, largest=8192, brightest=10000 / 203,
+    primaries=("Rec. 709", "Display P3", "Rec. 2020"), codec=Codec(95), lossy=True, layered=True,
+)  # fmt: skip
 FORMAT = Format(
-    "JPEG",
-    _EXTENSIONS,
-    ("uint8",),
-    read,
-    _write,
-    read_rows=_read_rows,
-    magic=(b"\xff\xd8\xff",),
-    channels=(1, 3),
-    holds=ALL,
-    misfits=_misfits,
-    largest=65500,
-    codec=Codec(95, SUBSAMPLINGS),
-    lossy=True,
-    layered=True,
-    gain_map=GAIN_MAP,
-)
+    "JPEG", _EXTENSIONS, ("uint8",), read, _write, read_rows=_read_rows, magic=(b"\xff\xd8\xff",),
+    channels=(1, 3), holds=ALL, misfits=_misfits, largest=65500, codec=Codec(95, SUBSAMPLINGS), lossy=True,
+    layered=True, gain_map=GAIN_MAP,
+)  # fmt: skip

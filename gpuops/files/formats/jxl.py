@@ -13,14 +13,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ...notes import note
-from ...params.storage import Storage
 from ...pixels.colour import unusual
 from .. import colours, oiio
 from ..boxes import boxes
 from ..drafts import draft_folder
 from ..picture import Metadata, Picture
 from ..streams import called
-from .record import ANY, IN_BOXES, CodePoints, Format, LayerId
+from .record import ANY, IN_BOXES, CodePoints, Format, LayerId, Storage
 
 #: JPEG XL's aspect ratios, by their codes.
 _RATIOS = ((1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1))
@@ -171,15 +170,8 @@ def _codestream(file: BinaryIO) -> int:
 
 
 FORMAT = Format(
-    "JPEG XL",
-    (".jxl",),
-    ANY,
-    read,
-    _write,
-    nbytes=_nbytes,
-    magic=(b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"),
-    channels=(1, 3, 4),
-    holds=IN_BOXES,
+    "JPEG XL", (".jxl",), ANY, read, _write, nbytes=_nbytes, magic=(b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"),
+    channels=(1, 3, 4), holds=IN_BOXES,
     coded=CodePoints(ANY, (1, 9, 11, 12), (1, 8, 13, 16, 17, 18), gray=False),  # others by a profile
     upright=True,
-)
+)  # fmt: skip

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...params.storage import Storage
 from ..arrays import picture_of
 from ..picture import Picture
 from ..reading import parsing
-from .record import ANY, Format, LayerId, file_size
+from .record import ANY, Format, LayerId, Storage, file_size
 
 
 def _read(path: str, layer: LayerId) -> Picture:
@@ -23,5 +22,5 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "NPY", (".npy",), ANY, _read, _write, nbytes=file_size, magic=(b"\x93NUMPY",), of_numbers=True
-)
+    "NPY", (".npy",), ANY, _read, _write, nbytes=file_size, magic=(b"\x93NUMPY",), of_numbers=True,
+)  # fmt: skip

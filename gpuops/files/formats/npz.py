@@ -11,14 +11,13 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...params.storage import Storage
 from ...pixels.colour import unusual
 from .. import npz_numbers
 from ..arrays import PIXELS, header, loaded, picture_of
 from ..colours import of_profile
 from ..picture import Metadata, Picture
 from ..reading import parsing
-from .record import ALL, ANY, Codec, Format, LayerId, Method
+from .record import ALL, ANY, Codec, Format, LayerId, Method, Storage
 
 # The names of members that hold metadata as bytes.
 _BYTES = ("icc", "exif", "xmp")
@@ -86,17 +85,7 @@ def _nbytes(path: str, layer: LayerId) -> int:
 
 
 FORMAT = Format(
-    "NPZ",
-    (".npz",),
-    ANY,
-    _read,
-    _write,
-    nbytes=_nbytes,
-    magic=(b"PK\x03\x04",),
-    holds=ALL,
-    says="curve",
-    codec=Codec(methods={"none": None, "deflate": None}, usual=Method("none")),
-    layered=True,
-    of_numbers=True,
-    numbers=npz_numbers.NUMBERS,
-)
+    "NPZ", (".npz",), ANY, _read, _write, nbytes=_nbytes, magic=(b"PK\x03\x04",), holds=ALL, says="curve",
+    codec=Codec(methods={"none": None, "deflate": None}, usual=Method("none")), layered=True,
+    of_numbers=True, numbers=npz_numbers.NUMBERS,
+)  # fmt: skip

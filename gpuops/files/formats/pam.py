@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...params.storage import Storage
 from ..picture import Picture
 from .pnm import magic, read, written
-from .record import INTEGERS, Format, file_size
+from .record import INTEGERS, Format, Storage, file_size
 
 #: The kinds of tuples, by channels.
 _TUPLES = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}

@@ -13,9 +13,8 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...params.storage import Storage
 from ..picture import Picture
-from .record import Format, LayerId, file_size
+from .record import Format, LayerId, Storage, file_size
 
 # The header: the kind of file, width, height, and scale. Its lines may all end as Windows has it.
 _HEADER = re.compile(rb"(PF|Pf)(?=(\r\n)?)\s+(\d+)\s+(\d+)\s+([-+.\deE]+)(?:\2|\s)")
@@ -59,12 +58,6 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "PFM",
-    (".pfm",),
-    ("float32",),
-    _read,
-    _write,
-    nbytes=file_size,
-    magic=(b"PF\n", b"Pf\n", b"PF\r", b"Pf\r"),
-    channels=(1, 3),
-)
+    "PFM", (".pfm",), ("float32",), _read, _write, nbytes=file_size,
+    magic=(b"PF\n", b"Pf\n", b"PF\r", b"Pf\r"), channels=(1, 3),
+)  # fmt: skip

@@ -13,12 +13,11 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from ...errors import FileError
-from ...params.storage import Storage
 from .. import by_pillow, colours, containers, oiio, png, png_rows, raster
 from ..containers import LONGEST, Extras
 from ..picture import Picture, Pixels
 from ..strips import NeedsWholeFile, RowsOf
-from .record import ALL, INTEGERS, Animation, Codec, CodePoints, Format, LayerId, Levels
+from .record import ALL, INTEGERS, Animation, Codec, CodePoints, Format, LayerId, Levels, Storage
 
 #: How a chunk with XMP begins.
 _XMP_KEY = b"XML:com.adobe.xmp\0"
@@ -169,19 +168,9 @@ def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> 
 
 
 FORMAT = Format(
-    "PNG",
-    (".png", ".apng"),
-    INTEGERS,
-    read,
-    write_rows=_write_rows,
-    read_rows=_read_rows,
-    magic=(png.SIGNATURE,),
-    holds=ALL,
-    coded=CodePoints(INTEGERS, narrow=True),
-    codec=Codec(methods={"none": None, "deflate": Levels(0, 9, 6)}, number="deflate"),
-    layered=True,
-    profiles=False,
-    tells_errors=True,
-    pillow="PNG",
+    "PNG", (".png", ".apng"), INTEGERS, read, write_rows=_write_rows, read_rows=_read_rows,
+    magic=(png.SIGNATURE,), holds=ALL, coded=CodePoints(INTEGERS, narrow=True),
+    codec=Codec(methods={"none": None, "deflate": Levels(0, 9, 6)}, number="deflate"), layered=True,
+    profiles=False, tells_errors=True, pillow="PNG",
     animation=Animation((".apng",), _animated, by_pillow.image),
-)
+)  # fmt: skip

@@ -16,11 +16,10 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...params.storage import Storage
 from .. import by_pillow
 from ..depth import spread
 from ..picture import Picture, Pixels
-from .record import INTEGERS, Format, LayerId
+from .record import INTEGERS, Format, LayerId, Storage
 
 #: White space and remarks between the numbers of a header.
 _GAP = rb"(?:\s|#[^\n]*\n)+"
@@ -146,12 +145,6 @@ def _nbytes(path: str, _layer: LayerId) -> int:
 
 
 FORMAT = Format(
-    "PNM",
-    (".pnm", ".ppm", ".pgm"),
-    INTEGERS,
-    read,
-    _write,
-    nbytes=_nbytes,
-    magic=magic(1, 2, 3, 4, 5, 6),
+    "PNM", (".pnm", ".ppm", ".pgm"), INTEGERS, read, _write, nbytes=_nbytes, magic=magic(1, 2, 3, 4, 5, 6),
     channels=(1, 3),
-)
+)  # fmt: skip

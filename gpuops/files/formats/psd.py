@@ -133,10 +133,6 @@ def _say(path: str, further: int, layers: int) -> None:
 
 
 FORMAT = Format(
-    "PSD",
-    (".psd", ".psb"),
-    ("uint8", "uint16", "float32"),
-    _read,
-    nbytes=by_pillow.nbytes("PSD"),
+    "PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), _read, nbytes=by_pillow.nbytes("PSD"),
     magic=(b"8BPS",),
-)
+)  # fmt: skip

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import FileError
-from ...params.storage import Storage
 from ..picture import Picture
 from ..reading import parsing
-from .record import Format, LayerId
+from .record import Format, LayerId, Storage
 
 
 def _nbytes(path: str, _layer: LayerId = None) -> int:
@@ -36,5 +35,5 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "QOI", (".qoi",), ("uint8",), _read, _write, nbytes=_nbytes, magic=(b"qoif",), channels=(3, 4)
-)
+    "QOI", (".qoi",), ("uint8",), _read, _write, nbytes=_nbytes, magic=(b"qoif",), channels=(3, 4),
+)  # fmt: skip

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...errors import ParameterError
+from ...params.storage import SUBSAMPLINGS as SUBSAMPLINGS
+from ...params.storage import Storage as Storage
 
 #: The name or number of a layer, frame, page or array of a file; None is the one that is read without a choice.
 LayerId = str | int | None
 
 if TYPE_CHECKING:
-    from ...params.storage import Storage
     from ...pixels.colour import Colour
     from ..data import Array, Check, Description, RowsOfArray
     from ..picture import Picture, Pixels

@@ -5,11 +5,10 @@ Source: Truevision TGA 2.0.
 
 from __future__ import annotations
 
-from ...params.storage import Storage
 from .. import oiio
 from ..alpha import straight
 from ..picture import Metadata, Picture
-from .record import Format, LayerId
+from .record import Format, LayerId, Storage
 
 #: The type of alpha by which colours are multiplied.
 _PREMULTIPLIED = 4
@@ -43,13 +42,6 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "TGA",
-    (".tga",),
-    ("uint8",),
-    _read,
-    _write,
-    nbytes=oiio.nbytes,
-    sniff=_sniff,
-    unsigned=True,
+    "TGA", (".tga",), ("uint8",), _read, _write, nbytes=oiio.nbytes, sniff=_sniff, unsigned=True,
     largest=65535,
-)
+)  # fmt: skip

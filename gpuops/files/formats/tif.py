@@ -12,14 +12,13 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...params.storage import Storage
 from .. import containers, exif, inks, oiio, raster, tiff, tiff_numbers, tiff_page
 from ..containers import Extras
 from ..picture import Picture, Pixels
 from ..strips import RowsOf
 from ..tiff_structure import MAGIC, MalformedError
 from . import dng
-from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method
+from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method, Storage
 
 #: The interpretations of samples: gray whose 0 is white or black, RGB, a palette, brightness and colours, and a mosaic
 #: of a sensor's colours.
@@ -199,28 +198,13 @@ def _misfits(picture: Picture, lost: Callable[[str], None]) -> list[str]:
     return []
 
 
+_CODEC = Codec(
+    methods={
+        "none": None, "lzw": None, "deflate": Levels(1, 9, 6), "zstd": Levels(1, 22, 3), "packbits": None,
+    }, usual=Method("none"), number="deflate",
+)  # fmt: skip
 FORMAT = Format(
-    "TIFF",
-    (".tif", ".tiff"),
-    ANY,
-    _read,
-    write_rows=_write_rows,
-    read_rows=_read_rows,
-    sniff=lambda head, path: head.startswith(MAGIC) and not dng.is_in_tiff(head, path),
-    holds=ALL,
-    misfits=_misfits,
-    codec=Codec(
-        methods={
-            "none": None,
-            "lzw": None,
-            "deflate": Levels(1, 9, 6),
-            "zstd": Levels(1, 22, 3),
-            "packbits": None,
-        },
-        usual=Method("none"),
-        number="deflate",
-    ),
-    layered=True,
-    count=_count,
-    numbers=tiff_numbers.NUMBERS,
-)
+    "TIFF", (".tif", ".tiff"), ANY, _read, write_rows=_write_rows, read_rows=_read_rows,
+    sniff=lambda head, path: head.startswith(MAGIC) and not dng.is_in_tiff(head, path), holds=ALL, misfits=_misfits,
+    codec=_CODEC, layered=True, count=_count, numbers=tiff_numbers.NUMBERS,
+)  # fmt: skip

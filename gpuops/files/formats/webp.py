@@ -9,11 +9,10 @@ import struct
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from ...params.storage import Storage
 from .. import by_pillow, containers, oiio, raster
 from ..containers import EXIF, Extras
 from ..picture import Picture
-from .record import IN_BOXES, Animation, Codec, Format, LayerId, Levels, Method
+from .record import IN_BOXES, Animation, Codec, Format, LayerId, Levels, Method, Storage
 
 #: libwebp's method and quality of each level of lossless WebP, as its WebPConfigLosslessPreset has them.
 _LOSSLESS = ((0, 0), (1, 20), (2, 25), (3, 30), (3, 50), (4, 50), (4, 75), (4, 90), (5, 90), (6, 100))
@@ -63,23 +62,10 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "WebP",
-    (".webp",),
-    ("uint8",),
-    _read,
-    _write,
-    nbytes=by_pillow.nbytes("WEBP"),
-    sniff=lambda head, _: head.startswith(b"RIFF") and head[8:12] == b"WEBP",
-    channels=(3, 4),
-    holds=IN_BOXES,
+    "WebP", (".webp",), ("uint8",), _read, _write, nbytes=by_pillow.nbytes("WEBP"),
+    sniff=lambda head, _: head.startswith(b"RIFF") and head[8:12] == b"WEBP", channels=(3, 4), holds=IN_BOXES,
     largest=16383,
-    codec=Codec(90, ("4:2:0",), {"lossy": None, "lossless": Levels(0, 9, 6)}, Method("lossy")),
-    lossy=True,
-    layered=True,
-    pillow="WEBP",
-    animation=Animation(
-        (".webp",),
-        lambda _, first, loop, storage: _options(storage) | by_pillow.animated(first, loop),
-        by_pillow.image,
-    ),
-)
+    codec=Codec(90, ("4:2:0",), {"lossy": None, "lossless": Levels(0, 9, 6)}, Method("lossy")), lossy=True,
+    layered=True, pillow="WEBP",
+    animation=Animation((".webp",), lambda _, first, loop, storage: _options(storage) | by_pillow.animated(first, loop), by_pillow.image),
+)  # fmt: skip
