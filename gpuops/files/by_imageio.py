@@ -16,10 +16,9 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from ..pixels.colour import unusual
 from . import by_pillow, colours, frames
 from .formats.record import ANY, Format, LayerId, file_size
-from .picture import DTYPES, Metadata, Picture
+from .picture import DTYPES, Picture
 from .reading import parsing
 
 #: Pillow's names of the formats that are read.
@@ -79,16 +78,7 @@ def _read(path: str, layer: LayerId) -> Picture:
     if several > 1 and layer is None:
         note(f"{path}: holds {several} pictures; the first is used")
     pixels = np.ascontiguousarray(samples if samples.ndim == 3 else samples[:, :, None])
-    found = colours.of_profile(icc, gray=pixels.shape[2] < 3) if icc else colours.Found()
-    colour = found.told(path, light=pixels.dtype.kind == "f")
-    return Picture(
-        pixels,
-        alpha=not pixels.shape[2] % 2,
-        linear=colour.linear,
-        metadata=Metadata(icc, colour=unusual(colour)),
-        layer=str(index) if several > 1 else "",
-        layers=tuple(map(str, range(several))) if several > 1 else (),
-    )
+    return colours.picture(path, pixels, icc).numbered(index, several)
 
 
 @contextmanager

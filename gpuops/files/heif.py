@@ -6,17 +6,16 @@ Source: ISO/IEC 23008-12 (HEIF): the boxes meta, pitm, iprp with ipco and ipma, 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..errors import FileError
-from ..pixels.colour import unusual
 from . import colours
 from .boxes import boxes
-from .picture import Metadata, Picture, Pixels
+from .picture import Picture, Pixels
 
 #: The most bytes of the box that says all but pixels; more is an attack.
 _LONGEST = 1 << 26
@@ -130,17 +129,9 @@ def described(
         pixels = np.ascontiguousarray(pixels[:, :, [0, 3] if pixels.shape[2] == 4 else [0]])
     from .exif import without_thumbnail
 
-    gray = pixels.shape[2] < 3
     icc, exif, xmp = (info.get(name) or None for name in ("icc_profile", "exif", "xmp"))
     exif = without_thumbnail(exif.removeprefix(b"Exif\0\0")) if exif else None
-    if icc:
-        found = colours.of_profile(icc, gray=gray)
-    elif header.codes:
-        found = colours.of_codes(*header.codes, gray=gray)
-    else:
-        found = colours.of_exif(exif)
-    colour = found.told(path, light=False)
-    metadata = Metadata(icc, exif, xmp, colour=unusual(colour))
-    if turned:
-        metadata = metadata.oriented(1)
-    return Picture(pixels, alpha=not pixels.shape[2] % 2, linear=colour.linear, metadata=metadata).upright()
+    coded = header.codes if not icc else None
+    found = colours.of_codes(*coded, gray=pixels.shape[2] < 3) if coded else None
+    picture = colours.picture(path, pixels, icc, exif, xmp, found=found)
+    return replace(picture, metadata=picture.metadata.oriented(1)) if turned else picture.upright()

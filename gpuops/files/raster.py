@@ -195,20 +195,12 @@ def by_rows(
 def frame(path: str, kind: str, layer: str | int, extras: containers.Extras) -> Picture:
     """A frame of an animation, with the colours of the file; ``kind`` is Pillow's name of the format."""
     pixels, count = frames.read(path, kind, layer)
-    icc, found = extras.icc, extras.colours
-    if found is None:
+    icc = extras.icc
+    if extras.colours is None:
         with oiio.Reader(path) as file:
             icc = oiio.icc_of(file.spec())
-        found = colours.of_profile(icc, gray=pixels.shape[2] < 3) if icc else colours.of_exif(extras.exif)
-    colour = found.told(path, light=False)
-    return Picture(
-        pixels,
-        alpha=pixels.shape[2] in (2, 4),
-        linear=colour.linear,
-        metadata=Metadata(icc, extras.exif, extras.xmp, colour=unusual(colour)),
-        layer=str(layer),
-        layers=tuple(map(str, range(count))),
-    )
+    found = colours.picture(path, pixels, icc, extras.exif, extras.xmp, found=extras.colours)
+    return replace(found, layer=str(layer), layers=tuple(map(str, range(count))))
 
 
 def number(path: str, layer: LayerId, names: tuple[str, ...] = ("0",)) -> int:

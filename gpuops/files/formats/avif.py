@@ -6,7 +6,6 @@ points. Decoders turn the picture by properties of its own, so EXIF's orientatio
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,9 +39,7 @@ def _read(path: str, layer: LayerId) -> Picture:
         image.seek(index)
         pixels = by_pillow.samples(image) if header.bits == 8 else _deep(path, header, image, index)
         info = dict(image.info)
-    picture = described(path, pixels, header, info, turned=False)
-    names = tuple(map(str, range(count))) if count > 1 else ()
-    return replace(picture, layer=str(index) if names else "", layers=names)
+    return described(path, pixels, header, info, turned=False).numbered(index, count)
 
 
 def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
@@ -74,15 +71,9 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     if picture.pixels.dtype == np.uint16:
         _write_deep(path, picture, storage)
         return
-
-    options: dict[str, Any] = {
-        "quality": FORMAT.quality(storage),
-        "subsampling": storage.subsampling or "4:4:4",
-    }
-    options |= by_pillow.kept(picture.metadata)
-    if picture.channels == 1:
-        options["subsampling"] = "4:0:0"
-    by_pillow.write(path, "AVIF", picture.pixels, **options)
+    sampling = "4:0:0" if picture.channels == 1 else storage.subsampling or "4:4:4"
+    options = {"quality": FORMAT.quality(storage), "subsampling": sampling}
+    by_pillow.write(path, "AVIF", picture.pixels, **options, **by_pillow.kept(picture.metadata))
 
 
 def _write_deep(path: str, picture: Picture, storage: Storage) -> None:

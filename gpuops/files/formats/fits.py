@@ -56,13 +56,7 @@ def _read(path: str, layer: LayerId) -> Picture:
         note(f"{path}: holds whole numbers beyond {_EXACT}, which floats round")
     with np.errstate(over="ignore"):  # values beyond float's range become infinite
         pixels = values.astype(np.float32)
-    several = count > 1
-    return Picture(
-        pixels,
-        linear=True,
-        layer=str(index) if several else "",
-        layers=tuple(map(str, range(count))) if several else (),
-    )
+    return Picture(pixels, linear=True).numbered(index, count)
 
 
 def _has_pixels(spec: Any) -> bool:

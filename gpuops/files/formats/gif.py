@@ -34,12 +34,7 @@ def _read(path: str, layer: LayerId) -> Picture:
     index = layer or 0
     pixels, count = frames.read(path, "GIF", index)
     pixels = _on_screen(path, pixels)
-    return Picture(
-        pixels,
-        alpha=pixels.shape[2] == 4,
-        layer=str(index) if several else "",
-        layers=tuple(map(str, range(count))) if several else (),
-    )
+    return Picture(pixels, alpha=pixels.shape[2] == 4).numbered(index, count)
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 import struct
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ...notes import note
-from ...pixels.colour import unusual
 from .. import colours, oiio
 from ..boxes import boxes
 from ..drafts import draft_folder
-from ..picture import Metadata, Picture
+from ..picture import Picture
 from ..streams import called
 from .record import ANY, IN_BOXES, CodePoints, Format, LayerId, Storage
 
@@ -55,15 +55,13 @@ def _read(path: str) -> Picture:
     if pixels.shape[2] > visible + 1:
         note(f"{path}: is read without its further {pixels.shape[2] - visible - 1} channels")
         pixels = np.ascontiguousarray(pixels[:, :, : visible + 1])
+    found = None if icc else colours.Found()
     if codes is not None:  # the profile is made of them
         found, icc = colours.of_codes(int(codes[0]), int(codes[1]), gray=visible == 1), None
-    else:
-        found = colours.of_profile(icc, gray=visible == 1) if icc else colours.Found()
-    colour = found.told(path, light=pixels.dtype.kind == "f")
     with open(path, "rb") as file_:
         exif, xmp = _metadata(path, file_)
-    metadata = Metadata(icc, exif, xmp, colour=unusual(colour)).oriented(1)
-    return Picture(pixels, alpha=pixels.shape[2] > visible, linear=colour.linear, metadata=metadata)
+    picture = colours.picture(path, pixels, icc, exif, xmp, found=found)
+    return replace(picture, metadata=picture.metadata.oriented(1))
 
 
 def _metadata(path: str, file: BinaryIO) -> tuple[bytes | None, bytes | None]:

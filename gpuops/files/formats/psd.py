@@ -12,7 +12,6 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...pixels.colour import unusual
 from .. import by_pillow, colours, inks, oiio
 from ..alpha import straight
 from ..picture import Metadata, Picture, Pixels
@@ -101,14 +100,7 @@ def _read(path: str, layer: LayerId) -> Picture:
     pixels = np.ascontiguousarray(stored[:, :, : visible + 1])
     further = header.channels - stored.shape[2] if stored.shape[2] in (1, 3) else 0
     _say(path, further + max(0, stored.shape[2] - visible - 1), layers)
-    found = colours.of_profile(icc, gray=visible == 1) if icc else colours.Found()
-    colour = found.told(path, light=pixels.dtype.kind == "f")
-    return Picture(
-        pixels,
-        alpha=pixels.shape[2] > visible,
-        linear=colour.linear,
-        metadata=Metadata(icc, resolution=size, colour=unusual(colour)),
-    )
+    return colours.picture(path, pixels, icc, resolution=size)
 
 
 def _of_inks(path: str, header: _Header, spec: Any, layers: int) -> Picture:
