@@ -5,19 +5,33 @@ python -m tests.test_formats --write     writes the table anew
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 import warnings
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
+from pkgutil import iter_modules
 
 import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
 from gpuops import GpuopsWarning
-from gpuops.files import FORMATS, ONLY_READ, Format, Metadata, Picture, format_of, output_dtype, read, write
+from gpuops.files import (
+    FORMATS,
+    ONLY_READ,
+    Format,
+    Metadata,
+    Picture,
+    format_of,
+    formats,
+    output_dtype,
+    read,
+    write,
+)
+from gpuops.files.formats import every
 from gpuops.params.storage import Storage
 
 from .choices import needs, of_formats, some
@@ -179,6 +193,36 @@ def test_extreme_sizes(fmt, size, tmp_path, rng) -> None:
     back = read(path).pixels
     assert back.shape == values.shape
     assert fmt.lossy or np.array_equal(back, values)
+
+
+@needs("pillow_heif", "formats")
+def test_a_file_is_of_one_format(tmp_path) -> None:
+    """Whatever its name is, so that it does not matter in which order formats are asked."""
+    for fmt in WRITTEN:
+        path = tmp_path / f"picture{fmt.extension}"
+        save(path, Picture(np.zeros((40, 40, 3), fmt.dtypes[0]), linear=fmt.dtypes[0][0] == "f"), fmt)
+        head = path.read_bytes()[:64]
+        assert [str(other) for other in every() if other.is_in(head, str(path))] == [format_of(path).name]
+
+
+def test_a_format_is_named_as_its_usual_extension() -> None:
+    names = {module.name for module in iter_modules(formats.__path__)} - {"record"}
+    assert {fmt.extension[1:] for fmt in every()} == names
+    extensions = [extension for fmt in every() for extension in fmt.extensions]
+    assert len(set(extensions)) == len(extensions)
+
+
+def test_only_the_formats_of_a_run_are_loaded(tmp_path) -> None:
+    write(tmp_path / "a.png", Picture(pixels("uint8", 3)))
+    code = (
+        "import sys; from gpuops.files import format_of, read, write\n"
+        "format_of('b.qoi'); write(sys.argv[2], read(sys.argv[1]))\n"
+        "print(*sorted(name.rpartition('.')[2] for name in sys.modules if name.startswith('gpuops.files.formats.')))\n"
+        "print(*sorted({'PIL', 'imagecodecs', 'imageio', 'tifffile'} & set(sys.modules)))"
+    )
+    run = [sys.executable, "-c", code, str(tmp_path / "a.png"), str(tmp_path / "b.png")]
+    lines = subprocess.run(run, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert lines == ["png qoi record", ""]
 
 
 if __name__ == "__main__":

@@ -417,7 +417,7 @@ def test_camera_raw(tmp_path) -> None:
 # What imageio reads --------------------------------------------------------------------------------------------------
 
 RARE = [
-    ("a.qoi", "RGBA"), ("a.ico", "RGBA"), ("a.sgi", "RGBA"), ("a.pcx", "RGB"), ("p.pcx", "P"), ("a.pcx", "1"),
+    ("a.ico", "RGBA"), ("a.sgi", "RGBA"), ("a.pcx", "RGB"), ("p.pcx", "P"), ("a.pcx", "1"),
     ("a.xbm", "1"), ("l.sgi", "L"),
 ]  # fmt: skip
 

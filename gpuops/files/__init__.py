@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Format,
         format_named,
         format_of,
+        is_of_picture,
         output_dtype,
     )
     from .identities import Identities
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHROMATICITIES", "EXTENSIONS", "FORMATS", "ONLY_READ", "Format", "Identities", "Inks", "Metadata",
     "NamedArrays", "NeedsWholeFile", "Picture", "RowsOfArray", "Strips", "can_say", "check_output", "check_place",
-    "check_writer", "format_in", "format_named", "format_of", "is_data_format", "is_numbers",
+    "check_writer", "format_in", "format_named", "format_of", "is_data_format", "is_numbers", "is_of_picture",
     "is_understood", "open_data", "open_rows", "output_dtype", "read", "read_contents", "read_data",
     "read_lut", "read_stream", "stripped", "unread", "upright", "write", "write_data",
     "write_data_rows", "write_data_stream", "write_stream", "writing",
@@ -52,7 +53,7 @@ _MODULES = {
     "colours": "can_say is_understood",
     "contents": "NamedArrays is_numbers read_contents",
     "data": "RowsOfArray is_data_format open_data read_data write_data write_data_rows write_data_stream",
-    "formats": "EXTENSIONS FORMATS ONLY_READ Format format_named format_of output_dtype",
+    "formats": "EXTENSIONS FORMATS ONLY_READ Format format_named format_of is_of_picture output_dtype",
     "lut": "read_lut",
     "identities": "Identities",
     "output": "check_output check_place check_writer",

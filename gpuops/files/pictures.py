@@ -14,8 +14,8 @@ from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.storage import USUAL, Storage
 from ..process import standard_error
-from . import colours
-from .formats import EXTENSIONS, Format, by_extension, format_of, is_of_video, sniff
+from . import colours, formats
+from .formats import Format, by_extension, format_of, is_of_video, sniff
 from .light_range import within
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
@@ -153,7 +153,9 @@ def format_in(path: str | os.PathLike[str]) -> Format:
         with reading(name), with_text_name(name) as text:
             fmt = by_imageio.format_in(text)
     if fmt is None:
-        raise FileError(f"{name}: is not a picture in a known format; known are {' '.join(EXTENSIONS)}")
+        raise FileError(
+            f"{name}: is not a picture in a known format; known are {' '.join(formats.EXTENSIONS)}"
+        )
     return fmt
 
 

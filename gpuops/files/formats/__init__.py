@@ -69,6 +69,12 @@ def by_extension(extension: str) -> Format | None:
     return next((fmt for fmt in every(extension) if extension in fmt.extensions), None)
 
 
+def is_of_picture(path: str | os.PathLike[str]) -> bool:
+    """Whether a path's extension is that of a picture that can be read."""
+    fmt = by_extension(_extension(path))
+    return fmt is not None and not fmt.moving
+
+
 def is_of_video(path: str | os.PathLike[str]) -> bool:
     """Whether a path's extension is that of a video."""
     fmt = by_extension(_extension(path))
