@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from ..errors import FileError
 from .colours import Found
 
 #: How EXIF begins in JPEG and WebP.
@@ -24,7 +23,7 @@ class Extras:
     icc: only of PNG, whose decoder withholds some profiles. colours: the container's statement; None if only an ICC
     profile may tell. unused: names of what else is there and pictures do not keep. orientation: where rows and columns
     begin, as EXIF numbers it; 0 where the container says nothing. layers: the names of the file's pictures where these
-    are several; its own is the first. damage: a fault of the file. refusal: contents that no decoder here gets right.
+    are several; its own is the first.
     """
 
     icc: bytes | None = None
@@ -34,18 +33,12 @@ class Extras:
     unused: tuple[str, ...] = ()
     orientation: int = 0
     layers: tuple[str, ...] = ()
-    damage: str = ""
-    refusal: str = ""
 
 
 def read(path: str, reader: Callable[[BinaryIO], Extras]) -> Extras:
-    """What a format's reader finds in a file, EXIF without its preview. Raises FileError for damage and refusals."""
+    """What a format's reader finds in a file, EXIF without its preview; it may raise FileError."""
     with open(path, "rb", buffering=_SMALL) as file:
         extras = reader(file)
-    if extras.damage:
-        raise FileError(f"{path}: {extras.damage}; get a whole copy of it")
-    if extras.refusal:
-        raise FileError(f"{path}: {extras.refusal}")
     if not extras.exif:
         return extras
     from .exif import without_thumbnail

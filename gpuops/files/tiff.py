@@ -11,9 +11,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import FileError
 from . import exif, threads
 from .formats.record import Method
 from .picture import Picture, Pixels
@@ -41,19 +39,6 @@ def can_hold_exif(picture: Picture) -> bool:
     """Whether EXIF and XMP can be added: only to classic TIFF files, and EXIF only if it can be understood."""
     exif_block = picture.metadata.exif
     return picture.pixels.nbytes < _BIG and (exif_block is None or exif.lost_in_tiff(exif_block) is not None)
-
-
-def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np.float64]:
-    """The double samples of a page, (height, width, channels); OpenImageIO leaves some of them out."""
-    try:
-        return _whole(path, page, shape)
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever its parsers meet in a damaged file
-        reason = str(error).split("\n")[0]
-        raise FileError(
-            f"{path}: its double samples could not be read ({reason}); convert it to float"
-        ) from None
 
 
 def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:

@@ -51,21 +51,19 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 def _container(file: BinaryIO) -> Extras:
     file.seek(0)
     unused: list[str] = []
-    refusal = ""
     found = None
     while line := file.readline(_LONGEST_LINE).decode("latin-1").strip():
         key, _, value = line.partition("=")
         if key == "FORMAT" and value.strip() != "32-bit_rle_rgbe":
-            refusal = f"holds pixels of the kind {value.strip()}; convert it to 32-bit_rle_rgbe first"
+            what = f"pixels of the kind {value.strip()}; convert it to 32-bit_rle_rgbe first"
+            raise FileError(f"{file.name}: holds {what}")
         if key == "PRIMARIES":
             found = colours.of_chromaticities(_numbers(value), "primaries")
         if key in _HDR_KEYS and not _are_ones(value):
             unused.append(_HDR_KEYS[key])
     axes = file.readline(_LONGEST_LINE).decode("latin-1").split()[::2]
     orientation = 1 + _AXES.index(" ".join(axes)) if " ".join(axes) in _AXES else 0
-    return Extras(
-        colours=found, unused=tuple(dict.fromkeys(unused)), orientation=orientation, refusal=refusal
-    )
+    return Extras(colours=found, unused=tuple(dict.fromkeys(unused)), orientation=orientation)
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -52,10 +52,10 @@ def _container(file: BinaryIO) -> Extras:
     while True:
         head = file.read(8)
         if len(head) < 8:
-            return replace(found, damage="is cut off")
+            raise _damage(file, "is cut off")
         length, kind = struct.unpack(">I4s", head)
         if file.tell() + length + 4 > size:
-            return replace(found, damage="is cut off")
+            raise _damage(file, "is cut off")
         if kind in (b"IDAT", b"fdAT"):
             checksum = _checksum(file, kind, length)
         else:
@@ -75,7 +75,7 @@ def _container(file: BinaryIO) -> Extras:
             elif kind in _NAMES or kind not in _STORAGE:
                 unused.append(_NAMES.get(kind, f"chunk {kind.decode('latin-1')!r}"))
         if checksum != int.from_bytes(file.read(4), "big"):
-            return replace(found, damage=f"is damaged (checksum of {kind.decode('latin-1')!r})")
+            raise _damage(file, f"is damaged (checksum of {kind.decode('latin-1')!r})")
         if kind == b"IEND":
             said = colours.of_png(chunks, gray=gray)
             counts = b"iCCP" in chunks and not said.overrules
@@ -85,6 +85,10 @@ def _container(file: BinaryIO) -> Extras:
                 colours=said,
                 unused=tuple(dict.fromkeys(unused)),
             )
+
+
+def _damage(file: BinaryIO, what: str) -> FileError:
+    return FileError(f"{file.name}: {what}; get a whole copy of it")
 
 
 def _checksum(file: BinaryIO, kind: bytes, length: int) -> int:

@@ -169,7 +169,7 @@ def _samples(path: str, file: oiio.Reader, page: _Page) -> Pixels:
         note(f"{path}: double precision is read as float")
         file.check_plausible(page.spec)
         with np.errstate(over="ignore"):  # values beyond float's range become infinite
-            return tiff.read_double(path, page.index, page.shape).astype(np.float32)
+            return tiff.read_samples(path, page.index, page.shape).astype(np.float32)
     if page.only_tifffile:
         file.check_plausible(page.spec)
         return page.convert(tiff.read_samples(path, page.index, page.shape))
