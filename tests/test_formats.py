@@ -1,6 +1,6 @@
 """Tests what survives in each file format: it is written and read, and compared with the table in docs/formats.md.
 
-python -m tests.test_formats --write     writes the table anew
+python -m tests.test_formats write     writes the table anew
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def test_documented_tables_are_true(tmp_path) -> None:
     documented = document.partition(BEGIN)[2].partition(END)[0].strip()
     lines = zip_longest(documented.splitlines(), tables(tmp_path).splitlines())
     wrong = [line for line, true in lines if line != true]
-    assert not wrong[:3], "run: python -m tests.test_formats --write"
+    assert not wrong[:3], "run: python -m tests.test_formats write"
 
 
 @some(fmt=of_formats(WRITTEN), size=[(1, 1), (1, 7), (7, 1), (3, 2000)])
@@ -228,7 +228,7 @@ def test_only_the_formats_of_a_run_are_loaded(tmp_path) -> None:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
         written = tables(Path(temporary))
-    if "--write" in sys.argv:
+    if "write" in sys.argv:
         before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
         DOCUMENT.write_text(
             f"{before}{BEGIN}\n\n{written}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8"
