@@ -4,7 +4,8 @@ A pixel is (r, g, b, e), which means (r, g, b) · 2^(e − 136), and black where
 of its components in runs. Before 1991 equal pixels were stored in runs: (1, 1, 1, n) repeats the pixel before it
 n times, and the next one, if it is such too, 256 n times.
 Source: Greg Ward, Real Pixels (Graphics Gems II); Radiance's file formats (picture files), and freadcolrs in its
-color.c.
+color.c. imagecodecs (2026.3) decodes rows by components to the same values, but neither runs of pixels, nor both kinds
+in a file, nor other axes, nor files that do not name their FORMAT.
 """
 
 from __future__ import annotations
