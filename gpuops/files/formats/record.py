@@ -129,7 +129,7 @@ class Numbers:
     doubles: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Format:
     """A format.
 
