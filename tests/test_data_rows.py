@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpuops import FileError, files
-from gpuops.files.data_rows import RowsOfArray
+from gpuops.files import RowsOfArray
 
 from .choices import each
 
