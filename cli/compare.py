@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.params.metrics import METRICS
+from gpuops.figures import FIGURES
 
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
@@ -24,14 +24,6 @@ ALIKE = 0
 DIFFER = 1
 # The figures that are told if nobody says which.
 _FIGURES = ("max", "rmse", "psnr", "ssim")
-# What stands behind figures.
-_UNITS = {
-    "psnr": " dB", "pu-psnr": " dB",
-    "pixelmatch": " pixels", "pixelmatch-window": " pixels", "within-radius": " pixels",
-}  # fmt: skip
-# Digits behind the point of figures, where they are not those of %g.
-_DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, "pu-ssim": 6, "pixelmatch": 0,
-    "pixelmatch-window": 0, "within-radius": 0}  # fmt: skip
 
 
 @options.command(
@@ -68,7 +60,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     from gpuops.errors import DeviceError, FileError, ParameterError, json_text, visible
     from gpuops.files import Identities
     from gpuops.files.streams import printable
-    from gpuops.metrics.compare import converted_to
+    from gpuops.metrics.measure import measure
     from gpuops.params.files import STREAM
     from gpuops.process import signals
 
@@ -110,33 +102,33 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
                 item = Item(gpu, shared.output or "", job, Access(first, job))
                 output = None if shared.output is None else item.output
                 try:
-                    both = comparing.opened(gpu, pool, both_files, how, given.thresholds, output)
+                    pair = comparing.opened(gpu, pool, both_files, how, given.thresholds, output)
                 except ParameterError as error:
                     raise ParameterError(f"{first} and {second}: {error}") from error
-                measured = item.run(both.measured, given.thresholds)
+                measured = item.run(measure, pair, given.thresholds)
                 if output is not None:
-                    both.write_difference(pool, output, measured.gain)
+                    comparing.write_difference(pair, pool, output, measured.gain)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise
-        pair = f"{first} and {second}: " if isinstance(error, DeviceError) else ""
-        raise ParameterError(f"{pair}{error}") from error
+        names = f"{first} and {second}: " if isinstance(error, DeviceError) else ""
+        raise ParameterError(f"{names}{error}") from error
     shown = measured.gain * measured.data_range
     if as_json:
         result_ = {
             "a": printable(first),
             "b": printable(second),
-            "channels": both.pair.compared[0].shape[0],
-            "height": both.reference.height,
-            "width": both.reference.width,
+            "channels": pair.channels,
+            "height": pair.reference.height,
+            "width": pair.reference.width,
             "space": measured.space,
             **_as_json(measured, given),
             "difference": {"path": printable(shared.output), "gain": shown} if shared.output else None,
         }
         click.echo(json_text(result_, 1))
     else:
-        if (converted := converted_to(both.pair.compared[0], both.reference, both.result)) is not None:
-            click.echo(visible(f"compared as {converted}"))
+        if pair.converted is not None:
+            click.echo(visible(f"compared as {pair.converted}"))
         for line in _as_text(measured, given):
             click.echo(visible(line))
         if shared.output is not None:
@@ -165,17 +157,17 @@ def _as_text(measured: MeasuredPair, given: GivenOptions) -> list[str]:
 def _told(measured: MeasuredPair, given: GivenOptions) -> list[str]:
     """Returns the metrics that were asked for, and those of thresholds."""
     wanted = {*(given.metrics or _FIGURES), *given.thresholds.limits}
-    return [metric for metric in METRICS if metric in wanted]
+    return [metric for metric in FIGURES if metric in wanted]
 
 
 def _figure(metric: str, measured: MeasuredPair) -> str:
     if metric in measured.undefined:
         return measured.undefined[metric]
     value = measured.figures[metric]
-    text = f"{value:.{_DIGITS[metric]}f}" if metric in _DIGITS else f"{value:.6g}"
+    text = FIGURES[metric].text(value)
     if metric == "max" and measured.data_range > 1:
         text += f" ({value * measured.data_range:.0f} of {measured.data_range:.0f} levels)"
-    return text + _UNITS.get(metric, "")
+    return text
 
 
 def _as_json(measured: MeasuredPair, given: GivenOptions) -> dict[str, Any]:
@@ -184,23 +176,16 @@ def _as_json(measured: MeasuredPair, given: GivenOptions) -> dict[str, Any]:
     def plain(value: float | None) -> float | str | None:
         return value if value is None or math.isfinite(value) else str(value)
 
-    figures = {metric: plain(measured.figures.get(metric)) for metric in _told(measured, given)}
+    def pixel(values: tuple[float, ...]) -> list[float | str | None]:
+        return [plain(value) for value in values]
+
     worst = measured.worst
+    counts = ("data_range", "values", "differing", "pixels", "bad")
     return {
-        "data_range": measured.data_range,
-        "values": measured.values,
-        "differing": measured.differing,
-        "pixels": measured.pixels,
-        "bad": measured.bad,
-        **figures,
-        "worst": {
-            "x": worst.x,
-            "y": worst.y,
-            "a": [plain(value) for value in worst.reference],
-            "b": [plain(value) for value in worst.result],
-        }
-        if worst is not None
-        else None,
+        **{name: getattr(measured, name) for name in counts},
+        **{metric: plain(measured.figures.get(metric)) for metric in _told(measured, given)},
+        "worst": worst
+        and {"x": worst.x, "y": worst.y, "a": pixel(worst.reference), "b": pixel(worst.result)},
         "note": measured.note,
         "thresholds": given.thresholds.table,
         "missed": [limit.name for limit in measured.missed],

@@ -7,13 +7,13 @@ import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import click
 
 from gpuops.errors import ParameterError
+from gpuops.figures import FIGURES, LIMITS
 from gpuops.params.comparing import Comparing, Rectangle
-from gpuops.params.metrics import LIMITS, METRICS, option_of
 from gpuops.params.thresholds import Thresholds
 
 from . import types
@@ -21,13 +21,25 @@ from .options import added
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-if TYPE_CHECKING:
-    _RectangleType = click.ParamType[Rectangle]
-    _ExposuresType = click.ParamType[tuple[float, float]]
-else:
-    _RectangleType = _ExposuresType = click.ParamType
 
-# What the help says of the thresholds that idiff has.
+def _rectangle(value: str) -> Rectangle:
+    match = re.fullmatch(r"(\d{1,9}),(\d{1,9}),(\d{1,9}),(\d{1,9})", value, re.ASCII)
+    if not match:
+        raise click.BadParameter(f"{value!r} is no rectangle: give X,Y,W,H in pixels, such as 0,0,64,16")
+    x, y, width, height = map(int, match.groups())
+    return x, y, width, height
+
+
+def _exposures(value: str) -> tuple[float, float]:
+    try:
+        start, stop = map(float, value.split(","))
+    except ValueError:
+        words = f"{value!r} are no exposures: give START,STOP in stops, such as -2,3"
+        raise click.BadParameter(words) from None
+    return start, stop
+
+
+# The thresholds that idiff has: what stands for a value, and what the help says.
 _IDIFF = {
     "fail": ("E", "A pixel is bad if a value's error is above E (0 … 1)."),
     "failrelative": ("E", "The error must also be above E relative to the mean of both values."),
@@ -39,9 +51,17 @@ _IDIFF = {
     "warnpercent": ("P", "As --failpercent, for a warning."),
     "hardwarn": ("E", "As --hardfail, for a warning."),
 }
-
-# The options that say how pictures are compared, besides the figures.
-_HOW = ("mask", "ignore", "ppd", "exposures", "white", "window", "radius", "tolerance", "idiff")
+# The options that say how pictures are compared, besides the figures: the type, what stands for a value, and the help.
+_HOW = {
+    "mask": (str, "IMAGE", "Where this picture is black, nothing is compared."),
+    "ignore": (_rectangle, "X,Y,W,H", "Nothing in this rectangle is compared; may be repeated."),
+    "ppd": (float, "N", "Pixels for each degree of the eye's view, for FLIP."),
+    "exposures": (_exposures, "START,STOP", "The exposures of hdr-flip in stops. By default they suit the reference."),
+    "window": (click.IntRange(1, 65535), "N", "The side of the window of pixelmatch-window, in pixels."),
+    "radius": (click.IntRange(0), "R", "How many pixels away within-radius looks."),
+    "tolerance": (click.FloatRange(0, 1, max_open=True), "E", "The error up to which pixels match, for within-radius."),
+    "white": (float, "L", "cd/m² of light 1, for PU21 and ΔE ITP."),
+}  # fmt: skip
 
 #: The groups of these options in help.
 GROUPS = {
@@ -50,34 +70,6 @@ GROUPS = {
     "Thresholds": tuple(name.replace("-", "_") for name in LIMITS),
     "As idiff": ("idiff", *_IDIFF),
 }
-
-
-class _Rectangle(_RectangleType):
-    """A parameter type for X,Y,W,H in pixels."""
-
-    name = "rectangle"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Rectangle:
-        match = re.fullmatch(r"(\d{1,9}),(\d{1,9}),(\d{1,9}),(\d{1,9})", str(value), re.ASCII)
-        if not match:
-            self.fail(f"{value!r} is no rectangle: give X,Y,W,H in pixels, such as 0,0,64,16", param, ctx)
-        x, y, width, height = (int(part) for part in match.groups())
-        return x, y, width, height
-
-
-class _Exposures(_ExposuresType):
-    """A parameter type for START,STOP in stops."""
-
-    name = "exposures"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[float, float]:
-        try:
-            start, stop = (float(part) for part in str(value).split(","))
-        except ValueError:
-            self.fail(f"{value!r} are no exposures: give START,STOP in stops, such as -2,3", param, ctx)
-        return start, stop
 
 
 @dataclass(frozen=True)
@@ -100,13 +92,15 @@ def comparing(command: Command) -> Command:
             if (value := values.pop(name.replace("-", "_"), None)) is not None
         }
         metrics = tuple(values.pop("metrics"))
-        how = Comparing(**{name: values.pop(name) for name in _HOW})
+        how = Comparing(**{name: values.pop(name) for name in (*_HOW, "idiff")})
         if metrics:
             how = replace(how, metrics=metrics)
         try:
             thresholds = Thresholds.of(table)
             if how.idiff and thresholds.limits:
-                raise ParameterError(f"{option_of(next(iter(thresholds.limits)))} is no threshold of idiff")
+                raise ParameterError(
+                    f"{FIGURES[next(iter(thresholds.limits))].option} is no threshold of idiff"
+                )
         except ParameterError as error:
             raise click.UsageError(f"--{error}") from None
         return command(given=GivenOptions(how, thresholds, metrics), **values)
@@ -115,82 +109,27 @@ def comparing(command: Command) -> Command:
 
 
 def _options() -> list[Callable[[Any], Any]]:
-    limits = [
-        click.option(
-            f"--{name}",
-            type=float,
-            metavar="V",
-            help=f"Alike if {metric} is at {'least' if METRICS[metric].higher else 'most'} V.",
-        )
-        for name, metric in LIMITS.items()
-    ]
-    counts = [
-        click.option(f"--{name}", type=int if name == "allowfailures" else float, metavar=metavar, help=text)
-        for name, (metavar, text) in _IDIFF.items()
-    ]
+    def option(name: str, type_: Any, metavar: str, text: str, **more: Any) -> Callable[[Any], Any]:
+        return click.option(f"--{name}", type=type_, metavar=metavar, help=text, **more)
+
+    usual = {**vars(Comparing()), "ignore": None}
+    limits = (
+        option(name, float, "V", f"Alike if {figure.name} is at {'least' if figure.higher else 'most'} V.")
+        for name, figure in LIMITS.items()
+    )
+    counts = (
+        option(name, int if name == "allowfailures" else float, *words) for name, words in _IDIFF.items()
+    )
+    hows = (
+        option(name, *words, multiple=name == "ignore", default=usual[name], show_default=True)
+        for name, words in _HOW.items()
+    )
+    metric = "A figure to print; may be repeated."
+    idiff = "Judge as OpenImageIO's idiff does, holes included."
     return [
-        click.option(
-            "--metric",
-            "metrics",
-            type=types.ChoiceType(METRICS),
-            multiple=True,
-            help="A figure to print; may be repeated.",
-        ),
+        click.option("--metric", "metrics", type=types.ChoiceType(FIGURES), multiple=True, help=metric),
         *limits,
         *counts,
-        click.option(
-            "--idiff-compatible",
-            "idiff",
-            is_flag=True,
-            help="Judge as OpenImageIO's idiff does, holes included.",
-        ),
-        click.option("--mask", metavar="IMAGE", help="Where this picture is black, nothing is compared."),
-        click.option(
-            "--ignore",
-            type=_Rectangle(),
-            multiple=True,
-            metavar="X,Y,W,H",
-            help="Nothing in this rectangle is compared; may be repeated.",
-        ),
-        click.option(
-            "--ppd", type=float, metavar="N", help="Pixels for each degree of the eye's view, for FLIP."
-        ),
-        click.option(
-            "--exposures",
-            type=_Exposures(),
-            metavar="START,STOP",
-            help="The exposures of hdr-flip in stops. By default they suit the reference.",
-        ),
-        click.option(
-            "--window",
-            type=click.IntRange(1, 65535),
-            default=64,
-            show_default=True,
-            metavar="N",
-            help="The side of the window of pixelmatch-window, in pixels.",
-        ),
-        click.option(
-            "--radius",
-            type=click.IntRange(0),
-            default=1,
-            show_default=True,
-            metavar="R",
-            help="How many pixels away within-radius looks.",
-        ),
-        click.option(
-            "--tolerance",
-            type=click.FloatRange(0, 1, max_open=True),
-            default=0.0,
-            show_default=True,
-            metavar="E",
-            help="The error up to which pixels match, for within-radius.",
-        ),
-        click.option(
-            "--white",
-            type=float,
-            default=203.0,
-            show_default=True,
-            metavar="L",
-            help="cd/m² of light 1, for PU21 and ΔE ITP.",
-        ),
+        click.option("--idiff-compatible", "idiff", is_flag=True, help=idiff),
+        *hows,
     ]

@@ -1,7 +1,5 @@
 """Comparing by rows: every figure is that of the whole pictures, whatever rows come together."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -18,31 +16,29 @@ from hypothesis import strategies as st
 from gpuops import Gpu, ParameterError, files
 from gpuops.batch.job import Options
 from gpuops.batch.side_by_side import TwoFiles
+from gpuops.figure import Figure, count
+from gpuops.figures import FIGURES
 from gpuops.files import Picture, Strips
 from gpuops.files.abreast import abreast
-from gpuops.metrics.flip_tiles import tile_of
-from gpuops.metrics.measure import Both, SizeError, measure
+from gpuops.metrics.band import Band
+from gpuops.metrics.measure import Pair, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
-from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
 from .choices import each
-from .reference import metrics_ssim as reference
 from .test_ssim import bright
-from .tolerance import COMPARE, DOUBLE
+from .tolerance import DOUBLE
 
 FLIPS = ("flip", "hdr-flip")
-BY_ROWS = tuple(METRICS)
+BY_ROWS = tuple(FIGURES)
 # Figures for which rows may come in any numbers.
 NEAR = tuple(metric for metric in BY_ROWS if metric not in (*FLIPS, "ssimulacra2"))
 # Means of float32 sums over groups, whose pixels are others by rows: each group's sum is compensated.
 SUMS = 1e-6
 # Figures that have the same bits: counts, and the largest errors.
-EXACT = ("max", "de76", "de2000", "de-itp", "pixelmatch", "pixelmatch-window", "within-radius", "z-test")
-# Exposures with which HDR-FLIP needs no look at the whole.
-EXPOSURES = (-1.0, 2.0)
+EXACT = ("max", *(name for name, figure in FIGURES.items() if figure.exact))
 
 
 def two(
@@ -77,12 +73,14 @@ def by_rows(
     thresholds: Thresholds = Thresholds(),  # noqa: B008
     mask: Picture | None = None,
 ) -> MeasuredPair:
+    class Forced(TwoFiles):
+        def _rows(self, *_given: object) -> int:
+            return rows
+
     given = Strips.of(mask) if mask is not None else None
-    files_ = TwoFiles(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
+    files_ = Forced(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
     with ThreadPoolExecutor(2) as pool:
-        pair = files_.pair(gpu, pool)
-        pair.rows_of = lambda _parts: rows  # type: ignore[method-assign]
-        return measure(pair, thresholds)
+        return measure(files_.pair(gpu, pool), thresholds)
 
 
 def as_whole(
@@ -92,7 +90,7 @@ def as_whole(
     how: Comparing,
     thresholds: Thresholds = Thresholds(),  # noqa: B008
 ) -> MeasuredPair:
-    return measure(Both(gpu, b, a, how, Variance(known(a))), thresholds)
+    return measure(Pair.of(gpu, b, a, how, Variance(known(a))), thresholds)
 
 
 def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
@@ -110,18 +108,29 @@ def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
 
 
 @pytest.mark.cases(1)
-@each(rows=[1, 7, 23, 64, 150], channels=[1, 3, 4])
-def test_any_rows_give_the_figures_of_the_whole(gpu, rng, rows, channels) -> None:
-    """One row, fewer than the halo, a prime number, SSIM's own bands, and all."""
-    a, b = two(rng, (150, 61, channels))
-    how = Comparing(metrics=NEAR, window=9, radius=2, tolerance=0.002)
+@each(
+    size=[(250, 180), (401, 191), (255, 177)],
+    kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)],
+)
+def test_any_rows_give_the_figures_of_the_whole(planned, rng, size, kind) -> None:
+    """Of every figure: one row, fewer than the halo, a prime number, its least number, SSIM's own bands, and all."""
+    a, b = two(rng, (*size, kind[1]), kind[0])
+    b.pixels[110:190] = a.pixels[110:190]
+    if kind[0].startswith("f"):
+        a.pixels[:], b.pixels[:] = (np.exp(4 * p.pixels.astype(np.float32) - 3) for p in (a, b))
+        a.pixels[5, 7], a.pixels[9, 9], a.pixels[50, 1] = np.nan, -1.0, np.inf
+        b.pixels[5:10], b.pixels[50] = a.pixels[5:10], a.pixels[50]
+    how = Comparing(metrics=tuple(FIGURES), window=9, radius=2, tolerance=0.002, ignore=((2, 5, 4, 3),))
     thresholds = Thresholds(fail=2.5 / 255, warn=1.5 / 255)
-    found, whole = (
-        measured
-        for measured in (by_rows(gpu, a, b, how, rows, thresholds), as_whole(gpu, a, b, how, thresholds))
-    )
-    check_same(found, whole)
-    assert whole.figures["pixelmatch"] > 0 and whole.figures["within-radius"] > 0 and whole.bad > 0
+    figures, undefined = Pair.of(planned, b, a, how).figures(thresholds)
+    assert not undefined
+    multiples = {figure.multiple for figure in figures.values()}
+    for rows in sorted({1, 7, 23, *multiples, 64, 2 * max(multiples), size[0]}):
+        metrics = tuple(name for name in figures if rows == size[0] or rows % figures[name].multiple == 0)
+        some = replace(how, metrics=metrics)
+        whole = as_whole(planned, a, b, some, thresholds)
+        assert whole.bad > 0 and all(whole.figures[name] != figures[name].best for name in metrics)
+        check_same(by_rows(planned, a, b, some, rows, thresholds), whole)
 
 
 @each(rows=[16, 48])
@@ -141,55 +150,6 @@ def test_kinds_of_pictures(gpu, rng, dtypes, space) -> None:
     for alpha in (True, False):
         how = Comparing(metrics=NEAR, space=space, alpha=alpha)
         check_same(by_rows(gpu, a, b, how, 13), as_whole(gpu, a, b, how))
-
-
-@pytest.mark.cases(1)
-@each(channels__ppd=[(3, None), (1, 20.0), (3, 150.0)])
-def test_flip_of_whole_tiles(planned, rng, channels, ppd) -> None:
-    """Tiles are those of the whole, so that even their sums have the same bits."""
-    a, b = two(rng, (210, 75, channels))
-    how = Comparing(metrics=FLIPS, exposures=EXPOSURES, ppd=ppd)
-    whole = as_whole(planned, a, b, how)
-    _, down = tile_of(planned)
-    for rows in (down, 2 * down, 210):
-        found = by_rows(planned, a, b, how, rows)
-        for metric in FLIPS:
-            assert found.figures[metric] == pytest.approx(whole.figures[metric], rel=DOUBLE) != 0
-        check_same(found, whole)
-
-
-@each(size=[(176, 177), (177, 211), (191, 176), (255, 180), (527, 191)], channels=[1, 4])
-def test_scales_of_rows(gpu, rng, size, channels) -> None:
-    """Odd heights at each scale, slabs of one row of the coarsest one and more, and rows that are equal."""
-    a, b = two(rng, (*size, channels))
-    b.pixels[200:420] = a.pixels[200:420]
-    how = Comparing(metrics=("ms-ssim",))
-    whole = as_whole(gpu, a, b, how).figures["ms-ssim"]
-    planes = (np.moveaxis(picture.pixels / 255, 2, 0) for picture in (a, b))
-    assert whole == pytest.approx(reference.multiscale(*planes, 1.0), abs=COMPARE["ssim"])
-    assert whole < 0.999
-    for rows in (16, 48, 112, 160, size[0]):
-        assert by_rows(gpu, a, b, how, rows).figures["ms-ssim"] == pytest.approx(whole, rel=SUMS)
-
-
-@pytest.mark.cases(1)
-@each(
-    size=[(61, 30), (97, 64), (250, 70), (401, 131)],
-    kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)],
-)
-def test_ssimulacra2_of_rows(planned, rng, size, kind) -> None:
-    """Odd heights at each scale, as many scales as the whole has, and rows that are equal."""
-    dtype, channels = kind
-    a, b = two(rng, (*size, channels), dtype)
-    how = Comparing(metrics=("ssimulacra2",), ignore=((2, 5, 4, 3),))
-    whole = as_whole(planned, a, b, how).figures["ssimulacra2"]
-    assert whole < 99
-    for rows in (32, 64, 224):
-        found = by_rows(planned, a, b, how, rows).figures["ssimulacra2"]
-        assert found == pytest.approx(whole, rel=SUMS)
-    if dtype.startswith("f"):
-        b.pixels[size[0] // 2, 3] = np.nan
-        assert math.isnan(by_rows(planned, a, b, how, 32).figures["ssimulacra2"])
 
 
 def test_scales_of_what_is_not_finite(gpu, rng) -> None:
@@ -272,6 +232,9 @@ def test_rows_of_a_checkerboard(gpu, rng) -> None:
     for first in (1, 17, 88):
         _, part = pixelmatch(gpu, a[first:], b[first:], first=first, full=True, include_aa=True)
         np.testing.assert_array_equal(part.numpy(), whole.numpy()[first:])
+    found, part = pixelmatch(gpu, a, b, rows=slice(17, 60), full=True, include_aa=True)
+    np.testing.assert_array_equal(part.numpy(), whole.numpy()[17:60])
+    assert found.different == (whole.numpy()[17:60] == 1).sum() and found.pixels == 43 * 37
 
 
 def test_masks_and_rectangles(gpu, rng, tmp_path) -> None:
@@ -301,31 +264,27 @@ def test_what_cannot_be_compared(gpu, rng) -> None:
         by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
 
 
-def test_a_figure_that_nobody_computes_is_an_error(gpu, rng, monkeypatch) -> None:
-    """Not 0, as a whole or by rows, nor left out."""
+def test_a_figure_is_its_record_alone(clpix, gpu, rng, tmp_path, monkeypatch) -> None:
+    """Whole and by rows, with its threshold and its words; and what has no record is no figure."""
     a, b = two(rng)
-    with pytest.raises(ParameterError, match="unknown metric 'dense'"):
-        Thresholds(limits={"dense": 1})
-    monkeypatch.setitem(METRICS, "dense", METRICS["flip"])
-    for figures in (as_whole, lambda *given: by_rows(*given, rows=17)):
-        with pytest.raises(KeyError, match="dense"):
-            figures(gpu, a, b, Comparing(metrics=("dense",)))
+    with pytest.raises(ParameterError, match="unknown metric 'unlike'"):
+        Thresholds(limits={"unlike": 1})
 
+    def unlike(band: Band) -> int:
+        assert len(band.reference.pixels) <= 17 + 3 or band.pair.whole
+        return int((band.reference.pixels != band.result.pixels).any(2)[band.counted].sum())
 
-@each(kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)], height=[61, 210])
-def test_exposures_are_those_of_the_whole(gpu, rng, kind, height) -> None:
-    """HDR-FLIP chooses exposures by the largest luminance and the median: even and odd numbers of pixels."""
-    a, b = two(rng, (height, 75, kind[1]), kind[0])
-    if kind[0].startswith("f"):
-        a.pixels[:] = np.exp(6 * a.pixels.astype(np.float32) - 3)
-        a.pixels[5, 7], a.pixels[9, 9], a.pixels[50, 1] = np.nan, -1.0, np.inf
-        b.pixels[:] = a.pixels
-        b.pixels[30:40, 3:60] *= np.asarray(1.5, b.pixels.dtype)
-    how = Comparing(metrics=("hdr-flip",), ignore=((2, 5, 4, 3),))
-    whole, (_, down) = as_whole(gpu, a, b, how), tile_of(gpu)
-    for rows in (down, 2 * down, height):
-        found = by_rows(gpu, a, b, how, rows)
-        assert found.figures["hdr-flip"] == pytest.approx(whole.figures["hdr-flip"], rel=DOUBLE) != 0
+    figure = Figure("unlike", "how many differ", unlike, count, above=1, below=2, unit=" of these", digits=0)
+    monkeypatch.setitem(FIGURES, figure.name, figure)
+    how, limits = Comparing(metrics=("unlike",)), Thresholds(limits={"unlike": 3})
+    for measured in (as_whole(gpu, a, b, how, limits), by_rows(gpu, a, b, how, 17, limits)):
+        assert measured.figures["unlike"] == (a.pixels != b.pixels).any(2).sum()
+        assert [limit.name for limit in measured.missed] == ["max-unlike"]
+    paths = [save(tmp_path / name, one) for name, one in (("a.png", a), ("b.png", b))]
+    assert (
+        f"unlike {measured.figures['unlike']:.0f} of these"
+        in clpix("compare", *paths, "--metric", "unlike").out
+    )
 
 
 @given(data=st.data())

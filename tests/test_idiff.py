@@ -1,7 +1,5 @@
 """Verdicts beside OpenImageIO's idiff: the same where that is asked for, and where it has holes, none otherwise."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -12,7 +10,7 @@ import pytest
 
 from gpuops import files
 from gpuops.files import Picture
-from gpuops.metrics.measure import Both, measure
+from gpuops.metrics.measure import Pair, measure
 from gpuops.params.comparing import Comparing
 from gpuops.params.thresholds import Thresholds
 
@@ -65,7 +63,7 @@ def test_compatible_verdicts(gpu, tmp_path, change) -> None:
     for number, table in enumerate(TABLES):
         folder = tmp_path / str(number)
         folder.mkdir()
-        both = Both(gpu, pictures[1], pictures[0], Comparing(metrics=("max",), idiff=True))
+        both = Pair.of(gpu, pictures[1], pictures[0], Comparing(metrics=("max",), idiff=True))
         measured = measure(both, Thresholds.of(table))
         verdict = 2 if measured.missed else 1 if measured.warned else 0
         assert verdict == idiff(folder, pictures, table), table
@@ -81,6 +79,6 @@ def test_holes_that_are_closed(gpu, tmp_path) -> None:
         ({"fail": 0.4}, "passed"),
     ):
         assert idiff(tmp_path, pictures, table) == 0
-        both = Both(gpu, pictures[1], pictures[0], Comparing(metrics=("max",)))
+        both = Pair.of(gpu, pictures[1], pictures[0], Comparing(metrics=("max",)))
         measured = measure(both, Thresholds.of(table))
         assert ("failed" if measured.missed else "warned" if measured.warned else "passed") == status

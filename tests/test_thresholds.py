@@ -1,13 +1,10 @@
 """Thresholds: what passes, what fails, and which could never fail."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
 
-from gpuops import ParameterError
-from gpuops.params.metrics import LIMITS, METRICS, option_of
+from gpuops import ParameterError, figures
 from gpuops.params.thresholds import NAMES, Thresholds
 
 # Figures of a picture whose largest error is 0.05.
@@ -19,8 +16,7 @@ def names(thresholds: Thresholds, bad: int = 0, **figures: float) -> list[str]:
 
 
 def test_without_thresholds_one_pixel_fails() -> None:
-    assert names(Thresholds()) == []
-    assert names(Thresholds(), bad=1) == ["allowfailures"]
+    assert names(Thresholds()) == [] and names(Thresholds(), bad=1) == ["allowfailures"]
 
 
 @pytest.mark.parametrize(
@@ -47,9 +43,9 @@ def test_verdicts(thresholds, bad, missed) -> None:
 
 
 def test_nan_misses_every_limit() -> None:
-    for metric in METRICS:
-        thresholds = Thresholds(limits={metric: -1e300 if METRICS[metric].higher else 1e300})
-        assert names(thresholds, **{metric: math.nan}) == [option_of(metric)]
+    for metric, figure in figures.FIGURES.items():
+        thresholds = Thresholds(limits={metric: -1e300 if figure.higher else 1e300})
+        assert names(thresholds, **{metric: math.nan}) == [figure.option]
     assert names(Thresholds(hardfail=1e300), max=math.nan) == ["hardfail"]
 
 
@@ -83,10 +79,9 @@ def test_thresholds_that_can_never_fail(table, most, blind) -> None:
 
 
 def test_tables_come_back_and_lie_over_others() -> None:
-    table = dict.fromkeys(NAMES, 1) | dict.fromkeys(LIMITS, 0.25)
+    table = dict.fromkeys(NAMES, 1) | dict.fromkeys(figures.LIMITS, 0.25)
     thresholds = Thresholds.of(table)
-    assert thresholds.table == table
-    assert Thresholds.of(thresholds.table) == thresholds
+    assert thresholds.table == table and Thresholds.of(thresholds.table) == thresholds
     assert Thresholds(fail=0.5).over(thresholds).table == table | {"fail": 0.5}
 
 

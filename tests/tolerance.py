@@ -7,8 +7,6 @@ the last place. Relative L2 is the norm of the error over the norm of the result
 Limits leave GPUs and other compilers twice the error that a CPU makes, or more.
 """
 
-from __future__ import annotations
-
 # -- what any operation may have ----------------------------------------------------------------------------------
 
 # Relative: one rounding of 2⁻²⁴, which is 5.96e-8.
@@ -322,6 +320,20 @@ FLIP = {
     "peers": 1e-4,
 }
 
+# Of pictures of 8 bits that differ by noise, by the names of figures; those that are not here are exact.
+FIGURES = {
+    # Products with 1/255, of 2⁻²⁴.
+    "max": {"rel": 1e-6}, "mean": {"rel": 1e-6}, "rmse": {"rel": COMPARE["mse"]}, "psnr": {"abs": COMPARE["psnr"]},
+    "ssim": {"abs": COMPARE["ssim"]}, "ssim-skimage": {"abs": COMPARE["ssim"]}, "ms-ssim": {"abs": COMPARE["ssim"]},
+    # Light of 8 bits by the sRGB curve, within COLOUR's "curve"; the rest as of the functions themselves.
+    "flip": {"abs": FLIP["pixel"]}, "hdr-flip": {"abs": FLIP["pixel"]},
+    "de76": {"abs": DELTA_E["76"]}, "de2000": {"abs": DELTA_E["2000"]}, "mean-de2000": {"abs": DELTA_E["2000"]},
+    "de-itp": {"abs": DELTA_E["itp"]}, "ssimulacra2": {"abs": SSIMULACRA2["score"]},
+    # A share of pixels, by two products.
+    "z-test": {"rel": 1e-12},
+    # 596 times a power of light: of the mean square of 16 million errors, and of means over windows.
+    "pu-psnr": {"abs": 1e-4}, "pu-ssim": {"abs": 1e-5},
+}  # fmt: skip
 
 # Absolute, of values up to 595: 596 times a power of up to 1.9, within 2⁻²⁰ with a GPU's own logarithms.
 PU21 = 1.5e-3

@@ -133,12 +133,14 @@ static inline int kind_of(__global const uint *a, __global const uint *b, uint i
 }
 
 // A group of any size takes `span` neighbouring pixels, a multiple of WIDTH. partial: for each group the numbers of
-// pixels that are different and anti-aliased. offset: the place of the first pixel in the picture that these are rows of.
+// pixels that are different and anti-aliased. Pixels begin … stop count, and `mask` has these; the others are neighbours.
+// offset: the place of the first pixel in the picture that these are rows of.
 __kernel void pixelmatch(__global const uint *a, __global const uint *b, __global uint *partial, __global uchar *mask,
-                         int width, int height, uint span, ulong offset, float rough_limit, ulong2 limit) {
+                         int width, int height, uint begin, uint stop, uint span, ulong offset, float rough_limit,
+                         ulong2 limit) {
     __local uint counts[2];
     int item = get_local_id(0), items = get_local_size(0);
-    uint size = (uint)width * height, first = get_group_id(0) * span, end = first + min(span, size - first);
+    uint first = begin + get_group_id(0) * span, end = first + min(span, stop - first);
     if (item == 0) counts[0] = counts[1] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     uint different = 0, aliased = 0;
@@ -147,7 +149,7 @@ __kernel void pixelmatch(__global const uint *a, __global const uint *b, __globa
 #if WIDTH == 8
         if (last == i + WIDTH && all(vload8(0, a + i) == vload8(0, b + i))) {
 #ifdef MASK
-            vstore8((uchar8)SAME, 0, mask + i);
+            vstore8((uchar8)SAME, 0, mask + (i - begin));
 #endif
             continue;
         }
@@ -157,7 +159,7 @@ __kernel void pixelmatch(__global const uint *a, __global const uint *b, __globa
             different += kind == DIFFERENT;
             aliased += kind == ANTIALIASED;
 #ifdef MASK
-            mask[k] = kind;
+            mask[k - begin] = kind;
 #endif
         }
     }

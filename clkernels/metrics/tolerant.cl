@@ -85,13 +85,14 @@ static inline int alone(__global const float *image, __global const float *other
 // -D BOTH   each picture's pixels are looked for in the other; without it, only those of `a` in `b`
 // -D MASK   1 is stored in `mask` for pixels that count, else 0
 // A group of any size takes `span` neighbouring pixels, a multiple of WIDTH. partial: for each group the number of
-// pixels that have no like.
+// pixels that have no like. Pixels begin … stop count, and `mask` has these; the others are neighbours.
 __kernel void within_radius(__global const float *a, __global const float *b, __global uint *partial,
-                            __global uchar *mask, int width, int height, int channels, uint span, int radius,
-                            float tolerance) {
+                            __global uchar *mask, int width, int height, int channels, uint begin, uint stop,
+                            uint span, int radius, float tolerance) {
     __local uint total;
     int item = get_local_id(0), items = get_local_size(0);
-    uint size = (uint)width * height, first = get_group_id(0) * span, end = first + min(span, size - first);
+    uint size = (uint)width * height, first = begin + get_group_id(0) * span;
+    uint end = first + min(span, stop - first);
     if (item == 0) total = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     uint counted = 0;
@@ -111,7 +112,7 @@ __kernel void within_radius(__global const float *a, __global const float *b, __
 #endif
             counted += counts;
 #ifdef MASK
-            mask[k] = counts;
+            mask[k - begin] = counts;
 #endif
         }
     }

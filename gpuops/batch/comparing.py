@@ -5,59 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import files
 from ..metrics import variance as variances
-from ..metrics.both import Both
 from ..metrics.compare import difference
-from ..metrics.measure import Pair, measure, wanted
-from ..metrics.rows.joined import parts_of
-from ..metrics.rows.pair import ByRows
+from ..metrics.pair import Pair
 from ..metrics.rows.room import HostRows, fits
 from ..rows.budget import Budget, TooLittleMemory
+from .row_writer import RowWriter
 from .side_by_side import TOGETHER, TwoFiles
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..params.comparing import Comparing, MeasuredPair
+    from ..image import Image
+    from ..metrics.band import Band
+    from ..params.comparing import Comparing
     from ..params.thresholds import Thresholds
     from .access import Access
     from .output import Output
 
-__all__ = ["TOGETHER", "Comparison", "opened"]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two files, ready to be measured.
-
-    Attributes
-    ----------
-    pair : Pair
-        What :func:`gpuops.metrics.measure.measure` takes.
-    reference, result : Picture
-        The pictures; those that come by rows without their pixels.
-    """
-
-    gpu: Gpu
-    pair: Pair
-    reference: files.Picture
-    result: files.Picture
-    _files: TwoFiles | None = None
-
-    def measured(self, thresholds: Thresholds) -> MeasuredPair:
-        """Returns the figures and the verdict."""
-        return measure(self.pair, thresholds)
-
-    def write_difference(self, pool: ThreadPoolExecutor, output: Output, gain: float) -> None:
-        """Writes the picture of the difference; threads of the pool read ahead if it is made by rows."""
-        if isinstance(self.pair, Both):
-            output.save(difference(self.gpu, *self.pair.stored, gain), "uint8", display=True)
-        else:
-            assert self._files is not None and isinstance(self.pair, ByRows)
-            self._files.write_difference(self.gpu, pool, self.pair, gain)
+__all__ = ["TOGETHER", "opened", "write_difference"]
 
 
 def opened(
@@ -68,7 +37,7 @@ def opened(
     thresholds: Thresholds,
     output: Output | None = None,
     variance: str | None = None,
-) -> Comparison:
+) -> Pair:
     """Opens two files for figures, the reference first.
 
     ``accesses``: one for each file; they share the memory that is allowed, :data:`TOGETHER`. ``output``: where a
@@ -82,13 +51,14 @@ def opened(
     path = accesses[0].path + variances.SUFFIX if variance is None else variance
     with gpu.phase("decode"):
         found = _all_opened(gpu, accesses, budget, how, thresholds, output is not None)
-        if not _by_rows(gpu, found, how, thresholds):
-            reference, result = (one for one in found if isinstance(one, files.Picture))
+        pictures = [one for one in found if isinstance(one, files.Picture)]
+        if len(pictures) == TOGETHER:
             known = variances.read(path, how.layer) if os.path.isfile(path) else None
-            both = Both(gpu, result, reference, how, known)
-            return Comparison(gpu, both, reference, result)
-    rows = TwoFiles.of(found, how, budget, path if "z-test" in wanted(how, thresholds) else "", output)
-    return Comparison(gpu, rows.pair(gpu, pool), *rows.pictures, rows)
+            pair = Pair.of(gpu, pictures[1], pictures[0], how, known)
+            if fits(gpu, pictures, pair.on_bands(thresholds)):
+                return pair
+    needed = path if "z-test" in (*how.metrics, *thresholds.limits) else ""
+    return TwoFiles.of(found, how, budget, needed, output).pair(gpu, pool)
 
 
 def _all_opened(
@@ -116,19 +86,23 @@ def _all_opened(
         picture, nbytes = rows.picture, rows.picture.pixels.nbytes
         whole = max(whole, budget.whole(nbytes))
         if not rows.in_memory:  # the other one has its size, or there is nothing to compare
-            parts = parts_of(gpu, (picture, picture), how, thresholds, 1)[0].values()
+            figures = Pair(gpu, how, picture, picture).on_bands(thresholds)
             together = nbytes + int(least / budget.whole(1))
-            of_both = HostRows.of(picture, together, parts, least=rows.least, written=written)
+            of_both = HostRows.of(picture, together, figures, least=rows.least, written=written)
             by_rows = max(least, of_both.needed)
     raise refused[0].budget.refused(whole, by_rows, what=refused[0].what)
 
 
-def _by_rows(
-    gpu: Gpu, found: Sequence[files.Picture | files.Strips], how: Comparing, thresholds: Thresholds
-) -> bool:
-    """Says whether pictures that were opened are compared by rows."""
-    if any(isinstance(one, files.Strips) for one in found):
-        return True
-    reference, result = (one for one in found if isinstance(one, files.Picture))
-    parts, _ = parts_of(gpu, (reference, result), how, thresholds, 1)
-    return not fits(gpu, (reference, result), parts.values())
+def write_difference(pair: Pair, pool: ThreadPoolExecutor, output: Output, gain: float) -> None:
+    """Writes the picture of the difference; threads of the pool read ahead if it is made by rows."""
+
+    def made(band: Band) -> Image:
+        return difference(pair.gpu, *band.cut(0, 0).stored, gain)
+
+    if pair.whole:
+        output.save(made(next(pair.bands(()))), "uint8", display=True)
+        return
+    with RowWriter(output, pair.reference.height, pool) as writing:
+        for band in pair.bands(()):
+            writing.put(output.encoded(made(band), "uint8", display=True))
+    writing.warn()

@@ -8,28 +8,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .. import files, notes
 from ..files.abreast import abreast
 from ..metrics import variance as variances
-from ..metrics.compare import difference
-from ..metrics.left_out import Mask, add_rectangles, black, check_mask, check_rectangles, nothing_left
-from ..metrics.rows.band import Band
-from ..metrics.rows.pair import ByRows
-from ..metrics.rows.parts import FigurePart
-from ..metrics.rows.room import HostRows
+from ..metrics.band import Band
+from ..metrics.left_out import Mask, check, left_out_rows, nothing_left, without
+from ..metrics.pair import Pair
+from ..metrics.rows.room import HostRows, halos, rows_at_a_time
 from ..rows.budget import Budget, written_whole
 from ..rows.threads import read_ahead
 from .access import Access
 from .job import Options
-from .row_writer import RowWriter
 
 if TYPE_CHECKING:
+    from ..figure import Figure
     from ..files.picture import Pixels
     from ..gpu import Gpu
     from ..params.comparing import Comparing
-    from .finished import Finished
     from .output import Output
 
 # Rows that are read at a time if only a mask is read.
@@ -91,51 +86,39 @@ class TwoFiles:
             raise budget.refused(both._whole, why=why)
         return both
 
-    @property
-    def pictures(self) -> tuple[files.Picture, files.Picture]:
-        """Both pictures without their pixels, the reference first."""
-        return self.reference.picture, self.result.picture
-
-    def pair(self, gpu: Gpu, pool: ThreadPoolExecutor) -> ByRows:
+    def pair(self, gpu: Gpu, pool: ThreadPoolExecutor) -> Pair:
         """Returns both pictures for figures; threads of the pool read ahead."""
 
-        def sweep(rows: int, above: int, below: int) -> Iterator[Band]:
-            return self._bands(gpu, pool, rows, above, below)
+        def read(pair: Pair, figures: Sequence[Figure], later: Sequence[Figure]) -> Iterator[Band]:
+            self._in_memory(
+                [*figures, *later]
+            )  # before the first sweep, there has to be room for all of them
+            return self._bands(pair, pool, self._rows(gpu, figures), *halos(figures, pair.reference.height))
 
-        return ByRows(gpu, self.pictures, self.how, sweep, missing=self._missing(), most=self._in_memory)
+        return Pair(gpu, self.how, *self._pictures, self._missing(), read)
 
-    def write_difference(self, gpu: Gpu, pool: ThreadPoolExecutor, pair: ByRows, gain: float) -> None:
-        """Writes the picture of the difference, in another sweep."""
-        assert self.output is not None
-        rows, output = pair.rows_of([]), self.output
-
-        def made(band: Band) -> Finished:  # its memory on the device is free when it has returned
-            stored = band.both(gpu, self.how).stored
-            return output.encoded(difference(gpu, *stored, gain), "uint8", display=True)
-
-        with RowWriter(output, self.reference.picture.height, pool) as writing:
-            for band in self._bands(gpu, pool, rows, 0, 0):
-                writing.put(made(band))
-        writing.warn()
-
-    def _bands(self, gpu: Gpu, pool: ThreadPoolExecutor, rows: int, above: int, below: int) -> Iterator[Band]:
+    def _bands(
+        self, pair: Pair, pool: ThreadPoolExecutor, rows: int, above: int, below: int
+    ) -> Iterator[Band]:
         of_variance = None
         if self.variance is not None:
             path, strips = self.variance
             of_variance = variances.of_picture(path, strips.picture)
-        reference, result = self.pictures
         extra = [strips for strips in (self.mask, self._variance_of_size) if strips is not None]
         sources = [
-            read_ahead(gpu, pool, strips.rows(rows)) for strips in (self.reference, self.result, *extra)
+            read_ahead(pair.gpu, pool, strips.rows(rows)) for strips in (self.reference, self.result, *extra)
         ]
-        for place, (first, second, *more) in abreast(sources, reference.height, rows, above, below):
-            mask = self._without(place.first, len(first), more.pop(0) if self.mask is not None else None)
+        for place, (first, second, *more) in abreast(sources, pair.reference.height, rows, above, below):
+            mask = self._left_out(place.first, len(first), more.pop(0) if self.mask is not None else None)
             if of_variance is not None:  # of another size, it has no rows
                 pixels = more.pop(0) if more else of_variance.picture.pixels[:0]
                 of_variance = replace(of_variance, picture=replace(of_variance.picture, pixels=pixels))
-            yield Band(
-                place, replace(reference, pixels=first), replace(result, pixels=second), mask, of_variance
-            )
+            reference, result = replace(pair.reference, pixels=first), replace(pair.result, pixels=second)
+            compared = (place.stop - place.start) * reference.width
+            if mask is not None and mask.any():
+                compared -= int(mask[place.counted].sum())
+                result, reference = without(result, reference, mask)
+            yield Band(pair, place, reference, result, compared, of_variance)
 
     @property
     def _variance_of_size(self) -> files.Strips | None:
@@ -146,47 +129,47 @@ class TwoFiles:
         same = (picture.height, picture.width) == (reference.height, reference.width)
         return self.variance[1] if same else None
 
-    def _without(self, first: int, count: int, mask: Pixels | None) -> Mask | None:
-        """Returns which pixels of the rows from ``first`` on are not compared; ``mask``: the mask's pixels there."""
-        if self.mask is None and not self.how.ignore:
-            return None
-        found: Mask = np.zeros((count, self.reference.picture.width), bool)
-        if mask is not None and self.mask is not None:
-            found |= black(mask, self.mask.picture)
-        add_rectangles(found, self.how.ignore, first)
-        return found
+    def _left_out(self, first: int, count: int, pixels: Pixels | None = None) -> Mask | None:
+        """Returns which pixels of the rows from ``first`` on are not compared; ``pixels``: the mask's there."""
+        mask = None if self.mask is None else self.mask.picture
+        return left_out_rows(self.how, mask, first, (count, self.reference.picture.width), pixels)
 
     def _missing(self) -> int:
         """Returns how many pixels are not compared. Raises ParameterError if there are no others."""
-        height, width = self.reference.picture.height, self.reference.picture.width
-        check_rectangles(self.how.ignore, (height, width))
-        sources = []
-        if self.mask is not None:
-            assert self.how.mask is not None
-            check_mask(self.how.mask, self.mask.picture, (height, width))
-            sources = [self.mask.rows(_ROWS)]
-        elif not self.how.ignore:
+        picture = self.reference.picture
+        check(self.how, None if self.mask is None else self.mask.picture, picture)
+        if self.mask is None and not self.how.ignore:
             return 0
-        missing = 0
-        for place, pixels in abreast(sources, height, _ROWS):
-            where = self._without(place.start, place.stop - place.start, pixels[0] if pixels else None)
-            missing += 0 if where is None else int(np.count_nonzero(where))
-        if missing == height * width:
+        sources = [] if self.mask is None else [self.mask.rows(_ROWS)]
+        missing = sum(
+            int(where.sum())
+            for place, pixels in abreast(sources, picture.height, _ROWS)
+            if (where := self._left_out(place.start, place.stop - place.start, *pixels)) is not None
+        )
+        if missing == picture.height * picture.width:
             raise nothing_left()
         return missing
+
+    def _rows(self, gpu: Gpu, figures: Sequence[Figure]) -> int:
+        """Returns how many rows are measured at a time: as the device, and the host's memory, have room for."""
+        return min(rows_at_a_time(gpu, self._pictures, figures), self._in_memory(figures))
+
+    @property
+    def _pictures(self) -> tuple[files.Picture, files.Picture]:
+        return self.reference.picture, self.result.picture
 
     @property
     def _whole(self) -> float:
         """The bytes of memory that both take as a whole."""
-        return self.budget.whole(max(picture.pixels.nbytes for picture in self.pictures))
+        return self.budget.whole(max(picture.pixels.nbytes for picture in self._pictures))
 
-    def _in_memory(self, parts: list[FigurePart]) -> int:
+    def _in_memory(self, figures: Sequence[Figure]) -> int:
         """Returns how many rows the host's memory has room for. Raises FileError if it is none."""
-        reference, result = self.pictures
+        reference, result = self._pictures
         if self.budget.memory is None:
             return reference.height
         rows = HostRows.of(
-            reference, reference.pixels.nbytes + result.pixels.nbytes, parts,
+            reference, reference.pixels.nbytes + result.pixels.nbytes, figures,
             least=max(self.reference.least, self.result.least), written=self.output is not None,
         )  # fmt: skip
         if not self.budget.has_room(rows.needed):

@@ -173,6 +173,11 @@ class Picture:
         return self.metadata.colour or (LINEAR if self.linear else SRGB)
 
     @property
+    def colours(self) -> int:
+        """The number of channels without alpha."""
+        return self.channels - self.alpha
+
+    @property
     def depth(self) -> np.dtype[Any]:
         """The type of the file's samples, and of results: that of the pixels, unless these come from inks."""
         return self.pixels.dtype if self.inks is None else np.dtype(self.inks.depth)

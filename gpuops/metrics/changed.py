@@ -31,11 +31,14 @@ class Changed:
         Both pictures of these pixels alone, as one row.
     blocks : array of bool
         Which blocks of BLOCK × BLOCK pixels have one of them.
+    none : bool
+        Whether these pixels have the same bits, too.
     """
 
     places: npt.NDArray[np.intp]
     pictures: tuple[Picture, Picture]
     blocks: npt.NDArray[np.bool_]
+    none: bool
 
 
 def changed(a: Picture, b: Picture) -> Changed | None:
@@ -56,7 +59,9 @@ def changed(a: Picture, b: Picture) -> Changed | None:
     blocks = np.zeros((-(-a.height // BLOCK), -(-a.width // BLOCK)), bool)
     blocks[places // a.width // BLOCK, places % a.width // BLOCK] = True
     parts = (replace(picture, pixels=p[places][None]) for picture, p in zip((a, b), pixels, strict=True))
-    return Changed(places, (next(parts), next(parts)), blocks)
+    last = [p[whole:].view(f"u{a.pixels.itemsize}") for p in pixels]
+    none = words.size == 0 and np.array_equal(last[0], last[1])
+    return Changed(places, (next(parts), next(parts)), blocks, none)
 
 
 def _in_a_row(pixels: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
 
 __all__ = [
-    "channels", "converted_to", "difference", "mean_squared_error", "pair", "peak_signal_noise_ratio", "space_of",
+    "Scale", "channels", "difference", "mean_squared_error", "pair", "peak_signal_noise_ratio", "scale_of",
     "structural_similarity",
 ]  # fmt: skip
 
@@ -46,20 +46,6 @@ def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
     return result
 
 
-def space_of(image: Image) -> str:
-    """Returns which values of pictures an Image of :func:`pair` holds: ``linear`` or ``encoded``."""
-    return "linear" if image.linear else "encoded"
-
-
-def converted_to(image: Image, first: Picture, second: Picture) -> str | None:
-    """Returns the values of :func:`pair` in words, or None if they are those that both pictures hold."""
-    if first.colour == second.colour and first.linear == image.linear:
-        return None
-    converted = any(picture.metadata.colour is not None for picture in (first, second))
-    kind = " (sRGB)" if not image.linear else " (Rec. 709)" if converted else ""
-    return f"{space_of(image)} values{kind}"
-
-
 def mean_squared_error(gpu: Gpu, image0: Operand, image1: Operand) -> float:
     """Does the same as skimage.metrics.mean_squared_error; squares are float32, their sum is as if in float64.
 
@@ -68,7 +54,6 @@ def mean_squared_error(gpu: Gpu, image0: Operand, image1: Operand) -> float:
     Raises ParameterError for different shapes.
     """
     a, b = operands(gpu, image0, image1)
-    same_shape(a, b)
     return counts(gpu, _few_planes(a), _few_planes(b)).rms ** 2
 
 
@@ -92,6 +77,35 @@ def peak_signal_noise_ratio(
     return psnr(mse, data_range_of(image_true, data_range))
 
 
+class Scale(NamedTuple):
+    """The values of two pictures that are compared: as they are stored or converted, light or its signal, and the value
+    that counts as 1."""
+
+    as_stored: bool
+    linear: bool
+    data_range: float
+
+    @property
+    def space(self) -> str:
+        """``linear`` or ``encoded``."""
+        return "linear" if self.linear else "encoded"
+
+
+def scale_of(a: Picture, b: Picture, *, space: str = "auto", alpha: bool = True) -> Scale:
+    """Returns the values in which :func:`pair` compares two pictures, and raises what it does."""
+    check_name("space", space, ("auto", "linear", "encoded"))
+    check_same(a, b, alpha)
+    as_stored = a.colour == b.colour and space in ("auto", "linear" if a.linear else "encoded")
+    linear = a.linear if as_stored else space == "linear" or (space == "auto" and a.linear and b.linear)
+    as_levels = as_stored and min(_maximum(a), _maximum(b)) > 1
+    return Scale(as_stored, linear, float(max(_maximum(a), _maximum(b))) if as_levels else 1.0)
+
+
+def _maximum(picture: Picture) -> int:
+    """Returns the value that counts as 1."""
+    return np.iinfo(picture.pixels.dtype).max if picture.pixels.dtype.kind == "u" else 1
+
+
 def pair(
     gpu: Gpu,
     a: Picture,
@@ -112,21 +126,15 @@ def pair(
 
     Raises ParameterError for different sizes, channels, or an unknown space.
     """
-    check_name("space", space, ("auto", "linear", "encoded"))
-    check_same(a, b, alpha)
-    as_stored = a.colour == b.colour and space in ("auto", "linear" if a.linear else "encoded")
-    linear = a.linear if as_stored else space == "linear" or (space == "auto" and a.linear and b.linear)
-    maxima = [np.iinfo(p.pixels.dtype).max if p.pixels.dtype.kind == "u" else 1 for p in (a, b)]
-    as_levels = as_stored and min(maxima) > 1
-    data_range = float(max(maxima)) if as_levels else 1.0
+    as_stored, linear, data_range = scale_of(a, b, space=space, alpha=alpha)
     first, second = (
         unpack(
             pixels or _uploaded(gpu, picture, alpha),
-            Decoding(picture.alpha and alpha, scale=data_range / maximum),
+            Decoding(picture.alpha and alpha, scale=data_range / _maximum(picture)),
         )
         if as_stored
         else unpack(*readable(gpu, picture, linear=linear, alpha=alpha, pixels=pixels))
-        for picture, maximum, pixels in zip((a, b), maxima, uploaded or (None, None), strict=True)
+        for picture, pixels in zip((a, b), uploaded or (None, None), strict=True)
     )
     first.linear = second.linear = linear
     return first, second, data_range

@@ -19,7 +19,8 @@ from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
 from ..operands import Operand
-from .spans import spans, two_pictures, worst_of
+from .pairs import operands
+from .spans import spans, worst_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -68,12 +69,8 @@ class Counts:
         Those that were compared.
     differing : int
         Values that differ; NaN equals NaN.
-    max : float
-        The largest |a − b|; infinite if ``infinite_values`` is not 0.
     worst : WorstValue or None
-        Where that is; None if nothing differs.
-    mean, rms : float
-        The mean |a − b|, and the root of the mean (a − b)²; infinite as ``max`` is.
+        The largest |a − b|; None if nothing differs.
     bad : tuple of int
         For each threshold the number of pixels that are bad: by a finite value, or one that is not finite in one
         picture and another value in the other.
@@ -82,7 +79,9 @@ class Counts:
     infinity_bad : tuple of int
         Pixels that are not bad by finite values, but have an infinity against a number.
     finite_max, finite_mean, finite_rms : float
-        Largest, mean and root mean square error without the values that are not finite.
+        The largest and the mean |a − b|, and the root of the mean (a − b)², without the values that are not finite.
+    max, mean, rms : float
+        The same; infinite if ``infinite_values`` is not 0.
     infinite_pixels, infinite_values : int
         Pixels and values that are not finite in one picture and another value in the other.
     opposite_infinities : int
@@ -92,10 +91,7 @@ class Counts:
     pixels: int
     values: int
     differing: int
-    max: float
     worst: WorstValue | None
-    mean: float
-    rms: float
     bad: tuple[int, ...]
     finite_bad: tuple[int, ...]
     infinity_bad: tuple[int, ...]
@@ -110,38 +106,37 @@ class Counts:
     def of_equal(cls, pixels: int, channels: int, thresholds: int) -> Counts:
         """Returns the figures of pixels that do not differ, for so many thresholds."""
         none = (0,) * thresholds
-        return cls(
-            pixels, pixels * channels, 0, 0.0, None, 0.0, 0.0, none, none, none, 0.0, 0.0, 0.0, 0, 0, 0
-        )  # fmt: skip
+        return cls(pixels, pixels * channels, 0, None, none, none, none, 0.0, 0.0, 0.0, 0, 0, 0)
+
+    @property
+    def max(self) -> float:
+        return math.inf if self.infinite_values else self.finite_max
+
+    @property
+    def mean(self) -> float:
+        return math.inf if self.infinite_values else self.finite_mean
+
+    @property
+    def rms(self) -> float:
+        return math.inf if self.infinite_values else self.finite_rms
 
     def __add__(self, other: Counts) -> Counts:
         """Returns the figures of both sets of pixels together. Of equal errors the first set's is the worst."""
-        values = self.values + other.values
-        sets = (self, other)
-        mean = sum(of.finite_mean * of.values for of in sets) / max(values, 1)
-        rms = math.sqrt(sum(of.finite_rms**2 * of.values for of in sets) / max(values, 1))
-        infinite = any(of.infinite_values for of in sets)
-
-        def each(name: str) -> tuple[int, ...]:
-            return tuple(map(sum, zip(getattr(self, name), getattr(other, name), strict=True)))
-
+        sets = self, other
+        names = "pixels", "values", "differing", "infinite_pixels", "infinite_values", "opposite_infinities"
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        bad: dict[str, Any] = {
+            name: tuple(map(sum, zip(getattr(self, name), getattr(other, name), strict=True)))
+            for name in ("bad", "finite_bad", "infinity_bad")
+        }
+        values = max(sums["values"], 1)
         return Counts(
-            pixels=self.pixels + other.pixels,
-            values=values,
-            differing=self.differing + other.differing,
-            max=max(self.max, other.max),
+            **sums,
+            **bad,
             worst=other.worst if other.max > self.max else self.worst,
-            mean=math.inf if infinite else mean,
-            rms=math.inf if infinite else rms,
-            bad=each("bad"),
-            finite_bad=each("finite_bad"),
-            infinity_bad=each("infinity_bad"),
             finite_max=max(self.finite_max, other.finite_max),
-            finite_mean=mean,
-            finite_rms=rms,
-            infinite_pixels=self.infinite_pixels + other.infinite_pixels,
-            infinite_values=self.infinite_values + other.infinite_values,
-            opposite_infinities=self.opposite_infinities + other.opposite_infinities,
+            finite_mean=sum(of.finite_mean * of.values for of in sets) / values,
+            finite_rms=math.sqrt(sum(of.finite_rms**2 * of.values for of in sets) / values),
         )
 
     def as_idiff(self) -> tuple[tuple[int, ...], float]:
@@ -192,7 +187,7 @@ def counts(
         raise ParameterError(
             f"{MOST_THRESHOLDS} thresholds at most can be counted together, not {len(thresholds)}"
         )
-    a, b = two_pictures(gpu, image_true, image_test)
+    a, b = operands(gpu, image_true, image_test)
     shown = _mask(gpu, mask, ignored, a.shape[1:])
     bits = _partial(gpu, a, b, shown, thresholds, 1.0)
     found = bits[:, _COUNTS:].sum(0, dtype=np.int64)
@@ -207,22 +202,17 @@ def counts(
     pixels, differing, rest = int(found[0]) if among is None else among, int(found[1]), found[14:17]
     bad, infinity, unlike = (found[k : k + len(thresholds)] for k in (2, 6, 10))
     values = pixels * a.shape[0]
-    mean, rms = total / max(values, 1), math.sqrt(squares / max(values, 1))
-    infinite = int(rest[1]) > 0
     return Counts(
         pixels=pixels,
         values=values,
         differing=differing,
-        max=largest,
         worst=_worst(bits, largest, place, a.shape[2]) if largest > 0 else None,
-        mean=math.inf if infinite else mean,
-        rms=math.inf if infinite else rms,
         bad=tuple(int(n) for n in bad + infinity),
         finite_bad=tuple(int(n) for n in bad),
         infinity_bad=tuple(int(n) for n in unlike),
         finite_max=finite_max,
-        finite_mean=mean,
-        finite_rms=rms,
+        finite_mean=total / max(values, 1),
+        finite_rms=math.sqrt(squares / max(values, 1)),
         infinite_pixels=int(rest[0]),
         infinite_values=int(rest[1]),
         opposite_infinities=int(rest[2]),

@@ -18,7 +18,8 @@ from ..image import Image
 from ..operands import Operand
 from ..pixels.curves import PQ_PEAK, REFERENCE_WHITE
 from ..pixels.primaries import D65, NAMED, REC709, Matrix, xyz
-from .spans import spans, two_pictures, worst_of
+from .pairs import operands
+from .spans import spans, worst_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -99,7 +100,7 @@ def delta_e(
         raise ParameterError(f"white must be a positive number of cd/m², not {white}")
     if not 0 <= threshold < math.inf:
         raise ParameterError(f"threshold must be a number of 0 or more, not {threshold}")
-    a, b = two_pictures(gpu, image_true, image_test)
+    a, b = operands(gpu, image_true, image_test)
     planes, height, width = a.shape
     if planes not in ((3,) if coordinates else (1, 3)):
         wanted = "three planes of coordinates are" if coordinates else "gray or RGB without alpha is"

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
 from ..image import Image
-from ..operands import Operand, on_device
+from ..operands import Operand
 from ..tiles.memory import MOST_PIXELS
 from ..wavelets.statistics import largest
 from .flip_tiles import Blocks, Tone, error_map, tile_of
+from .pairs import operands
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -81,24 +82,14 @@ class Flip:
 
 @overload
 def flip(
-    gpu: Gpu,
-    image_true: Operand,
-    image_test: Operand,
-    *,
-    ppd: float = PPD,
-    blocks: Blocks | None = None,
-    full: Literal[False] = False,
-) -> Flip: ...
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = ..., blocks: Blocks | None = ...,
+    full: Literal[False] = ...,
+) -> Flip: ...  # fmt: skip
 @overload
 def flip(
-    gpu: Gpu,
-    image_true: Operand,
-    image_test: Operand,
-    *,
-    ppd: float = PPD,
-    blocks: Blocks | None = None,
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = ..., blocks: Blocks | None = ...,
     full: Literal[True],
-) -> tuple[Flip, Image]: ...
+) -> tuple[Flip, Image]: ...  # fmt: skip
 def flip(
     gpu: Gpu,
     image_true: Operand,
@@ -144,30 +135,16 @@ def flip(
 
 @overload
 def hdr_flip(
-    gpu: Gpu,
-    image_true: Operand,
-    image_test: Operand,
-    *,
-    ppd: float = PPD,
-    tone_map: str = "aces",
-    exposures: tuple[float, float] | None = None,
-    count: int | None = None,
-    blocks: Blocks | None = None,
-    full: Literal[False] = False,
-) -> Flip: ...
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = ..., tone_map: str = ...,
+    exposures: tuple[float, float] | None = ..., count: int | None = ..., blocks: Blocks | None = ...,
+    full: Literal[False] = ...,
+) -> Flip: ...  # fmt: skip
 @overload
 def hdr_flip(
-    gpu: Gpu,
-    image_true: Operand,
-    image_test: Operand,
-    *,
-    ppd: float = PPD,
-    tone_map: str = "aces",
-    exposures: tuple[float, float] | None = None,
-    count: int | None = None,
-    blocks: Blocks | None = None,
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = ..., tone_map: str = ...,
+    exposures: tuple[float, float] | None = ..., count: int | None = ..., blocks: Blocks | None = ...,
     full: Literal[True],
-) -> tuple[Flip, Image, Image]: ...
+) -> tuple[Flip, Image, Image]: ...  # fmt: skip
 def hdr_flip(
     gpu: Gpu,
     image_true: Operand,
@@ -219,7 +196,7 @@ def hdr_flip(
     check_name("tone map", tone_map, tuple(TONE_MAPS))
     reference, test = _operands(gpu, image_true, image_test, ppd)
     tone = TONE_MAPS[tone_map]
-    start, stop = _automatic(gpu, reference, tone) if exposures is None else exposures
+    start, stop = automatic(gpu, reference, tone) if exposures is None else exposures
     steps = _steps(start, stop, count)
     figures, errors, best = error_map(gpu, reference, test, ppd, tone, steps, blocks)
     result = replace(_figures(figures, reference), exposures=steps)
@@ -246,8 +223,8 @@ def sum_of_rows(
     records, _, _ = error_map(gpu, reference, test, ppd, tone, steps, blocks)
     across, down = tile_of(gpu)
     tiles = -(-reference.shape[2] // across)
-    part = records[rows.start // down * tiles : -(-rows.stop // down) * tiles, 0]
-    return float(part.sum(dtype=np.float64))
+    part = records[rows.start // down * tiles : -(-rows.stop // down) * tiles]
+    return float(part.astype(np.float64)[:, 0].sum())
 
 
 def _steps(start: float, stop: float, count: int | None) -> tuple[float, ...]:
@@ -294,9 +271,7 @@ def weighted_percentiles(
 def _operands(gpu: Gpu, image_true: Operand, image_test: Operand, ppd: float) -> tuple[Image, Image]:
     if not _LEAST_PPD <= ppd <= _MOST_PPD:
         raise ParameterError(f"ppd must be {_LEAST_PPD:g} … {_MOST_PPD:g} pixels per degree, not {ppd}")
-    reference, test = on_device(gpu, image_true), on_device(gpu, image_test)
-    if reference.shape != test.shape:
-        raise ParameterError(f"shapes differ: {reference.shape} and {test.shape}")
+    reference, test = operands(gpu, image_true, image_test)
     planes, height, width = reference.shape
     if planes not in (1, 3):
         raise ParameterError(f"FLIP needs three planes of RGB or one of gray, without alpha, not {planes}")
@@ -305,7 +280,7 @@ def _operands(gpu: Gpu, image_true: Operand, image_test: Operand, ppd: float) ->
     return reference, test
 
 
-def _automatic(gpu: Gpu, reference: Image, tone: Tone) -> tuple[float, float]:
+def automatic(gpu: Gpu, reference: Image, tone: Tone = TONE_MAPS["aces"]) -> tuple[float, float]:
     """Returns the exposures that suit the reference."""
     luminance, size = luminance_of(gpu, reference), reference.shape[1] * reference.shape[2]
     # The element of number size // 2 in rising order, as the authors' code takes it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from .. import files
 from ..errors import ParameterError
-from ..params.comparing import Comparing, Rectangle
+from ..params.comparing import Comparing
 
 if TYPE_CHECKING:
     from ..files.picture import Picture, Pixels
@@ -21,48 +20,42 @@ Mask = npt.NDArray[np.bool_]
 
 def left_out(picture: Picture, how: Comparing) -> Mask | None:
     """Returns where nothing of a picture is compared, or None. Raises ParameterError if that is everywhere."""
-    if how.mask is None and not how.ignore:
-        return None
-    size = picture.height, picture.width
-    check_rectangles(how.ignore, size)
-    found: Mask = np.zeros(size, bool)
-    if how.mask is not None:
-        mask = files.read(how.mask)
-        check_mask(how.mask, mask, size)
-        found |= black(mask.pixels, mask)
-    add_rectangles(found, how.ignore, 0)
-    if found.all():
+    mask = None if how.mask is None else files.read(how.mask)
+    check(how, mask, picture)
+    found = left_out_rows(how, mask, 0, picture.pixels.shape[:2])
+    if found is not None and found.all():
         raise nothing_left()
     return found
 
 
-def check_mask(path: str, mask: Picture, size: tuple[int, int]) -> None:
-    """Raises ParameterError for a mask of another size than that of the picture (height, width)."""
-    if (mask.height, mask.width) != size:
+def check(how: Comparing, mask: Picture | None, picture: Picture) -> None:
+    """Raises ParameterError for a mask of another size than the picture, and for a rectangle that has none of it."""
+    size = f"{picture.width}×{picture.height}"
+    for x, y, width, height in how.ignore:
+        if x >= picture.width or y >= picture.height:
+            raise ParameterError(f"the rectangle {x},{y},{width},{height} is outside {size} pixels")
+    if mask is not None and (mask.height, mask.width) != (picture.height, picture.width):
         raise ParameterError(
-            f"{path}: the mask has {mask.width}×{mask.height} pixels, the picture {size[1]}×{size[0]}"
+            f"{how.mask}: the mask has {mask.width}×{mask.height} pixels, the picture {size}"
         )
 
 
-def check_rectangles(rectangles: Sequence[Rectangle], size: tuple[int, int]) -> None:
-    """Raises ParameterError for a rectangle that has no pixel of a picture (height, width)."""
-    for x, y, width, height in rectangles:
-        if x >= size[1] or y >= size[0]:
-            raise ParameterError(
-                f"the rectangle {x},{y},{width},{height} is outside {size[1]}×{size[0]} pixels"
-            )
+def left_out_rows(
+    how: Comparing, mask: Picture | None, first: int, shape: tuple[int, ...], pixels: Pixels | None = None
+) -> Mask | None:
+    """Returns where nothing of the rows (rows, width) from ``first`` on is compared, or None.
 
-
-def black(pixels: Pixels, mask: Picture) -> Mask:
-    """Returns where pixels of a mask are black, whatever their alpha is."""
-    colours = pixels[..., :-1] if mask.alpha else pixels
-    return np.asarray(~(colours != 0).any(axis=-1))
-
-
-def add_rectangles(found: Mask, rectangles: Sequence[Rectangle], first: int) -> None:
-    """Marks the pixels in rectangles, for rows of a picture from ``first`` on."""
-    for x, y, width, height in rectangles:
+    ``pixels``: those of the mask in these rows, if it has no others. They are black, whatever their alpha is.
+    """
+    if mask is None and not how.ignore:
+        return None
+    found: Mask = np.zeros(shape, bool)
+    if mask is not None:
+        shown = mask.pixels if pixels is None else pixels
+        found |= ~shown[..., : mask.colours].any(axis=-1)
+    for x, y, width, height in how.ignore:
         found[max(0, y - first) : max(0, y + height - first), x : x + width] = True
+    return found
 
 
 def nothing_left() -> ParameterError:

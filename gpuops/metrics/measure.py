@@ -2,121 +2,141 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import notes
 from ..errors import ParameterError
-from ..params.comparing import Comparing, MeasuredPair
-from ..params.metrics import METRICS
+from ..figure import total
+from ..figures import FIGURES
+from ..params.comparing import Comparing, MeasuredPair, WorstPixel
 from ..params.thresholds import NOT_FINITE, Limit, Thresholds
-from ..pixels.coding import unpack
-from ..pixels.light import readable
-from .both import Both, SizeError
-from .compare import space_of
-from .counted import Counted
-from .flip import flip, hdr_flip
+from .counts import Counts
+from .pair import Pair, SizeError
 
 if TYPE_CHECKING:
+    from ..figure import Figure
     from ..files.picture import Picture
     from ..gpu import Gpu
-    from ..image import Image
+    from .band import Band
 
-__all__ = ["ALWAYS", "Both", "Pair", "SizeError", "flip_map", "measure"]
+__all__ = ["Pair", "SizeError", "flip_map", "measure"]
 
-# Figures that are always measured: verdicts, reports and difference pictures need them.
-ALWAYS = ("max", "rmse")
-
-
-class Pair(Protocol):
-    """Two pictures whose figures can be had: as a whole, a :class:`Both`, or by rows.
-
-    The attributes are those of :class:`Both`; of what was ``compared`` only the planes and the space count here.
-    """
-
-    how: Comparing
-    pixels: int
-    bounded: bool
-    note: str
-
-    @property
-    def data_range(self) -> float:
-        """The value that counts as 1."""
-
-    @property
-    def compared(self) -> tuple[Image, Image]:
-        """The stored values that are compared, the reference first."""
-
-    def counts(self, thresholds: Thresholds) -> Counted:
-        """Returns the figures of one pass over the stored values."""
-
-    def figure(self, metric: str) -> float:
-        """Returns another figure. Raises ParameterError where it is not defined."""
-
-
-def wanted(how: Comparing, thresholds: Thresholds) -> tuple[str, ...]:
-    """Returns the figures that are measured: those asked for, those of thresholds, and those that all need."""
-    named = {*thresholds.limits, *how.metrics, *ALWAYS}
-    return tuple(metric for metric in METRICS if metric in named)
+# The thresholds that are counted: fail and warn.
+_LIMITS = 2
 
 
 @notes.summed()
-def measure(both: Pair, thresholds: Thresholds) -> MeasuredPair:
+def measure(pair: Pair, thresholds: Thresholds) -> MeasuredPair:
     """Measures the figures that were asked for and those that the thresholds need, and judges.
 
     Raises ParameterError for thresholds that could not fail these pictures whatever they hold, and where one needs a
     figure that is not defined for them.
     """
-    if (
-        not both.how.idiff
-        and (blind := thresholds.blind(both.pixels, most=1.0 if both.bounded else None)) is not None
-    ):
+    how, most = pair.how, 1.0 if pair.bounded else None
+    if not how.idiff and (blind := thresholds.blind(pair.pixels, most=most)) is not None:
         raise ParameterError(blind)
-    how = both.how
-    counted = both.counts(thresholds)
-    figures: dict[str, float] = {}
-    undefined: dict[str, str] = {}
-    for metric in wanted(how, thresholds):
-        if metric in counted.figures:
-            figures[metric] = counted.figures[metric]
-        elif counted.differing == 0:
-            figures[metric] = METRICS[metric].best
-        else:
-            try:
-                figures[metric] = both.figure(metric)
-            except ParameterError as error:
-                if metric in thresholds.limits:
-                    raise ParameterError(f"{metric}: {error}") from None
-                undefined[metric] = str(error)
+    parts = _Parts(pair, thresholds)
+    counts, worst = parts.swept()
+    figures, undefined = parts.figures(counts)
+    bad, warning = counts.bad
     if how.idiff:
-        missed, warned = thresholds.as_idiff(*counted.idiff, both.pixels)
+        (idiff_bad, idiff_warning), largest = counts.as_idiff()
+        missed, warned = thresholds.as_idiff(largest / pair.data_range, idiff_bad, idiff_warning, pair.pixels)
     else:
-        missed = thresholds.missed(figures, counted.bad, both.pixels)
-        if counted.not_finite:
-            missed = (Limit(NOT_FINITE, counted.not_finite, 0), *missed)
-        warned = thresholds.warned(figures, counted.warning, both.pixels)
+        missed = thresholds.missed(figures, bad, pair.pixels)
+        if counts.infinite_pixels:
+            missed = (Limit(NOT_FINITE, counts.infinite_pixels, 0), *missed)
+        warned = thresholds.warned(figures, warning, pair.pixels)
     return MeasuredPair(
-        {metric: figures[metric] for metric in METRICS if metric in figures},
-        both.pixels * both.compared[0].shape[0],
-        counted.differing,
-        both.pixels,
-        counted.bad,
-        both.data_range,
-        missed,
-        warned,
-        counted.worst,
-        space_of(both.compared[0]),
-        both.note,
-        undefined,
-    )
+        figures, pair.pixels * pair.channels, counts.differing, pair.pixels, bad, pair.data_range, missed, warned,
+        worst, pair.scale.space, pair.note, undefined,
+    )  # fmt: skip
+
+
+class _Parts:
+    """The parts of all figures, as sweeps over two pictures give them."""
+
+    def __init__(self, pair: Pair, thresholds: Thresholds) -> None:
+        self._pair, self._thresholds = pair, thresholds
+        self._figures, self._undefined = pair.figures(thresholds)
+        self._parts: dict[str, list[Any]] = {name: [] for name in (*self._figures, *self._undefined)}
+
+    def swept(self) -> tuple[Counts, WorstPixel | None]:
+        """Measures all figures, those that have to know of all rows before in sweeps of their own.
+
+        Returns what is counted of stored values, and the worst pixel.
+        """
+        pair = self._pair
+        figures = [figure for figure in self._figures.values() if figure.band is not None]
+        later = [figure for figure in figures if not pair.whole and figure.unknown(pair.how)]
+        at_once = [figure for figure in figures if figure not in later]
+        found: list[tuple[Counts, WorstPixel | None]] = []
+        for band in pair.bands(at_once, later):
+            found.append(self._counted(band))
+            self._take(band, at_once)
+        counts = total([of for of, _ in found])
+        for figure in later if counts.differing else ():
+            known = replace(pair, how=replace(pair.how, **figure.known(pair)))
+            for band in known.bands([figure]):
+                self._take(band, [figure])
+        return counts, next((worst for of, worst in found if of.max == counts.max), None)
+
+    def _counted(self, band: Band) -> tuple[Counts, WorstPixel | None]:
+        if band.equal:
+            return Counts.of_equal(band.pixels, self._pair.channels, _LIMITS), None
+        inner = band.cut(0, 0)
+        found = inner.counts(self._thresholds)
+        return found, inner.worst(found)
+
+    def _take(self, band: Band, figures: Iterable[Figure]) -> None:
+        """Takes the parts of a band; figures that look as far share its Images."""
+        by_halo: dict[tuple[int, int], list[Figure]] = {}
+        for figure in figures:
+            by_halo.setdefault((0, 0) if self._pair.whole else (figure.above, figure.below), []).append(
+                figure
+            )
+        for halo in sorted(by_halo):
+            cut = band.cut(*halo)
+            for figure in by_halo[halo]:
+                if figure.name not in self._undefined:
+                    try:
+                        self._parts[figure.name] += figure.parts(cut, equal=band.equal)
+                    except ParameterError as error:
+                        self._undefined[figure.name] = error
+
+    def figures(self, counts: Counts) -> tuple[dict[str, float], dict[str, str]]:
+        """Returns the figures, and why others are not defined.
+
+        Raises ParameterError if a threshold needs one of these.
+        """
+        found: dict[str, float] = {}
+        undefined: dict[str, str] = {}
+        for name, figure in FIGURES.items():
+            if name not in self._parts:
+                continue
+            if not counts.differing:
+                found[name] = figure.best
+            elif name not in self._undefined:
+                found[name] = figure.value(
+                    figure.join(self._parts[name]) if figure.band else counts, self._pair
+                )
+            elif name in self._thresholds.limits:
+                raise ParameterError(f"{name}: {self._undefined[name]}") from None
+            else:
+                undefined[name] = str(self._undefined[name])
+        return found, undefined
 
 
 def flip_map(gpu: Gpu, result: Picture, reference: Picture) -> npt.NDArray[np.float32]:
     """Returns the FLIP errors (height, width) of two pictures of one size: of light HDR-FLIP's, else LDR-FLIP's."""
-    light = [unpack(*readable(gpu, p, linear=True, alpha=False)) for p in (reference, result)]
     of_light = reference.linear and float(np.nanmax(reference.pixels.astype(np.float32))) > 1
-    errors = (hdr_flip if of_light else flip)(gpu, *light, full=True)[1]
-    found: npt.NDArray[np.float32] = errors.numpy()[0]
+    pair = Pair.of(gpu, result, reference, Comparing())
+    of_map = FIGURES["hdr-flip" if of_light else "flip"].map
+    assert of_map is not None
+    found: npt.NDArray[np.float32] = of_map(next(pair.bands(()))).numpy()[0]
     return found

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 def operands(gpu: Gpu, a: Operand, b: Operand) -> tuple[Image, Image]:
-    """Returns both on the device, as planes. Raises ParameterError for arrays of different shapes."""
+    """Returns both on the device, as planes. Raises ParameterError for different shapes."""
     first, second = on_device(gpu, a), on_device(gpu, b)
     if not isinstance(a, Image) and not isinstance(b, Image) and np.shape(a) != np.shape(b):
         raise ParameterError(f"shapes differ: {np.shape(a)} and {np.shape(b)}")
+    same_shape(first, second)
     return first, second
 
 

@@ -44,12 +44,12 @@ class Pixelmatch:
 @overload
 def pixelmatch(
     gpu: Gpu, image_true: Operand, image_test: Operand, *, threshold: float = ..., include_aa: bool = ...,
-    background: str = ..., first: int = ..., full: Literal[False] = ...,
+    background: str = ..., first: int = ..., rows: slice | None = ..., full: Literal[False] = ...,
 ) -> Pixelmatch: ...  # fmt: skip
 @overload
 def pixelmatch(
     gpu: Gpu, image_true: Operand, image_test: Operand, *, threshold: float = ..., include_aa: bool = ...,
-    background: str = ..., first: int = ..., full: Literal[True],
+    background: str = ..., first: int = ..., rows: slice | None = ..., full: Literal[True],
 ) -> tuple[Pixelmatch, Image]: ...  # fmt: skip
 def pixelmatch(
     gpu: Gpu,
@@ -60,6 +60,7 @@ def pixelmatch(
     include_aa: bool = False,
     background: str = "checkerboard",
     first: int = 0,
+    rows: slice | None = None,
     full: bool = False,
 ) -> Pixelmatch | tuple[Pixelmatch, Image]:
     """Counts the pixels that differ visibly; with ``full`` it also says what each pixel is.
@@ -77,6 +78,8 @@ def pixelmatch(
         or ``"white"``, as in pixelmatch up to 6 and odiff.
     first : int
         The row that the images begin with, if they are rows of larger pictures: the checkerboard is that of these.
+    rows : slice, optional
+        The rows that count, and of which the Image is; the others are their neighbours.
     full : bool
         Whether to return an Image (rows, columns) of uint8 too: 0 the same, 1 different, 2 different by anti-aliasing.
 
@@ -97,16 +100,18 @@ def pixelmatch(
     kernel = gpu.kernel(
         "pixelmatch", "pixelmatch", WIDTH=lanes, WHITE=background == "white", ALIASED=include_aa, MASK=full
     )
-    items, groups, span = spans(kernel, height * width, lanes)
+    start, stop, _ = (rows or slice(None)).indices(height)
+    items, groups, span = spans(kernel, (stop - start) * width, lanes)
     partial = gpu.empty((groups, 2), np.uint32)
-    mask = gpu.empty((height, width), np.uint8) if full else None
+    mask = gpu.empty((stop - start, width), np.uint8) if full else None
     gpu.launch(
-        kernel, (groups * items,), a, b, partial, mask, width, height, np.uint32(span), np.uint64(first * width),
-        float(_LARGEST * threshold**2 * 255**2), _limit(threshold),
-        local=(items,), traffic=a.nbytes + b.nbytes + (mask.nbytes if mask else 0),
+        kernel, (groups * items,), a, b, partial, mask, width, height, np.uint32(start * width),
+        np.uint32(stop * width), np.uint32(span), np.uint64(first * width),
+        float(_LARGEST * threshold**2 * 255**2), _limit(threshold), local=(items,),
+        traffic=a.nbytes + b.nbytes + (mask.nbytes if mask else 0),
     )  # fmt: skip
     different, antialiased = (int(n) for n in partial.numpy().sum(0, dtype=np.int64))
-    figures = Pixelmatch(different, antialiased, height * width)
+    figures = Pixelmatch(different, antialiased, (stop - start) * width)
     return (figures, mask) if mask is not None else figures
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,25 +56,98 @@ _RECORD = np.dtype(
 _FLOATS, _COUNTS = slice(2, 10), slice(12, 17)
 
 
-class Sums(NamedTuple):
-    """The sums over a set of values: what :class:`gpuops.metrics.statistics.Statistics` is made of.
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of a set of values, from one reading pass. NaN and infinities are counted, and count nowhere else.
 
-    ``weights`` and ``weighted`` are the sums of the weights about the centre, and of the weighted binary logarithms.
-    The extremes mean nothing where no value is finite.
+    Attributes
+    ----------
+    count, finite, positive, negative, nan, infinite : int
+        How many values there are, and of which kind; positive means 2⁻¹²⁶ or more (those have a logarithm).
+    sum, log2_sum : float
+        The sum of the finite values (those below 2⁻¹²⁶ times their number lose digits, so that no sum overflows), and
+        that of the positive values' binary logarithms (so the product is 2**log2_sum).
+    minimum, maximum : float
+        The extremes of the finite values; NaN where there are none.
+    centre_log2 : float
+        Mean binary logarithm weighted by a Gaussian about the image's centre whose σ is a quarter of the width and
+        of the height; NaN unless it was asked for and there are positive values.
+    centre_weight : float
+        The sum of those weights.
+    histogram : uint32 array
+        Positive values in quarters of a stop: bin i counts 2**((i − 128)/4) ≤ v < 2**((i − 127)/4).
     """
 
+    count: int
     finite: int
     positive: int
+    negative: int
     nan: int
     infinite: int
-    negative: int
-    total: float
-    log2: float
+    sum: float
+    log2_sum: float
     minimum: float
     maximum: float
-    weights: float
-    weighted: float
-    histogram: npt.NDArray[np.uint32]
+    centre_log2: float = math.nan
+    centre_weight: float = field(default=0.0, compare=False)
+    histogram: npt.NDArray[np.integer[Any]] = field(
+        default_factory=lambda: np.zeros(0, np.uint32), compare=False
+    )
+
+    def __add__(self, other: Statistics) -> Statistics:
+        """Returns the statistics of both sets of values together; the weights are those of one image's parts."""
+        weight = self.centre_weight + other.centre_weight
+        weighted = sum(one.centre_log2 * one.centre_weight for one in (self, other) if one.centre_weight)
+        names = ("count", "finite", "positive", "negative", "nan", "infinite", "sum", "log2_sum")
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return Statistics(
+            **sums,
+            minimum=float(np.fmin(self.minimum, other.minimum)),
+            maximum=float(np.fmax(self.maximum, other.maximum)),
+            centre_log2=weighted / weight if weight else math.nan,
+            centre_weight=weight,
+            histogram=np.add(self.histogram, other.histogram, dtype=np.uint64),
+        )
+
+    @property
+    def mean(self) -> float:
+        """Arithmetic mean of the finite values (NaN where there are none)."""
+        return self.sum / self.finite if self.finite else math.nan
+
+    @property
+    def log_mean(self) -> float:
+        """Geometric mean of the positive values (NaN where there are none)."""
+        return _exp2(self.log2_sum / self.positive) if self.positive else math.nan
+
+    @property
+    def centre_mean(self) -> float:
+        """Centre-weighted geometric mean of the positive values (NaN where there are none, or not asked for)."""
+        return _exp2(self.centre_log2)
+
+    def percentile(self, percent: float) -> float:
+        """Returns the value below which ``percent`` % of the positive values lie, to the histogram's accuracy and
+        within the extremes; NaN where there are no positive values."""
+        if not self.histogram.sum():
+            return math.nan
+        edges = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
+        below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
+        value = _exp2(float(np.interp(percent / 100 * below[-1], below, edges)))
+        # A minimum that is not positive says nothing about the positive values.
+        return min(max(value, self.minimum), self.maximum)
+
+    def trimmed_log_mean(self, low: float, high: float) -> float:
+        """Returns the geometric mean of the positive values between two percentiles, to the histogram's accuracy."""
+        total = float(self.histogram.sum())
+        if not total:
+            return math.nan
+        below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
+        inside = np.diff(np.clip(below, low / 100 * total, high / 100 * total))
+        centres = (np.arange(BINS) + 0.5) / BINS_PER_STOP + LOWEST_STOP
+        return _exp2(float(inside @ centres / inside.sum()))
+
+
+def _exp2(v: float) -> float:
+    return float(2.0**v)
 
 
 class ReductionOptions(NamedTuple):
@@ -165,8 +239,8 @@ class Reduction:
             )  # fmt: skip
             self._joins.append((join, groups))
 
-    def __call__(self, image: Image, *, plane: int = 0, mip: Image | None = None) -> list[Sums]:
-        """Returns the sums of each set of values, of one plane where the pass is of one; also fills ``mip``."""
+    def __call__(self, image: Image, *, plane: int = 0, mip: Image | None = None) -> tuple[Statistics, ...]:
+        """Returns the statistics of each set of values, of one plane where the pass is of one; also fills ``mip``."""
         gpu, sets, groups = self.gpu, self._sets, self._groups
         bins, partial = gpu.zeros((sets, BINS), np.uint32), _records(gpu, sets * groups)
         if mip is not None:
@@ -183,10 +257,34 @@ class Reduction:
             partial = joined
         records, counts = np.empty((sets, groups), _RECORD), np.empty(bins.shape, np.uint32)
         gpu.read((partial, bins), (records, counts))
-        return [
-            _sums(of, self._bits, of_bins if self._histogram else counts[0, :0])
+        found = (
+            self._statistics(of, of_bins if self._histogram else counts[0, :0])
             for of, of_bins in zip(records, counts, strict=True)
-        ]
+        )
+        return tuple(found)
+
+    def _statistics(self, records: npt.NDArray[np.void], histogram: npt.NDArray[np.uint32]) -> Statistics:
+        # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
+        words = records.view(np.uint32).reshape(len(records), -1)
+        floats = np.add.reduce(words.view(np.float32)[:, _FLOATS], 0, np.float64).tolist()
+        counts = np.add.reduce(words[:, _COUNTS], 0, np.int64).tolist()
+        total, mantissas, weights, weighted = (a + b for a, b in zip(floats[::2], floats[1::2], strict=True))
+        finite, positive, nan, infinite, negative = counts
+        return Statistics(
+            count=self.size,
+            finite=finite,
+            positive=positive,
+            negative=negative,
+            nan=nan,
+            infinite=infinite,
+            sum=math.ldexp(total, self._bits),
+            log2_sum=int(np.add.reduce(records["exponents"])) + mantissas,
+            minimum=float(records["minimum"].min()) if finite else math.nan,
+            maximum=float(records["maximum"].max()) if finite else math.nan,
+            centre_log2=weighted / weights if weights else math.nan,
+            centre_weight=weights,
+            histogram=histogram,
+        )
 
 
 def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
@@ -201,26 +299,3 @@ def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
 
 def _records(gpu: Gpu, count: int) -> Image:
     return gpu.empty((count * _RECORD.itemsize,), np.uint8)
-
-
-def _sums(records: npt.NDArray[np.void], bits: int, histogram: npt.NDArray[np.uint32]) -> Sums:
-    # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
-    words = records.view(np.uint32).reshape(len(records), -1)
-    floats = np.add.reduce(words.view(np.float32)[:, _FLOATS], 0, np.float64).tolist()
-    counts = np.add.reduce(words[:, _COUNTS], 0, np.int64).tolist()
-    total, mantissas, weights, weighted = (a + b for a, b in zip(floats[::2], floats[1::2], strict=True))
-    finite, positive, nan, infinite, negative = counts
-    return Sums(
-        finite=finite,
-        positive=positive,
-        nan=nan,
-        infinite=infinite,
-        negative=negative,
-        total=math.ldexp(total, bits),
-        log2=int(np.add.reduce(records["exponents"])) + mantissas,
-        minimum=float(records["minimum"].min()),
-        maximum=float(records["maximum"].max()),
-        weights=weights,
-        weighted=weighted,
-        histogram=histogram,
-    )

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
-from ..image import Image
-from ..operands import on_device
-
 if TYPE_CHECKING:
-    from ..gpu import Gpu, Kernel
+    from ..gpu import Kernel
 
 # Groups: enough to fill any device.
 _GROUPS = 1024
@@ -28,14 +24,6 @@ def spans(kernel: Kernel, pixels: int, lanes: int) -> tuple[int, int, int]:
     step = items * lanes
     span = -(-pixels // (_GROUPS * step)) * step
     return items, -(-pixels // span), span
-
-
-def two_pictures(gpu: Gpu, a: Image | npt.ArrayLike, b: Image | npt.ArrayLike) -> tuple[Image, Image]:
-    """Returns two operands as planar float32 Images of one shape. Raises ParameterError for different shapes."""
-    first, second = on_device(gpu, a), on_device(gpu, b)
-    if first.shape != second.shape:
-        raise ParameterError(f"shapes differ: {first.shape} and {second.shape}")
-    return first, second
 
 
 def worst_of(bits: npt.NDArray[Any], value: int, place: int) -> tuple[float, int]:

@@ -111,7 +111,7 @@ def structural_similarity(
         a, b = (shrunk(gpu, image, factor) for image in (a, b))
     window = WINDOWS[convention]
     mean = float(means(gpu, a, b, scale, window)[:, 0].mean())
-    return (mean, _map(gpu, a, b, scale, window)) if full else mean
+    return (mean, _launch(gpu, a, b, scale, window, full=True)[0]) if full else mean
 
 
 def multiscale_structural_similarity(
@@ -219,7 +219,6 @@ def _pointwise(gpu: Gpu, name: str, lanes: int, **defines: Define) -> Kernel:
 
 def _planes(gpu: Gpu, im1: Operand, im2: Operand, luma: bool) -> tuple[Image, Image]:
     a, b = operands(gpu, im1, im2)
-    same_shape(a, b)
     return (_luma(gpu, a), _luma(gpu, b)) if luma else (a, b)
 
 
@@ -242,36 +241,32 @@ _Sums = tuple[Image, int]  # groups' sums, and how many results of a plane there
 
 
 def _launch(
-    gpu: Gpu, a: Image, b: Image, data_range: float, window: SsimWindow, rows: int | None = None
+    gpu: Gpu,
+    a: Image,
+    b: Image,
+    data_range: float,
+    window: SsimWindow,
+    rows: int | None = None,
+    *,
+    full: bool = False,
 ) -> _Sums:
-    """Enqueues the sums of all windows inside the images, or of the first ``rows`` of them."""
+    """Enqueues the sums of all windows inside the images, or of the first ``rows`` of them.
+
+    With ``full`` it is the similarity of each pixel, from the window about it.
+    """
     *parts, planes, height, width = a.shape
-    low = bool(parts)
-    rows, columns = height - window.size + 1 if rows is None else rows, width - window.size + 1
-    kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, LOW=low)
+    low, beside = bool(parts), 0 if full else window.size - 1
+    rows, columns = height - beside if rows is None else rows, width - beside
+    kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, LOW=low, MAP=full)
     strips = MomentGroups.of(gpu, kernel, window.size, planes, rows, columns, low=low)
-    partial = gpu.empty((planes, math.prod(strips.groups), 4))
+    result = gpu.empty((planes, rows, columns) if full else (planes, math.prod(strips.groups), 4))
     gpu.launch(
-        kernel, strips.size, a, b, table_of(gpu, window.weights), partial, height, width, rows, columns, 0,
-        *strips.numbers, *_constants(data_range), window.sample, *strips.memory, local=strips.local,
-        traffic=a.nbytes + b.nbytes,
+        kernel, strips.size, a, b, table_of(gpu, window.weights), result, height, width, rows, columns,
+        window.size // 2 if full else 0, *strips.numbers, *_constants(data_range), window.sample, *strips.memory,
+        local=strips.local, label="ssim map" if full else "ssim",
+        traffic=a.nbytes + b.nbytes + (result.nbytes if full else 0),
     )  # fmt: skip
-    return partial, rows * columns
-
-
-def _map(gpu: Gpu, a: Image, b: Image, data_range: float, window: SsimWindow) -> Image:
-    """Returns the similarity of each pixel, from windows about it."""
-    *parts, planes, height, width = a.shape
-    low = bool(parts)
-    kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, LOW=low, MAP=True)
-    strips = MomentGroups.of(gpu, kernel, window.size, planes, height, width, low=low)
-    result = gpu.empty((planes, height, width))
-    gpu.launch(
-        kernel, strips.size, a, b, table_of(gpu, window.weights), result, height, width, height, width,
-        window.size // 2, *strips.numbers, *_constants(data_range), window.sample, *strips.memory,
-        local=strips.local, label="ssim map", traffic=a.nbytes + b.nbytes + result.nbytes,
-    )  # fmt: skip
-    return result
+    return result, rows * columns
 
 
 def _constants(data_range: float) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..image import Image
 from ..operands import Operand
 from .moments import MomentGroups, kernel_of, table_of
-from .pairs import operands, same_shape
+from .pairs import operands
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -111,7 +111,6 @@ def ssimulacra2(gpu: Gpu, image_true: Operand, image_test: Operand) -> float:
             raise ParameterError(
                 f"SSIMULACRA 2 needs linear light as floats, not {dtype}: decode levels first"
             )
-    same_shape(a, b)
     planes, height, width = a.shape
     check(planes, height, width)
     return score(sums_of_rows(gpu, a, b, slice(0, height), (height, width)), (height, width))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,110 +15,18 @@ from ..pixels import coding as pixels
 from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage
 from ..pixels.primaries import REC709_LUMINANCE
-from .reduction import BINS, BINS_PER_STOP, LOWEST_STOP, Reduction, ReductionOptions, prepared
+from .reduction import ReductionOptions, Statistics, prepared
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
+
+__all__ = ["Statistics", "all_statistics", "channel_statistics", "statistics", "statistics_and_mip"]
 
 METHODS = ("auto", "tiles", "direct")
 
 
 # Channels that one reading can measure, at most.
 _CHANNELS = 4
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """Statistics of a set of values, from one reading pass. NaN and infinities are counted, and count nowhere else.
-
-    Attributes
-    ----------
-    count, finite, positive, negative, nan, infinite : int
-        How many values there are, and of which kind; positive means 2⁻¹²⁶ or more (those have a logarithm).
-    sum, log2_sum : float
-        The sum of the finite values (those below 2⁻¹²⁶ times their number lose digits, so that no sum overflows), and
-        that of the positive values' binary logarithms (so the product is 2**log2_sum).
-    minimum, maximum : float
-        The extremes of the finite values; NaN where there are none.
-    centre_log2 : float
-        Mean binary logarithm weighted by a Gaussian about the image's centre whose σ is a quarter of the width and
-        of the height; NaN unless it was asked for and there are positive values.
-    centre_weight : float
-        The sum of those weights.
-    histogram : uint32 array
-        Positive values in quarters of a stop: bin i counts 2**((i − 128)/4) ≤ v < 2**((i − 127)/4).
-    """
-
-    count: int
-    finite: int
-    positive: int
-    negative: int
-    nan: int
-    infinite: int
-    sum: float
-    log2_sum: float
-    minimum: float
-    maximum: float
-    centre_log2: float = math.nan
-    centre_weight: float = field(default=0.0, compare=False)
-    histogram: npt.NDArray[np.integer[Any]] = field(
-        default_factory=lambda: np.zeros(0, np.uint32), compare=False
-    )
-
-    def __add__(self, other: Statistics) -> Statistics:
-        """Returns the statistics of both sets of values together; the weights are those of one image's parts."""
-        weight = self.centre_weight + other.centre_weight
-        weighted = sum(one.centre_log2 * one.centre_weight for one in (self, other) if one.centre_weight)
-        names = ("count", "finite", "positive", "negative", "nan", "infinite", "sum", "log2_sum")
-        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return Statistics(
-            **sums,
-            minimum=float(np.fmin(self.minimum, other.minimum)),
-            maximum=float(np.fmax(self.maximum, other.maximum)),
-            centre_log2=weighted / weight if weight else math.nan,
-            centre_weight=weight,
-            histogram=np.add(self.histogram, other.histogram, dtype=np.uint64),
-        )
-
-    @property
-    def mean(self) -> float:
-        """Arithmetic mean of the finite values (NaN where there are none)."""
-        return self.sum / self.finite if self.finite else math.nan
-
-    @property
-    def log_mean(self) -> float:
-        """Geometric mean of the positive values (NaN where there are none)."""
-        return _exp2(self.log2_sum / self.positive) if self.positive else math.nan
-
-    @property
-    def centre_mean(self) -> float:
-        """Centre-weighted geometric mean of the positive values (NaN where there are none, or not asked for)."""
-        return _exp2(self.centre_log2)
-
-    def percentile(self, percent: float) -> float:
-        """Returns the value below which ``percent`` % of the positive values lie, to the histogram's accuracy and
-        within the extremes; NaN where there are no positive values."""
-        if not self.histogram.sum():
-            return math.nan
-        edges = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
-        below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
-        value = _exp2(float(np.interp(percent / 100 * below[-1], below, edges)))
-        # A minimum that is not positive says nothing about the positive values.
-        return min(max(value, self.minimum), self.maximum)
-
-    def trimmed_log_mean(self, low: float, high: float) -> float:
-        """Returns the geometric mean of the positive values between two percentiles, to the histogram's accuracy."""
-        total = float(self.histogram.sum())
-        if not total:
-            return math.nan
-        below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
-        inside = np.diff(np.clip(below, low / 100 * total, high / 100 * total))
-        centres = (np.arange(BINS) + 0.5) / BINS_PER_STOP + LOWEST_STOP
-        return _exp2(float(inside @ centres / inside.sum()))
-
-
-def _exp2(v: float) -> float:
-    return float(2.0**v)
 
 
 def statistics(
@@ -163,7 +69,7 @@ def statistics(
     _check_method(method)
     operand = _operand(gpu, image, decoding)
     how = ReductionOptions((*weights,), histogram, centre, tiled=method == "tiles", stages=(*stages,))
-    return _found(prepared(gpu, operand, decoding, how), operand)[0]
+    return prepared(gpu, operand, decoding, how)(operand)[0]
 
 
 def statistics_and_mip(
@@ -186,7 +92,7 @@ def statistics_and_mip(
     height, width = reduction.shape
     mip = gpu.empty((reduction.colours, (height + 1) // 2, (width + 1) // 2))
     mip.linear = operand.linear if decoding is None else decoding.linearise  # as pixels.unpack has it
-    return _found(reduction, operand, mip=mip)[0], mip
+    return reduction(operand, mip=mip)[0], mip
 
 
 def all_statistics(
@@ -211,7 +117,7 @@ def all_statistics(
     reduction = prepared(
         gpu, operand, decoding, ReductionOptions((*weights,), histogram, every=True, stages=(*stages,))
     )
-    found, channels, colours = _found(reduction, operand), reduction.channels, reduction.colours
+    found, channels, colours = reduction(operand), reduction.channels, reduction.colours
     luminance = found[-1] if colours == 3 else found[0] if colours == 1 else None
     return luminance, found[:channels]
 
@@ -227,7 +133,7 @@ def channel_statistics(
     reduction = prepared(
         gpu, first, None, ReductionOptions(histogram=histogram, every=True, tiled=method == "tiles")
     )
-    return tuple(_found(reduction, operand, plane=plane)[0] for plane in range(planes))
+    return tuple(reduction(operand, plane=plane)[0] for plane in range(planes))
 
 
 def _check_method(method: str) -> None:
@@ -243,27 +149,3 @@ def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) 
         gpu.check_own(image)
         return image
     return pixels.on_device(gpu, np.asarray(image))
-
-
-def _found(
-    reduction: Reduction, image: Image, *, plane: int = 0, mip: Image | None = None
-) -> tuple[Statistics, ...]:
-    """Returns the statistics of each set of values that a reading pass measures; ``plane`` and ``mip`` as there."""
-    return tuple(
-        Statistics(
-            count=reduction.size,
-            finite=sums.finite,
-            positive=sums.positive,
-            negative=sums.negative,
-            nan=sums.nan,
-            infinite=sums.infinite,
-            sum=sums.total,
-            log2_sum=sums.log2,
-            minimum=sums.minimum if sums.finite else math.nan,
-            maximum=sums.maximum if sums.finite else math.nan,
-            centre_log2=sums.weighted / sums.weights if sums.weights else math.nan,
-            centre_weight=sums.weights,
-            histogram=sums.histogram,
-        )
-        for sums in reduction(image, plane=plane, mip=mip)
-    )

@@ -15,7 +15,8 @@ import numpy as np
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import Operand
-from .spans import spans, two_pictures
+from .pairs import operands
+from .spans import spans
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -80,12 +81,12 @@ def densest_window(gpu: Gpu, mask: Operand, n: int) -> WorstWindow:
 @overload
 def within_radius(
     gpu: Gpu, image_true: Operand, image_test: Operand, *, radius: int, tolerance: float, both: bool = ...,
-    full: Literal[False] = ...,
+    rows: slice | None = ..., full: Literal[False] = ...,
 ) -> int: ...  # fmt: skip
 @overload
 def within_radius(
     gpu: Gpu, image_true: Operand, image_test: Operand, *, radius: int, tolerance: float, both: bool = ...,
-    full: Literal[True],
+    rows: slice | None = ..., full: Literal[True],
 ) -> tuple[int, Image]: ...  # fmt: skip
 def within_radius(
     gpu: Gpu,
@@ -95,6 +96,7 @@ def within_radius(
     radius: int,
     tolerance: float,
     both: bool = True,
+    rows: slice | None = None,
     full: bool = False,
 ) -> int | tuple[int, Image]:
     """Counts the pixels that have no like in the other picture within a radius.
@@ -110,6 +112,8 @@ def within_radius(
     both : bool
         A pixel counts if either picture's has no like in the other. Without it only those of ``image_true`` are sought,
         as in ITK's comparison: then a dot that is new in ``image_test`` is forgiven.
+    rows : slice, optional
+        The rows that count, and of which the Image is; the others are their neighbours.
     full : bool
         Whether to return an Image (rows, columns) of uint8 too, with 1 for pixels that count.
 
@@ -126,17 +130,18 @@ def within_radius(
         raise ParameterError(f"radius must be 0 or more, not {radius}")
     if not 0 <= tolerance < math.inf:
         raise ParameterError(f"tolerance must be a number of 0 or more, not {tolerance}")
-    a, b = two_pictures(gpu, image_true, image_test)
+    a, b = operands(gpu, image_true, image_test)
     channels, height, width = a.shape
     lanes = gpu.limits.lanes
     kernel = gpu.kernel(("lanes", "sums", "tolerant"), "within_radius", WIDTH=lanes, BOTH=both, MASK=full)
-    items, groups, span = spans(kernel, height * width, lanes)
+    start, stop, _ = (rows or slice(None)).indices(height)
+    items, groups, span = spans(kernel, (stop - start) * width, lanes)
     partial = gpu.empty((groups,), np.uint32)
-    mask = gpu.empty((height, width), np.uint8) if full else None
+    mask = gpu.empty((stop - start, width), np.uint8) if full else None
     gpu.launch(
-        kernel, (groups * items,), a, b, partial, mask, width, height, channels, np.uint32(span),
-        min(radius, max(height, width)), float(tolerance), local=(items,),
-        traffic=a.nbytes + b.nbytes + (mask.nbytes if mask else 0),
+        kernel, (groups * items,), a, b, partial, mask, width, height, channels, np.uint32(start * width),
+        np.uint32(stop * width), np.uint32(span), min(radius, max(height, width)), float(tolerance),
+        local=(items,), traffic=a.nbytes + b.nbytes + (mask.nbytes if mask else 0),
     )  # fmt: skip
     count = int(partial.numpy().sum(dtype=np.int64))
     return (count, mask) if mask is not None else count

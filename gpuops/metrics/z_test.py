@@ -14,7 +14,8 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..operands import Operand
-from .spans import spans, two_pictures
+from .pairs import operands
+from .spans import spans
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -58,8 +59,8 @@ def z_test(
     -----
     NaN equals NaN, and an infinity itself. Any other error that is not finite fails.
     """
-    a, b = two_pictures(gpu, image_true, image_test)
-    _, noise = two_pictures(gpu, a, variance)
+    a, b = operands(gpu, image_true, image_test)
+    _, noise = operands(gpu, a, variance)
     channels, height, width = a.shape
     limit = critical(height * width if pixels is None else pixels, runs) * scale
     lanes = gpu.limits.lanes

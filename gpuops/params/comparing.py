@@ -7,11 +7,11 @@ from math import isfinite
 from typing import NamedTuple
 
 from ..errors import ParameterError, check_name
-from .metrics import METRICS
+from ..figures import FIGURES
 from .thresholds import Limit
 
 #: The figures that are measured if nobody says which.
-FIGURES = ("max", "mean", "rmse", "psnr", "flip")
+MEASURED = ("max", "mean", "rmse", "psnr", "flip")
 #: The values that figures of stored values compare.
 SPACES = ("auto", "linear", "encoded")
 
@@ -53,7 +53,7 @@ class Comparing:
         The verdict is that of OpenImageIO's idiff by its thresholds, holes included.
     """
 
-    metrics: tuple[str, ...] = FIGURES
+    metrics: tuple[str, ...] = MEASURED
     space: str = "auto"
     alpha: bool = True
     layer: str | None = None
@@ -69,7 +69,7 @@ class Comparing:
 
     def __post_init__(self) -> None:
         for metric in self.metrics:
-            check_name("metric", metric, METRICS)
+            check_name("metric", metric, FIGURES)
         check_name("space", self.space, SPACES)
         for x, y, width, height in self.ignore:
             if min(x, y) < 0 or min(width, height) < 1:

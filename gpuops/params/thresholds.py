@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from ..errors import ParameterError, check_name
-from .metrics import LIMITS, METRICS, option_of
+from ..figures import FIGURES, LIMITS
 
 #: The limit that no threshold loosens.
 NOT_FINITE = "not-finite"
@@ -27,8 +27,8 @@ class Limit(NamedTuple):
         """What was measured, and what is allowed, in words."""
         name, _, of = self.name.partition(" of ")  # which may be a layer
         if name in LIMITS:
-            kind = "needs" if METRICS[LIMITS[name]].higher else "allows"
-            figure = f"{LIMITS[name]} of {of}" if of else LIMITS[name]
+            kind = "needs" if LIMITS[name].higher else "allows"
+            figure = f"{LIMITS[name].name} of {of}" if of else LIMITS[name].name
             return f"{figure} {self.value:.4g}, {name} {kind} {self.limit:g}"
         if name == NOT_FINITE:
             return f"NaN or infinities against other values: {self.value:.0f} pixels, and none passes"
@@ -77,15 +77,14 @@ class Thresholds:
         if self.allowfailures is not None and self.allowfailures != int(self.allowfailures):
             raise ParameterError(f"allowfailures must be a whole number of pixels, not {self.allowfailures}")
         for metric, limit in self.limits.items():
-            check_name("metric", metric, METRICS)
+            check_name("metric", metric, FIGURES)
+            figure = FIGURES[metric]
             if math.isnan(limit):
-                raise ParameterError(f"{option_of(metric)} must be a number")
-            if not METRICS[metric].higher and limit < 0:
-                raise ParameterError(f"{option_of(metric)} must be 0 or more, not {limit:g}")
-            if METRICS[metric].worst is not None and METRICS[metric].higher and limit > METRICS[metric].best:
-                raise ParameterError(
-                    f"{option_of(metric)} {limit:g}: no picture has more than {METRICS[metric].best:g}"
-                )
+                raise ParameterError(f"{figure.option} must be a number")
+            if not figure.higher and limit < 0:
+                raise ParameterError(f"{figure.option} must be 0 or more, not {limit:g}")
+            if figure.worst is not None and figure.higher and limit > figure.best:
+                raise ParameterError(f"{figure.option} {limit:g}: no picture has more than {figure.best:g}")
 
     @classmethod
     def of(cls, values: Mapping[str, object], where: str = "") -> Thresholds:
@@ -106,7 +105,7 @@ class Thresholds:
             if name in NAMES:
                 own[name] = value
             else:
-                limits[LIMITS[name]] = float(value)
+                limits[LIMITS[name].name] = float(value)
         try:
             return cls(**own, limits=limits)  # type: ignore[arg-type]
         except ParameterError as error:
@@ -121,7 +120,7 @@ class Thresholds:
     def table(self) -> dict[str, float]:
         """The thresholds that are set, as :meth:`of` takes them."""
         own = {name: v for name in NAMES if (v := getattr(self, name)) is not None}
-        return own | {option_of(metric): limit for metric, limit in self.limits.items()}
+        return own | {FIGURES[metric].option: limit for metric, limit in self.limits.items()}
 
     @property
     def counts(self) -> bool:
@@ -145,8 +144,8 @@ class Thresholds:
             found.append(Limit("hardfail", figures["max"], self.hardfail))
         for metric, limit in self.limits.items():
             value = figures.get(metric, math.nan)
-            if not (value >= limit if METRICS[metric].higher else value <= limit):
-                found.append(Limit(option_of(metric), value, limit))
+            if not FIGURES[metric].passes(value, limit):
+                found.append(Limit(FIGURES[metric].option, value, limit))
         return tuple(found)
 
     def warned(self, figures: Mapping[str, float], bad: int, pixels: int) -> tuple[Limit, ...]:
@@ -208,13 +207,8 @@ class Thresholds:
             allows = self.hardfail == math.inf or (most is not None and self.hardfail >= most)
             reasons.append(f"hardfail {self.hardfail:g} allows every error" if allows else None)
         for metric, limit in self.limits.items():
-            worst = most if metric in ("max", "mean", "rmse") else METRICS[metric].worst
-            if metric in ("pixelmatch", "pixelmatch-window", "within-radius"):
-                worst = pixels
-            higher = METRICS[metric].higher
-            none = limit == -math.inf if higher else limit == math.inf
-            beyond = worst is not None and (limit <= worst if higher else limit >= worst)
-            reasons.append(f"{option_of(metric)} {limit:g} allows any picture" if none or beyond else None)
+            allows = FIGURES[metric].allows_any(limit, pixels, most)
+            reasons.append(f"{FIGURES[metric].option} {limit:g} allows any picture" if allows else None)
         found = [reason for reason in reasons if reason is not None]
         return f"these thresholds can never fail: {'; '.join(found)}" if len(found) == len(reasons) else None
 

@@ -80,7 +80,7 @@ def agreement(
     ``made``: the file of each device, by its name. ``thresholds``: within which two devices agree; without any, no
     value may differ by more than one level of 16 bits. ``errors``: of devices that made none.
     """
-    from ..metrics.measure import Both, measure
+    from ..metrics.measure import Pair, measure
 
     thresholds = thresholds if thresholds is not None and thresholds.table else Thresholds(hardfail=LEVEL)
     how = how or Comparing(metrics=("max",))
@@ -96,7 +96,7 @@ def agreement(
     groups = [{device} for device in pictures]
     for a, b in combinations(pictures, 2):
         try:
-            measured: MeasuredPair | None = measure(Both(gpu, pictures[b], pictures[a], how), thresholds)
+            measured: MeasuredPair | None = measure(Pair.of(gpu, pictures[b], pictures[a], how), thresholds)
         except GpuopsError as error:
             measured = None
             failed.setdefault(b, f"beside {a}: {error}")

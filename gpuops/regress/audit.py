@@ -108,7 +108,7 @@ def audit(
     ``references``: their files, by name; ``variances``: the variances of those that have one. Thresholds that could
     never fail are blind, too.
     """
-    from ..metrics.measure import Both, SizeError, measure
+    from ..metrics.measure import Pair, SizeError, measure
 
     names = list(references)
     before: files.Picture | None = None
@@ -124,7 +124,7 @@ def audit(
             tried += 1
             try:
                 measured = measure(
-                    Both(gpu, wrong, picture, how, (variances or {}).get(name)), thresholds_of(name)
+                    Pair.of(gpu, wrong, picture, how, (variances or {}).get(name)), thresholds_of(name)
                 )
             except SizeError:
                 continue  # what fails by its size is seen

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from .. import files
 from ..errors import visible
+from ..figures import FIGURES
 from ..params.comparing import Comparing
-from ..params.metrics import METRICS, option_of
 from ..params.thresholds import Thresholds
 from .references import References, sha256_of
 
@@ -31,18 +31,18 @@ def noise(gpu: Gpu, runs: Mapping[str, Sequence[str]], how: Comparing) -> dict[s
 
     ``runs``: the files that several runs made, by the picture's name. A picture that never changed has no figures.
     """
-    from ..metrics.measure import Both, measure
+    from ..metrics.measure import Pair, measure
 
     found: dict[str, dict[str, float]] = {}
     for name, paths in runs.items():
         worst: dict[str, float] = {}
         first = files.read(paths[0], layer=how.layer)
         for path in paths[1:]:
-            measured = measure(Both(gpu, files.read(path, layer=how.layer), first, how), Thresholds())
+            measured = measure(Pair.of(gpu, files.read(path, layer=how.layer), first, how), Thresholds())
             if measured.equal:
                 continue
             for metric, value in measured.figures.items():
-                pick = min if METRICS[metric].higher else max
+                pick = min if FIGURES[metric].higher else max
                 worst[metric] = pick(worst.get(metric, value), value)
         found[name] = worst
     return found
@@ -55,7 +55,7 @@ def thresholds_for(figures: Mapping[str, float], margin: float = MARGIN) -> Thre
     """
     limits = {}
     for metric, value in figures.items():
-        declared = METRICS[metric]
+        declared = FIGURES[metric]
         if not declared.higher:
             limits[metric] = _rounded(value * margin, up=True)
         elif math.isinf(declared.best):
@@ -89,7 +89,7 @@ def write_references(
         limit = critical(mean.width * mean.height, len(paths))
         said[name] = (
             f"# The noise of {len(paths)} runs explains {limit:.1f} standard deviations; of more runs, less.\n"
-            f"{option_of('z-test')} = {SHARE:g}"
+            f"{FIGURES['z-test'].option} = {SHARE:g}"
         )
     references.accept(made)
     return said
@@ -109,7 +109,9 @@ def to_toml(
         if said and name in said:
             lines += [said[name], ""]
             continue
-        lines += [f"{option_of(m)} = {v:.10g}" for m, v in thresholds_for(figures, margin).limits.items()]
+        lines += [
+            f"{FIGURES[m].option} = {v:.10g}" for m, v in thresholds_for(figures, margin).limits.items()
+        ]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 

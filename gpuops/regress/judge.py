@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,10 +16,10 @@ from ..batch.access import Access
 from ..batch.job import Options
 from ..batch.side_by_side import TOGETHER
 from ..errors import DeviceMemoryError, FileError, ParameterError
+from ..figures import FIGURES
 from ..files import png_rows
 from ..metrics import variance as variances
 from ..params.comparing import Comparing
-from ..params.metrics import METRICS
 from ..params.thresholds import Limit, Thresholds
 from ..process import signals
 from .folders import FilePair
@@ -135,7 +134,7 @@ def _read(pair: FilePair, how: Comparing, memory: int | None, undo: Undo) -> _Re
             found.layers = _layers(pair, Options(layer=how.layer, memory=memory), undo, found.said)
             found.variance = _variance(pair, found)
     except FileError as error:
-        found.layers, found.error = {}, str(error)
+        found.layers, found.error, found.said = {}, str(error), []
     found.seconds = time.perf_counter() - begun
     return found
 
@@ -185,23 +184,8 @@ def _verdict(
     begun = time.perf_counter()
     result = PairedPicture(pair.result, pair.name, found.digests[0])
     reference = PairedPicture(pair.reference, pair.name, found.digests[1], pair.of)
-    table = thresholds.table
-    if found.equal:
-        return Outcome(pair.name, "equal", result, reference, thresholds=table, seconds=found.seconds)
-    if not found.layers:
-        return Outcome(
-            pair.name,
-            "error",
-            result,
-            reference,
-            thresholds=table,
-            message=found.error,
-            seconds=found.seconds,
-        )
-    reference, result = (
-        _described(file, one.header)
-        for file, one in zip((reference, result), next(iter(found.layers.values())), strict=True)
-    )
+    for both in list(found.layers.values())[:1]:
+        reference, result = map(_described, (reference, result), (one.header for one in both))
 
     def outcome(status: str, message: str = "", measured: MeasuredPair | None = None) -> Outcome:
         return Outcome(
@@ -210,7 +194,7 @@ def _verdict(
             result,
             reference,
             measured.figures if measured else {},
-            table,
+            thresholds.table,
             measured.missed if measured else (),
             measured.warned if measured else (),
             measured.worst if measured else None,
@@ -218,8 +202,11 @@ def _verdict(
             seconds=found.seconds + time.perf_counter() - begun,
         )
 
+    if not found.layers:
+        return outcome("equal" if found.equal else "error", found.error)
+
     from ..batch.comparing import opened
-    from ..metrics.measure import SizeError
+    from ..metrics.measure import SizeError, measure
 
     of_layers: dict[str, MeasuredPair] = {}
     try:
@@ -227,7 +214,7 @@ def _verdict(
             for name, both in found.layers.items():
                 of_layer = replace(how, layer=name or how.layer)
                 compared = opened(open_gpu(), pool, both, of_layer, thresholds, variance=found.variance)
-                of_layers[name] = compared.measured(thresholds)
+                of_layers[name] = measure(compared, thresholds)
                 del compared
     except SizeError as error:
         return outcome("size", str(error))
@@ -263,8 +250,7 @@ def _joined(layers: dict[str, MeasuredPair]) -> MeasuredPair:
     for one in layers.values():
         for metric, value in one.figures.items():
             before = figures.get(metric, value)
-            worse = math.isnan(value) or (value < before if METRICS[metric].higher else value > before)
-            figures[metric] = value if worse else before
+            figures[metric] = value if FIGURES[metric].worse(value, before) else before
     return replace(
         worst,
         figures=figures,

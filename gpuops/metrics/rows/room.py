@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...rows.budget import codecs
 from ...tiles.memory import MOST_PIXELS, ROUNDED, no_room
-from .parts import FigurePart
 
 if TYPE_CHECKING:
+    from ...figure import Figure
     from ...files.picture import Picture
     from ...gpu import Gpu
 
@@ -34,7 +34,7 @@ _BLOCKS = 2
 _PLACES = 24
 
 
-def fits(gpu: Gpu, pictures: Sequence[Picture], parts: Iterable[FigurePart]) -> bool:
+def fits(gpu: Gpu, pictures: Sequence[Picture], parts: Iterable[Figure]) -> bool:
     """Says whether the device has room for both pictures as a whole, with what figures need of them."""
     parts, limits = [*parts], gpu.limits
     values = max(picture.pixels.size for picture in pictures)
@@ -48,13 +48,13 @@ def fits(gpu: Gpu, pictures: Sequence[Picture], parts: Iterable[FigurePart]) -> 
     )
 
 
-def halos(parts: Iterable[FigurePart], height: int) -> tuple[int, int]:
+def halos(parts: Iterable[Figure], height: int) -> tuple[int, int]:
     """Returns how many rows above and below the parts look at, at most."""
     both = [(0, 0), *((part.above, part.below) for part in parts)]
     return min(height, max(above for above, _ in both)), min(height, max(below for _, below in both))
 
 
-def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[FigurePart]) -> int:
+def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[Figure]) -> int:
     """Returns how many rows the device should measure at a time.
 
     Raises DeviceError if it has no room for the least number.
@@ -99,7 +99,7 @@ class HostRows(NamedTuple):
 
     @classmethod
     def of(
-        cls, picture: Picture, nbytes: int, parts: Iterable[FigurePart], *, least: int, written: bool
+        cls, picture: Picture, nbytes: int, parts: Iterable[Figure], *, least: int, written: bool
     ) -> HostRows:
         """Returns it for two pictures of the size of ``picture``, whose pixels take ``nbytes`` together.
 
@@ -121,7 +121,7 @@ class HostRows(NamedTuple):
         return _whole_units((nbytes - self.fixed_bytes) // self.bytes_per_row, self.unit, height)
 
 
-def _floats(parts: Iterable[FigurePart], *kinds: str) -> float:
+def _floats(parts: Iterable[Figure], *kinds: str) -> float:
     """Returns the numbers for each value of one picture that parts need together; they come one after the other.
 
     ``kinds``: values that are there anyway.
@@ -131,9 +131,9 @@ def _floats(parts: Iterable[FigurePart], *kinds: str) -> float:
     return _BOTH * len(kinds) + max((part.floats for part in parts), default=0.0)
 
 
-def _unit(parts: Iterable[FigurePart]) -> int:
+def _unit(parts: Iterable[Figure]) -> int:
     """Returns what rows have to come in multiples of."""
-    return lcm(*(part.unit for part in parts))
+    return lcm(*(part.multiple for part in parts))
 
 
 def _whole_units(rows: int, unit: int, height: int) -> int:
