@@ -15,15 +15,14 @@ from .shared import Shared
 if TYPE_CHECKING:
     from gpuops.files import Format, Identities
 
-# The extensions of outputs that hold an animation; a .png is one of many numbered pictures.
-_EXTENSIONS = (".gif", ".webp", ".apng")
-
 
 def is_wanted(shared: Shared) -> bool:
     """Says whether all frames go to one file: its name has no field, and its format holds animations."""
+    from gpuops.files.formats import holds_animation
+
     output = shared.output or ""
     one = not output.endswith(os.sep) and not os.path.isdir(output) and "{" not in output
-    return bool(shared.frame_of) and one and os.path.splitext(output)[1].lower() in _EXTENSIONS
+    return bool(shared.frame_of) and one and holds_animation(output)
 
 
 def make(shared: Shared, each: Callable[[Shared], None], inputs: Identities, *, writes: bool) -> None:

@@ -44,7 +44,7 @@ def check_dump(shared: Shared) -> None:
 def check_storage(shared: Shared, output: str) -> None:
     """Refuses a quality, subsampling, compression or gain map that the output's format does not know."""
     how = shared.of_job()
-    how.storage.check(output, how.format_of(output).name)
+    how.format_of(output).check(how.storage, output)
 
 
 def check_scratch(shared: Shared) -> None:

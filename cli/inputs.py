@@ -162,7 +162,7 @@ def _walk(top: str, without: str) -> Iterator[tuple[str, str]]:
         )
         relative = os.path.relpath(folder, top)
         for name in sorted(names):
-            if not name.startswith(".") and os.path.splitext(name)[1].lower() in files.EXTENSIONS:
+            if not name.startswith(".") and files.is_of_picture(name):
                 yield os.path.join(folder, name), "" if relative == os.curdir else relative
 
 

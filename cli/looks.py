@@ -169,7 +169,7 @@ def check_sheet(shared: Shared, name: str) -> None:
             fmt = files.format_named(shared.format)
         else:
             continue  # such a path is refused elsewhere
-        if not files.is_display_format(fmt):
+        if not fmt.is_for_display:
             raise ParameterError(
                 f"{output}: a contact sheet is a picture of 8 bits, which {fmt} is not for: "
                 "give -o a name such as sheet.png or 'out/{stem}-sheet.png'"

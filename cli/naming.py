@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuops.errors import FileError, ParameterError
 from gpuops.files import places
 from gpuops.files.identities import Identities
 from gpuops.params.files import STREAM
 
-from .shared import Shared
+if TYPE_CHECKING:
+    from .shared import Shared
 
 # The fields of a pattern for names of outputs.
 FIELDS = ("stem", "name", "ext", "dir", "op", "index", "frame")
@@ -75,9 +77,9 @@ def outputs_of(shared: Shared, op: str, output: str | None = None) -> list[str]:
 
 def _suffix(path: Path) -> str:
     """Returns the extension of a frame's file: .png in place of a video's."""
-    from gpuops.files.formats import VIDEOS
+    from gpuops.files.formats import is_of_video
 
-    return ".png" if path.suffix.lower() in VIDEOS else path.suffix
+    return ".png" if is_of_video(path) else path.suffix
 
 
 def _apart(paths: list[str], inputs: tuple[str, ...], below: tuple[str, ...]) -> list[str]:

@@ -134,9 +134,7 @@ def _write(picture: Any, path: Path) -> Path:
 
     if isinstance(picture, str | os.PathLike):
         source = Path(picture)
-        target = (
-            path if path.suffix.lower() in files.EXTENSIONS else path.with_name(path.name + source.suffix)
-        )
+        target = path if files.is_of_picture(path) else path.with_name(path.name + source.suffix)
         put(str(source), target)
         return target
     pixels = np.asarray(picture)
@@ -148,7 +146,7 @@ def _write(picture: Any, path: Path) -> Path:
             f"not {pixels.shape} {pixels.dtype}"
         )
     light = pixels.dtype.kind == "f"
-    if path.suffix.lower() not in files.EXTENSIONS:
+    if not files.is_of_picture(path):
         path = path.with_name(f"{path.name}{'.exr' if light else '.png'}")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)

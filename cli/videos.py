@@ -17,7 +17,7 @@ from gpuops.batch import pipeline, together
 from gpuops.batch.job import USUAL_TRANSFERS, Job
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
-from gpuops.files.formats import VIDEOS
+from gpuops.files.formats import is_of_video
 from gpuops.params.colours import AUTO, INPUT
 from gpuops.params.files import STREAM
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 def is_wanted(shared: Shared) -> bool:
     """Says whether the output is a video."""
-    return os.path.splitext(shared.output or "")[1].lower() in VIDEOS
+    return is_of_video(shared.output or "")
 
 
 def make(

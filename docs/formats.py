@@ -15,16 +15,16 @@ from PIL import Image, ImageCms
 
 from gpuops import GpuopsWarning
 from gpuops.files import FORMATS, ONLY_READ, Format, Metadata, Picture, format_of, output_dtype, read, write
-from gpuops.params.storage import GAIN_MAP, Storage
+from gpuops.params.storage import Storage
 
 DOCUMENT = Path(__file__).with_suffix(".md")
 BEGIN, END = "<!-- tables: written by docs/formats.py -->", "<!-- end of tables -->"
 DTYPES = {"uint8": "8 bits", "uint16": "16 bits", "float16": "half", "float32": "float"}
 CHANNELS = {1: "gray", 2: "gray + alpha", 3: "RGB", 4: "RGB + alpha"}
 KINDS = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
-LOSSY = ("JPEG", GAIN_MAP, "WebP", "Radiance HDR", "AVIF", "HEIC", "GIF")
 #: The formats that are written, JPEG also with a gain map.
-WRITTEN = (*FORMATS[:2], format_of("a.jpg", gain_map=True), *FORMATS[2:])
+GAIN_MAP = format_of("a.jpg", gain_map=True)
+WRITTEN = (*FORMATS[:2], GAIN_MAP, *FORMATS[2:])
 
 ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 # little-endian EXIF: Make = "clpix", Orientation = 6
@@ -44,11 +44,11 @@ def pixels(dtype: str, channels: int) -> np.ndarray:
 
 
 def save(path: Path, picture: Picture, fmt: Format) -> None:
-    write(path, picture, overwrite=True, storage=Storage(gain_map=fmt.name == GAIN_MAP))
+    write(path, picture, overwrite=True, storage=Storage(gain_map=fmt is GAIN_MAP))
 
 
 def load(path: Path, fmt: Format) -> Picture:
-    return read(path, layer="hdr" if fmt.name == GAIN_MAP else None)
+    return read(path, layer="hdr" if fmt is GAIN_MAP else None)
 
 
 def cell(fmt: Format, dtype: str, channels: int, folder: Path) -> str:
@@ -75,7 +75,7 @@ def cell(fmt: Format, dtype: str, channels: int, folder: Path) -> str:
         before, words = np.concatenate((before[:, :, :1],) * 3 + (before[:, :, 1:],), 2), [*words, "as RGB"]
         before = before[:, :, : after.channels] if not after.alpha else before
     assert after.pixels.shape == before.shape
-    if fmt.name in LOSSY:
+    if fmt.lossy:
         return ", ".join([*words, "lossy"])
     if not np.array_equal(after.pixels, before):
         words.append(difference(before, after.pixels))
@@ -105,7 +105,7 @@ def metadata_cell(fmt: Format, kind: str, folder: Path) -> str:
 def metadata_of(fmt: Format, kind: str, dtype: str, folder: Path) -> str:
     path = folder / f"metadata{fmt.extension}"
     before = Metadata(**{kind: METADATA[kind]})
-    light = dtype.startswith("float") and (kind != "icc" or fmt.name == GAIN_MAP)  # the profile is of sRGB
+    light = dtype.startswith("float") and (kind != "icc" or fmt is GAIN_MAP)  # the profile is of sRGB
     picture = Picture(pixels(dtype, 3), linear=light, metadata=before)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuops import FileError, files
-from gpuops.files.data_rows import RowsOfArray
+from gpuops.files import RowsOfArray
 
 from .choices import each
 

@@ -19,7 +19,7 @@ from clpix.main import cli
 from clpix.naming import outputs_for
 
 from gpuops import files
-from gpuops.files.formats import VIDEOS, format_of, is_display_format
+from gpuops.files.formats import VIDEOS, format_of
 from gpuops.ops import OPERATIONS
 
 from .conftest import beside
@@ -253,7 +253,7 @@ def test_command_lines_parse(page) -> None:
             given = command.make_context("clpix", args, parent=CONTEXT).params
             if path == ("tonemap",):
                 for output in outputs_for(given["inputs"], given["output"], "tonemap"):
-                    shown = output.endswith(VIDEOS) or is_display_format(format_of(output))
+                    shown = output.endswith(VIDEOS) or format_of(output).is_for_display
                     assert shown, f"{line}: {output} is for no display"
         except (click.MissingParameter, click.exceptions.Exit):
             assert len(words) < 4 or "--help" in line, line

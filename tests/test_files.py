@@ -994,13 +994,6 @@ def test_streams(photo) -> None:
         files.write_stream(io.BytesIO(), linear, format_named("pfm"))
 
 
-def test_importing_is_cheap() -> None:
-    code = "import sys, gpuops.files; print([m for m in sys.argv[1:] if m in sys.modules])"
-    heavy = ["OpenImageIO", "tifffile", "imageio", "isal", "pyopencl", "PIL"]
-    run = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
-
-
 def test_the_imageio_plugin_works_for_anybody(photo, tmp_path) -> None:
     import imageio.v3 as iio
 
@@ -1073,7 +1066,7 @@ def test_data_descriptions_that_lie(suffix, tmp_path) -> None:
 def test_data_need_a_fitting_format(tmp_path) -> None:
     with pytest.raises(FileError, match=r"double precision; write \.npz"):
         files.write_data(tmp_path / "a.exr", {"x": np.zeros((2, 2))}, {})
-    with pytest.raises(FileError, match=r"\.npz \.exr \.tif"):
+    with pytest.raises(FileError, match=r"\.tif \.tiff \.exr \.npz"):
         files.write_data(tmp_path / "a.png", {"x": np.zeros((2, 2))}, {})
     with pytest.raises(ParameterError):
         files.write_data(tmp_path / "a.npz", {"x": np.zeros(3)}, {})

@@ -22,11 +22,8 @@ FAMILIES = ("fourier", "wavelets", "filters", "tone", "glow", "metrics", "pixels
 CIRCLES = [
     {"gpuops.batch.item", "gpuops.batch.job", "gpuops.batch.output"},
     {"gpuops.files.addresses", "gpuops.files.places"},
-    {
-        "gpuops.files.by_imageio", "gpuops.files.frames", "gpuops.files.pictures", "gpuops.files.video",
-        "gpuops.files.video_frames",
-    },
-]  # fmt: skip
+    {"gpuops.files.by_imageio", "gpuops.files.frames", "gpuops.files.pictures"},
+]
 
 
 def test_files_are_small() -> None:

@@ -403,7 +403,7 @@ def test_camera_raw(tmp_path) -> None:
 
 
 RARE = [
-    ("a.qoi", "RGBA"), ("a.ico", "RGBA"), ("a.sgi", "RGBA"), ("a.pcx", "RGB"), ("p.pcx", "P"), ("a.pcx", "1"),
+    ("a.ico", "RGBA"), ("a.sgi", "RGBA"), ("a.pcx", "RGB"), ("p.pcx", "P"), ("a.pcx", "1"),
     ("a.xbm", "1"), ("l.sgi", "L"),
 ]  # fmt: skip
 
@@ -475,6 +475,7 @@ READERS: dict[str, tuple[Callable[[Path], np.ndarray], ...]] = {
     "a.pam": (pam_by_cv2,),
     "a.jxl": (by_oiio, by_imagecodecs),
     "a.gif": (by_pillow, by_oiio),
+    "a.qoi": (by_pillow,),
 }
 
 

@@ -14,10 +14,10 @@ from gpuops import files
 from gpuops.batch.job import Job, Options
 from gpuops.chain import Chain
 from gpuops.errors import ParameterError
-from gpuops.files import Picture
+from gpuops.files import Picture, format_named
 from gpuops.ops.flip import FlipParams
 from gpuops.ops.write import WriteParams
-from gpuops.params.storage import CODECS, SUBSAMPLINGS, Storage
+from gpuops.params.storage import SUBSAMPLINGS, Storage
 
 from .choices import pairs, thinned
 
@@ -121,7 +121,7 @@ def test_png_levels(tmp_path, rng, dtype) -> None:
     assert sizes["9"] <= sizes["6"]
 
 
-TIFF = [*CODECS["TIFF"].methods, "deflate:9", "zstd:9", "3"]
+TIFF = [*format_named("tif").codec.methods, "deflate:9", "zstd:9", "3"]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,9 @@ def test_tiff_keeps_its_metadata(tmp_path, rng) -> None:
 @pytest.mark.parametrize(
     ("way", "dtype"),
     thinned(
-        pairs([*CODECS["EXR"].methods, "zip:9", "zips:1", "dwaa:300"], ("float16", "float32")), 4, arguments=2
+        pairs([*format_named("exr").codec.methods, "zip:9", "zips:1", "dwaa:300"], ("float16", "float32")),
+        4,
+        arguments=2,
     ),
 )
 def test_exr(tmp_path, rng, way, dtype) -> None:

@@ -156,7 +156,7 @@ class Job:
             raise ParameterError("--transfer and --colour both say how the result is encoded: leave out one")
         if self.options.dtype is None and "pq" in transfers:
             fmt = self.options.format_of(self.target)
-            if files.is_display_format(fmt) and "uint16" in fmt.dtypes:  # 8 bits are too few for PQ
+            if fmt.is_for_display and "uint16" in fmt.dtypes:  # 8 bits are too few for PQ
                 object.__setattr__(self, "options", replace(self.options, dtype="uint16"))
         self._dither_at_the_end()
         if len(set(self.outputs)) < len(self.outputs):
@@ -169,7 +169,7 @@ class Job:
                 name = "stdout" if path == STREAM else path
                 fmt = replace(self.options, storage=storage).format_of(path)
                 self._check_dither(name, fmt)
-                storage.check(name, fmt.name)
+                fmt.check(storage, name)
 
     def _dither_at_the_end(self) -> None:
         """Moves the dither of the last step to the output, where the output's encoding rounds in place of the step."""

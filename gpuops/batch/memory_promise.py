@@ -11,7 +11,6 @@ import numpy as np
 
 from .. import files
 from ..errors import FileError
-from ..files.pictures import BY_ROWS
 from ..rows.budget import BLOCKS, PANELS, codecs, with_spools, written_whole
 from ..rows.schedule import block_bytes, row_bytes
 
@@ -115,7 +114,7 @@ class MemoryPromise:
     def _fixed(self) -> int:
         """Bytes that are taken all the time, by all files together."""
         fixed = codecs(1 + len(self.goals))
-        whole = (goal for goal in self.goals if goal.output.format.name not in BY_ROWS)
+        whole = (goal for goal in self.goals if not goal.output.format.write_rows)
         fixed += 2 * sum(goal.shape[1] * goal.row for goal in whole)
         return fixed + BLOCKS * self.strips.least * self._read
 

@@ -118,7 +118,7 @@ class Output:
     @property
     def _display_dtype(self) -> str | None:
         """The default type of a picture for a display: 8 bits, unless the format is one of numbers."""
-        return "uint8" if files.is_display_format(self.format) else None
+        return "uint8" if self.format.is_for_display else None
 
     def _dtype_of(self, space: Space) -> str | None:
         """The default type of a result: 16 bits for a display that is brighter than white."""

@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .colours import can_say, is_understood
     from .contents import NamedArrays, is_numbers, read_contents
-    from .data import is_data_format, read_data, write_data, write_data_stream
-    from .data_opened import open_data, open_numbers
-    from .data_rows import RowsOfArray, write_data_rows
+    from .data import (
+        RowsOfArray,
+        is_data_format,
+        open_data,
+        open_numbers,
+        read_data,
+        write_data,
+        write_data_rows,
+        write_data_stream,
+    )
     from .formats import (
         EXTENSIONS,
         FORMATS,
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
         Format,
         format_named,
         format_of,
-        is_display_format,
+        is_of_picture,
         output_dtype,
     )
     from .identities import Identities
@@ -36,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHROMATICITIES", "EXTENSIONS", "FORMATS", "ONLY_READ", "Format", "Identities", "Inks", "Metadata",
     "NamedArrays", "NeedsWholeFile", "Picture", "RowsOfArray", "Strips", "can_say", "check_output", "check_place",
-    "check_writer", "format_in", "format_named", "format_of", "is_data_format", "is_display_format", "is_numbers",
+    "check_writer", "format_in", "format_named", "format_of", "is_data_format", "is_numbers", "is_of_picture",
     "is_understood", "open_data", "open_numbers", "open_rows", "output_dtype", "read", "read_contents", "read_data",
     "read_lut", "read_stream", "stripped", "unread", "upright", "write", "write_data",
     "write_data_rows", "write_data_stream", "write_stream", "writing",
@@ -46,10 +53,8 @@ __all__ = [
 _MODULES = {
     "colours": "can_say is_understood",
     "contents": "NamedArrays is_numbers read_contents",
-    "data": "is_data_format read_data write_data write_data_stream",
-    "data_opened": "open_data open_numbers",
-    "data_rows": "RowsOfArray write_data_rows",
-    "formats": "EXTENSIONS FORMATS ONLY_READ Format format_named format_of is_display_format output_dtype",
+    "data": "RowsOfArray is_data_format open_data open_numbers read_data write_data write_data_rows write_data_stream",
+    "formats": "EXTENSIONS FORMATS ONLY_READ Format format_named format_of is_of_picture output_dtype",
     "lut": "read_lut",
     "identities": "Identities",
     "output": "check_output check_place check_writer",

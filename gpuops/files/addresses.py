@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import FileError, GpuopsError, ParameterError, one_line
 from ..process import temporary
 from .drafts import draft_file
-from .formats import EXTENSIONS
+from .formats import is_of_picture
 from .places import Status, name_of
 
 # The protocols whose files can only be read.
@@ -211,7 +211,7 @@ def within(folder: str, without: str = "") -> list[tuple[str, str]]:
         below, _, name = address[len(top) + 1 :].rpartition("/")
         hidden = any(part.startswith(".") for part in (*below.split("/"), name))
         own = len(results) > len(top) + 1 and address.startswith(results)
-        if not hidden and not own and os.path.splitext(name)[1].lower() in EXTENSIONS:
+        if not hidden and not own and is_of_picture(name):
             pairs.append((address, below))
     empty = FileError(f"{folder}: there are no files in this folder that could be read")
     return pairs or [(_fails(folder, empty), "")]

@@ -1,4 +1,4 @@
-"""Pictures as numpy arrays: .npy holds the pixels alone, .npz everything a Picture holds."""
+"""Numpy's arrays in .npy and .npz files, and pictures of them."""
 
 from __future__ import annotations
 
@@ -14,22 +14,14 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from ..params.storage import Storage
-from ..pixels.colour import unusual
-from .colours import of_profile
-from .formats import Format
 from .picture import DTYPES, Metadata, Picture, Pixels, unread
 from .reading import parsing
-from .strips import COPIES, NeedsWholeFile, RowsOf
+from .strips import COPIES, DENSEST, NeedsWholeFile, RowsOf
 
 # The name of a member that holds pixels.
 PIXELS = "pixels"
-# The names of members that hold metadata as bytes.
-_BYTES = ("icc", "exif", "xmp")
 # Bytes that are read at a time.
 _BLOCK = 1 << 20
-# The most bytes of numbers that a byte of a file holds, as far as that is plausible.
-DENSEST = 2000
 
 
 class NoPictureError(FileError):
@@ -83,23 +75,21 @@ def blocks(file: IO[bytes], shape: tuple[int, ...], kind: np.dtype[Any], count: 
         yield block
 
 
-def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
-    """The picture, its rows, and how many come together, if ``most`` bytes are too few for all."""
-    with parsing(path):
-        name, picture = _opened(path, fmt, layer)
-        with member(path, name) as (_, shape, fortran, kind):
-            pass
-    if picture.pixels.nbytes * COPIES <= most:
-        return None
-    if fortran and prod(shape[:-1]) > 1:
-        raise NeedsWholeFile("holds its pixels column by column", picture.pixels.nbytes)
+def _names(path: str) -> list[str]:
+    """The names of an .npz's arrays; an .npy has one without a name."""
+    if not zipfile.is_zipfile(path):
+        return [""]
+    with zipfile.ZipFile(path) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()]
 
-    def rows(path: str, count: int) -> Iterator[Pixels]:
-        with parsing(path), member(path, name) as (file, *_):
-            for block in blocks(file, shape, kind, count):
-                yield _pixels(block, picture)
 
-    return picture, rows, 1
+def is_several(path: str) -> bool:
+    """Whether there are several arrays, and none is named as the pixels of a picture."""
+    try:
+        names = _names(path)
+    except Exception:  # the reader of the file will report it
+        return False
+    return len(names) > 1 and PIXELS not in names
 
 
 def check_arrays(path: str, most: float) -> dict[str, Pixels] | None:
@@ -109,11 +99,9 @@ def check_arrays(path: str, most: float) -> dict[str, Pixels] | None:
     """
     if os.path.getsize(path) * DENSEST <= most:
         return None
-    names, kinds = [""], {}
+    kinds = {}
     with parsing(path):
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                names = [name.removesuffix(".npy") for name in archive.namelist()]
+        names = _names(path)
         for name in names:
             with member(path, name) as (_, shape, _, kind):
                 kinds[name] = shape, kind
@@ -138,92 +126,7 @@ def read_arrays(path: str) -> dict[str, Pixels]:
     return arrays
 
 
-def is_several(path: str) -> bool:
-    """Whether an .npz has several arrays, and none is named as the pixels of a picture."""
-    try:
-        with loaded(path) as file:
-            return len(file.files) > 1 and PIXELS not in file.files
-    except Exception:  # the reader of the file will report it
-        return False
-
-
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
-    """The pixels of an .npy; of an .npz the array named by layer, else "pixels", else the only one."""
-    with parsing(path):
-        name, picture = _opened(path, fmt, layer)
-        with member(path, name) as (file, shape, fortran, kind):
-            whole = next(blocks(file, shape[::-1] if fortran else shape, kind, max(shape)))
-    return replace(picture, pixels=_pixels(whole.T if fortran else whole, picture))
-
-
-def _pixels(array: Pixels, picture: Picture) -> Pixels:
-    """Returns rows of an array as a picture holds them."""
-    rows = array.reshape(-1, *picture.pixels.shape[1:])
-    return np.ascontiguousarray(rows, picture.pixels.dtype)
-
-
-def _opened(path: str, fmt: Format, layer: str | int | None) -> tuple[str, Picture]:
-    """Returns the name of the chosen array, and the picture that it is, without its pixels."""
-    if fmt.name == "NPY":
-        if layer is not None:
-            raise FileError(f"{path}: has no layer {layer!r}; an .npy file has one array")
-        return "", _described(path, "")
-    with loaded(path) as file:
-        names = file.files
-        if "clpix" in names:
-            raise FileError(f"{path}: is a spectrum or coefficient file; ifft or idwt makes it a picture")
-        if not names or (layer is not None and layer not in names):
-            raise FileError(f"{path}: has no layer {layer!r}; it has {', '.join(names)}")
-        name = str(layer or (PIXELS if PIXELS in names else names[0]))
-        if PIXELS not in names:
-            if layer is None and len(names) > 1:
-                note(f"{path}: holds arrays {', '.join(names)}; {name} is used")
-            layers = tuple(names) if len(names) > 1 else ()
-            return name, _described(path, name, layer=name, layers=layers)
-        resolution = None
-        if "resolution" in names:
-            x, y, unit = file["resolution"].tolist()
-            resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
-        parts = {key: file[key].tobytes() for key in _BYTES if key in names}
-        linear = bool(file["linear"]) if "linear" in names else None
-        metadata = Metadata(**parts, resolution=resolution)
-        return name, _coloured(path, _described(path, name, linear, metadata))
-
-
-def _coloured(path: str, picture: Picture) -> Picture:
-    """The picture with the colours that its profile says, if it has one."""
-    metadata = picture.metadata
-    if metadata.icc is None:
-        return picture
-    found = of_profile(metadata.icc, gray=picture.channels < 3)
-    for remark in found.remarks(light=picture.linear):
-        note(f"{path}: {remark}")
-    if found.colour is None:
-        return picture
-    metadata = replace(metadata, colour=unusual(found.colour))
-    return replace(picture, linear=found.colour.linear, metadata=metadata)
-
-
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
-    """Writes the pixels, and to an .npz what is known of them."""
-    if fmt.name == "NPY":
-        with open(path, "wb") as file:
-            np.save(file, picture.pixels)
-        return
-    metadata = picture.metadata
-    parts: dict[str, Any] = {PIXELS: picture.pixels, "linear": np.array(picture.linear)}
-    for key in _BYTES:
-        if value := getattr(metadata, key):
-            parts[key] = np.frombuffer(value, np.uint8)
-    if metadata.resolution:
-        parts["resolution"] = np.array([str(part) for part in metadata.resolution])
-    method = storage.method(fmt.name)
-    save = np.savez_compressed if method and method.name == "deflate" else np.savez
-    with open(path, "wb") as file:
-        save(file, **parts)
-
-
-def _described(
+def described(
     path: str,
     name: str,
     linear: bool | None = None,
@@ -232,7 +135,7 @@ def _described(
     layers: tuple[str, ...] = (),
 ) -> Picture:
     """The picture without pixels of an array (height, width[, channels]); of 2 and 4 channels the last is alpha."""
-    with member(path, name) as (_, shape, _, kind):
+    with parsing(path), member(path, name) as (_, shape, _, kind):
         kind = kind.newbyteorder("=")
     if len(shape) == 2:
         shape = (*shape, 1)
@@ -251,3 +154,33 @@ def _described(
         layer=layer,
         layers=layers,
     )
+
+
+def whole(path: str, name: str, picture: Picture) -> Picture:
+    """Returns the picture that :func:`described` gives of an array, with its pixels."""
+    with parsing(path), member(path, name) as (file, shape, fortran, kind):
+        array = next(blocks(file, shape[::-1] if fortran else shape, kind, max(shape)))
+        return replace(picture, pixels=_pixels(array.T if fortran else array, picture))
+
+
+def by_rows(path: str, name: str, picture: Picture, most: int) -> tuple[Picture, RowsOf, int] | None:
+    """Returns the same picture without its pixels, its rows, and how many come together; see ``ReadRows``."""
+    if picture.pixels.nbytes * COPIES <= most:
+        return None
+    with parsing(path), member(path, name) as (_, shape, fortran, kind):
+        pass
+    if fortran and prod(shape[:-1]) > 1:
+        raise NeedsWholeFile("holds its pixels column by column", picture.pixels.nbytes)
+
+    def rows(path: str, count: int) -> Iterator[Pixels]:
+        with parsing(path), member(path, name) as (file, *_):
+            for block in blocks(file, shape, kind, count):
+                yield _pixels(block, picture)
+
+    return picture, rows, 1
+
+
+def _pixels(array: Pixels, picture: Picture) -> Pixels:
+    """Returns rows of an array as a picture holds them."""
+    rows = array.reshape(-1, *picture.pixels.shape[1:])
+    return np.ascontiguousarray(rows, picture.pixels.dtype)

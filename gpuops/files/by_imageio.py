@@ -16,14 +16,13 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from ..pixels.colour import unusual
 from . import by_pillow, colours, frames
-from .formats import OTHER, Format
-from .picture import DTYPES, Metadata, Picture
+from .formats.record import ANY, Format, LayerId, file_size
+from .picture import DTYPES, Picture
 from .reading import parsing
 
 #: Pillow's names of the formats that are read.
-_FORMATS = "BLP CUR DCX DIB FLI FTEX GBR ICNS ICO MCIDAS MSP PCD PCX PIXAR QOI SGI SUN XBM XPM XVTHUMB"
+_FORMATS = "BLP CUR DCX DIB FLI FTEX GBR ICNS ICO MCIDAS MSP PCD PCX PIXAR SGI SUN XBM XPM XVTHUMB"
 #: What Pillow's modes are converted to; those of 16 bits stay as they are.
 _MODES: dict[str, str | None] = {
     "1": "L", "P": "RGB", "PA": "RGBA", "L": "L", "LA": "LA", "RGB": "RGB", "RGBA": "RGBA", "RGBX": "RGB",
@@ -37,37 +36,40 @@ _SPE = ".spe"
 
 def format_in(path: str) -> Format | None:
     """The format of a file that is read so; None for others."""
-    if path.lower().endswith(_SPE):
-        return replace(OTHER, name="SPE")
+    if _is_spe(path):
+        return replace(_OTHER, name="SPE", nbytes=file_size)
     try:
         with by_pillow.opened(path) as image:
-            return replace(OTHER, name=image.format) if image.format in _FORMATS.split() else None
+            return replace(_OTHER, name=image.format) if image.format in _FORMATS.split() else None
     except FileError:
         return None
 
 
-def count(path: str, fmt: Format) -> int:
+def _is_spe(path: str) -> bool:
+    return path.lower().endswith(_SPE)
+
+
+def _count(path: str) -> int:
     """The number of pictures in a file."""
-    if fmt.name == "SPE":
-        with _opened(path, fmt) as file:
+    if _is_spe(path):
+        with _opened(path) as file:
             return int(file.properties().n_images)
-    with by_pillow.opened(path) as image:
-        return int(getattr(image, "n_frames", 1))
+    return by_pillow.count(path, None)
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+def _read(path: str, layer: LayerId) -> Picture:
     """The first picture of a file, or the one of a number; light where it holds floats."""
-    several = count(path, fmt)
+    several = _count(path)
     index = 0 if layer is None else frames.chosen(path, layer, several)
     options: dict[str, Any] = {}
     icc = None
-    if fmt.name != "SPE":
+    if not _is_spe(path):
         with by_pillow.opened(path) as image:
             if image.mode not in _MODES:
                 raise FileError(f"{path}: holds {image.mode} samples; convert it to gray or RGB first")
             mode, icc = _MODES[image.mode], image.info.get("icc_profile")
             options["mode"] = _WITH_ALPHA.get(mode, mode) if image.has_transparency_data else mode
-    with _opened(path, fmt) as file:
+    with _opened(path) as file:
         samples = np.asarray(file.read(index=index, **options))
     if samples.dtype.name not in DTYPES:
         raise FileError(
@@ -76,23 +78,20 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     if several > 1 and layer is None:
         note(f"{path}: holds {several} pictures; the first is used")
     pixels = np.ascontiguousarray(samples if samples.ndim == 3 else samples[:, :, None])
-    found = colours.of_profile(icc, gray=pixels.shape[2] < 3) if icc else colours.Found()
-    colour = found.told(path, light=pixels.dtype.kind == "f")
-    return Picture(
-        pixels,
-        alpha=not pixels.shape[2] % 2,
-        linear=colour.linear,
-        metadata=Metadata(icc, colour=unusual(colour)),
-        layer=str(index) if several > 1 else "",
-        layers=tuple(map(str, range(several))) if several > 1 else (),
-    )
+    return colours.picture(path, pixels, icc).numbered(index, several)
 
 
 @contextmanager
-def _opened(path: str, fmt: Format) -> Iterator[Any]:
+def _opened(path: str) -> Iterator[Any]:
     import imageio.v3
 
     imopen: Any = imageio.v3.imopen
-    plugin = "SPE" if fmt.name == "SPE" else "pillow"
+    plugin = "SPE" if _is_spe(path) else "pillow"
     with parsing(path), open(path, "rb") as data, imopen(data, "r", plugin=plugin) as file:
         yield file
+
+
+# The names of formats are put in.
+_OTHER = Format(
+    "other", (), ANY, _read, nbytes=by_pillow.nbytes(None), layered=True, count=_count, needs="imageio",
+)  # fmt: skip

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 
 from ..errors import FileError
-from .picture import Metadata, Pixels
+from . import colours
+from .picture import Metadata, Picture, Pixels
 from .reading import parsing
 
 #: A picture of this many pixels or more has to have a file of a plausible size.
 LARGE = 1 << 28
 #: The most pixels that a byte of a file can hold, but for codecs that predict whole pictures; those of PNG have 1 bit.
 _DENSEST, _DENSEST_PNG = 2000, 8 * 1032
+#: Bytes of a pixel in Pillow's modes that have other than one for each band: palettes become RGB or RGBA.
+_BYTES = {"P": 4, "PA": 4, "I;16": 2, "I": 4, "F": 4}
 
 
 def kept(metadata: Metadata) -> dict[str, Any]:
@@ -60,3 +63,51 @@ def samples(image: Any) -> Pixels:
         image = image.convert("L")
     pixels = np.asarray(image)
     return np.array(pixels if pixels.ndim == 3 else pixels[:, :, None])
+
+
+def count(path: str, kind: str | None) -> int:
+    """The number of frames in a file."""
+    with opened(path, kind) as image:
+        return int(getattr(image, "n_frames", 1))
+
+
+def nbytes(kind: str | None) -> Callable[[str], int]:
+    """Returns what tells the bytes of the pixels in a file; ``kind`` is Pillow's name of the format."""
+
+    def found(path: str) -> int:
+        with suppress(FileError), opened(path, kind) as image:
+            each = _BYTES.get(image.mode, len(image.getbands()))
+            return int(image.width * image.height * each)
+        return 2 * os.path.getsize(path)  # of uncompressed kinds that Pillow does not know
+
+    return found
+
+
+def animated(first: Picture, loop: int | None) -> dict[str, Any]:
+    """The options by which an animation is repeated, and its first picture's colours are said."""
+    profile = first.metadata.icc or colours.profile_for(first.colour, first.pixels.dtype, gray=False)
+    return {"loop": 1 if loop is None else loop} | ({"icc_profile": profile} if profile else {})
+
+
+def image(_path: str, picture: Picture) -> Any:
+    """Pillow's image of a picture of 8 bits; gray becomes RGB."""
+    import PIL.Image
+
+    return PIL.Image.fromarray(coloured(picture.pixels))
+
+
+def coloured(pixels: Pixels) -> Pixels:
+    """RGB of gray, with alpha where there is some."""
+    return (
+        pixels
+        if pixels.shape[2] > 2
+        else np.concatenate((pixels[:, :, :1],) * 3 + (pixels[:, :, 1:],), axis=2)
+    )
+
+
+def write(path: str, kind: str, pixels: Pixels, **options: Any) -> None:
+    """Writes samples of 8 bits; to a file, and not to memory, Pillow writes without Python's lock."""
+    import PIL.Image
+
+    with open(path, "wb") as file:
+        PIL.Image.fromarray(pixels if pixels.shape[2] > 1 else pixels[:, :, 0]).save(file, kind, **options)

@@ -9,15 +9,20 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..notes import note
-from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied
+from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied, unusual
 from ..pixels.curves import ADOBE_CURVE, LINEAR_CURVE, SRGB_CURVE, Hlg, Parametric, Pq
 from ..pixels.primaries import NAMED, REC709, ColourError, Primaries
-from . import cicp, icc
-from .formats import Format
+from . import cicp
+from . import icc as icc_profiles
+from .picture import Metadata, Picture, Pixels
+
+if TYPE_CHECKING:
+    from .formats import Format
 
 # The most bytes of a profile; more is an attack.
 _LONGEST = 1 << 26
@@ -33,10 +38,6 @@ _GAMMA_TOLERANCE = 1000
 SRGB_CODES = bytes((1, 13, 0, 1))
 # The code point that leaves primaries or transfer open.
 _UNSPECIFIED = 2
-# The code points of the primaries that JPEG XL has itself; others it tells by a profile.
-_JXL_PRIMARIES = (1, 9, 11, 12)
-# Those of the transfers.
-_JXL_TRANSFERS = (1, 8, 13, 16, 17, 18)
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,13 @@ class Found:
 
 def of_profile(profile: bytes, *, gray: bool) -> Found:
     """The statement of an ICC profile of a picture, which is gray or has colours."""
-    if icc.is_for_gray(profile) and not gray:
+    if icc_profiles.is_for_gray(profile) and not gray:
         return Found(wrong=("its ICC profile is for gray",))
     try:
-        colour, besides = icc.colour_of(profile)
+        colour, besides = icc_profiles.colour_of(profile)
     except ColourError as error:
         return Found(wrong=(f"its ICC profile {error}",))
-    if gray and not icc.is_for_gray(profile):
+    if gray and not icc_profiles.is_for_gray(profile):
         return Found(wrong=("its ICC profile is for RGB",))
     used = "luminance is" if besides == "tint" else "matrix and curves are"
     wrong = (f"of its ICC profile the {used} used, and not its {besides}",) if besides else ()
@@ -82,12 +83,12 @@ def of_profile(profile: bytes, *, gray: bool) -> Found:
 
 def is_understood(profile: bytes) -> bool:
     """Whether an ICC profile is one whose colours can be converted."""
-    return of_profile(profile, gray=icc.is_for_gray(profile)).colour is not None
+    return of_profile(profile, gray=icc_profiles.is_for_gray(profile)).colour is not None
 
 
 def may_be_light(profile: bytes) -> bool:
     """Whether an ICC profile leaves open whether values are encoded."""
-    found = of_profile(profile, gray=icc.is_for_gray(profile)).colour
+    found = of_profile(profile, gray=icc_profiles.is_for_gray(profile)).colour
     return found is None or found.linear
 
 
@@ -177,6 +178,27 @@ def _of_gamma(chunks: Mapping[bytes, bytes], *, gray: bool) -> Colour | None:
         raise ColourError("chromaticities make no sense") from None
 
 
+def picture(
+    path: str,
+    pixels: Pixels,
+    icc: bytes | None,
+    exif: bytes | None = None,
+    xmp: bytes | None = None,
+    resolution: tuple[float, float, str] | None = None,
+    *,
+    found: Found | None = None,
+) -> Picture:
+    """The picture of samples, the last of 2 or 4 of which is alpha, with what is beside them in a file.
+
+    Its colours are those of the profile, if it has one, else of EXIF, unless another statement was ``found``.
+    """
+    if found is None:
+        found = of_profile(icc, gray=pixels.shape[2] < 3) if icc else of_exif(exif)
+    colour = found.told(path, light=pixels.dtype.kind == "f")
+    metadata = Metadata(icc, exif, xmp, resolution, colour=unusual(colour))
+    return Picture(pixels, alpha=not pixels.shape[2] % 2, linear=colour.linear, metadata=metadata)
+
+
 # Writing -------------------------------------------------------------------------------------------
 
 
@@ -188,11 +210,12 @@ def usual(dtype: np.dtype[np.generic]) -> Colour:
 def codes_for(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bytes | None:
     """The code points of a space for a file of a format and depth; None where such a file does not use them."""
     codes = cicp.codes_of(colour)
-    if dtype not in map(np.dtype, fmt.coded) or codes is None or (colour.narrow and fmt.name != "PNG"):
+    known = fmt.coded
+    if codes is None or dtype.name not in known.depths or (colour.narrow and not known.narrow):
         return None
-    if fmt.name == "JPEG XL" and (gray or codes[0] not in _JXL_PRIMARIES or codes[1] not in _JXL_TRANSFERS):
+    if (gray and not known.gray) or codes[0] not in (known.primaries or codes):
         return None
-    return codes
+    return codes if codes[1] in (known.transfers or codes) else None
 
 
 def can_say(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bool:
@@ -202,22 +225,20 @@ def can_say(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: b
     if codes_for(fmt, colour, dtype, gray=gray):
         return True
     if "icc" in fmt.keeps(dtype):
-        return icc.can_describe(colour, gray=gray)
-    if fmt.name == "EXR":
-        return colour.linear
-    return fmt.name == "DPX" and colour == LINEAR
+        return icc_profiles.can_describe(colour, gray=gray)
+    return fmt.can_tell(colour)
 
 
 def profile_for(colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bytes | None:
     """The profile of values in a space; None where they are in the usual one, or no profile can say it."""
-    if colour == usual(dtype) or not icc.can_describe(colour, gray=gray):
+    if colour == usual(dtype) or not icc_profiles.can_describe(colour, gray=gray):
         return None
-    return icc.profile_of(colour, gray=gray)
+    return icc_profiles.profile_of(colour, gray=gray)
 
 
 def for_rgb(profile: bytes, dtype: np.dtype[np.generic]) -> bytes | None:
     """A profile, for gray the RGB profile of the same curve; None if readers assume these colours without a profile."""
-    if not icc.is_for_gray(profile):
+    if not icc_profiles.is_for_gray(profile):
         return profile
     colour = of_profile(profile, gray=True).colour
     return profile if colour is None else profile_for(colour, dtype, gray=False)
@@ -238,7 +259,7 @@ def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[byt
         isinstance(curve, Parametric)
         and curve == Parametric(curve.g)
         and colour.is_rec709
-        and icc.can_describe(colour, gray=gray)
+        and icc_profiles.can_describe(colour, gray=gray)
     ):
         chunks[b"gAMA"] = struct.pack(">I", round(_GAMMA_UNIT / curve.g))
     if profile is None and colour != LINEAR and b"cICP" not in chunks:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..errors import FileError
 from . import arrays, data
-from .data_opened import open_numbers
 from .formats import Format
 from .picture import Metadata, Picture, unread
 from .pictures import format_in, read
@@ -56,7 +55,7 @@ def is_numbers(path: str | os.PathLike[str], layer: str | None = None) -> bool:
     """Says whether a file is one of numbers: clpix has described them, or there are several arrays to choose from."""
     name = os.fspath(path)
     fmt = format_in(name)
-    several = fmt.name == "NPZ" and layer is None and arrays.is_several(name)
+    several = fmt.of_numbers and layer is None and arrays.is_several(name)
     return several or _is_described(name, fmt)
 
 
@@ -88,7 +87,7 @@ def _is_described(path: str, fmt: Format) -> bool:
 
 
 def _described(path: str, most: float) -> NamedArrays:
-    found = open_numbers(path, most)
+    found = data.open_numbers(path, most)
     if found is None:
         values, attributes = data.read_data(path)
     else:

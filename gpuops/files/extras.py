@@ -9,8 +9,6 @@ from ..errors import FileError
 
 #: The extra that brings each module.
 _EXTRAS = {"av": "video", "pillow_heif": "formats", "rawpy": "raw"}
-#: The module that writes each format which is not written without.
-TO_WRITE = {"HEIC": "pillow_heif"}
 
 
 def needed(module: str, path: str, what: str) -> Any:

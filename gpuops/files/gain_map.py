@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import struct
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from ..params.storage import Storage
 from ..pixels.colour import SRGB, Colour, of_primaries, tidied, unusual
 from ..pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ..pixels.primaries import NAMED
-from . import by_pillow, colours, containers, lossy, mpf
-from .formats import Format
+from . import by_pillow, colours, containers, jpeg_segments, mpf
 from .picture import Metadata, Picture
+
+if TYPE_CHECKING:
+    from .formats import Format
 
 #: The primaries that libultrahdr knows, and their names there.
 _GAMUTS = {"Rec. 709": "BT_709", "Display P3": "DISPLAY_P3", "Rec. 2020": "BT_2100"}
-#: The least width and height in pixels.
-_LEAST = 8
 #: A colour is outside Display P3 if a channel there is below 0 by more than this share of the largest channel.
 _VISIBLE = 1e-2
 #: The units of the resolution that JFIF tells.
@@ -48,7 +47,7 @@ def read(path: str, extras: containers.Extras) -> Picture:
         own, size = _own(path, image.info.get("icc_profile"), extras), _resolution(image)
     with open(path, "rb") as whole:
         data = whole.read()
-    start = containers.second_jpeg(data)
+    start = jpeg_segments.second(data)
     if start < 0:
         raise FileError(_instead(path, "its gain map is missing"))
     try:
@@ -95,15 +94,13 @@ def _resolution(image: Any) -> tuple[float, float, str] | None:
 
 
 def _instead(path: str, reason: str) -> str:
-    return f"{path}: {reason}; --layer {containers.WITH_GAIN_MAP[0]} reads the picture without it"
+    return f"{path}: {reason}; --layer {jpeg_segments.WITH_GAIN_MAP[0]} reads the picture without it"
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+def write(path: str, picture: Picture, fmt: Format, quality: int) -> None:
     """Writes light, half floats (height, width, 3) of 0 … ``fmt.brightest``."""
     import imagecodecs
 
-    if min(picture.width, picture.height) < _LEAST:
-        raise OSError(f"{fmt} needs at least {_LEAST} pixels each way; choose another format")
     if not colours.can_say(fmt, picture.colour, picture.pixels.dtype, gray=False):
         raise FileError(f"{path}: {fmt} holds light of {' or '.join(fmt.primaries)}; convert it first")
     if picture.colour.primaries == "Rec. 2020" and _is_beyond_p3(picture):
@@ -111,7 +108,7 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
     pixels = np.ones((picture.height, picture.width, 4), np.float16)
     pixels[:, :, :3] = picture.pixels
     gamut = imagecodecs.ULTRAHDR.CG[_GAMUTS[picture.colour.primaries]]
-    data = imagecodecs.ultrahdr_encode(pixels, storage.quality_of(fmt.name), gamut=gamut)
+    data = imagecodecs.ultrahdr_encode(pixels, quality, gamut=gamut)
     with open(path, "wb") as file:
         file.write(_with(bytes(data), picture.metadata))
 
@@ -129,10 +126,10 @@ def _is_beyond_p3(picture: Picture) -> bool:
 
 def _with(data: bytes, metadata: Metadata) -> bytes:
     """libultrahdr's file with EXIF and XMP before all its other segments, and the resolution in its JFIF segment."""
-    added = containers.jpeg_segments(metadata.exif, metadata.xmp)
+    added = jpeg_segments.made(metadata.exif, metadata.xmp)
     changed = bytearray(data)
     if metadata.resolution:
-        dots = lossy.dots_per_inch(metadata.resolution)[1]
+        dots = jpeg_segments.dots_per_inch(metadata.resolution)[1]
         struct.pack_into(">BHH", changed, data.index(_JFIF) + len(_JFIF) + 2, 1, *dots)
     start = data.index(mpf.START)
     end = start - 2 + int.from_bytes(data[start - 2 : start], "big")

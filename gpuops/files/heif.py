@@ -6,12 +6,16 @@ Source: ISO/IEC 23008-12 (HEIF): the boxes meta, pitm, iprp with ipco and ipma, 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from ..errors import FileError
+from . import colours
 from .boxes import boxes
+from .picture import Picture, Pixels
 
 #: The most bytes of the box that says all but pixels; more is an attack.
 _LONGEST = 1 << 26
@@ -111,3 +115,23 @@ def _of_item(file: BinaryIO, item: int) -> list[int]:
         if number == item:
             return found
     return []
+
+
+def described(
+    path: str, pixels: Pixels, header: PrimaryItem, info: dict[str, Any], *, turned: bool
+) -> Picture:
+    """The picture of samples, with what a decoder has found beside them: ICC profile, EXIF and XMP.
+
+    ``turned``: the decoder has turned it upright.
+    """
+    # Old writers say one channel of colours, too, so that the decoded values decide.
+    if header.gray and pixels.shape[2] > 2 and (pixels[:, :, :1] == pixels[:, :, 1:3]).all():
+        pixels = np.ascontiguousarray(pixels[:, :, [0, 3] if pixels.shape[2] == 4 else [0]])
+    from .exif import without_thumbnail
+
+    icc, exif, xmp = (info.get(name) or None for name in ("icc_profile", "exif", "xmp"))
+    exif = without_thumbnail(exif.removeprefix(b"Exif\0\0")) if exif else None
+    coded = header.codes if not icc else None
+    found = colours.of_codes(*coded, gray=pixels.shape[2] < 3) if coded else None
+    picture = colours.picture(path, pixels, icc, exif, xmp, found=found)
+    return replace(picture, metadata=picture.metadata.oriented(1)) if turned else picture.upright()

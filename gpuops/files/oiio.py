@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,6 @@ from ..errors import FileError
 from ..process import ahead
 from . import mended_jpeg, threads
 from .reading import trouble
-
-ahead.extension("OpenImageIO")  # which takes longer to load than most files to read
-import OpenImageIO  # noqa: E402
 
 #: numpy's names of OpenImageIO's sample types.
 DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
@@ -30,7 +28,19 @@ _DENSEST = 2000
 #: libjpeg's remark on files that decode well. It keeps further ones for itself, also that a file is cut off.
 _BENIGN = "extraneous bytes before marker"
 
-threads.tell(OpenImageIO)
+#: OpenImageIO's name of TIFF's PhotometricInterpretation, and its value for inks.
+PHOTOMETRIC = "tiff:PhotometricInterpretation"
+SEPARATED = 5
+
+
+@cache
+def library() -> Any:
+    """Returns OpenImageIO, which takes longer to load than most files to read."""
+    ahead.extension("OpenImageIO")
+    import OpenImageIO
+
+    threads.tell(OpenImageIO)
+    return OpenImageIO
 
 
 class Reader:
@@ -53,13 +63,13 @@ class Reader:
     def spec(self, index: int = 0) -> Any:
         """OpenImageIO's ImageSpec of a subimage; IndexError where there is none."""
         if self._input is None:
-            config = OpenImageIO.ImageSpec()
+            config = library().ImageSpec()
             config.attribute("oiio:UnassociatedAlpha", 1)  # pixels as stored: colour under alpha 0 stays
             config.attribute("pnm:bigendian", 0)
             config.attribute("oiio:RawColor", int(self._raw))
-            self._input = OpenImageIO.ImageInput.open(self.path, config)
+            self._input = library().ImageInput.open(self.path, config)
             if self._input is None:
-                raise self._trouble("opened", _error(OpenImageIO))
+                raise self._trouble("opened", _error(library()))
         if self._input.current_subimage() != index and not self._input.seek_subimage(index, 0):
             _error(self._input)
             raise IndexError(index)
@@ -93,7 +103,7 @@ class Reader:
             raise FileError(f"{self.path}: holds deep data (several samples a pixel); flatten it first")
         self.check_plausible(spec)
         first, last = channels or (0, spec.nchannels)
-        kind = _TYPES[dtype] if dtype else str(spec.format)
+        kind, start = _TYPES[dtype] if dtype else str(spec.format), 0
         # planes of compressed strips cannot be read piece by piece
         if spec.tile_width or spec.get_string_attribute("planarconfig") == "separate":
             return self._checked(self._input.read_image(index, 0, first, last, kind), spec.height, spec.width)
@@ -105,11 +115,8 @@ class Reader:
                 f"{self.path}: its {size} pixels do not fit in memory; use a smaller one"
             ) from None
         # in strips, which takes half the memory of read_image, and less time
-        for start in range(0, spec.height, _STRIP_ROWS):
-            stop = min(start + _STRIP_ROWS, spec.height)
-            top = spec.y + start
-            strip = self._input.read_scanlines(top, top + stop - start, 0, first, last, kind)
-            pixels[start:stop] = self._checked(strip, stop - start, spec.width)
+        for strip in self.blocks(_STRIP_ROWS, index=index, channels=channels, dtype=dtype):
+            pixels[start : (start := start + len(strip))] = strip
         return pixels
 
     def blocks(
@@ -167,12 +174,59 @@ def _error(source: Any) -> str:
 
 def no_spec() -> Any:
     """The ImageSpec of a file of which OpenImageIO says nothing."""
-    return OpenImageIO.ImageSpec()
+    return library().ImageSpec()
+
+
+def nbytes(path: str) -> int:
+    """Bytes of the pixels, as the header of a file says."""
+    with Reader(path) as reader:
+        return int(reader.spec().image_bytes())
+
+
+# What specs say ------------------------------------------------------------------------------------
+
+
+def resolution(spec: Any) -> tuple[float, float, str] | None:
+    x, y = spec.get_float_attribute("XResolution"), spec.get_float_attribute("YResolution")
+    unit = {"in": "in", "inch": "in", "cm": "cm", "m": "m"}.get(spec.get_string_attribute("ResolutionUnit"))
+    if unit == "m":  # pixels per metre
+        x, y, unit = x / 100, y / 100, "cm"
+    return (x, y or x, unit) if unit and x > 0 else None
+
+
+def resolution_attributes(value: tuple[float, float, str]) -> dict[str, Any]:
+    x, y, unit = value
+    return {"XResolution": float(x), "YResolution": float(y), "ResolutionUnit": unit}
+
+
+def alpha_attributes(channels: int) -> dict[str, Any]:
+    """The attributes by which straight alpha is written as the last one of 2 or 4 channels; none for 1 and 3."""
+    names = {2: ("Y", "A"), 4: ("R", "G", "B", "A")}.get(channels)
+    return {"oiio:UnassociatedAlpha": 1, "alpha_channel": channels - 1, "channels": names} if names else {}
+
+
+def is_of_inks(spec: Any) -> bool:
+    """Whether the file holds amounts of ink."""
+    jpeg, photometric = spec.get_string_attribute("jpeg:ColorSpace"), spec.get_int_attribute(PHOTOMETRIC)
+    return jpeg in ("CMYK", "YCbCrK") or photometric == SEPARATED
+
+
+def icc_attribute(profile: bytes | None) -> dict[str, Any]:
+    """The attribute by which an ICC profile is written, if there is one."""
+    return {"ICCProfile": (f"uint8[{len(profile)}]", np.frombuffer(profile, np.uint8))} if profile else {}
+
+
+def icc_of(spec: Any) -> bytes | None:
+    profile = spec.getattribute("ICCProfile")
+    return None if profile is None else np.asarray(profile, np.uint8).tobytes()
+
+
+# Writing -------------------------------------------------------------------------------------------
 
 
 def can_hold(name: str, kind: str, value: Any) -> bool:
     """Whether an attribute of a type has a value that can be written."""
-    spec = OpenImageIO.ImageSpec()
+    spec = library().ImageSpec()
     try:
         spec.attribute(name, kind, value)
     except (TypeError, RuntimeError):
@@ -197,15 +251,17 @@ def write_parts(
     the channels' names, "window" (x, y, full x, full y, full width, full height).
     """
     specs = [_spec(array, attributes) for array, attributes in parts]
-    out = OpenImageIO.ImageOutput.create(kind or path)
-    if out is None:
-        raise OSError(_error(OpenImageIO))
-    try:
-        _write_parts(out, path, parts, specs, ([array] for array, _ in parts) if rows is None else rows)
-    finally:
-        out.close()  # after a failure, too: the file would stay open
-    if error := _error(out):  # some codecs do their work on closing, and report its failure only so
-        raise OSError(error.split("\n")[0])
+    every = ([array] for array, _ in parts) if rows is None else rows
+    with _output(path, specs, kind) as out:
+        for i, (blocks, (array, _)) in enumerate(zip(every, parts, strict=True)):
+            if i:
+                _check(out, out.open(path, specs[i], "AppendSubimage"))
+            start = specs[i].y
+            for block in blocks:
+                whole, stop = len(block) == len(array), start + len(block)
+                block = np.ascontiguousarray(block)
+                _check(out, out.write_image(block) if whole else out.write_scanlines(start, stop, 0, block))
+                start = stop
 
 
 @contextmanager
@@ -217,52 +273,40 @@ def writer(
     The rest is as for :func:`write_parts`.
     """
     spec = _spec(array, attributes)
-    out = OpenImageIO.ImageOutput.create(path)
-    if out is None:
-        raise OSError(_error(OpenImageIO))
     row = spec.y
+    with _output(path, [spec]) as out:
 
-    def put(rows: np.ndarray[Any, Any]) -> None:
-        nonlocal row
-        start, row = row, row + len(rows)
-        if not out.write_scanlines(start, row, 0, np.ascontiguousarray(rows)):
-            raise OSError(_error(out) or "unknown reason")
+        def put(rows: np.ndarray[Any, Any]) -> None:
+            nonlocal row
+            start, row = row, row + len(rows)
+            _check(out, out.write_scanlines(start, row, 0, np.ascontiguousarray(rows)))
 
-    try:
-        if not out.open(path, spec):
-            raise OSError(_error(out) or "unknown reason")
         yield put
+
+
+@contextmanager
+def _output(path: str, specs: list[Any], kind: str = "") -> Iterator[Any]:
+    """Gives a file that is open for writing."""
+    out = library().ImageOutput.create(kind or path)
+    if out is None:
+        raise OSError(_error(library()))
+    try:
+        _check(out, out.open(path, specs[0] if len(specs) == 1 else tuple(specs)))
+        yield out
     finally:
         out.close()  # after a failure, too: the file would stay open
-    if error := _error(out):
+    if error := _error(out):  # some codecs do their work on closing, and report its failure only so
         raise OSError(error.split("\n")[0])
 
 
-def _write_parts(
-    out: Any,
-    path: str,
-    parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]],
-    specs: list[Any],
-    rows: Iterable[Iterable[np.ndarray[Any, Any]]],
-) -> None:
-    opened = out.open(path, specs[0]) if len(specs) == 1 else out.open(path, tuple(specs))
-    for i, (blocks, (array, _)) in enumerate(zip(rows, parts, strict=True)):
-        if i:
-            opened = opened and out.open(path, specs[i], "AppendSubimage")
-        if not opened:
-            raise OSError(_error(out) or "unknown reason")
-        start = specs[i].y
-        for block in blocks:
-            whole, stop = len(block) == len(array), start + len(block)
-            block = np.ascontiguousarray(block)
-            if not (out.write_image(block) if whole else out.write_scanlines(start, stop, 0, block)):
-                raise OSError(_error(out) or "unknown reason")
-            start = stop
+def _check(out: Any, done: bool) -> None:
+    if not done:
+        raise OSError(_error(out) or "unknown reason")
 
 
 def _spec(array: np.ndarray[Any, Any], attributes: Mapping[str, Any]) -> Any:
     height, width, channels = array.shape
-    spec = OpenImageIO.ImageSpec(width, height, channels, _TYPES[array.dtype.name])
+    spec = library().ImageSpec(width, height, channels, _TYPES[array.dtype.name])
     spec.attribute("DateTime", "")  # otherwise EXR gets today's date, and other bytes on every day
     for name, value in attributes.items():
         if name == "channels":

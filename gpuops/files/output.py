@@ -38,8 +38,8 @@ def check_output(path: Path_, *, overwrite: bool = False, inputs: Identities | N
 
 def check_writer(path: Path_, fmt: Format) -> None:
     """Raises FileError if writing this format needs a package that is not installed."""
-    if (module := extras.TO_WRITE.get(fmt.name)) is not None:
-        extras.needed(module, os.fspath(path), fmt.name)
+    if fmt.needs:
+        extras.needed(fmt.needs.replace("-", "_"), os.fspath(path), fmt.name)
 
 
 def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | None = None) -> None:

@@ -189,6 +189,12 @@ class Picture:
             return self
         return replace(self, pixels=upright(self.pixels, turn), metadata=self.metadata.oriented(1))
 
+    def numbered(self, index: int | str, count: int) -> Picture:
+        """The picture as the one of this number among ``count`` in its file, if these are several."""
+        if count < 2:
+            return self
+        return replace(self, layer=str(index), layers=tuple(map(str, range(count))))
+
     @property
     def height(self) -> int:
         return int(self.pixels.shape[0])

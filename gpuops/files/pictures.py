@@ -6,17 +6,16 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..notes import note
-from ..params.storage import GAIN_MAP, USUAL, Storage
+from ..params.storage import USUAL, Storage
 from ..process import standard_error
-from . import colours, containers
-from .formats import EXTENSIONS, VIDEO, Format, by_name, format_of, sniff
+from . import colours, formats
+from .formats import Format, by_extension, format_of, is_of_video, sniff
 from .light_range import within
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
@@ -24,26 +23,11 @@ from .pointers import refuse_pointer
 from .reading import reading
 from .streams import called, from_stream, to_stream, with_text_name
 
-# The modules that read formats; raster reads the others.
-_READERS = {
-    "PFM": "pfm", "NPY": "arrays", "NPZ": "arrays", "EXR": "exr", "DPX": "dpx", "JPEG XL": "jpegxl", "AVIF": "avif",
-    "HEIC": "heic", "GIF": "bitmaps", "BMP": "bitmaps", "DDS": "bitmaps", "PNM": "netpbm", "PAM": "netpbm",
-    "FITS": "fits", "TGA": "tga_psd", "PSD": "tga_psd", "camera raw": "raw", "video": "video_frames",
-    GAIN_MAP: "gain_map",
-}  # fmt: skip
-# The modules that write formats; raster writes the others.
-_WRITERS = _READERS | {"PNG": "png", "JPEG": "lossy", "WebP": "lossy", "TIFF": "tiff"}
-# The formats that are written row by row.
-BY_ROWS = ("PNG", "TIFF", "EXR")
-# The formats that are written to Python's files alone, and not by a library's own.
-_TELL_ERRORS = ("PNG",)
 # Bytes of a file that tell its format.
 _HEAD = 64
 # The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
 # format.
 _RESOLUTIONS = (0.1, 1e6)
-# The error in dots per inch that the units of other formats cause.
-_ROUNDING = 0.01
 # The names of metadata, as messages say them.
 _NAMES = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
 
@@ -54,12 +38,10 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Pic
     layer selects one of several: an EXR layer or channel or an NPZ array by name, a TIFF page by number.
     """
     name = os.fspath(path)
-    fmt, start = _begun(name)
+    fmt = format_in(name)
+    fmt.check_layer(layer, name)
     with reading(name), with_text_name(name) as text:
-        module = _module(fmt, _READERS)
-        more = (start,) if module.__name__.endswith("raster") else ()
-        picture: Picture = module.read(text, fmt, layer, *more)
-        return picture
+        return fmt.read(text, layer)
 
 
 def write(
@@ -81,14 +63,14 @@ def writing(
 ) -> Iterator[Callable[[Pixels], None]]:
     """Writes a picture as :func:`write` does, but by rows: what it gives takes some at a time, from the top on.
 
-    The picture's own pixels only say how many there are, and of which type. Formats other than PNG, TIFF and EXR are
+    The picture's own pixels only say how many there are, and of which type. Formats that are not written by rows are
     written from memory in the end.
     """
     fmt = _format_for(path, picture, storage)
     with _draft(path, fmt, overwrite=overwrite) as temporary:
-        if fmt.name in BY_ROWS:
+        if fmt.write_rows:
             fitted, fit = _fitting(os.fspath(path), picture, fmt)
-            with _module(fmt, _WRITERS).writer(temporary, fitted, fmt, storage) as put:
+            with fmt.write_rows(temporary, fitted, storage) as put:
                 yield lambda pixels: put(fit(pixels))
         else:
             found: list[Pixels] = []
@@ -100,9 +82,8 @@ def writing(
 @contextmanager
 def _draft(path: str | os.PathLike[str], fmt: Format, *, overwrite: bool) -> Iterator[str]:
     """Gives the path of the file that becomes the picture's in the end."""
-    tells_errors = fmt.name in _TELL_ERRORS
     with (
-        atomic(path, overwrite=overwrite, tells_errors=tells_errors) as temporary,
+        atomic(path, overwrite=overwrite, tells_errors=fmt.tells_errors) as temporary,
         called(temporary, os.fspath(path)),
         standard_error.quiet(),
     ):
@@ -113,21 +94,25 @@ def _write_whole(temporary: str, name: str, picture: Picture, fmt: Format, stora
     if fmt.upright:
         picture = picture.upright()
     fitted, fit = _fitting(name, picture, fmt)
-    fitted, module = replace(fitted, pixels=fit(picture.pixels)), _module(fmt, _WRITERS)
-    if fmt.name in BY_ROWS:
-        with module.writer(temporary, fitted, fmt, storage) as put:
+    fitted = replace(fitted, pixels=fit(picture.pixels))
+    if fmt.write_rows:
+        with fmt.write_rows(temporary, fitted, storage) as put:
             put(fitted.pixels)
-    else:
-        module.write(temporary, fitted, fmt, storage)
+    elif fmt.write:
+        fmt.write(temporary, fitted, storage)
 
 
 def _format_for(path: str | os.PathLike[str], picture: Picture, storage: Storage) -> Format:
     """The format that a path names, if it can hold the picture's pixels, and knows the storage."""
     fmt = format_of(path, gain_map=storage.gain_map)
-    storage.check(os.fspath(path), fmt.name)
+    fmt.check(storage, os.fspath(path))
     if picture.pixels.dtype not in fmt.depths:
         depths = ", ".join(fmt.dtypes)
         raise ParameterError(f"{fmt} holds {depths}, not {picture.pixels.dtype.name}; see output_dtype")
+    if min(picture.height, picture.width) < fmt.least:
+        raise FileError(
+            f"{os.fspath(path)}: {fmt} needs at least {fmt.least} pixels each way; choose another format"
+        )
     side = max(picture.height, picture.width)
     if fmt.largest is not None and side > fmt.largest:
         raise FileError(
@@ -151,42 +136,26 @@ def write_stream(stream: BinaryIO, picture: Picture, fmt: Format, storage: Stora
 
 def format_in(path: str | os.PathLike[str]) -> Format:
     """The format of a file's content, whatever its name says."""
-    return _begun(os.fspath(path))[0]
-
-
-def _begun(name: str) -> tuple[Format, bytes]:
-    """The format of a file's content, and its first bytes, at most :data:`containers.SMALL`."""
-    with reading(name), open(name, "rb", buffering=containers.SMALL) as file:
-        start = file.read(containers.SMALL)
-    if not start:
+    name = os.fspath(path)
+    with reading(name), open(name, "rb") as file:
+        head = file.read(_HEAD)
+    if not head:
         raise FileError(f"{name}: is empty (0 bytes)")
-    refuse_pointer(name, start)
-    fmt = sniff(start[:_HEAD])
-    if fmt is not None and fmt.name == "TIFF":
-        from .raw import is_raw
-
-        fmt = by_name("camera raw") if is_raw(name) else fmt
+    refuse_pointer(name, head)
+    with reading(name):
+        fmt = sniff(head, name)
+    if fmt is None and is_of_video(name):
+        fmt = by_extension(os.path.splitext(name)[1].lower())
     if fmt is None:
-        if name.lower().endswith(VIDEO.extensions):
-            return VIDEO, start
         from . import by_imageio
 
         with reading(name), with_text_name(name) as text:
-            other = by_imageio.format_in(text)
-        if other is not None:
-            return other, start
-        raise FileError(f"{name}: is not a picture in a known format; known are {' '.join(EXTENSIONS)}")
-    return fmt, start
-
-
-def _module(fmt: Format, modules: dict[str, str]) -> Any:
-    """The module of a format: ``read(path, fmt, layer)`` and ``write(path, picture, fmt, storage)``.
-
-    raster's ``read`` also takes the file's first bytes. Formats :data:`BY_ROWS` have ``writer`` in place of ``write``:
-    a context whose function takes rows.
-    """
-    default = "by_imageio" if fmt.needs == "imageio" else "raster"
-    return import_module(f".{modules.get(fmt.name, default)}", __package__)
+            fmt = by_imageio.format_in(text)
+    if fmt is None:
+        raise FileError(
+            f"{name}: is not a picture in a known format; known are {' '.join(formats.EXTENSIONS)}"
+        )
+    return fmt
 
 
 def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callable[[Pixels], Pixels]]:
@@ -209,7 +178,7 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
     coloured = channels - alpha > picture.channels - picture.alpha
     if coloured:
         lost(f"{fmt} has no gray; it is written as RGB")
-    hides = fmt.name == "EXR" and alpha and not picture.associated
+    hides = fmt.associated and alpha and not picture.associated
 
     def fit(pixels: Pixels) -> Pixels:
         if drops:
@@ -217,7 +186,7 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
         if coloured:
             pixels = np.concatenate((pixels[:, :, :1],) * 3 + ((pixels[:, :, 1:],) if alpha else ()), axis=2)
         if hides and np.any((pixels[..., -1:] == 0) & (pixels[..., :-1] != 0)):
-            lost("EXR holds colour times alpha; colour where alpha is 0 becomes 0")
+            lost(f"{fmt} holds colour times alpha; colour where alpha is 0 becomes 0")
         if fmt.brightest is not None:
             pixels, remarks = within(pixels, fmt.brightest)
             for remark in remarks:
@@ -243,7 +212,7 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
         metadata = replace(metadata, icc=colours.for_rgb(metadata.icc, kind))
     # Floats that are not light get an sRGB profile where a file has room for one; NPZ states it without a profile.
     holds = fmt.keeps(kind)
-    unlabelled = ("icc" not in holds and kind not in map(np.dtype, fmt.coded)) or fmt.name == "NPZ"
+    unlabelled = ("icc" not in holds and kind.name not in fmt.coded.depths) or fmt.says == "curve"
     usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f" and unlabelled)
     if usual or (metadata.icc and "icc" in holds):
         return metadata
@@ -251,13 +220,12 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
     if codes and "icc" not in holds:  # the codes say what the profile did
         return replace(metadata, icc=None)
     if not colours.can_say(fmt, colour, kind, gray=gray):
-        # EXR says primaries, whatever the curve is.
-        light = f"linear {colour.primaries if fmt.name == 'EXR' else 'Rec. 709'} light"
+        light = f"linear {colour.primaries if fmt.says == 'primaries' else 'Rec. 709'} light"
         taken = light if kind.kind == "f" else "sRGB"
         what = f"{colour.transfer}, {colour.primaries} primaries"
         named = f"gray {fmt}" if gray and colours.can_say(fmt, colour, kind, gray=False) else fmt
         lost(f"{named} cannot say what its values are ({what}); they are taken for {taken}")
-    elif "icc" in holds and fmt.name != "PNG" and not codes:  # PNG's writer makes its own chunks for that
+    elif "icc" in holds and fmt.profiles and not codes:
         return replace(metadata, icc=colours.profile_for(colour, kind, gray=gray))
     return metadata
 
@@ -291,26 +259,8 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
         if not all(_RESOLUTIONS[0] <= value <= _RESOLUTIONS[1] for value in (x, y)):
             lost(f"the resolution ({x:g} x {y:g} per {unit}) makes no sense; it is left out")
             dropped.append("resolution")
-        elif fmt.is_jpeg:
-            from . import lossy
-
-            exact, held = lossy.dots_per_inch(metadata.resolution)
-            if any(abs(a - b) > _ROUNDING for a, b in zip(exact, held, strict=True)):
-                lost(
-                    f"JPEG holds whole dots per inch, to 65535; the resolution becomes {held[0]} x {held[1]}"
-                )
-    if fmt.name == "TIFF" and (metadata.exif or metadata.xmp):
-        from . import tiff
-
-        if not tiff.can_hold_exif(picture):
-            lost("EXIF and XMP are damaged, or the file too large for them; they are left out")
-            dropped += ["exif", "xmp"]
-        elif left := exif.lost_in_tiff(metadata.exif or b""):
-            lost(f"TIFF cannot hold all EXIF; it is kept but for: {', '.join(left)}")
-    if fmt.is_jpeg:
-        for key, fits in zip(("exif", "xmp"), containers.fits_jpeg(metadata.exif, metadata.xmp), strict=True):
-            if not fits:
-                lost(f"the {_NAMES[key]} is too long for JPEG; it is left out")
-                dropped.append(key)
     nothing: dict[str, Any] = dict.fromkeys(dropped)
-    return replace(metadata, **nothing) if nothing else metadata
+    metadata = replace(metadata, **nothing) if nothing else metadata
+    if fmt.misfits:
+        nothing = dict.fromkeys(fmt.misfits(replace(picture, metadata=metadata), lost))
+    return replace(metadata, **nothing) if fmt.misfits and nothing else metadata

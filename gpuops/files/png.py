@@ -20,9 +20,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ..params.storage import Method, Storage
 from . import colours, threads
-from .formats import Format
+from .formats.record import Method
 from .picture import Picture
 
 # How a PNG file begins.
@@ -52,7 +51,7 @@ Coder = Callable[[], Any]
 
 
 @contextmanager
-def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
+def writer(path: str, picture: Picture, method: Method | None) -> Iterator[Callable[[Pixels], None]]:
     """Gives a function that writes some rows of 8- or 16-bit pixels, one call after the other from the top on.
 
     All metadata that PNG knows is written.
@@ -65,7 +64,7 @@ def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterat
         _chunk(file, b"IHDR", header)
         _ancillary(file, picture)
         filtered = picture.pixels.nbytes > _FEW_BYTES
-        yield _PngRows(file, picture.height, _coder(storage.method(fmt.name)), filtered=filtered).put
+        yield _PngRows(file, picture.height, _coder(method), filtered=filtered).put
         _chunk(file, b"IEND", b"")
 
 

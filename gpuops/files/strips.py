@@ -5,21 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 
 from .. import notes
 from .picture import Picture, Pixels
-from .pictures import format_in
 from .reading import reading
-from .sizes import nbytes_in
 from .streams import with_text_name
 
-# The modules of formats that can be read by rows.
-_READERS = {
-    "PNG": "raster", "TIFF": "raster", "JPEG": "raster", "EXR": "exr", "NPY": "arrays", "NPZ": "arrays",
-}  # fmt: skip
-# The most bytes of pixels that a byte of a file holds, as far as that is plausible.
-_DENSEST = 2000
+#: The most bytes of pixels, or numbers, that a byte of a file holds, as far as that is plausible.
+DENSEST = 2000
 
 # A picture read and written as a whole takes this many times its bytes of memory.
 COPIES = 3
@@ -81,19 +74,21 @@ def open_rows(path: str, layer: str | int | None, most: int, *, strict: bool = F
     Raises NeedsWholeFile if it does, but cannot be read by rows. Unless ``strict``, files that are so small that their
     pixels are hardly more are not asked.
     """
-    if os.path.getsize(path) * _DENSEST <= most and not strict:
+    if os.path.getsize(path) * DENSEST <= most and not strict:
         return None
+    from .pictures import format_in
+
     fmt = format_in(path)
-    if fmt.name not in _READERS:
+    fmt.check_layer(layer, path)
+    if not fmt.read_rows:
         with with_text_name(path) as text:
-            nbytes = nbytes_in(text, fmt)
+            nbytes = fmt.nbytes_in(text)
         if nbytes is not None and nbytes * COPIES > most:
             raise NeedsWholeFile(f"{fmt} is read as a whole", nbytes)
         return None
-    module = import_module(f".{_READERS[fmt.name]}", __package__)
     said: list[str] = []
     with notes.to(said.append), reading(path), with_text_name(path) as text:
-        found: tuple[Picture, RowsOf, int] | None = module.strips(text, fmt, layer, most)
+        found = fmt.read_rows(text, layer, most)
     if found is None:
         return None
     picture, rows_of, least = found

@@ -11,13 +11,9 @@ from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
-import tifffile
-from numpy.typing import NDArray
 
-from ..errors import FileError
-from ..params.storage import Method, Storage
 from . import exif, threads
-from .formats import Format
+from .formats.record import Method
 from .picture import Picture, Pixels
 from .reading import parsing, quiet_tifffile
 
@@ -43,19 +39,6 @@ def can_hold_exif(picture: Picture) -> bool:
     """Whether EXIF and XMP can be added: only to classic TIFF files, and EXIF only if it can be understood."""
     exif_block = picture.metadata.exif
     return picture.pixels.nbytes < _BIG and (exif_block is None or exif.lost_in_tiff(exif_block) is not None)
-
-
-def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np.float64]:
-    """The double samples of a page, (height, width, channels); OpenImageIO leaves some of them out."""
-    try:
-        return _whole(path, page, shape)
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever its parsers meet in a damaged file
-        reason = str(error).split("\n")[0]
-        raise FileError(
-            f"{path}: its double samples could not be read ({reason}); convert it to float"
-        ) from None
 
 
 def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
@@ -100,7 +83,7 @@ def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> 
 
 
 @contextmanager
-def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
+def writer(path: str, picture: Picture, method: Method | None) -> Iterator[Callable[[Pixels], None]]:
     """Gives a function that writes some rows of pixels, one call after the other from the top on.
 
     Large pictures that are not compressed are in tiles, so that a part of them can be read.
@@ -112,7 +95,6 @@ def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterat
     if metadata.resolution:
         x, y, unit = metadata.resolution
         options |= {"resolution": (x, y), "resolutionunit": _UNITS[unit]}
-    method = storage.method(fmt.name)
     assert method is not None
     layout = _as_it_is if method.name == "none" else partial(_compressed, method=method)
     with layout(path, picture, options | _common(picture)) as taking:
@@ -138,7 +120,7 @@ def _common(picture: Picture) -> dict[str, Any]:
 def _as_it_is(path: str, picture: Picture, options: dict[str, Any]) -> Iterator[Callable[[Pixels], None]]:
     tiled = picture.pixels.nbytes >= _TILED
     tile = (_SIDE, _SIDE) if tiled else None
-    tifffile.imwrite(path, shape=_shape(picture), tile=tile, **options)
+    quiet_tifffile().imwrite(path, shape=_shape(picture), tile=tile, **options)
     with quiet_tifffile().TiffFile(path) as known:
         start = known.pages[0].dataoffsets[0]  # all pixels follow each other from there on
     with open(path, "r+b") as file:
@@ -156,7 +138,7 @@ def _compressed(
     predictor = 1
     if method.name in _PREDICTED:
         predictor = 3 if picture.pixels.dtype.kind == "f" else 2
-    tifffile.imwrite(
+    quiet_tifffile().imwrite(
         path,
         iter([b"\0"] * count),
         shape=_shape(picture),
@@ -171,9 +153,7 @@ def _compressed(
         strips = _Strips(file, rows, picture.height, partial(_coded, method=method, predictor=predictor))
         yield strips.put
     with quiet_tifffile().TiffFile(path, mode="r+") as written:
-        page = written.pages[0]
-        assert isinstance(page, tifffile.TiffPage)
-        tags = page.tags
+        tags = written.pages[0].tags
         kind = "Q" if written.is_bigtiff else "I"
         tags["StripOffsets"].overwrite(strips.starts, dtype=kind)
         tags["StripByteCounts"].overwrite(strips.sizes, dtype=kind)

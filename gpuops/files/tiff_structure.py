@@ -9,6 +9,8 @@ import struct
 from dataclasses import dataclass
 from typing import BinaryIO, Union
 
+#: How files begin.
+MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 #: The tag that points to the Exif directory.
 EXIF_IFD = 0x8769
 #: The tag that points to the GPS directory.

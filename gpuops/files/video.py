@@ -13,7 +13,6 @@ from ..errors import FileError
 from ..pixels.colour import Colour
 from ..pixels.targets import named
 from .extras import needed
-from .formats import VIDEO
 from .picture import Metadata, Picture, Pixels
 from .video_tags import FULL, MATRICES, matrix_of, space_of
 
@@ -61,7 +60,7 @@ def _check_kind(source: str) -> None:
         fmt = format_in(source)
     except FileError:  # FFmpeg knows more kinds of videos, and tells them from other files
         return
-    if fmt is not VIDEO and fmt.name != "TGA":  # any file may look like TGA
+    if not (fmt.moving or fmt.unsigned):  # any file may look like TGA
         raise FileError(
             f"{source}: is a picture ({fmt}), and a video is made of a video: give -o a name such as out.png"
         )

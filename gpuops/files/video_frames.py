@@ -18,7 +18,6 @@ from typing import Any
 from ..errors import FileError
 from ..notes import note
 from . import threads
-from .formats import Format
 from .picture import Picture
 from .video import Frames, guarded, opened
 
@@ -48,7 +47,7 @@ def durations(path: str, numbers: Sequence[int]) -> list[float]:
     return [float(lengths[number] * video.unit * 1000) for number in numbers]
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+def read(path: str, layer: str | int | None) -> Picture:
     """The frame of a number, from 0 on. Raises FileError without one: a video is no picture."""
     from .frames import chosen
 

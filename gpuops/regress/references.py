@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from typing import Any, Protocol
 
 from ..errors import FileError, ParameterError
-from ..files import EXTENSIONS
+from ..files import is_of_picture
 from ..files.addresses import reached
 from ..files.drafts import USUAL, draft_file
 from ..metrics.variance import SUFFIX, is_variance
@@ -65,7 +65,7 @@ def fault_of_name(name: str) -> str:
     path = PurePath(name)
     if path.anchor or "\0" in name or any(part.startswith(".") for part in path.parts):
         return f"{name!r} is no name within a folder of references"
-    return "" if path.suffix.lower() in EXTENSIONS else f"{name!r} has no picture's extension"
+    return "" if is_of_picture(path) else f"{name!r} has no picture's extension"
 
 
 def slug(name: str) -> str:
@@ -117,7 +117,7 @@ def pictures_in(folder: str | Path) -> Iterator[str]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         inside = os.path.relpath(parent, root).replace(os.sep, "/")
         for name in files:
-            if not name.startswith(".") and os.path.splitext(name)[1].lower() in EXTENSIONS:
+            if not name.startswith(".") and is_of_picture(name):
                 yield name if inside == "." else f"{inside}/{name}"
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..errors import FileError, are_allowed, byte_count
-from ..files.formats import Format
-from ..files.pictures import BY_ROWS
+from ..files.formats import Format, by_rows
 from ..files.strips import COPIES
 from ..process.memory import of_machine
 
@@ -50,8 +49,8 @@ def usual_memory(there: int | None = None) -> int:
 
 def written_whole(outputs: Iterable[Format]) -> str:
     """Returns the words for those formats among outputs' that are written as a whole, or "" if there are none."""
-    names = ", ".join(str(fmt) for fmt in outputs if fmt.name not in BY_ROWS)
-    return f", as {names} is written as a whole: PNG, TIFF and EXR are not" if names else ""
+    names = ", ".join(str(fmt) for fmt in outputs if not fmt.write_rows)
+    return f", as {names} is written as a whole: {by_rows()} are not" if names else ""
 
 
 class TooLittleMemory(FileError):

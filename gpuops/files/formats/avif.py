@@ -6,24 +6,19 @@ points. Decoders turn the picture by properties of its own, so EXIF's orientatio
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import FileError
-from ..notes import note
-from ..params.storage import Storage
-from ..pixels.colour import unusual
-from ..pixels.targets import is_hdr
-from ..process import memory
-from . import by_pillow, colours, frames, threads
-from .depth import full_range
-from .formats import Format
-from .heif import PrimaryItem, read_header
-from .picture import Metadata, Picture, Pixels
-from .reading import parsing
+from ...errors import FileError
+from ...notes import note
+from ...pixels.targets import is_hdr
+from .. import boxes, by_pillow, colours, frames, threads
+from ..depth import full_range
+from ..heif import PrimaryItem, described, read_header
+from ..picture import Picture, Pixels
+from ..reading import parsing
+from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
 
 #: The quality of 10 and 12 bits, of 100, at which the error is about one step of 10 bits.
 _DEEP_QUALITY = 95
@@ -33,7 +28,7 @@ _SPEED = 8
 _MATRICES, _OTHER_MATRIX = {9: 9, 1: 1}, 1
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+def _read(path: str, layer: LayerId) -> Picture:
     """The first frame, or the one of a number."""
     header = read_header(path)
     with by_pillow.opened(path, "AVIF") as image:
@@ -44,37 +39,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         image.seek(index)
         pixels = by_pillow.samples(image) if header.bits == 8 else _deep(path, header, image, index)
         info = dict(image.info)
-    picture = described(path, pixels, header, info, turned=False)
-    names = tuple(map(str, range(count))) if count > 1 else ()
-    return replace(picture, layer=str(index) if names else "", layers=names)
-
-
-def described(
-    path: str, pixels: Pixels, header: PrimaryItem, info: dict[str, Any], *, turned: bool
-) -> Picture:
-    """The picture of samples, with what a decoder has found beside them: ICC profile, EXIF and XMP.
-
-    ``turned``: the decoder has turned it upright.
-    """
-    # Old writers say one channel of colours, too, so that the decoded values decide.
-    if header.gray and pixels.shape[2] > 2 and (pixels[:, :, :1] == pixels[:, :, 1:3]).all():
-        pixels = np.ascontiguousarray(pixels[:, :, [0, 3] if pixels.shape[2] == 4 else [0]])
-    from .exif import without_thumbnail
-
-    gray = pixels.shape[2] < 3
-    icc, exif, xmp = (info.get(name) or None for name in ("icc_profile", "exif", "xmp"))
-    exif = without_thumbnail(exif.removeprefix(b"Exif\0\0")) if exif else None
-    if icc:
-        found = colours.of_profile(icc, gray=gray)
-    elif header.codes:
-        found = colours.of_codes(*header.codes, gray=gray)
-    else:
-        found = colours.of_exif(exif)
-    colour = found.told(path, light=False)
-    metadata = Metadata(icc, exif, xmp, colour=unusual(colour))
-    if turned:
-        metadata = metadata.oriented(1)
-    return Picture(pixels, alpha=not pixels.shape[2] % 2, linear=colour.linear, metadata=metadata).upright()
+    return described(path, pixels, header, info, turned=False).numbered(index, count)
 
 
 def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
@@ -83,6 +48,8 @@ def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
     Of one alone, imagecodecs to 2026.3 writes all into the memory of that one.
     """
     import imagecodecs
+
+    from ...process import memory
 
     count = int(image.n_frames)
     nbytes = 2 * count * image.width * image.height * len(image.getbands())
@@ -100,25 +67,18 @@ def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
         return full_range(np.ascontiguousarray(samples), bits)
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+def _write(path: str, picture: Picture, storage: Storage) -> None:
     if picture.pixels.dtype == np.uint16:
-        _write_deep(path, picture, fmt, storage)
+        _write_deep(path, picture, storage)
         return
-    import PIL.Image
-
-    options: dict[str, Any] = {
-        "quality": storage.quality_of("AVIF"),
-        "subsampling": storage.subsampling or "4:4:4",
-    }
-    options |= by_pillow.kept(picture.metadata)
-    pixels = picture.pixels
-    if picture.channels == 1:
-        pixels, options["subsampling"] = pixels[:, :, 0], "4:0:0"
-    with open(path, "wb") as file:
-        PIL.Image.fromarray(pixels).save(file, "AVIF", **options)
+    sampling = "4:0:0" if picture.channels == 1 else storage.subsampling or "4:4:4"
+    options = {"quality": FORMAT.quality(storage), "subsampling": sampling}
+    by_pillow.write(path, "AVIF", picture.pixels, **options, **by_pillow.kept(picture.metadata))
 
 
-def _write_deep(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+def _write_deep(path: str, picture: Picture, storage: Storage) -> None:
+    import inspect
+
     import imagecodecs
 
     if "primaries" not in inspect.signature(imagecodecs.avif_encode).parameters:
@@ -130,7 +90,7 @@ def _write_deep(path: str, picture: Picture, fmt: Format, storage: Storage) -> N
     bits = 10 if is_hdr(colour) else 12
     most = 2**bits - 1
     samples = np.rint(picture.pixels * np.float64(most / 65535)).astype(np.uint16)
-    codes = colours.codes_for(fmt, colour, picture.pixels.dtype, gray=False) or colours.SRGB_CODES
+    codes = colours.codes_for(FORMAT, colour, picture.pixels.dtype, gray=False) or colours.SRGB_CODES
     sampling = "4:0:0" if picture.channels == 1 else storage.subsampling or "4:4:4"
     data = imagecodecs.avif_encode(
         samples if picture.channels > 1 else samples[:, :, 0],
@@ -145,3 +105,17 @@ def _write_deep(path: str, picture: Picture, fmt: Format, storage: Storage) -> N
     )
     with open(path, "wb") as file:
         file.write(data)
+
+
+def _nbytes(path: str) -> int:
+    with by_pillow.opened(path, "AVIF") as image:
+        together = 1 if read_header(path).bits <= 8 else 2 * int(image.n_frames)
+        return int(image.width * image.height * len(image.getbands()) * together)
+
+
+FORMAT = Format(
+    "AVIF", (".avif",), INTEGERS, _read, _write, nbytes=_nbytes,
+    sniff=lambda head, _: boxes.of_picture(head) == boxes.AVIF, channels=(1, 3, 4), holds=IN_BOXES,
+    deep_holds=frozenset(), largest=65536, coded=CodePoints(("uint16",)), codec=Codec(90, SUBSAMPLINGS),
+    lossy=True, upright=True, layered=True, pillow="AVIF",
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The header of a PSD file, and the inks of its merged picture, of which OpenImageIO gives nothing but RGB.
+"""The merged picture of PSD, decoded by OpenImageIO, which gives nothing but RGB of inks: those are read here.
 
 Source: Adobe, Photoshop File Formats Specification: File Header, Image Data.
 """
@@ -6,12 +6,17 @@ Source: Adobe, Photoshop File Formats Specification: File Header, Image Data.
 from __future__ import annotations
 
 import struct
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ..errors import FileError
-from .picture import Pixels
+from ...errors import FileError
+from ...notes import note
+from .. import by_pillow, colours, inks, oiio
+from ..alpha import straight
+from ..picture import Metadata, Picture, Pixels
+from ..reading import parsing
+from .record import Format, LayerId
 
 #: The mode of colours that are amounts of ink, and how many there are.
 _CMYK, _INKS = 4, 4
@@ -23,7 +28,7 @@ _HEADER = 26
 _NONE, _RUNS = 0, 1
 
 
-class PsdHeader(NamedTuple):
+class _Header(NamedTuple):
     """What a file's header says."""
 
     version: int
@@ -39,13 +44,13 @@ class PsdHeader(NamedTuple):
         return self.mode == _CMYK
 
     @classmethod
-    def of(cls, file: BinaryIO) -> PsdHeader:
+    def of(cls, file: BinaryIO) -> _Header:
         """Reads it."""
         file.seek(0)
         return cls(*struct.unpack(">4xH6xHIIHH", file.read(_HEADER)))
 
 
-def inks(path: str, *, alpha: bool) -> Pixels:
+def _inks(path: str, *, alpha: bool) -> Pixels:
     """The inks of the merged picture, 0 where there is none, and alpha behind them if it is the fifth channel.
 
     Returns (height, width, channels) of uint8 or uint16. Raises FileError for another depth or compression.
@@ -54,7 +59,7 @@ def inks(path: str, *, alpha: bool) -> Pixels:
 
     channels = _INKS + alpha
     with open(path, "rb") as file:
-        header = PsdHeader.of(file)
+        header = _Header.of(file)
         large = header.version == _LARGE
         for size in (4, 4, 8 if large else 4):  # colours of palettes, resources, layers
             file.seek(int.from_bytes(file.read(size), "big"), 1)
@@ -77,3 +82,49 @@ def inks(path: str, *, alpha: bool) -> Pixels:
                 result[row, :, channel] = np.frombuffer(data, dtype, header.width)
     np.invert(result[..., :_INKS], out=result[..., :_INKS])
     return result
+
+
+def _read(path: str, layer: LayerId) -> Picture:
+    with open(path, "rb") as start, parsing(path):
+        header = _Header.of(start)
+    with oiio.Reader(path) as file:
+        spec, layers = file.spec(), file.count() - 1
+        icc, size = oiio.icc_of(spec), oiio.resolution(spec)
+        if header.is_cmyk:
+            file.check_plausible(spec)
+        else:
+            stored = file.read()
+    if header.is_cmyk:
+        return _of_inks(path, header, spec, layers)
+    visible = 3 if stored.shape[2] >= 3 else 1
+    pixels = np.ascontiguousarray(stored[:, :, : visible + 1])
+    further = header.channels - stored.shape[2] if stored.shape[2] in (1, 3) else 0
+    _say(path, further + max(0, stored.shape[2] - visible - 1), layers)
+    return colours.picture(path, pixels, icc, resolution=size)
+
+
+def _of_inks(path: str, header: _Header, spec: Any, layers: int) -> Picture:
+    """The merged picture of a file of CMYK."""
+    found = inks.inks_of(path, oiio.icc_of(spec), str(spec.format))
+    alpha = spec.alpha_channel >= 0
+    with parsing(path):
+        pixels = _inks(path, alpha=alpha)
+    _say(path, header.channels - pixels.shape[2], layers)
+    # Transparency has mixed colours with white, which is no ink.
+    rgb = inks.rgb(straight(pixels) if alpha else pixels, found.profile)
+    return Picture(rgb, alpha=alpha, metadata=Metadata(resolution=oiio.resolution(spec)), inks=found)
+
+
+def _say(path: str, further: int, layers: int) -> None:
+    """Notes what of a file is not read."""
+    if further > 0:
+        several = "channels" if further > 1 else "channel"
+        note(f"{path}: is read without its further {several} ({further}), not said to be transparency")
+    if layers:
+        note(f"{path}: is read as its merged picture, without its {layers} layer{'s' * (layers > 1)}")
+
+
+FORMAT = Format(
+    "PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), _read, nbytes=by_pillow.nbytes("PSD"),
+    magic=(b"8BPS",),
+)  # fmt: skip

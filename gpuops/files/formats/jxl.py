@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import os
 import struct
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..errors import FileError
-from ..notes import note
-from ..params.storage import Storage
-from ..pixels.colour import unusual
-from . import colours, oiio
-from .boxes import boxes
-from .drafts import draft_folder
-from .formats import Format
-from .picture import Metadata, Picture
-from .raster_page import alpha_attributes, icc_attribute, icc_of
-from .streams import called
+from ...notes import note
+from .. import colours, oiio
+from ..boxes import boxes
+from ..drafts import draft_folder
+from ..picture import Picture
+from ..streams import called
+from .record import ANY, IN_BOXES, CodePoints, Format, LayerId, Storage
 
+#: JPEG XL's aspect ratios, by their codes.
+_RATIOS = ((1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1))
 #: The least bytes of a file that OpenImageIO recognises as JPEG XL.
 _LEAST = 128
 #: The most bytes of metadata; more is an attack.
@@ -36,9 +35,7 @@ _STORAGE = (b"JXL ", b"ftyp", b"jxll", b"jxlc", b"jxlp", b"jxli", b"jbrd", b"fre
 _NAMES = {b"brob": "compressed metadata", b"jumb": "JUMBF metadata", b"jhgm": "gain map"}
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
-    if layer is not None:
-        raise FileError(f"{path}: has no layer {layer!r}; it has no layers")
+def read(path: str, layer: LayerId) -> Picture:
     if os.path.getsize(path) < _LEAST:
         with draft_folder() as folder:
             longer = os.path.join(folder, "small.jxl")
@@ -52,26 +49,24 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
 def _read(path: str) -> Picture:
     with oiio.Reader(path) as file:
         spec = file.spec()
-        codes, icc = spec.getattribute("CICP"), icc_of(spec)
+        codes, icc = spec.getattribute("CICP"), oiio.icc_of(spec)
         pixels = file.read()
     visible = 3 if pixels.shape[2] >= 3 else 1
     if pixels.shape[2] > visible + 1:
         note(f"{path}: is read without its further {pixels.shape[2] - visible - 1} channels")
         pixels = np.ascontiguousarray(pixels[:, :, : visible + 1])
+    found = None if icc else colours.Found()
     if codes is not None:  # the profile is made of them
         found, icc = colours.of_codes(int(codes[0]), int(codes[1]), gray=visible == 1), None
-    else:
-        found = colours.of_profile(icc, gray=visible == 1) if icc else colours.Found()
-    colour = found.told(path, light=pixels.dtype.kind == "f")
     with open(path, "rb") as file_:
         exif, xmp = _metadata(path, file_)
-    metadata = Metadata(icc, exif, xmp, colour=unusual(colour)).oriented(1)
-    return Picture(pixels, alpha=pixels.shape[2] > visible, linear=colour.linear, metadata=metadata)
+    picture = colours.picture(path, pixels, icc, exif, xmp, found=found)
+    return replace(picture, metadata=picture.metadata.oriented(1))
 
 
 def _metadata(path: str, file: BinaryIO) -> tuple[bytes | None, bytes | None]:
     """EXIF, without its preview, and XMP; other boxes are named as left out."""
-    from .exif import without_thumbnail
+    from ..exif import without_thumbnail
 
     exif = xmp = None
     unused = []
@@ -102,14 +97,13 @@ def _expanded(data: bytes) -> tuple[bytes, bytes]:
         return b"brob", b""
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+def _write(path: str, picture: Picture, storage: Storage) -> None:
     metadata, kind = picture.metadata, picture.pixels.dtype
     attributes: dict[str, Any] = {"compression": "jpegxl:100"}  # lossless
-    if picture.alpha:
-        attributes |= alpha_attributes(picture.channels)
-    codes = colours.codes_for(fmt, picture.colour, kind, gray=picture.channels < 3)
+    attributes |= oiio.alpha_attributes(picture.channels)
+    codes = colours.codes_for(FORMAT, picture.colour, kind, gray=picture.channels < 3)
     if metadata.icc:
-        attributes |= icc_attribute(metadata.icc)
+        attributes |= oiio.icc_attribute(metadata.icc)
     elif codes:
         attributes["CICP"] = ("int[4]", tuple(codes))
     try:
@@ -135,3 +129,47 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
 def _at(file: BinaryIO, start: int, size: int) -> bytes:
     file.seek(start)
     return file.read(size)
+
+
+def _nbytes(path: str) -> int:
+    """Returns the bytes of RGB. Source: ISO/IEC 18181-1, SizeHeader and ImageMetadata, from the lowest bit on."""
+    with open(path, "rb") as file:
+        if file.read(2) != b"\xff\x0a":
+            file.seek(_codestream(file) + 2)
+        bits = int.from_bytes(file.read(16), "little")
+
+    def take(count: int) -> int:
+        nonlocal bits
+        value = bits & ((1 << count) - 1)
+        bits >>= count
+        return value
+
+    small = take(1)
+
+    def side() -> int:
+        return 8 * (1 + take(5)) if small else 1 + take((9, 13, 18, 30)[take(2)])
+
+    height = side()
+    ratio = take(3)
+    width = height * _RATIOS[ratio - 1][0] // _RATIOS[ratio - 1][1] if ratio else side()
+    depth, usual = 8, take(1)
+    longer = not usual and take(1) and take(6) >> 3  # further fields, of which some have no fixed length
+    if not usual and not longer:
+        depth = (32, 16, 24, 0)[take(2)] if take(1) else (8, 10, 12, 16)[take(2)]
+    return 3 * width * height * (1 if depth <= 8 else 2 if depth <= 16 else 4)
+
+
+def _codestream(file: BinaryIO) -> int:
+    """Returns where the codestream begins in a file of boxes; a partial one has its number before it."""
+    for kind, start, _ in boxes(file, 0, file.seek(0, os.SEEK_END)):
+        if kind in (b"jxlc", b"jxlp"):
+            return start + 4 * (kind == b"jxlp")
+    raise ValueError("there is no codestream")
+
+
+FORMAT = Format(
+    "JPEG XL", (".jxl",), ANY, read, _write, nbytes=_nbytes, magic=(b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"),
+    channels=(1, 3, 4), holds=IN_BOXES,
+    coded=CodePoints(ANY, (1, 9, 11, 12), (1, 8, 13, 16, 17, 18), gray=False),  # others by a profile
+    upright=True,
+)  # fmt: skip

@@ -13,16 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError
-from ..notes import note, some_of
-from ..params.storage import Storage
-from ..pixels.colour import unusual
-from . import alpha, oiio
-from .colours import Found, of_chromaticities
-from .formats import Format
-from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
-from .raster_page import resolution, resolution_attributes
-from .strips import COPIES, NeedsWholeFile, RowsOf
+from ...errors import FileError
+from ...notes import note, some_of
+from ...pixels.colour import unusual
+from .. import alpha, exr_numbers, oiio
+from ..colours import Found, of_chromaticities
+from ..picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
+from ..strips import COPIES, NeedsWholeFile, RowsOf
+from .record import Codec, Format, LayerId, Levels, Method, Storage
 
 #: Header attributes that describe this file's storage and making, not the picture.
 _STORAGE = frozenset({
@@ -88,7 +86,7 @@ class Layer:
         return (not colour, "Y" not in names, "." in self.name)
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+def _read(path: str, layer: LayerId) -> Picture:
     with oiio.Reader(path) as file:
         layers = _layers(file)
         chosen = _choose(path, layers, layer)
@@ -98,7 +96,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return replace(_described(path, spec, layers, chosen, layer, pixels.dtype), pixels=pixels)
 
 
-def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
+def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
     """The picture, its rows, and how many come together, if ``most`` bytes are too few for all."""
     with oiio.Reader(path) as file:
         layers = _layers(file)
@@ -139,7 +137,7 @@ def _described(
         unread((spec.height, spec.width, len(chosen.picked())), dtype),
         alpha=chosen.has_alpha(),
         linear=True,
-        metadata=Metadata(resolution=resolution(spec), attributes=attributes, colour=unusual(colour)),
+        metadata=Metadata(resolution=oiio.resolution(spec), attributes=attributes, colour=unusual(colour)),
         associated=chosen.has_alpha(),
         layer=chosen.name,
         layers=names if len(names) > 1 else (),
@@ -198,7 +196,7 @@ def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attribut
 
 
 @contextmanager
-def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
+def _write_rows(path: str, picture: Picture, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
     """Gives a function that writes some rows of pixels, one call after the other from the top on."""
     metadata = picture.metadata
     attributes: dict[str, Any] = dict(metadata.attributes)
@@ -207,7 +205,7 @@ def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterat
         attributes["window"] = window[:6]
     if not picture.colour.is_rec709 and CHROMATICITIES not in attributes:
         attributes[CHROMATICITIES] = (_EIGHT, picture.colour.known_primaries.numbers)
-    method = storage.method(fmt.name)
+    method = FORMAT.method(storage)
     assert method is not None
     attributes["compression"] = method.name if method.level < 0 else f"{method.name}:{method.level}"
     attributes["channels"] = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}[
@@ -218,7 +216,7 @@ def writer(path: str, picture: Picture, fmt: Format, storage: Storage) -> Iterat
     if metadata.resolution:
         x, y, _ = metadata.resolution
         # stated, since OpenImageIO would take its inverse from the resolutions
-        attributes |= resolution_attributes(metadata.resolution) | {"PixelAspectRatio": y / x}
+        attributes |= oiio.resolution_attributes(metadata.resolution) | {"PixelAspectRatio": y / x}
     with oiio.writer(path, picture.pixels, attributes) as put:
         if picture.alpha:
             yield lambda pixels: put(alpha.associated(replace(picture, pixels=pixels)))
@@ -270,7 +268,7 @@ def _attributes(spec: Any) -> tuple[dict[str, Any], list[str]]:
         name, kind = attribute.name, str(attribute.type).replace("vector2i[2]", "box2i")
         if name in _STORAGE or name.startswith(_STORAGE_PREFIXES):
             continue
-        if name == "PixelAspectRatio" and resolution(spec):
+        if name == "PixelAspectRatio" and oiio.resolution(spec):
             continue
         try:
             value = attribute.value
@@ -285,3 +283,18 @@ def _attributes(spec: Any) -> tuple[dict[str, Any], list[str]]:
     if window != (0, 0, 0, 0, spec.width, spec.height):
         kept["window"] = (*window, spec.width, spec.height)
     return kept, dropped
+
+
+_ZIP, _DWA = Levels(1, 9, 4), Levels(1, 1000, 45)
+#: Compressions; zip:1 is exact, and higher levels take three times as long for 3 %.
+_CODEC = Codec(
+    methods={
+        "none": None, "rle": None, "zips": _ZIP, "zip": _ZIP, "piz": None, "pxr24": None, "b44": None, "b44a": None,
+        "dwaa": _DWA, "dwab": _DWA,
+    }, usual=Method("zip", 1),
+)  # fmt: skip
+FORMAT = Format(
+    "EXR", (".exr",), ("float16", "float32"), _read, write_rows=_write_rows, read_rows=_read_rows,
+    magic=(b"\x76\x2f\x31\x01",), holds=frozenset({"resolution", "attributes"}), says="primaries", codec=_CODEC,
+    associated=True, layered=True, numbers=exr_numbers.NUMBERS,
+)  # fmt: skip

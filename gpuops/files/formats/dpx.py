@@ -15,12 +15,12 @@ import struct
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FileError
-from ..notes import note
-from ..params.storage import Storage
-from .depth import full_range
-from .formats import Format
-from .picture import Picture, Pixels, upright
+from ...errors import FileError
+from ...notes import note
+from .. import oiio
+from ..depth import full_range
+from ..picture import Picture, Pixels, upright
+from .record import INTEGERS, Format, LayerId, Storage
 
 #: Bytes of the header that is written.
 _SIZE = 2048
@@ -61,9 +61,7 @@ _TEXTS = (
 )  # fmt: skip
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
-    if layer is not None:
-        raise FileError(f"{path}: has no layer {layer!r}; it has no layers")
+def _read(path: str, layer: LayerId) -> Picture:
     with open(path, "rb") as file:
         header = file.read(_SIZE)
     if len(header) < _LEAST:
@@ -99,7 +97,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return Picture(upright_pixels, alpha=pixels.shape[2] == 4, linear=transfer == _LINEAR)
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+def _write(path: str, picture: Picture, storage: Storage) -> None:
     """Writes 8 or 16 bits, big-endian; the header states the layout, and linear light if the pixels are that."""
     bits = 8 * picture.pixels.dtype.itemsize
     rows = np.ascontiguousarray(picture.pixels, picture.pixels.dtype.newbyteorder(">")).view(np.uint8)
@@ -212,3 +210,9 @@ def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> Non
         names.append(f"transfer ({_UNUSED_TRANSFERS[transfer]})")
     if names:
         note(f"{path}: is read without its {', '.join(names)}")
+
+
+FORMAT = Format(
+    "DPX", (".dpx",), INTEGERS, _read, _write, nbytes=oiio.nbytes, magic=(b"SDPX", b"XPDS"),
+    channels=(1, 3, 4), says="light",
+)  # fmt: skip

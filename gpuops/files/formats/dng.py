@@ -11,27 +11,27 @@ from pathlib import PurePath
 
 import numpy as np
 
-from ..errors import FileError
-from ..notes import note
-from ..pixels.targets import named
-from .containers import read_extras
-from .extras import needed
-from .formats import Format, by_name
-from .picture import Metadata, Picture
-from .reading import parsing
+from ...notes import note
+from ...pixels.targets import named
+from .. import boxes, containers
+from ..extras import needed
+from ..picture import Metadata, Picture
+from ..reading import parsing
+from ..tiff_structure import MAGIC, MalformedError, entries_of_page
+from .record import Format, LayerId
 
 #: The tag that every DNG file has (Adobe, Digital Negative Specification).
 _DNG_VERSION = 50706
+#: How files begin that are not TIFF's.
+_MAGIC = (b"FUJIFILMCCD-RAW", b"IIRO", b"IIRS", b"MMOR", b"IIU\0")
 #: The largest value of LibRaw's 16 bits.
 _MOST = 65535
 
 
-def is_raw(path: str) -> bool:
-    """Whether a TIFF file is a camera's: by the extension that cameras use, or by DNG's version."""
-    if PurePath(path).suffix.lower() in by_name("camera raw").extensions:
+def is_in_tiff(head: bytes, path: str) -> bool:
+    """Whether a TIFF file is a camera's: by Canon's sign, by the extension that cameras use, or by DNG's version."""
+    if head[8:10] == b"CR" or PurePath(path).suffix.lower() in FORMAT.extensions:
         return True
-    from .tiff_structure import MalformedError, entries_of_page
-
     try:
         with open(path, "rb") as file:
             return _DNG_VERSION in entries_of_page(file, 0)
@@ -39,9 +39,13 @@ def is_raw(path: str) -> bool:
         return False
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
-    if layer is not None:
-        raise FileError(f"{path}: has no layer {layer!r}; it has no layers")
+def _sniff(head: bytes, path: str) -> bool:
+    if head.startswith(MAGIC):
+        return is_in_tiff(head, path)
+    return head.startswith(_MAGIC) or boxes.of_picture(head) == boxes.RAW
+
+
+def _read(path: str, layer: LayerId) -> Picture:
     rawpy = needed("rawpy", path, "camera raw")
     with parsing(path), rawpy.imread(path) as raw:
         codes = raw.postprocess(
@@ -52,10 +56,16 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
             output_bps=16,
             output_color=rawpy.ColorSpace.Rec2020,
         )
-    extras = read_extras(path, "TIFF")  # those of a file of another structure are none
+    extras = containers.read(path, containers.of_tiff)  # those of a file of another structure are none
     lost = [name for name, data in (("EXIF", extras.exif), ("XMP", extras.xmp)) if data]
     if lost:
         note(f"{path}: is read without its {' and '.join(lost)}")
     pixels = np.multiply(codes, np.float32(1 / _MOST), dtype=np.float32)
     colour = named("linear-rec2020")
     return Picture(np.ascontiguousarray(pixels), linear=True, metadata=Metadata(colour=colour))
+
+
+FORMAT = Format(
+    "camera raw", (".dng", ".cr2", ".cr3", ".nef", ".arw", ".raf", ".orf", ".rw2", ".pef", ".srw"),
+    ("float32",), _read, sniff=_sniff, channels=(3,), needs="rawpy",
+)  # fmt: skip

@@ -11,19 +11,16 @@ import re
 
 import numpy as np
 
-from ..errors import FileError
-from ..notes import note
-from ..params.storage import Storage
-from .formats import Format
-from .picture import Picture
+from ...errors import FileError
+from ...notes import note
+from ..picture import Picture
+from .record import Format, LayerId, Storage, file_size
 
 # The header: the kind of file, width, height, and scale. Its lines may all end as Windows has it.
 _HEADER = re.compile(rb"(PF|Pf)(?=(\r\n)?)\s+(\d+)\s+(\d+)\s+([-+.\deE]+)(?:\2|\s)")
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
-    if layer is not None:
-        raise FileError(f"{path}: has no layer {layer!r}; a PFM file has one picture")
+def _read(path: str, layer: LayerId) -> Picture:
     with open(path, "rb") as file:
         header = _HEADER.match(file.read(256))
         if header is None:
@@ -53,8 +50,14 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return Picture(np.ascontiguousarray(pixels), linear=True)
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+def _write(path: str, picture: Picture, storage: Storage) -> None:
     kind = "PF" if picture.channels == 3 else "Pf"
     with open(path, "wb") as file:
         file.write(f"{kind}\n{picture.width} {picture.height}\n-1.0\n".encode())
         np.ascontiguousarray(picture.pixels[::-1], "<f4").tofile(file)
+
+
+FORMAT = Format(
+    "PFM", (".pfm",), ("float32",), _read, _write, nbytes=file_size,
+    magic=(b"PF\n", b"Pf\n", b"PF\r", b"Pf\r"), channels=(1, 3),
+)  # fmt: skip

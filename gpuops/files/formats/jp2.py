@@ -1,4 +1,4 @@
-"""A JPEG 2000 file's statements of its components, and which of its kinds are decoded rightly.
+"""JPEG 2000, coded by OpenImageIO: a file's statements of its components, and which of its kinds are decoded rightly.
 
 Sources: ITU-T T.800, annexes A (codestream: SIZ, COD) and I (boxes: colr, cdef, pclr); T.814 (high throughput).
 """
@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from math import prod
 from typing import BinaryIO
 
-from ..errors import FileError
-from .boxes import boxes
+import numpy as np
+
+from ...errors import FileError
+from ...notes import note
+from .. import by_pillow, containers, oiio, raster
+from ..boxes import boxes
+from ..containers import LONGEST, Extras
+from ..picture import Picture, Pixels
+from .record import INTEGERS, Format, LayerId, Storage
 
 # How a codestream begins.
-CODESTREAM = b"\xff\x4f\xff\x51"
+_CODESTREAM = b"\xff\x4f\xff\x51"
 # The marker of the segment with the picture's size.
 _SIZ = 0xFF51
 # The marker of the segment with the capabilities that a decoder needs.
@@ -38,8 +46,13 @@ _COLOUR = 0
 _OPACITY = 1
 # The kind of a channel that is alpha by which colours are multiplied.
 _PREMULTIPLIED = 2
-# The most bytes of a box; more is an attack.
-_LONGEST = 1 << 26
+
+#: The identity of a box with EXIF.
+_EXIF = b"JpgTiffExif->JP2"
+#: The identity of a box with XMP.
+_XMP = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+#: Boxes that only concern the storage.
+_STORAGE = (b"jP  ", b"ftyp", b"jp2h", b"jp2c", b"free")
 
 
 @dataclass(frozen=True)
@@ -122,7 +135,7 @@ class CodestreamHeader:
         return -1, False, False
 
 
-def read_header(path: str) -> CodestreamHeader:
+def _read_header(path: str) -> CodestreamHeader:
     """The header of a file; a FileError where it is damaged, or of a kind that is not decoded rightly."""
     with open(path, "rb") as file:
         header = _header(file)
@@ -137,14 +150,14 @@ def _header(file: BinaryIO) -> CodestreamHeader | None:
     try:
         end = file.seek(0, 2)
         file.seek(0)
-        if file.read(4) == CODESTREAM:
+        if file.read(4) == _CODESTREAM:
             return _codestream(file, 0, {})
         found: dict[str, object] = {}
         for kind, start, size in boxes(file, 0, end):
             if kind == b"jp2h":
                 for inner, at, length in boxes(file, start, start + size):
                     file.seek(at)
-                    _jp2_box(inner, file.read(min(length, _LONGEST)), found)
+                    _jp2_box(inner, file.read(min(length, LONGEST)), found)
             elif kind == b"jp2c":
                 return _codestream(file, start, found)
     except (struct.error, IndexError):  # it is cut off
@@ -198,7 +211,7 @@ def _codestream(file: BinaryIO, start: int, found: dict[str, object]) -> Codestr
     )
 
 
-def define_alpha(path: str, channels: int) -> None:
+def _define_alpha(path: str, channels: int) -> None:
     """Adds to a file's header that its last channel is alpha (box cdef), which the encoder leaves out."""
     colours = channels - 1
     definitions = [(i, _COLOUR, i + 1) for i in range(colours)] + [(colours, _OPACITY, 0)]
@@ -213,3 +226,73 @@ def define_alpha(path: str, channels: int) -> None:
         file.write(box + rest)
         file.seek(start - 8)
         file.write(struct.pack(">I", 8 + size + len(box)))
+
+
+def _container(file: BinaryIO) -> Extras:
+    end = file.seek(0, 2)
+    file.seek(0)
+    if file.read(4) == _CODESTREAM:
+        return Extras()
+    exif = xmp = None
+    unused: list[str] = []
+    for kind, start, size in boxes(file, 0, end):
+        if kind == b"uuid":
+            file.seek(start)
+            identity, data = file.read(16), file.read(min(size - 16, LONGEST))
+            if identity == _EXIF:
+                exif = data
+            elif identity == _XMP:
+                xmp = data
+        if kind not in _STORAGE and (kind != b"uuid" or identity not in (_EXIF, _XMP)):
+            unused.append(f"box {kind.decode('latin-1')!r}")
+    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(unused)))
+
+
+@dataclass(frozen=True)
+class _Jpeg2000Page(raster.Page):
+    header: CodestreamHeader
+
+    @property
+    def icc(self) -> bytes | None:
+        return self.header.profile or None
+
+    def alpha(self, channels: int) -> tuple[int, int, bool]:
+        place, associated, unsaid = self.header.alpha(channels)
+        if unsaid:
+            note(f"{self.path}: does not say what its channel {place + 1} is; it is taken as alpha")
+        return 3 if channels >= 3 else 1, place, associated
+
+    def picture(self, pixels: Pixels) -> Picture:
+        width, height = self.header.size  # the decoder rounds it up to whole steps of subsampled colours
+        return super().picture(np.ascontiguousarray(pixels[:height, :width]))
+
+
+def _read(path: str, layer: LayerId) -> Picture:
+    extras, header = containers.read(path, _container), _read_header(path)
+    if header.needs_pillow():
+        page = _Jpeg2000Page(path, extras, oiio.no_spec(), ("0",), 0, True, header)
+        return page.picture(by_pillow.read(path, "JPEG2000"))
+    with oiio.Reader(path) as file:
+        return _Jpeg2000Page(path, extras, file.spec(), ("0",), 0, True, header).picture(file.read())
+
+
+def _write(path: str, picture: Picture, storage: Storage) -> None:
+    attributes = oiio.alpha_attributes(picture.channels) | oiio.icc_attribute(picture.metadata.icc)
+    oiio.write_parts(path, [(picture.pixels, attributes)])
+    if picture.alpha:
+        _define_alpha(path, picture.channels)
+
+
+def _nbytes(path: str) -> int:
+    header = _read_header(path)
+    pixels = prod(size - offset for size, offset in zip(header.size, header.offset, strict=True))
+    return pixels * len(header.components) * (1 if header.bits <= 8 else 2)
+
+
+FORMAT = Format(
+    "JPEG 2000",
+    (".jp2",),  # a bare codestream (.j2k) has no room for alpha and profile, and is only read
+    INTEGERS, _read, _write, nbytes=_nbytes, magic=(b"\0\0\0\x0cjP  \r\n\x87\n", _CODESTREAM),
+    channels=(1, 3, 4), holds=frozenset({"icc"}),
+    least=32,  # as the encoder halves the picture five times
+)  # fmt: skip

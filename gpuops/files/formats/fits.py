@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError
-from ..notes import note, some_of
-from ..params.storage import Storage
-from . import frames, oiio
-from .formats import Format
-from .picture import Picture
+from ...errors import FileError
+from ...notes import note, some_of
+from .. import frames, oiio
+from ..picture import Picture
+from .record import Format, LayerId, Storage, file_size
 
 #: The largest whole number up to which floats hold all.
 _EXACT = 1 << 24
@@ -27,7 +26,7 @@ _BLOCK, _CARD = 2880, 80
 _STRUCTURE = re.compile("oiio:.*|Bzero|Bscale|Blank|Pcount|Gcount|Extend|Groups|Date(Time)?", re.IGNORECASE)
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+def _read(path: str, layer: LayerId) -> Picture:
     """The values of an image as floats; layer is the number of an image in the file."""
     with oiio.Reader(path) as file:
         count = file.count()
@@ -57,23 +56,23 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         note(f"{path}: holds whole numbers beyond {_EXACT}, which floats round")
     with np.errstate(over="ignore"):  # values beyond float's range become infinite
         pixels = values.astype(np.float32)
-    several = count > 1
-    return Picture(
-        pixels,
-        linear=True,
-        layer=str(index) if several else "",
-        layers=tuple(map(str, range(count))) if several else (),
-    )
+    return Picture(pixels, linear=True).numbered(index, count)
 
 
 def _has_pixels(spec: Any) -> bool:
     return bool(min(spec.width, spec.height, spec.nchannels) > 0)
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+def _write(path: str, picture: Picture, storage: Storage) -> None:
     oiio.write_parts(path, [(picture.pixels, {})], kind="fits")
     with open(path, "r+b") as file:  # the date would make each run's bytes others
         dated = file.read(_BLOCK).find(b"DATE    =")
         if dated >= 0:
             file.seek(dated)
             file.write(b" " * _CARD)  # a card without a keyword
+
+
+FORMAT = Format(
+    "FITS", (".fits", ".fit", ".fts"), ("float32",), _read, _write, nbytes=file_size, magic=(b"SIMPLE  =",),
+    channels=(1, 3), layered=True,
+)  # fmt: skip

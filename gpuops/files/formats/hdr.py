@@ -4,18 +4,29 @@ A pixel is (r, g, b, e), which means (r, g, b) · 2^(e − 136), and black where
 of its components in runs. Before 1991 equal pixels were stored in runs: (1, 1, 1, n) repeats the pixel before it
 n times, and the next one, if it is such too, 256 n times.
 Source: Greg Ward, Real Pixels (Graphics Gems II); Radiance's file formats (picture files), and freadcolrs in its
-color.c.
+color.c. imagecodecs (2026.3) decodes rows by components to the same values, but neither runs of pixels, nor both kinds
+in a file, nor other axes, nor files that do not name their FORMAT.
 """
 
 from __future__ import annotations
 
+from typing import BinaryIO
+
 import numpy as np
 
-from ..errors import FileError
-from .picture import Pixels
+from ...errors import FileError
+from .. import colours, containers, oiio, raster
+from ..containers import Extras
+from ..picture import Picture, Pixels
+from .record import Format, LayerId, Storage
 
 # Bytes of a header's line, at most.
 _LONGEST_LINE = 1 << 12
+# Lines of a header that change what pixels mean, as messages name them.
+_HDR_KEYS = {"EXPOSURE": "exposure", "COLORCORR": "colour correction", "VIEW": "view"}
+_HDR_KEYS |= {"PIXASPECT": "pixel aspect ratio", "GAMMA": "gamma"}
+#: The orders of rows and columns, of orientations 1 to 8.
+_AXES = ("-Y +X", "-Y -X", "+Y -X", "+Y +X", "+X -Y", "-X -Y", "-X +Y", "+X +Y")
 # The least number of pixels of rows that may be stored by components.
 _SHORTEST_ROW = 8
 # The largest number of pixels of such rows.
@@ -26,7 +37,52 @@ _LONGEST_RUN = 128
 _BIAS = 136
 
 
-def read(path: str) -> Pixels:
+def _read(path: str, layer: LayerId) -> Picture:
+    extras = containers.read(path, _container)
+    with oiio.Reader(path) as file:
+        page = raster.Page.of(path, extras, file.spec(), layer)
+        file.check_plausible(page.spec)
+    return page.picture(_pixels(path))
+
+
+def _write(path: str, picture: Picture, storage: Storage) -> None:
+    oiio.write_parts(path, [(picture.pixels, {})])
+
+
+def _container(file: BinaryIO) -> Extras:
+    file.seek(0)
+    unused: list[str] = []
+    found = None
+    while line := file.readline(_LONGEST_LINE).decode("latin-1").strip():
+        key, _, value = line.partition("=")
+        if key == "FORMAT" and value.strip() != "32-bit_rle_rgbe":
+            what = f"pixels of the kind {value.strip()}; convert it to 32-bit_rle_rgbe first"
+            raise FileError(f"{file.name}: holds {what}")
+        if key == "PRIMARIES":
+            found = colours.of_chromaticities(_numbers(value), "primaries")
+        if key in _HDR_KEYS and not _are_ones(value):
+            unused.append(_HDR_KEYS[key])
+    axes = file.readline(_LONGEST_LINE).decode("latin-1").split()[::2]
+    orientation = 1 + _AXES.index(" ".join(axes)) if " ".join(axes) in _AXES else 0
+    return Extras(colours=found, unused=tuple(dict.fromkeys(unused)), orientation=orientation)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, text.split()))
+    except ValueError:
+        return ()
+
+
+def _are_ones(text: str) -> bool:
+    """Whether all factors of a header line are 1, so that they change nothing."""
+    try:
+        return all(float(number) == 1 for number in text.split())
+    except ValueError:
+        return False
+
+
+def _pixels(path: str) -> Pixels:
     """The pixels (rows, pixels, 3) as they lie in the file, whose header OpenImageIO has accepted."""
     with open(path, "rb") as file:
         while file.readline(_LONGEST_LINE).strip():
@@ -99,3 +155,9 @@ def _in_runs(data: bytes, at: int, length: int) -> tuple[bytearray, int]:
             row += pixel
             place = 0
     return row, at
+
+
+FORMAT = Format(
+    "Radiance HDR", (".hdr", ".rgbe"), ("float32",), _read, _write, nbytes=oiio.nbytes,
+    magic=(b"#?RADIANCE", b"#?RGBE"), channels=(3,), brightest=255 * 2.0**119, lossy=True,
+)  # fmt: skip

@@ -5,21 +5,20 @@ Decoders turn the picture by properties of its own, so EXIF's orientation is alw
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..errors import FileError
-from ..notes import note
-from ..params.storage import Storage
-from . import by_pillow, colours, frames
-from .avif import described
-from .depth import full_range
-from .extras import needed
-from .formats import Format
-from .heif import read_header
-from .picture import Picture
-from .reading import parsing
+from ...errors import FileError
+from ...notes import note
+from .. import boxes, by_pillow, colours, frames
+from ..depth import full_range
+from ..extras import needed
+from ..heif import described, read_header
+from ..picture import Picture
+from ..reading import parsing
+from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
 
 #: The options of writing: brightness and colours by BT.601's matrix, as JPEG has it.
 _OPTIONS: dict[str, Any] = {"matrix_coefficients": 6, "full_range_flag": 1}
@@ -29,7 +28,7 @@ _DEEP_QUALITY = 95
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+def _read(path: str, layer: LayerId) -> Picture:
     """The primary picture, upright; layer is the number of a picture in the file."""
     heif = needed("pillow_heif", path, "HEIC")
     header = read_header(path)
@@ -53,11 +52,11 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return described(path, pixels, header, info, turned=True)
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
+def _write(path: str, picture: Picture, storage: Storage) -> None:
     heif = needed("pillow_heif", path, "HEIC")
     pixels, metadata = picture.pixels, picture.metadata
     options = _OPTIONS | {
-        "quality": storage.quality_of("HEIC"),
+        "quality": FORMAT.quality(storage),
         "chroma": int((storage.subsampling or "4:4:4").replace(":", "")),
     }
     mode = _MODES[picture.channels]
@@ -66,9 +65,22 @@ def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
         mode += ";16"
         # it cuts the low 6 bits off: the nearest of 10 bits first
         pixels = np.rint(pixels * np.float64(1023 / 65535)).astype(np.uint16) << 6
-    codes = colours.codes_for(fmt, picture.colour, pixels.dtype, gray=False) or colours.SRGB_CODES
+    codes = colours.codes_for(FORMAT, picture.colour, pixels.dtype, gray=False) or colours.SRGB_CODES
     options["color_primaries"], options["transfer_characteristics"] = codes[:2]
     options |= by_pillow.kept(metadata)
     image = heif.from_bytes(mode, (picture.width, picture.height), np.ascontiguousarray(pixels).tobytes())
     with open(path, "wb") as file:
         image.save(file, **options)
+
+
+def _nbytes(path: str) -> int:
+    image = needed("pillow_heif", path, "HEIC").open_heif(path)
+    return int(prod(image.size) * len(image.mode.split(";")[0]) * (1 if image.info["bit_depth"] <= 8 else 2))
+
+
+FORMAT = Format(
+    "HEIC", (".heic", ".heif"), INTEGERS, _read, _write, nbytes=_nbytes,
+    sniff=lambda head, _: boxes.of_picture(head) == boxes.HEIC, channels=(1, 3, 4), holds=IN_BOXES,
+    coded=CodePoints(INTEGERS), codec=Codec(90, SUBSAMPLINGS), lossy=True, upright=True, layered=True,
+    needs="pillow-heif",
+)  # fmt: skip

@@ -14,12 +14,12 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ..errors import FileError
-from ..notes import note
-from ..params.storage import Storage
-from .depth import spread
-from .formats import Format
-from .picture import Picture, Pixels
+from ...errors import FileError
+from ...notes import note
+from .. import by_pillow
+from ..depth import spread
+from ..picture import Picture, Pixels
+from .record import INTEGERS, Format, LayerId, Storage
 
 #: White space and remarks between the numbers of a header.
 _GAP = rb"(?:\s|#[^\n]*\n)+"
@@ -30,21 +30,17 @@ _BITS = re.compile(rb"P([14])" + _SIZES + _END)
 #: The header of PGM and PPM: the same, and the largest value.
 _VALUES = re.compile(rb"P([2356])" + _SIZES + _GAP + rb"(\d+)" + _END)
 #: The bytes in which a header has to end.
-LONGEST = 1 << 16
+_LONGEST = 1 << 16
+
 #: The channels of PAM's kinds of tuples that are pictures.
 _TUPLES = {"BLACKANDWHITE": 1, "GRAYSCALE": 1, "RGB": 3}
 _TUPLES |= {f"{name}_ALPHA": channels + 1 for name, channels in _TUPLES.items()}
 
 
-def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
-    if layer is not None:
-        raise FileError(f"{path}: has no layer {layer!r}; it has no layers")
+def read(path: str, layer: LayerId) -> Picture:
     with open(path, "rb") as file:
-        head = file.read(LONGEST)
-        if head.startswith(b"P7"):
-            width, height, channels, most, start = _pam_header(path, head)
-        else:
-            width, height, channels, most, start = header(path, head)
+        head = file.read(_LONGEST)
+        width, height, channels, most, start = (_pam_header if head[1:2] == b"7" else _header)(path, head)
         if min(width, height) < 1:
             raise FileError(f"{path}: has no pixels ({width} x {height})")
         if not 1 <= most <= 65535:
@@ -69,27 +65,24 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return Picture(pixels, alpha=channels in (2, 4))
 
 
-def write(path: str, picture: Picture, fmt: Format, storage: Storage) -> None:
-    """Writes PGM or PPM as the name says, either one as .pnm, or PAM, in bytes."""
+def _write(path: str, picture: Picture, storage: Storage) -> None:
+    """Writes PGM or PPM as the name says, either one as .pnm, in bytes."""
     kind = PurePath(path).suffix.lower()
-    pixels = picture.pixels
     if kind == ".pgm" and picture.channels > 1:
         raise FileError(f"{path}: a .pgm file holds gray alone; name the output .ppm")
-    if kind == ".ppm" and picture.channels == 1:
-        pixels = np.repeat(pixels, 3, axis=2)
-    channels, most = pixels.shape[2], np.iinfo(pixels.dtype).max
-    if fmt.name == "PAM":
-        tuple_ = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}[channels]
-        header = f"P7\nWIDTH {picture.width}\nHEIGHT {picture.height}\nDEPTH {channels}\nMAXVAL {most}\n"
-        header += f"TUPLTYPE {tuple_}\nENDHDR\n"
-    else:
-        header = f"P{5 if channels == 1 else 6}\n{picture.width} {picture.height}\n{most}\n"
+    pixels = by_pillow.coloured(picture.pixels) if kind == ".ppm" else picture.pixels
+    head = f"P{5 if pixels.shape[2] == 1 else 6}\n{picture.width} {picture.height}\n{np.iinfo(pixels.dtype).max}\n"
+    written(path, head, pixels)
+
+
+def written(path: str, head: str, pixels: Pixels) -> None:
+    """Writes a header, and samples in bytes."""
     with open(path, "wb") as file:
-        file.write(header.encode())
+        file.write(head.encode())
         np.ascontiguousarray(pixels, pixels.dtype.newbyteorder(">")).tofile(file)
 
 
-def header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
+def _header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
     """Width, height, channels, the largest value and where the pixels begin."""
     found = (_BITS if head[1:2] in b"14" else _VALUES).match(head)
     if found is None:
@@ -138,3 +131,20 @@ def _texts(path: str, file: BinaryIO, count: int, *, bits: bool) -> Pixels:
         return np.array(words[:count], dtype="S8").astype(np.uint32)
     except ValueError:
         raise FileError(f"{path}: is damaged: one of its values is no number") from None
+
+
+def magic(*kinds: int) -> tuple[bytes, ...]:
+    """The beginnings of files: P and a digit, then white space or a remark."""
+    return tuple(b"P%d%c" % (kind, after) for kind in kinds for after in b" \t\n\r#")
+
+
+def _nbytes(path: str) -> int:
+    with open(path, "rb") as file:
+        width, height, channels, most, _ = _header(path, file.read(_LONGEST))
+    return width * height * channels * (1 if most < 256 else 2)
+
+
+FORMAT = Format(
+    "PNM", (".pnm", ".ppm", ".pgm"), INTEGERS, read, _write, nbytes=_nbytes, magic=magic(1, 2, 3, 4, 5, 6),
+    channels=(1, 3),
+)  # fmt: skip

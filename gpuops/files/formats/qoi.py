@@ -1,0 +1,39 @@
+"""QOI (The Quite OK Image Format 1.0), by imagecodecs; encoders set its byte for linear light beside sRGB, too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import FileError
+from ..picture import Picture
+from ..reading import parsing
+from .record import Format, LayerId, Storage
+
+
+def _nbytes(path: str) -> int:
+    _, width, height = np.fromfile(path, ">u4", 3).tolist()
+    return int(4 * width * height)
+
+
+def _read(path: str, layer: LayerId) -> Picture:
+    import imagecodecs
+
+    with parsing(path), open(path, "rb") as file:
+        data = file.read()
+        if not data.endswith(bytes(7) + b"\1") or _nbytes(path) > 4 * 62 * len(data):  # runs of 62 pixels
+            raise FileError(f"{path}: could not be read: the file is cut off or damaged")
+        pixels = np.array(imagecodecs.qoi_decode(data))
+    return Picture(pixels, alpha=pixels.shape[2] == 4)
+
+
+def _write(path: str, picture: Picture, storage: Storage) -> None:
+    import imagecodecs
+
+    data = imagecodecs.qoi_encode(picture.pixels)
+    with open(path, "wb") as file:
+        file.write(data[:13] + b"\0" + data[14:])  # sRGB
+
+
+FORMAT = Format(
+    "QOI", (".qoi",), ("uint8",), _read, _write, nbytes=_nbytes, magic=(b"qoif",), channels=(3, 4),
+)  # fmt: skip

@@ -1,0 +1,203 @@
+"""TIFF, read by OpenImageIO, and written by :mod:`gpuops.files.tiff`, which reads what OpenImageIO does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import cached_property
+
+import numpy as np
+
+from ...errors import FileError
+from ...notes import note
+from .. import containers, exif, inks, oiio, raster, tiff, tiff_numbers, tiff_page
+from ..containers import Extras
+from ..picture import Picture, Pixels
+from ..strips import RowsOf
+from ..tiff_structure import MAGIC
+from . import dng
+from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method, Storage
+
+#: The interpretations of samples: gray whose 0 is white or black, RGB, a palette, brightness and colours, and a mosaic
+#: of a sensor's colours.
+_MIN_IS_WHITE, _MIN_IS_BLACK, _RGB, _PALETTE, _YCBCR, _MOSAIC = 0, 1, 2, 3, 6, 32803
+#: Those that are gray or RGB, or become so in decoding.
+_PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, _RGB, _PALETTE, 4, oiio.SEPARATED, _YCBCR, _MOSAIC)
+#: The numbers of compressions that OpenImageIO may lack: LERC, LZMA, Zstandard, JPEG 2000, PNG and JPEG XL.
+_BY_TIFFFILE = (34887, 34925, 50000, 34712, 34933, 50002)
+
+
+def _read(path: str, layer: LayerId) -> Picture:
+    extras = containers.read(path, containers.of_tiff)
+    with oiio.Reader(path) as file:
+        page = _opened(path, file, layer, extras)
+        return page.picture(_samples(path, file, page))
+
+
+def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
+    return raster.by_rows(
+        path,
+        lambda file: _opened(path, file, layer, containers.read(path, containers.of_tiff)),
+        most,
+        small=False,
+    )
+
+
+def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: Extras) -> _TiffPage:
+    names = tuple(map(str, range(file.count())))
+    index = raster.number(path, layer, names)
+    spec = file.spec(index)
+    return _TiffPage.of(path, extras, file.raw_spec(index) if oiio.is_of_inks(spec) else spec, layer, names)
+
+
+class _TiffPage(raster.Page):
+    @property
+    def photometric(self) -> int:
+        """How samples are interpreted."""
+        return int(self.spec.get_int_attribute(oiio.PHOTOMETRIC, _MIN_IS_BLACK))
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """That of the samples."""
+        return self.spec.height, self.spec.width, self.spec.nchannels
+
+    def obstacle(self) -> str:
+        spec = self.spec
+        if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
+            return "holds doubles, or its channels one after the other"
+        return "lacks some of its strips or tiles" if tiff_page.is_sparse(self.path, self.index) else ""
+
+    def alpha(self, channels: int) -> tuple[int, int, bool]:
+        visible = tiff_page.colours(self.photometric, channels)
+        return visible, self.spec.alpha_channel, self._is_associated()
+
+    def alpha_of_inks(self) -> tuple[int, bool]:
+        return tiff_page.alpha(self.path, self.index, inks.CMYK)
+
+    def _is_associated(self) -> bool:
+        """Whether a file says that its colours are multiplied by alpha. Of RGB with a fourth channel and no word
+        of it, that channel is taken as alpha and colours as they are, since nothing is lost so."""
+        place = self.spec.alpha_channel
+        if place < 0 or self.spec.get_int_attribute("oiio:UnassociatedAlpha"):
+            return False
+        if tiff_page.extra_samples(self.path, self.index) is None:
+            note(f"{self.path}: does not say what its channel {place + 1} is; it is taken as alpha")
+            return False
+        return True
+
+    def size_without_unit(self) -> list[str]:
+        density = self.spec.get_float_attribute("XResolution", 1)
+        unnamed = f"resolution ({density:.6g} pixels to a unit that it does not name)"
+        return super().size_without_unit() or [unnamed] * (density != 1)
+
+    def said_of_one(self) -> list[str]:
+        if more := tiff_page.of_stack(self.spec.get_string_attribute("ImageDescription")):
+            note(f"{self.path}: holds {more} in one page; the first is used")
+        return []
+
+    def rows(self, path: str, count: int) -> Iterator[Pixels]:
+        if self.only_tifffile:
+            return map(self.convert, tiff.read_rows(path, self.index, self.shape, count))
+        return map(self.convert, super().rows(path, count))
+
+    @property
+    def together(self) -> int:
+        strip = self.spec.get_int_attribute("tiff:RowsPerStrip") if self.only_tifffile else 1
+        return max(1, self.spec.tile_height or strip)
+
+    def check(self) -> None:
+        path, spec, photometric = self.path, self.spec, self.photometric
+        stored, bits = str(spec.format), spec.get_int_attribute("oiio:BitsPerSample")
+        if stored not in ("uint8", "uint16", "half", "float", "double") or (stored == "float" and bits == 24):
+            kind = f"{bits}-bit {stored}" if bits == 24 else stored
+            raise FileError(f"{path}: holds {kind} samples; convert it to 8 or 16 bits or to float first")
+        whole_numbers = stored in ("uint8", "uint16")
+        if oiio.is_of_inks(spec) and not whole_numbers:
+            raise FileError(f"{path}: holds {stored} samples of inks; convert it to 8 or 16 bits first")
+        of_others = photometric == oiio.SEPARATED and not tiff_page.is_cmyk(path, self.index, spec.nchannels)
+        if photometric not in _PHOTOMETRICS or of_others:
+            kinds = {5: "inks or channels beyond CMYK", 8: "CIELAB colours"}
+            kind = kinds.get(photometric, f"colours of kind {photometric}")
+            raise FileError(f"{path}: holds {kind}; convert it to gray or RGB first")
+        if photometric == _PALETTE and spec.alpha_channel >= 0:
+            raise FileError(f"{path}: holds a palette with alpha beside it; convert it to RGB first")
+        if photometric == _MIN_IS_WHITE and not whole_numbers:
+            raise FileError(f"{path}: holds {stored} samples where 0 is white; invert it first")
+        if photometric == _MOSAIC:
+            note(f"{path}: holds a sensor's mosaic of colours, which is read as gray")
+
+    def convert(self, pixels: Pixels) -> Pixels:
+        """What is to be done to samples, row by row."""
+        spec = self.spec
+        if spec.getattribute(oiio.PHOTOMETRIC) is not None:
+            pixels = tiff_page.full_range(pixels, spec.get_int_attribute("oiio:BitsPerSample"))
+        if self.photometric == _MIN_IS_WHITE:  # the decoder has already inverted 8 bits, alpha included
+            inverse = pixels[:, :, 1:] if str(spec.format) == "uint8" else pixels[:, :, :1]
+            np.invert(inverse, out=inverse)
+        return pixels
+
+    @cached_property
+    def only_tifffile(self) -> bool:
+        """Whether OpenImageIO does not read samples of colours or inks as they are, or some are missing."""
+        spec, kind, compression = self.spec, self.photometric, self.spec.get_string_attribute("compression")
+        whole: bool = spec.get_int_attribute("oiio:BitsPerSample") == 8 * spec.format.size()
+        colours = (_MIN_IS_BLACK, _RGB, oiio.SEPARATED)
+        if tiff_page.is_sparse(self.path, self.index):
+            if not whole or kind not in (*colours, *(_YCBCR,) * (compression == "jpeg")):
+                raise FileError(
+                    f"{self.path}: has only some of its strips or tiles; write it anew with all of them first"
+                )
+            return True
+        number = spec.get_int_attribute("tiff:Compression")
+        lacking = (kind in colours and number in _BY_TIFFFILE) or (
+            kind == oiio.SEPARATED and compression == "jpeg"
+        )
+        return lacking and whole and spec.get_string_attribute("planarconfig") != "separate"
+
+
+def _samples(path: str, file: oiio.Reader, page: _TiffPage) -> Pixels:
+    """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
+    page.check()
+    if str(page.spec.format) == "double":
+        note(f"{path}: double precision is read as float")
+        file.check_plausible(page.spec)
+        with np.errstate(over="ignore"):  # values beyond float's range become infinite
+            return tiff.read_samples(path, page.index, page.shape).astype(np.float32)
+    if page.only_tifffile:
+        file.check_plausible(page.spec)
+        return page.convert(tiff.read_samples(path, page.index, page.shape))
+    return page.convert(file.read(index=page.index))
+
+
+def _count(path: str) -> int:
+    with oiio.Reader(path) as file:
+        return file.count()
+
+
+def _write_rows(
+    path: str, picture: Picture, storage: Storage
+) -> AbstractContextManager[Callable[[Pixels], None]]:
+    return tiff.writer(path, picture, FORMAT.method(storage))
+
+
+def _misfits(picture: Picture, lost: Callable[[str], None]) -> list[str]:
+    metadata = picture.metadata
+    if metadata.exif or metadata.xmp:
+        if not tiff.can_hold_exif(picture):
+            lost("EXIF and XMP are damaged, or the file too large for them; they are left out")
+            return ["exif", "xmp"]
+        if left := exif.lost_in_tiff(metadata.exif or b""):
+            lost(f"TIFF cannot hold all EXIF; it is kept but for: {', '.join(left)}")
+    return []
+
+
+_CODEC = Codec(
+    methods={
+        "none": None, "lzw": None, "deflate": Levels(1, 9, 6), "zstd": Levels(1, 22, 3), "packbits": None,
+    }, usual=Method("none"), number="deflate",
+)  # fmt: skip
+FORMAT = Format(
+    "TIFF", (".tif", ".tiff"), ANY, _read, write_rows=_write_rows, read_rows=_read_rows,
+    sniff=lambda head, path: head.startswith(MAGIC) and not dng.is_in_tiff(head, path), holds=ALL, misfits=_misfits,
+    codec=_CODEC, layered=True, count=_count, numbers=tiff_numbers.NUMBERS,
+)  # fmt: skip

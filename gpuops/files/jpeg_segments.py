@@ -1,0 +1,118 @@
+"""The segments of a JPEG file, of marker, length and data, up to the first scan.
+
+Sources: ITU-T T.81 B.1.1; CIPA DC-008 4.7.2.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from io import BytesIO
+from typing import BinaryIO
+
+from . import mpf, xmp_packets
+from .containers import EXIF, Extras
+
+#: How a segment with XMP begins.
+_XMP = b"http://ns.adobe.com/xap/1.0/\0"
+#: The most bytes that a segment holds.
+_MOST = 65533
+#: How a segment with a part of an ICC profile begins; the part's number, from 1 on, and that of all parts follow.
+_ICC_PART = b"ICC_PROFILE\0"
+#: How a segment that announces a gain map begins (ISO 21496-1).
+_GAIN_MAP = b"urn:iso:std:iso:ts:21496"
+#: The name in XMP of a gain map of Apple's own kind.
+_OF_APPLE = b"http://ns.apple.com/HDRGainMap/"
+#: The names of a file's pictures if it has a gain map: as it is, and with the gain map applied.
+WITH_GAIN_MAP = ("sdr", "hdr")
+#: The marker and the beginning of segments that are not kept, and their contents, None where these only
+#: concern the storage.
+_BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
+    (0xE0, b"", None),  # JFIF, and previews
+    (0xE1, b"http://ns.adobe.com/xmp/extension/\0", "extended XMP"),
+    (0xE2, _ICC_PART, None),
+    (0xE2, mpf.START, "further pictures (MPF)"),
+    (0xE2, _GAIN_MAP, None),
+    (0xED, b"Photoshop 3.0\0", "IPTC block"),
+    (0xEE, b"Adobe", None),
+    (0xFE, b"", "comment"),
+)
+
+
+def container(file: BinaryIO) -> Extras:
+    exif = xmp = None
+    unused = []
+    has_gain_map, further = False, 0
+    parts: list[bytes] = []  # of an ICC profile: its number, and that of all
+    file.seek(2)
+    for marker, data in _segments(file):
+        if marker == 0xE2 and data.startswith(_ICC_PART):
+            parts.append(data[len(_ICC_PART) :][:2])
+        has_gain_map |= marker == 0xE2 and data.startswith(_GAIN_MAP)
+        if marker == 0xE1 and data.startswith(EXIF) and exif is None:
+            exif = data[len(EXIF) :]
+        elif marker == 0xE1 and data.startswith(_XMP) and xmp is None:
+            xmp = data[len(_XMP) :]
+        elif marker in range(0xE0, 0xF0) or marker == 0xFE:
+            names = [name for kind, start, name in _BLOCKS if kind == marker and data.startswith(start)]
+            if data.startswith(mpf.START):
+                further = mpf.count(data) - 1
+            unused += names or [f"block APP{marker - 0xE0}"]
+    if xmp and _OF_APPLE in xmp:
+        unused.append("gain map (of Apple's kind)")
+    if has_gain_map or (xmp and xmp_packets.GAIN_MAP in xmp):
+        has_gain_map = True
+        if further == 1:  # it is the gain map
+            unused.remove("further pictures (MPF)")
+        if xmp and (xmp := xmp_packets.without_gain_map(xmp)) is None:
+            unused.append("XMP")
+    if sorted(parts) != [bytes([i + 1, len(parts)]) for i in range(len(parts))]:
+        unused.append("ICC profile, of which parts are missing or numbered wrongly")
+    layers = WITH_GAIN_MAP if has_gain_map else ()
+    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(filter(None, unused))), layers=layers)
+
+
+def second(data: bytes) -> int:
+    """Where in a JPEG file another one begins, which is its gain map if it has one; −1 if there is none."""
+    file = BytesIO(data)
+    file.seek(2)
+    for _ in _segments(file):
+        pass
+    end = data.find(b"\xff\xd9", file.tell())
+    return data.find(b"\xff\xd8\xff", end) if end >= 0 else -1
+
+
+def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The segments from the file's position to the start of the first scan."""
+    while file.read(1) == b"\xff":
+        while (marker := file.read(1)) == b"\xff":
+            pass  # fill bytes
+        length = file.read(2)
+        if marker == b"\xda" or len(length) < 2:
+            return
+        yield marker[0], file.read(max(0, int.from_bytes(length, "big") - 2))
+
+
+def is_progressive(path: str) -> bool:
+    """Whether a JPEG file's scans add to each other: its frame's marker is SOF2, 6, 10 or 14."""
+    with open(path, "rb") as file:
+        file.seek(2)
+        return any(marker in (0xC2, 0xC6, 0xCA, 0xCE) for marker, _ in _segments(file))
+
+
+def made(exif: bytes | None, xmp: bytes | None) -> bytes:
+    """The segments of an EXIF block and an XMP packet."""
+    blocks = [start + block for start, block in ((EXIF, exif), (_XMP, xmp)) if block]
+    return b"".join(b"\xff\xe1" + struct.pack(">H", 2 + len(block)) + block for block in blocks)
+
+
+def fit(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
+    """Whether the EXIF block and the XMP packet each fit a JPEG segment."""
+    return len(EXIF + (exif or b"")) <= _MOST, len(_XMP + (xmp or b"")) <= _MOST
+
+
+def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], list[int]]:
+    """A resolution, both exactly and as JFIF holds it."""
+    x, y, unit = resolution
+    exact = [value * (2.54 if unit == "cm" else 1) for value in (x, y)]
+    return exact, [min(max(round(value), 1), 65535) for value in exact]

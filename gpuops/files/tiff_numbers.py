@@ -1,0 +1,71 @@
+"""Spectra and coefficients in .tif files: a page for each plane, and the description as the first one's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .data import Array, Check, Description, RowsOfArray, contradiction, places, planes_of
+from .formats.record import NumberFiles
+from .reading import quiet_tifffile
+
+# How a description begins.
+_BEGINNING = '{"format"'
+
+
+def _text(path: str) -> str | None:
+    with quiet_tifffile().TiffFile(path) as file:
+        text = str(file.pages.first.description) if len(file.pages) else ""
+    return text if text.startswith(_BEGINNING) else None
+
+
+def _opened(path: str, described: Description) -> Check:
+    with quiet_tifffile().TiffFile(path) as file:
+        pages = [(page.shape, page.dtype) for page in file.pages]
+
+    def check(index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        at = places(described, index)
+        if pages[at.start : at.stop] != [(shape[-2:], dtype)] * (at.stop - at.start):
+            raise contradiction(path)
+
+    return check
+
+
+def _rows(path: str, described: Description, index: int, count: int) -> Iterator[Array]:
+    with quiet_tifffile().TiffFile(path) as file:
+        for number in places(described, index):
+            page = file.pages[number]
+            if not page.is_contiguous:
+                yield from RowsOfArray.of(page.asarray()).blocks(count)
+                continue
+            (height, width), dtype = page.shape, np.dtype(page.dtype)
+            stored = dtype.newbyteorder(file.byteorder)
+            file.filehandle.seek(page.dataoffsets[0])
+            for start in range(0, height, count):
+                rows = min(count, height - start)
+                block = file.filehandle.read_array(stored, rows * width).reshape(rows, width)
+                yield block.astype(dtype, copy=False)
+
+
+def _write(path: str, arrays: Mapping[str, RowsOfArray], text: str, count: int, compress: bool) -> None:
+    size = sum(rows.nbytes for rows in arrays.values())
+    description: str | None = text
+    with quiet_tifffile().TiffWriter(path, bigtiff=size > 2**32 - 2**25) as file:
+        for rows in arrays.values():
+            for blocks in planes_of(rows, count):
+                file.write(
+                    np.concatenate(list(blocks)) if compress else iter(blocks),
+                    shape=rows.shape[-2:],
+                    dtype=rows.dtype,
+                    description=description,
+                    metadata=None,
+                    photometric="minisblack",
+                    contiguous=False,
+                    compression="zlib" if compress else None,
+                )
+                description = None
+
+
+NUMBERS = NumberFiles(_text, _opened, _rows, _write)
