@@ -140,7 +140,7 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
     if _coarse(gpu, shape, params):
         from . import multirate
 
-        return multirate.reach(gpu, shape, params.sigma, params.border)
+        return multirate.reach(shape, params.sigma, params.border)
     return max(params.radii)
 
 
