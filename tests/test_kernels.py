@@ -88,7 +88,6 @@ from gpuops.wavelets import (
     in_place,
     iswt2,
     laan,
-    pyramid,
     shrink,
     strips,
     swt2,
@@ -126,6 +125,7 @@ from . import test_operations as of_operations
 from . import test_pixelmatch as of_pixelmatch
 from . import test_pointwise as of_pointwise
 from . import test_pu21 as of_pu21
+from . import test_pyramid as of_pyramid
 from . import test_reduce as of_reduce
 from . import test_register as of_register
 from . import test_ssim as of_ssim
@@ -1519,7 +1519,8 @@ def test_spectrum(gpu, rng, precision) -> None:
     )
     whole = SpectrumParams(pad="1", half=False, precision=precision)
     for view in VIEWS:
-        shown = spectrum.picture(gpu, image, whole, view).numpy()
+        pixels = gpu.array(np.moveaxis(x, 0, -1))
+        shown = spectrum.picture_of_pixels(gpu, pixels, Decoding(), whole, view).numpy()
         assert fourier_reference.picture_error(shown, x, view, shift=False) < tolerance.FFT["picture"]
 
 
@@ -1782,7 +1783,7 @@ def test_bands(gpu, rng) -> None:
         linear = values is x
         first, detail = gpu.array(values), gpu.array(values)
         first.linear = detail.linear = linear
-        shown = pyramid.picture(first, [(detail, detail, detail)], white=1.0 if linear else 255.0).numpy()
+        shown = of_pyramid.painted(first, [(detail, detail, detail)], white=1.0 if linear else 255.0)
         plain = np.clip(values / (2 if linear else 255), 0, 1)
         expected = srgb_signal(plain) if linear else plain
         np.testing.assert_allclose(shown[:, : SHAPE[0], : SHAPE[1]], expected, atol=TOLERANCE["operator"])

@@ -156,7 +156,7 @@ def _wide(gpu: Gpu, image: Image, mean: Box, radii: tuple[int, int], columns: in
     gpu.launch(
         kernel, (-(-width // columns), -(-height // rows), planes), image, result, height, width, *radii, columns, rows,
         _pitch(radii, columns), 1.0 / (high * across), float(mean.cval), Local(_nbytes(radii, columns)),
-        local=(1, 1, 1), label=f"box {axes}", traffic=2 * image.nbytes,
+        local=(1, 1, 1), label=f"box {axes}",
     )  # fmt: skip
     return result
 

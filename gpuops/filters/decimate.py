@@ -58,10 +58,9 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
     tiles = -(-x.coarse // most)
     band = band_of(gpu, y.coarse, tiles, items, layout, most=bases_of(kernel, grids) - y.taps + 1)
     gpu.launch(
-        kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, *grids.tables(gpu, "down"),
-        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
+        kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, *grids.tables(gpu, "down"), y.fine,
+        x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
         Local((band + y.taps - 1) * grids.base_bytes), local=(items, 1, 1), label="gaussian decimate",
-        traffic=image.nbytes + small.nbytes,
     )  # fmt: skip
     return small
 
@@ -80,9 +79,8 @@ def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Im
     band = _BAND if gpu.limits.lanes > 1 else _SHORT_BAND
     gpu.launch(
         kernel, (-(-x.coarse // most), -(-y.coarse // band), layout.planes), image, small,
-        *grids.tables(gpu, "down", wide=True),
-        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
-        local=(1, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
+        *grids.tables(gpu, "down", wide=True), y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band,
+        float(grids.cval), table, scale, local=(1, 1, 1), label="gaussian decimate",
     )  # fmt: skip
     return small
 

@@ -69,9 +69,9 @@ def _launch(
     rows, tiles = y.coarse + y.taps - 1, -(-x.fine * layout.channels // tile)
     band = band_of(gpu, rows, tiles, items, layout, most=bases_of(kernel, grids, copied))
     gpu.launch(
-        kernel, (tiles * items, -(-rows // band), layout.planes), small, result, *grids.tables(gpu, "up"),
-        y.fine, x.fine, y.low, y.coarse, x.coarse, band, table, lost, Local(band * grids.base_bytes),
-        Local(copied), local=(items, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
+        kernel, (tiles * items, -(-rows // band), layout.planes), small, result, *grids.tables(gpu, "up"), y.fine,
+        x.fine, y.low, y.coarse, x.coarse, band, table, lost, Local(band * grids.base_bytes), Local(copied),
+        local=(items, 1, 1), label="gaussian interpolate",
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def _wide(
     gpu.launch(
         kernel, size, small, result, *grids.tables(gpu, "up", wide=True), y.fine, x.fine, y.low, y.coarse, x.coarse,
         most, encoding.codes(gpu) if encoding else None, lost, Local(layout.channels * most * _LINES * 4),
-        local=(1, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
+        local=(1, 1, 1), label="gaussian interpolate",
     )  # fmt: skip
 
 

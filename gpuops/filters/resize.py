@@ -130,7 +130,7 @@ def _in_vectors(gpu: Gpu, image: Image, tables: tuple[_Table, _Table], result: I
     gpu.launch(
         kernel, (strips, -(-rows // band), planes), image, y.spans, y.weights, x.spans, x.weights, result,
         *image.shape[1:], rows, columns, y.most, x.most, strip, band, chunk, Local(chunk * _BYTES),
-        Local(strip * _BYTES), local=(1, 1, 1), label="resize yx", traffic=image.nbytes + result.nbytes,
+        Local(strip * _BYTES), local=(1, 1, 1), label="resize yx",
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def surrounded(gpu: Gpu, image: Image, size: Size) -> Image:
     kernel = gpu.kernel(("border", "surround"), "surround", VALUES=values, **define("reflect"))
     gpu.launch(
         kernel, (size[1] * values, size[0], planes), image, result, rows, columns, size, local=kernel.fit(64, 1, 1),
-        label="surround", traffic=image.nbytes + result.nbytes,
+        label="surround",
     )  # fmt: skip
     return result
 

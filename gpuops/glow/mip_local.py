@@ -154,7 +154,6 @@ def _down(
     gpu.launch(
         kernel, (tiles * items, -(-rows // band), blocks), fine, coarse, height, width, band, knee(params),
         params.karis * params.scale, table, scale, local=(items, 1, 1), label="bloom down local",
-        traffic=fine.nbytes + coarse.nbytes,
     )  # fmt: skip
     return coarse
 

@@ -67,7 +67,7 @@ def _down_wide(gpu: Gpu, fine: Image, ends: Ends, params: BloomParams, *, first:
     size, local = (-(-columns // 8), rows, 1 if first else planes), kernel.fit(64, 1, 1)
     gpu.launch(
         kernel, size, fine, coarse, height, width, knee(params), params.karis * params.scale, local=local,
-        label="bloom down direct", traffic=fine.nbytes + coarse.nbytes,
+        label="bloom down direct",
     )  # fmt: skip
     return coarse
 
@@ -91,7 +91,6 @@ def _up_wide(
     gpu.launch(
         kernel, size, coarse, fine, out, ends.not_finite, height, width, knee(params), float(own), float(scale),
         local=local, label=f"bloom {'over' if final else 'up'} direct",
-        traffic=coarse.nbytes + fine.nbytes + out.nbytes,
     )  # fmt: skip
 
 

@@ -254,8 +254,8 @@ def _polar(gpu: Gpu, aperture: Aperture) -> Image:
     result = gpu.empty((angles, distances, 4))
     cl = gpu.kernel("starburst", "colours")
     gpu.launch(
-        cl, (distances, angles), pattern, responses, result, len(_NM), wide, angles, distances,
-        local=cl.fit(64, 1), label="starburst colours", traffic=pattern.nbytes + result.nbytes,
+        cl, (distances, angles), pattern, responses, result, len(_NM), wide, angles, distances, local=cl.fit(64, 1),
+        label="starburst colours",
     )  # fmt: skip
     return result
 
@@ -272,7 +272,6 @@ def _pattern(gpu: Gpu, aperture: Aperture) -> Image:
     gpu.launch(
         cl, (distances, angles), spectrum, result, _LENGTH, angles, distances, sector, _STEP,
         _LENGTH / (2 * math.pi * _SIZE), _SOFT / _SIZE, local=cl.fit(64, 1), label="starburst pattern",
-        traffic=spectrum.nbytes + result.nbytes,
     )  # fmt: skip
     return result
 

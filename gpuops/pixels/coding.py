@@ -170,9 +170,8 @@ def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
     items = -(-size // gpu.limits.lanes)
     times = min(-(-items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
     gpu.launch(
-        kernel, (-(-items // times),), image, encoding.codes(gpu), pixels, lost, size, times, width,
-        np.uint32(before), np.uint32(seed), noise, local=local,
-        label=f"pack {encoding.dtype}", traffic=image.nbytes + pixels.nbytes,
+        kernel, (-(-items // times),), image, encoding.codes(gpu), pixels, lost, size, times, width, np.uint32(before),
+        np.uint32(seed), noise, local=local, label=f"pack {encoding.dtype}",
     )  # fmt: skip
     return pixels, lost
 

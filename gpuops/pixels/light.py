@@ -80,8 +80,7 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
     numbers = (*matrix, *colour.scene, *[0.0] * 7)[:16]
     gpu.launch(
         kernel, (height * width,), pixels, None if curves is None else gpu.array(curves), table, result,
-        np.uint64(height * width), scale, numbers, local=kernel.fit(256),
-        label=f"light {pixels.dtype}", traffic=pixels.nbytes + result.nbytes,
+        np.uint64(height * width), scale, numbers, local=kernel.fit(256), label=f"light {pixels.dtype}",
     )  # fmt: skip
     return result
 

@@ -159,7 +159,6 @@ def mapped(
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
         noise, lut.on_device(gpu, table) if table else None, gains, white_balance.rows(balance), local=group,
         label=f"tonemap {params.operator}",
-        traffic=source.nbytes + result.nbytes + (gains.nbytes if gains else 0),
     )  # fmt: skip
     warn_of_repairs(*(int(n) for n in repaired.numpy()))
     return result, lost

@@ -124,7 +124,6 @@ def _launch(
     gpu.launch(
         kernel, size, *inputs, *outputs, outer, n, inner, *counts, first, *taps, *tile, local=local,
         label=f"{'i' if inverse else ''}dwt {'yx'[rows]} {wavelet.name} {params.method}",
-        traffic=sum(image.nbytes for image in (*inputs, *outputs)),
     )  # fmt: skip
 
 

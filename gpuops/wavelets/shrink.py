@@ -104,6 +104,6 @@ def shrink_band(
         )  # fmt: skip
         band.gpu.launch(
             kernel, (-(-size // lanes), planes), band, limits, result, planes, size, how, np.array([substitute], real),
-            local=(*kernel.fit(128), 1), label="dwt shrink", traffic=2 * band.nbytes,
+            local=(*kernel.fit(128), 1), label="dwt shrink",
         )  # fmt: skip
     return result

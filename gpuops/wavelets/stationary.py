@@ -62,9 +62,8 @@ def _launch(
     first = apart * (wavelet.length // 2 - restored)  # PyWavelets' alignment
     size = (-(-n // width), 1, outer) if rows else (-(-inner // width), n, outer)
     gpu.launch(
-        kernel, size, *images, filters, wavelet.length, outer, n, inner, first, apart,
-        local=kernel.fit(128, 1, 1), label=f"{'i' if restored else ''}swt {'yx'[axis - 1]} {name}",
-        traffic=sum(image.nbytes for image in images),
+        kernel, size, *images, filters, wavelet.length, outer, n, inner, first, apart, local=kernel.fit(128, 1, 1),
+        label=f"{'i' if restored else ''}swt {'yx'[axis - 1]} {name}",
     )  # fmt: skip
 
 
