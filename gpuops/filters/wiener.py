@@ -30,8 +30,6 @@ Shape = tuple[int, int, int]
 
 #: How many of the blur's whole widths there are between an image's end and its beginning, where it goes around.
 _GAP = 4
-# Columns whose memory is computed together to get the memory of one.
-_SEVERAL = 64
 
 
 def wiener(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
@@ -88,7 +86,7 @@ class _Blur:
 
     def product_bytes(self, gpu: Gpu, high: int) -> float:
         """Returns the bytes on the device that a column of the blur's spectrum takes while it is made."""
-        return room.peak(gpu, self._down(high, _SEVERAL)) / _SEVERAL
+        return room.peak(gpu, self._down(high, room.SEVERAL)) / room.SEVERAL
 
     def _columns(self, gpu: Gpu, first: int, count: int) -> Image:
         """Returns columns of the blur's half spectrum. Its rows are transformed the first time."""

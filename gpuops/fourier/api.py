@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import prod, sqrt
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..image import COMPLEX_HALF, Image
 from ..operands import computed
-from ..params.fft import NORMS, FftParams
+from ..params.fft import NORMS, FftParams, SpectrumParams
 from .engine.problem import Problem
 from .engine.transform import plan
 from .image_ends import Surroundings
@@ -236,6 +237,27 @@ def scale_of(norm: str | None, size: int, inverse: bool) -> float:
     if norm == "ortho":
         return 1 / sqrt(size)
     return 1 / size if inverse == (norm != "forward") else 1.0
+
+
+def problem_of(
+    params: SpectrumParams,
+    kind: str,
+    axes: int,
+    given: Sequence[int],
+    made: tuple[int, int, int],
+    n: tuple[int, int],
+    *,
+    inverse: bool = False,
+    **more: Any,
+) -> Problem:
+    """The transform of arrays of the shape ``given`` to arrays of the shape ``made`` with the norm and the precision of
+    ``params``; ``more`` are further fields of :class:`Problem`."""
+    planes, rows, columns = given
+    problem = Problem(
+        kind, axes, (planes, rows, columns), made, n, inverse, 1.0, params.precision == "double", params.how,
+        half=params.precision == "half", **more,
+    )  # fmt: skip
+    return replace(problem, scale=scale_of(params.norm, problem.size, inverse))
 
 
 def transfer_function(gpu: Gpu, kernel: Image, size: tuple[int, int]) -> Image:

@@ -70,7 +70,7 @@ def bloom(
     result = image if overwrite_input else image.like()
     not_finite = gpu.zeros((1,), np.uint32)
     if params.method == "mip" and columns(params, *image.shape[1:]) == image.shape[2]:
-        bloom_mip.over(gpu, image, result, params, not_finite)
+        bloom_mip.over(image, result, params, not_finite)
     else:
         light, stays = light_of(gpu, image, params), 0.0
         if kernel is not None:
@@ -185,7 +185,7 @@ def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
     """
     _, height, width = light.shape
     glow = stretched(gpu, light, columns(params, height, width))
-    stays = bloom_mip.glow_of(gpu, glow, params)
+    stays = bloom_mip.glow_of(glow, params)
     return stretched(gpu, glow, width), stays
 
 

@@ -82,24 +82,24 @@ class MipLevels(Coarse):
         return self._needs(first, end)
 
     def add(self, image: Image, first: int, end: int) -> None:
-        gpu, height, start = self.gpu, self.shape[1], self.needs(first, end)[0]
+        height, start = self.shape[1], self.needs(first, end)[0]
         if self._stretches:
-            image = self._stretched(light_of(gpu, image, self.params))
-        levels = [image]
-        mip.way(gpu, self._way).down(gpu, Ends(image, image, None), self._way, levels, self.level + 1)
+            image = self._stretched(light_of(self.gpu, image, self.params))
+        chain = mip.chain_of(Ends(image, image, None), self._way, self._shares)
+        chain.down(self.level + 1)
         last = self._image.shape[1] if end == height else -(-end >> self.level)
-        begin, made = -(-first >> self.level), levels[-1]
+        begin, made = -(-first >> self.level), chain.levels[-1]
         planes, _, columns = made.shape
         copy(
             made, (begin - (start >> self.level), 0), self._image, (begin, 0), (planes, last - begin, columns)
         )
 
     def settle(self) -> None:
-        gpu, levels = self.gpu, [self._image]
         ends, shares = Ends(self._image, self._image, None), self._shares[self.level :]
-        way = mip.way(gpu, self._way)
-        factor = way.total(gpu, ends, self._way, levels, shares, first=False)
-        self._factor = way.climb(gpu, ends, self._way, levels, shares, factor, 1)
+        chain = mip.chain_of(ends, self._way, shares, from_image=False)
+        chain.total()
+        chain.climb(1)
+        self._factor = chain.factor
 
     def over(self, image: Image) -> Image:
         if self._stretches:
@@ -120,10 +120,11 @@ class MipLevels(Coarse):
 
     def _climb(self, image: Image, ends: Ends) -> None:
         """Goes down to the level that is held, and up from its total."""
-        gpu, levels, way = self.gpu, [ends.source], mip.way(self.gpu, self._way)
-        way.down(gpu, ends, self._way, levels, self.level)
-        levels.append(self._rows(image))
-        way.over(gpu, ends, self._way, levels, self._shares, self._factor)
+        chain = mip.chain_of(ends, self._way, self._shares)
+        chain.down(self.level)
+        chain.levels.append(self._rows(image))
+        chain.factor = self._factor
+        chain.over()
 
     def _rows(self, image: Image) -> Image:
         """Returns the total's rows that belong to rows of the picture."""

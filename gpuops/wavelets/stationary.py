@@ -7,6 +7,7 @@ from math import prod, sqrt
 import numpy as np
 
 from ..image import Image
+from .extension import vectors
 from .wavelets import WAVELETS, Wavelet
 
 Bands = tuple[Image, tuple[Image, Image, Image]]
@@ -48,11 +49,8 @@ def _launch(
     gpu, shape, dtype, wavelet = images[0].gpu, images[0].shape, images[0].dtype, WAVELETS[name]
     restored = kernel_name == "restored"
     rows = axis == X
-    sample, width = "double" if dtype == np.float64 else "float", gpu.limits.lanes
-    kernel = gpu.kernel(
-        ("border", "dwt_extension", "swt"), kernel_name, S=sample, V=f"{sample}{width if width > 1 else ''}",
-        WIDTH=width, ROWS=rows,
-    )  # fmt: skip
+    width = gpu.limits.lanes
+    kernel = gpu.kernel(("border", "dwt_extension", "swt"), kernel_name, ROWS=rows, **vectors(dtype, width))
     filters = gpu.kept(
         ("swt filters", name, dtype, restored, norm),
         lambda: gpu.array(_filters(wavelet, restored, norm).astype(dtype)),
