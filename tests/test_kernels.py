@@ -79,7 +79,8 @@ from gpuops.pixels.targets import working
 from gpuops.pixels.unfilter import unfiltered
 from gpuops.tone import contact_sheet, white_balance
 from gpuops.tone.alignment import shifted
-from gpuops.tone.local import gain
+from gpuops.tone.local import OPERATORS as LOCAL_OPERATORS
+from gpuops.tone.local import Light, reinhard_local
 from gpuops.tone.tonemap import tonemap, tonemap_pixels
 from gpuops.wavelets import (
     bands,
@@ -919,8 +920,8 @@ def test_white_balance(gpu) -> None:
     close(got[:3], expected / 64, tolerance.WHITE_BALANCE["image"])
     np.testing.assert_array_equal(got[3:], pixels[3:])
     balance = white_balance.matrix(light)
-    gains = gain(gpu, on(gpu, pixels, alpha=True), 1 / 64, "reinhard-local", balance=balance).numpy()
-    close(gains, gain(gpu, on(gpu, expected), 1 / 64, "reinhard-local").numpy(), TOLERANCE["other kernels"])
+    gains = reinhard_local(gpu, Light(on(gpu, pixels, alpha=True), 1 / 64, balance)).numpy()
+    close(gains, reinhard_local(gpu, Light(on(gpu, expected), 1 / 64)).numpy(), TOLERANCE["other kernels"])
 
 
 @pytest.mark.parametrize("channels", [2, 3])
@@ -1057,7 +1058,7 @@ def test_tonemap_local(gpu, operator) -> None:
     gray, scale = light[1:2], 2.0**-3
     params = TonemapParams(operator, exposure=-3.0, transfer="linear")
     half = gpu.array(gray.transpose(1, 2, 0).astype(np.float16))
-    expected = gray * scale * gain(gpu, half, scale, operator, decoding=Decoding()).numpy()
+    expected = gray * scale * LOCAL_OPERATORS[operator](gpu, Light(half, scale, decoding=Decoding())).numpy()
     got, _ = tonemap_pixels(gpu, half, params, Decoding(), Encoding(np.dtype(np.float32)))
     np.testing.assert_allclose(got.numpy()[..., 0], expected[0], rtol=2 * tolerance.HALF)
 

@@ -134,13 +134,8 @@ def encoded(
     """
     if written in (LINEAR, SRGB):
         return pack(light, Encoding(np.dtype(dtype), encode=written == SRGB, dither=dither))
-    if dither is not None:
-        signal, _ = each(light.gpu, light, [stage(written)], label="colour")
-        signal.part = light.part
-        return pack(signal, Encoding(np.dtype(dtype), dither=dither))
-    pixels, lost = each(
-        light.gpu, light, [stage(written)], encoding=Encoding(np.dtype(dtype)), label="colour"
-    )
+    encoding = Encoding(np.dtype(dtype), dither=dither)
+    pixels, lost = each(light.gpu, light, [stage(written)], encoding=encoding, label="colour")
     assert lost is not None
     return pixels, lost
 

@@ -17,9 +17,9 @@ from ..operands import check_colours
 from ..operation import Measure, Params
 from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
-from ..params.operators import LOCAL, MAX_STOPS, PERCENTILES
+from ..params.operators import LOCAL, MAX_STOPS
 from ..params.region import Region
-from ..params.white_balance import GRAY_WORLD, WhiteBalance
+from ..params.white_balance import GRAY_WORLD
 from ..pixels import blue_noise
 from ..pixels.coding import Decoding, Encoding, pack
 from ..pixels.pointwise import Stage, reading, writing
@@ -113,10 +113,8 @@ def mapped(
         )  # fmt: skip
         ways = reading(gpu, source, decoding, stages=stages)
     if gains is None and isinstance(params.operator, str) and params.operator in LOCAL:
-        gains = local.gain(
-            gpu, source, exposure, params.operator, decoding=decoding, balance=balance, stages=stages,
-            **local.arguments(params),
-        )  # fmt: skip
+        light = local.Light(source, exposure, balance, decoding, stages)
+        gains = local.OPERATORS[params.operator](gpu, light, **local.arguments(params))
     size, width = math.prod(source.shape) // channels, source.shape[1 if decoding else 2]
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
     native = gpu.limits.native
@@ -222,30 +220,11 @@ def _means(gpu: Gpu, image: Image, _first: int, _end: int, region: Region | None
     return None if part is None else _Means(all_statistics(gpu, part, histogram=False)[1])
 
 
-def exposure(
-    gpu: Gpu,
-    image: Image,
-    meter: str = "log-mean",
-    key: float = 0.18,
-    method: str = "auto",
-    *,
-    percentiles: tuple[float, float] = PERCENTILES,
-    region: Region | None = None,
-    balance: WhiteBalance | None = None,
-) -> float:
-    """Returns the factor that brings the metered luminance of ``image`` to ``key``; 1 where no pixel is lit.
+def exposure(gpu: Gpu, image: Image, params: TonemapParams) -> float:
+    """Returns the factor that brings the metered luminance of ``image`` to the key; 1 where no pixel is lit.
 
-    All parameters are those of :class:`gpuops.ops.tonemap.TonemapParams`, ``region`` its ``meter_region`` and
-    ``balance`` its ``white_balance``. Raises ParameterError as :func:`tonemap`.
+    Raises ParameterError as :func:`tonemap`.
     """
-    params = TonemapParams(
-        meter=meter,
-        key=key,
-        method=method,
-        percentiles=percentiles,
-        meter_region=region,
-        white_balance=balance,
-    )
     params = white_balance.resolved(gpu, image, params, None)
     return _factor(_measured(gpu, image, params), params)
 
