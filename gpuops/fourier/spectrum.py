@@ -17,8 +17,9 @@ from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..space import Space
 from ..tiles.planes import in_turn, planewise, planewise_to_host
 from . import of_pixels
-from .api import run
+from .api import problem_of
 from .engine.radices import next_fast_len
+from .engine.transform import plan
 from .image_ends import Pixels
 from .mask import factors as mask_factors
 
@@ -45,8 +46,9 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
     if params.window != "none":
         image = windowed(gpu, image, params.window)
     size = padded((rows, columns), params.pad)
-    kind, half = "r2c" if params.half else "c2c", params.precision == "half"
-    return _finished(gpu, run(gpu, image, kind, False, size, params.norm, params.how, half), size, params)
+    made = image.shape[0], size[0], size[1] // 2 + 1 if params.half else size[1]
+    values = plan(gpu, problem_of(params, "r2c", 2, image.shape, made, size))(image)
+    return _finished(gpu, values, size, params)
 
 
 def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumParams) -> Image:
