@@ -230,14 +230,11 @@ def _local(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
 
 def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:
     """Convolves by the product of spectra, over a size at which nothing wraps around into the result."""
-    from ..fourier import convolution, next_fast_len, transfer_function
+    from ..fourier import convolution, transfer_function
+    from ..fourier.engine.radices import next_fast_size
 
     count, rows, columns = kernel.shape
-    # Even rows: neighbours are transformed as one complex value.
-    padded = (
-        next_fast_len(image.shape[1] + rows - 1),
-        2 * next_fast_len(-(-(image.shape[2] + columns - 1) // 2)),
-    )
+    padded = next_fast_size(image.shape[1] + rows - 1, image.shape[2] + columns - 1)
     shared = transfer_function(gpu, gpu.array(kernel), padded) if count == 1 else None
 
     def convolved(at: slice) -> Image:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .. import fourier as fft
 from ..errors import DeviceError, TooLongError
+from ..fourier.engine.radices import next_fast_size
 from ..params.starburst import Aperture
 
 if TYPE_CHECKING:
@@ -162,8 +163,7 @@ def _reach(radius: float, most: float) -> float:
 
 def _size(taps: int, frame: tuple[int, int]) -> tuple[int, int]:
     """Returns the rows and columns that are transformed."""
-    down, across = (n + taps - 1 for n in frame)
-    return fft.next_fast_len(down), 2 * fft.next_fast_len(-(-across // 2))
+    return next_fast_size(frame[0] + taps - 1, frame[1] + taps - 1)
 
 
 def _spread(gpu: Gpu, kernel: Array, frame: tuple[int, int], border: str) -> _Spread:

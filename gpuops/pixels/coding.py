@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import PIXEL_TYPE_NAMES, PIXEL_TYPES, Image
 from ..params.dither import Dither
+from .curves import SRGB_CURVE
 from .pointwise import each
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def _largest(dtype: np.dtype[np.generic]) -> int:
 def _light_of_codes(dtype: np.dtype[np.generic]) -> npt.NDArray[np.float32]:
     """Linear light of every code, computed in float64 (IEC 61966-2-1)."""
     maximum = _largest(dtype)
-    return _linear(np.arange(maximum + 1) / maximum)
+    return SRGB_CURVE.light(np.arange(maximum + 1) / maximum).astype(np.float32)
 
 
 @cache
@@ -209,14 +210,12 @@ def _codes_of_light() -> npt.NDArray[np.uint32]:
     """The table of srgb_code in colour.cl."""
     first, full = (int(np.float32(v).view(np.uint32)) for v in (2.0**-13, 1.0045))
     starts = np.arange(first, full + 1, 1 << 16)
-    steps = _linear((np.arange(1, 256) - 0.5) / 255)  # the light at which codes step up to 1 … 255
+    steps = SRGB_CURVE.light((np.arange(1, 256) - 0.5) / 255).astype(
+        np.float32
+    )  # the light at which codes step up to 1 … 255
     codes = np.searchsorted(steps, starts.astype(np.uint32).view(np.float32), side="right")
     table = (codes << 16) - (starts - first)
     bucket, place = np.divmod(steps.view(np.uint32).astype(np.int64) - first, 1 << 16)
     inside = place > 0  # the others are at their bucket's start
     table[bucket[inside]] += (1 << 16) - place[inside]
     return np.append(table, -(len(table) << 16)).astype(np.uint32)
-
-
-def _linear(v: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4).astype(np.float32)
