@@ -241,7 +241,7 @@ def test_gray_and_alpha(gpu, rng, operator) -> None:
 def test_tonemap_multiplies_by_the_gain(gpu, rng, operator, colours) -> None:
     light = np.exp2(rng.uniform(-6, 6, (colours, 31, 45))).astype(np.float32)
     image = gpu.array(light)
-    scale = metered(gpu, image)
+    scale = metered(gpu, image, TonemapParams())
     expected = light * scale * OPERATORS[operator](gpu, Light(image, scale)).numpy()
     got = tonemap(gpu, image, TonemapParams(operator, transfer="linear"))
     assert got.linear
