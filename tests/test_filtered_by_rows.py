@@ -87,7 +87,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
         with monkeypatch.context() as patch:
             patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
             patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
-            patch.setattr("gpuops.fourier.products._ENOUGH", 1 << 13)
+            patch.setattr("gpuops.fourier.room.ENOUGH", 1 << 13)
             if place == "scratch":
                 patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
