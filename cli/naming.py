@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuops.errors import FileError, ParameterError
 from gpuops.files import places
 from gpuops.files.identities import Identities
 from gpuops.params.files import STREAM
 
-from .shared import Shared
+if TYPE_CHECKING:
+    from .shared import Shared
 
 # The fields of a pattern for names of outputs.
 FIELDS = ("stem", "name", "ext", "dir", "op", "index", "frame")

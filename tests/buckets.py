@@ -1,7 +1,5 @@
 """A server of buckets for tests, which speaks S3."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which cases of a test run by default, and what tests need that may be absent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from itertools import combinations, product

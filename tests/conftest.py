@@ -1,11 +1,10 @@
 """Fixtures shared by all tests. Everything is seeded; the device is the one clpix would choose (CLPIX_DEVICE)."""
 
-from __future__ import annotations
-
 import os
+import re
 import signal
 import warnings
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -35,17 +34,31 @@ def pytest_configure() -> None:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
+def in_blocks(patch: pytest.MonkeyPatch, nbytes: int = 1 << 12, per_halo: float | None = None) -> None:
+    """Has every picture go by rows, in blocks of so many bytes, or of so much of what a pixel depends on."""
+    patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
+    patch.setattr("gpuops.rows.schedule._ENOUGH", nbytes)
+    if per_halo is not None:
+        patch.setattr("gpuops.rows.schedule._PER_HALO", per_halo)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as exhaustive the cases that a test has beyond those of its mark ``cases``."""
-    counts: Counter[str] = Counter()
+    """Marks as exhaustive the cases that a test has beyond those of its mark ``cases``.
+
+    Without that mark, a test that computes on the device has the first and the last one, since each builds kernels;
+    but not tests of what is refused, by their names.
+    """
+    tests: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        most = item.get_closest_marker("cases")
-        if most is not None and item.get_closest_marker("exhaustive") is None:
-            name = item.nodeid.partition("[")[0]
-            counts[name] += 1
-            if counts[name] > most.args[0]:
-                item.add_marker("exhaustive")
+        if item.get_closest_marker("exhaustive") is None:
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for cases in tests.values():
+        most = cases[0].get_closest_marker("cases")
+        computes = not {"gpu", "opened", "planned"}.isdisjoint(cases[0].fixturenames)
+        computes &= not re.search("bad_|refused|wrong_", cases[0].name)
+        for item in cases[most.args[0] :] if most else cases[1:-1] if computes else ():
+            item.add_marker("exhaustive")
 
 
 @pytest.fixture(scope="session")

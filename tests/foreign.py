@@ -1,7 +1,5 @@
 """Files as other programs write them, built from the formats' specifications, byte by byte."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterable, Sequence

@@ -1,17 +1,14 @@
 """PNG's filters as its specification writes them, byte by byte, and files whose rows have chosen ones."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 
-def filtered(pixels: npt.NDArray[np.generic], kinds: Sequence[int]) -> npt.NDArray[np.uint8]:
+def filtered(pixels: np.ndarray, kinds: Sequence[int]) -> np.ndarray:
     """Returns rows of filter types and filtered bytes: W3C Portable Network Graphics (Third Edition), section 9.2."""
     height, width, channels = pixels.shape
     stored = pixels.astype(pixels.dtype.newbyteorder(">")).tobytes()
@@ -31,7 +28,7 @@ def filtered(pixels: npt.NDArray[np.generic], kinds: Sequence[int]) -> npt.NDArr
     return np.frombuffer(bytes(out), np.uint8)
 
 
-def write(path: Path, pixels: npt.NDArray[np.generic], kinds: Sequence[int], parts: int = 1) -> None:
+def write(path: Path, pixels: np.ndarray, kinds: Sequence[int], parts: int = 1) -> None:
     """Writes a PNG file whose rows have these filters, in some IDAT chunks."""
     height, width, channels = pixels.shape
     colour = {1: 0, 2: 4, 3: 2, 4: 6}[channels]

@@ -1,7 +1,5 @@
 """Schedulers and workers of Dask's for tests, each in a process of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time
@@ -41,7 +39,7 @@ class Cluster:
         )
         self._wait(self.file.exists)
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> "Cluster":
         return self
 
     def __exit__(self, *_error: object) -> None:

@@ -1,7 +1,5 @@
 """Devices beside each other: every operation's cases on all OpenCL devices here, and what tells them apart."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -9,7 +7,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import files
@@ -82,7 +79,7 @@ def test_every_operation_gives_the_same_on_every_device(gpu, tmp_path) -> None:
     assert not apart, "\n".join(apart)
 
 
-def save(path: Path, pixels: npt.NDArray[np.generic]) -> str:
+def save(path: Path, pixels: np.ndarray) -> str:
     files.write(path, Picture(pixels))
     return str(path)
 
@@ -98,8 +95,7 @@ def test_clusters_and_the_first_difference(gpu, tmp_path, rng) -> None:
         "c": save(tmp_path / "c.png", near),
     }
     found = agreement(gpu, "x.png", made)
-    assert found.clusters == (("a", "c"), ("b",))
-    assert not found.good
+    assert found.clusters == (("a", "c"), ("b",)) and not found.good
     assert found.largest["a", "c"] == pytest.approx(1 / 65535, rel=1e-6)
     assert found.largest["a", "b"] == pytest.approx(5000 / 65535, rel=1e-6)
     first = found.first["a", "b"]
@@ -118,7 +114,6 @@ def test_what_could_not_be_made_or_compared(gpu, tmp_path) -> None:
         "c": str(tmp_path / "none.png"),
     }
     found = agreement(gpu, "x.png", made, errors={"d": "it failed"})
-    assert found.clusters == (("a",), ("b",))
-    assert found.largest["a", "b"] == np.inf
+    assert found.clusters == (("a",), ("b",)) and found.largest["a", "b"] == np.inf
     assert set(found.errors) == {"b", "c", "d"}
     assert not agreement(gpu, "x.png", {"a": made["a"]}, errors={"d": "it failed"}).good

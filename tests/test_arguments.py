@@ -1,7 +1,5 @@
 """Arguments that scripts give to the library: Images of other types, byte orders, numbers in place of sequences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Batches: what threads read ahead and write behind is what single commands give, in their order; lists, folders,
 journals and shards."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -76,9 +74,6 @@ def names(folder: Path) -> list[str]:
 def contents(folder: Path) -> dict[str, str]:
     """The files in a folder and below it, and what tells their bytes apart."""
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names(folder)}
-
-
-# -- the pipeline ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.exhaustive
@@ -178,8 +173,7 @@ def test_no_thread_is_left_if_nobody_wants_the_rest(gpu, here) -> None:
     results = run_jobs(lambda: gpu, jobs, at_once=2)
     next(results)
     results.close()  # type: ignore[attr-defined]
-    assert threading.active_count() == before
-    assert not [name for name in names(here) if name.startswith(".")]
+    assert threading.active_count() == before and not [name for name in names(here) if name.startswith(".")]
 
 
 def test_codecs_share_the_processors(gpu, here) -> None:
@@ -189,9 +183,6 @@ def test_codecs_share_the_processors(gpu, here) -> None:
     jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(3)]
     seen = [threads.count() for _done in run_jobs(lambda: gpu, jobs, at_once=before)]
     assert seen == [max(1, before // min(before, 3))] * 3 and threads.count() == before
-
-
-# -- lists and folders -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -281,9 +272,6 @@ def test_what_is_refused(clpix, here, monkeypatch, args, code, words) -> None:
     assert contents(here) == before and not (here / "out").exists()
 
 
-# -- what is left to do ------------------------------------------------------------------------------------------
-
-
 def test_existing_outputs_are_left_out(clpix, here) -> None:
     """Nothing is done if all are there: not even a device is needed."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
@@ -291,8 +279,7 @@ def test_existing_outputs_are_left_out(clpix, here) -> None:
     assert clpix(*flip[:-3], "-o", "out/").code == 0
     kept = (here / "out" / "0.png").stat().st_mtime_ns
     run = clpix(*flip, "--skip-existing")
-    assert run.code == 0 and not run.err
-    assert names(here / "out") == ["0.png", "1.png", "2.png"]
+    assert run.code == 0 and not run.err and names(here / "out") == ["0.png", "1.png", "2.png"]
     assert (here / "out" / "0.png").stat().st_mtime_ns == kept
     nothing = clpix(*flip, "--skip-existing", "--device", "there is no such device", "-v")
     assert (nothing.code, nothing.err) == (0, "clpix: 3 of 3 outputs are there and stay\n")
@@ -312,13 +299,11 @@ def test_update_does_what_is_out_of_date(clpix, here) -> None:
     os.utime(
         inputs[1], ns=(1, 1)
     )  # older than the result, as a copy of an old file is: the journal knows another state
-    assert clpix(*blur, "--sigma", "1").code == 0
-    assert changed() == ["1.png"]
+    assert clpix(*blur, "--sigma", "1").code == 0 and changed() == ["1.png"]
     assert (
         clpix(*blur, "--sigma", "1.0", "--jobs", "2").code == 0
     )  # the same parameters, spelled in another way
-    assert changed() == ["1.png"]
-    assert clpix(*blur, "--sigma", "3").code == 0
+    assert changed() == ["1.png"] and clpix(*blur, "--sigma", "3").code == 0
     assert changed() == ["0.png", "1.png", "2.png"]
     without = ("blur", *inputs, "-o", "out/", "--update", "--sigma", "1")  # times alone decide
     third = contents(here / "out")
@@ -341,8 +326,7 @@ def test_chains_that_write_on_the_way_are_left_out_whole(clpix, here, how) -> No
     if how == ("--skip-existing",):
         return
     (here / "mid" / "1.png").unlink()
-    assert clpix(*chain).code == 0
-    assert contents(here / "mid") | contents(here / "out") == first
+    assert clpix(*chain).code == 0 and contents(here / "mid") | contents(here / "out") == first
     assert names(here / "mid") == names(here / "out") == ["0.png", "1.png", "2.png"]
 
 
@@ -389,8 +373,7 @@ def test_resuming_tries_again_what_failed(clpix, here) -> None:
     assert again.code == 1 and names(here / "out") == ["a.png"]
     (here / "b.png").unlink()
     save(here / "b.png")
-    assert clpix(*flip).code == 0
-    assert names(here / "out") == ["a.png", "b.png"]
+    assert clpix(*flip).code == 0 and names(here / "out") == ["a.png", "b.png"]
     (here / "out" / "c.png").write_bytes(b"of somebody else")
     save(here / "c.png")
     foreign = clpix(*flip[:4], here / "c.png", *flip[5:])
@@ -424,17 +407,13 @@ def test_a_journal_that_was_cut_off_goes_on(here) -> None:
             assert (known is not None and not known.done) if length >= first else known is None
     (here / "j").write_bytes(whole)
     with Journal("j") as journal:
-        assert journal.is_done(job)
-        assert not journal.is_done(replace(job, work=Chain(FlipParams("vertical"))))
+        assert journal.is_done(job) and not journal.is_done(replace(job, work=Chain(FlipParams("vertical"))))
     others = b'{"event": "done", "output": "o", "input": "i", "recipe": "r", "mtime_ns": 1, "size": '
     for other in (b"\n" + whole, bytes(99), b"0", others + b"1e400}\n", others + b"[" * 100_000 + b"\n"):
         (here / "j").write_bytes(other)
         with pytest.raises(FileError, match="line 1 is not one of a journal"):
             Journal("j")
         assert (here / "j").read_bytes() == other
-
-
-# -- shards --------------------------------------------------------------------------------------------------------
 
 
 @given(items=st.lists(st.integers()), count=st.integers(1, 20))
@@ -517,9 +496,6 @@ def test_the_recipe_for_snakemake(here, recipe) -> None:
     assert (here / "out" / "1.png").stat().st_mtime_ns == kept
 
 
-# -- the terminal ---------------------------------------------------------------------------------------------------
-
-
 def on_a_terminal(*command: object, until: bytes = b"", number: int = 0) -> tuple[int, bytes]:
     """Runs the program with stderr on a terminal; once that has shown ``until``, a signal is sent."""
     ours, theirs = pty.openpty()
@@ -543,8 +519,7 @@ def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(here) -> None:
     inputs = [save(here / f"{k}.png", (300, 400, 3), seed=k) for k in range(30)]
     inputs[3].write_bytes(b"no picture")
     code, shown = on_a_terminal("blur", "--sigma", "9", *inputs, "-o", f"{here}/out/")
-    assert code == 1
-    assert b" of 30 files, " in shown and b"Mpixel/s, " in shown and b" left" in shown
+    assert code == 1 and b" of 30 files, " in shown and b"Mpixel/s, " in shown and b" left" in shown
     lines = shown.decode().replace("\r\n", "\n").split("\n")
     for line in lines:  # what was written over a line that was cleared
         assert "\x1b" not in line.rpartition("\r\x1b[K")[2]

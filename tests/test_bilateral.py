@@ -1,7 +1,5 @@
 """The bilateral filter against its definition in double precision."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import skimage.restoration

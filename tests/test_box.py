@@ -1,7 +1,5 @@
 """Means over boxes against scipy.ndimage.uniform_filter in double precision."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.ndimage
@@ -33,7 +31,6 @@ def expected(x: np.ndarray, mean: Box) -> np.ndarray:
     )
 
 
-@pytest.mark.cases(2)
 @some(border=list(BORDERS), shape__radii=CASES)
 def test_is_scipys(planned, rng, shape, radii, border) -> None:
     x, mean = rng.random(shape, dtype=np.float32), Box(radii, border, 0.3)

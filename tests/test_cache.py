@@ -1,7 +1,5 @@
 """The cache costs time only: where it cannot be kept, is damaged, or is somebody else's."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

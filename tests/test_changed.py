@@ -1,7 +1,5 @@
 """Where two pictures differ: every pixel that does is found, and figures are the same as of whole pictures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -55,8 +53,7 @@ def test_every_pixel_that_differs_is_found(rng, monkeypatch, size, dtype) -> Non
 
 def test_pictures_of_two_kinds_are_not_taken_apart(rng) -> None:
     a, b = two(rng, (40, 50, 3), "uint8")
-    assert changed(a, b) is not None
-    assert changed(a, Picture(b.pixels.astype(np.uint16))) is None
+    assert changed(a, b) is not None and changed(a, Picture(b.pixels.astype(np.uint16))) is None
     assert changed(a, replace(b, linear=True)) is None
     assert changed(a, Picture(np.dstack([b.pixels, b.pixels[..., :1]]), alpha=True)) is None
     assert changed(a, Picture(255 - b.pixels)) is None  # differs everywhere
@@ -105,8 +102,7 @@ def test_values_that_are_not_finite(gpu, rng, monkeypatch) -> None:
     apart, whole = both_ways(gpu, monkeypatch, a, b, how, Thresholds())
     assert apart.figures == pytest.approx(whole.figures, nan_ok=True)
     assert (apart.bad, apart.missed, str(apart.worst)) == (whole.bad, whole.missed, str(whole.worst))
-    assert apart.worst is not None
-    assert (apart.worst.x, apart.worst.y) == (60, 50)
+    assert apart.worst is not None and (apart.worst.x, apart.worst.y) == (60, 50)
 
 
 def check_flip_of_blocks(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], ppd: float) -> None:
@@ -118,8 +114,7 @@ def check_flip_of_blocks(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, i
     blocks[shape[0] // 2 // BLOCK, shape[1] // 3 // BLOCK] = True
     expected, map_ = flip(gpu, a, b, ppd=ppd, full=True)
     found, told = flip(gpu, a, b, ppd=ppd, blocks=blocks, full=True)
-    assert found == expected
-    assert expected.maximum > 0
+    assert found == expected and expected.maximum > 0
     np.testing.assert_array_equal(told.numpy(), map_.numpy())
     assert flip(gpu, a, b, ppd=ppd, blocks=np.zeros_like(blocks)).maximum == 0
 

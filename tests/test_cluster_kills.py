@@ -3,8 +3,6 @@
 Nothing is lost, only what was under way is done twice, and nothing half-written is left.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -68,7 +66,7 @@ class Place:
         )
         return dict(Counter(item["Key"].removeprefix("out/") for page in pages for item in page["Versions"]))
 
-    def check(self, made: Callable[[Path], np.ndarray[tuple[int, ...], np.dtype[np.generic]]]) -> None:
+    def check(self, made: Callable[[Path], np.ndarray]) -> None:
         """Checks that all results are there, and nothing else, and what they hold."""
         names = [f"{k:03}.png" for k in range(PICTURES)]
         assert self.results() == names

@@ -1,14 +1,13 @@
 """Tests of ``clpix bench``."""
 
-from __future__ import annotations
-
 import json
 from statistics import median
 
 import pytest
 
-from gpuops import Gpu, ParameterError, Report
+from gpuops import ParameterError, Report
 from gpuops.bench import copies as bench
+from gpuops.bench import dwt, fft, filters
 
 from .choices import needs
 
@@ -30,8 +29,7 @@ def test_copy_measures_every_way_at_every_size(clpix) -> None:
     for row in rows:
         within = row["what"] in WHATS[:2]
         assert row["bytes"] == row["mib"] * 2**20 * (2 if within else 1)
-        assert row["runs"] == len(row["ms"]) >= bench.FEWEST
-        assert row["median_ms"] == median(row["ms"]) > 0
+        assert row["runs"] == len(row["ms"]) >= bench.FEWEST and row["median_ms"] == median(row["ms"]) > 0
         assert row["gbps"] == pytest.approx(row["bytes"] / row["median_ms"] / 1e6)
 
 
@@ -53,8 +51,7 @@ def test_the_kernel_copies_every_byte(gpu) -> None:
     kernel = gpu.kernel("copy", "copy")
     gpu.launch(kernel, (n,), source, target, np.uint64(n), local=kernel.fit(256))
     result = target.numpy()
-    assert (result[: 4 * n] == source.numpy()).all()
-    assert not result[4 * n :].any()
+    assert (result[: 4 * n] == source.numpy()).all() and not result[4 * n :].any()
 
 
 def test_sizes_stay_within_half_of_the_memory(gpu) -> None:
@@ -92,13 +89,26 @@ def test_sizes_stay_within_half_of_the_memory(gpu) -> None:
 def test_refused_in_one_line(clpix, tmp_path, monkeypatch, options, code, words) -> None:
     monkeypatch.chdir(tmp_path)
     run = clpix("bench", *options.split())
-    assert (run.code, run.out, run.err.count("\n")) == (code, "", 1)
-    assert words in run.err
+    assert (run.code, run.out, run.err.count("\n")) == (code, "", 1) and words in run.err
     assert not list(tmp_path.iterdir())
 
 
-def test_the_librarys_checks(gpu) -> None:
-    with pytest.raises(ParameterError, match="Report"):
-        list(bench.copy(gpu, [1]))
-    with pytest.raises(ParameterError, match="1 MiB"):
-        list(bench.copy(Gpu(report=Report()), [0]))
+def test_the_librarys_checks(gpu, opened) -> None:
+    measuring = opened(report=Report())
+    for measure, options, words in (
+        (bench.copy, ([0],), "1 MiB"),
+        (
+            filters.measure,
+            ("sharpen", [(16, 16)]),
+            "unknown operation 'sharpen': use one of blur, bloom, tonemap",
+        ),
+        (filters.measure, ("blur", [(16, 16)], 5), "channels"),
+        (dwt.measure, ([(16, 16)], "haar", 0), "a level at least"),
+        (fft.measure, ([(16, 16)], 0), "channel"),
+        (fft.measure, ([(16, 16), (3, 16)],), "3×16"),
+    ):
+        with pytest.raises(ParameterError, match="Report"):
+            list(measure(gpu, *options))
+        with pytest.raises(ParameterError, match=words):
+            list(measure(measuring, *options))
+    assert not measuring.plans

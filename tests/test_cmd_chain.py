@@ -1,10 +1,7 @@
 """Chains and recipes on the command line: files in, files out, stderr and exit codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +11,7 @@ from gpuops import files
 from gpuops.files import operands
 
 from .choices import each
+from .conftest import in_blocks
 from .tolerance import BLUR, CHAIN
 
 
@@ -27,13 +25,7 @@ def scene(rng, tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes every picture one that goes by rows, in small blocks."""
-    monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1)
-
-
-def pixels(path: Path) -> np.ndarray[Any, Any]:
+def pixels(path: Path) -> np.ndarray:
     return files.read(path).pixels
 
 
@@ -108,8 +100,7 @@ def test_stored_values_are_multiplied_by_alpha_as_well(clpix, scene, rng, way, t
 
 def test_shared_options_stand_in_any_part(clpix, scene) -> None:
     run = clpix("blur", "in.exr", "--sigma", 1, "-o", "a.png", "then", "tonemap", "--dtype", "uint16")
-    assert (run.code, run.err) == (0, "")
-    assert pixels(scene / "a.png").dtype == np.uint16
+    assert (run.code, run.err) == (0, "") and pixels(scene / "a.png").dtype == np.uint16
     several = clpix("blur", "in.exr", "in.png", "--sigma", 1, "then", "sharpen", "-o", "{stem}-{op}.{ext}")
     assert several.code == 0
     assert {"in-blur-sharpen.exr", "in-blur-sharpen.png"} <= {path.name for path in scene.iterdir()}
@@ -131,8 +122,7 @@ def test_a_kernel_in_a_recipe_is_the_one_that_it_was(clpix, scene) -> None:
     (scene / "sub").mkdir()
     files.write(scene / "sub" / "k.png", files.Picture(np.uint8([[[0], [9]], [[3], [1]]])))
     run = clpix("convolve", "in.exr", "--kernel", "sub/k.png", "-o", "a.exr", "--save-recipe", "look.toml")
-    assert run.code == 0
-    assert clpix("run", "look.toml", "in.exr", "-o", "b.exr").code == 0
+    assert run.code == 0 and clpix("run", "look.toml", "in.exr", "-o", "b.exr").code == 0
     assert (scene / "a.exr").read_bytes() == (scene / "b.exr").read_bytes()
     files.write(scene / "sub" / "k.png", files.Picture(np.uint8([[[5]]])), overwrite=True)
     operands.picture.cache_clear()  # as in another process
@@ -237,8 +227,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(clpix, scene, line, me
     before = sorted(scene.iterdir())
     run = clpix(*line.split())
     assert run.code in ((1, 2) if "none.toml" in line or "dither" in line else (2,)), run.err
-    assert message in run.err and len(run.err.splitlines()) == 1
-    assert sorted(scene.iterdir()) == before
+    assert message in run.err and len(run.err.splitlines()) == 1 and sorted(scene.iterdir()) == before
 
 
 # The ways that the steps of a chain go.
@@ -256,7 +245,7 @@ WAYS = ("", "--no-fuse", "rows")
     ],
     name=["out.png", "out.tif"],
 )
-def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
+def test_a_signal_stays_what_it_is_where_values_are_stored(
     clpix, scene, monkeypatch, way, step, factor, name
 ) -> None:
     """It is not encoded once more, and the file says its gamma: a constant is the formula's."""
@@ -265,7 +254,7 @@ def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
     files.write("k.exr", files.Picture(np.ones((3, 3, 1), np.float32), linear=True))
     shown = ("tonemap", "even.png", "--operator", "linear", "--exposure", "0", "--transfer", "gamma:2.2")
     if way == "rows":
-        in_blocks(monkeypatch)
+        in_blocks(monkeypatch, 1)
     options = ("--space", "encoded", "--dtype", "uint16", "-o", name, *(way.split() if way != "rows" else ()))
     run = clpix(*shown, "then", *step.split(), *options)
     assert (run.code, run.err) == (0, "")
@@ -284,7 +273,7 @@ def test_a_signal_stays_what_it_is_where_steps_work_on_stored_values(
 def test_a_picture_for_a_display_has_the_depth_of_one(clpix, scene, monkeypatch, way, last, name) -> None:
     """Whatever follows the step that made it: 8 bits, and floats where files hold numbers."""
     if way == "rows":
-        in_blocks(monkeypatch)
+        in_blocks(monkeypatch, 1)
     options = ("-o", name, *(way.split() if way != "rows" else ()))
     run = clpix("bloom", "in.exr", "--tonemap", "agx", "then", *last.split(), *options)
     assert run.code == 0 and "holds no floats" not in run.err, run.err

@@ -1,12 +1,9 @@
 """clpix compare: figures on stdout, the verdict as exit code, a picture of the difference."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from skimage import metrics
 
@@ -16,16 +13,14 @@ from gpuops.files import Picture
 from .reference.colour import srgb_light
 from .tolerance import COMPARE, DOUBLE
 
-Pixels = npt.NDArray[np.generic]
 
-
-def save(path: Path, pixels: Pixels, linear: bool = False) -> Path:
+def save(path: Path, pixels: np.ndarray, linear: bool = False) -> Path:
     files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
     return path
 
 
 @pytest.fixture
-def pixels(rng) -> npt.NDArray[np.uint8]:
+def pixels(rng) -> np.ndarray:
     return rng.integers(0, 256, (24, 40, 3), np.uint8)
 
 
@@ -92,8 +87,7 @@ def test_figures_are_those_of_skimage(clpix, two) -> None:
     assert result["psnr"] == pytest.approx(
         metrics.peak_signal_noise_ratio(a, b, data_range=1), abs=COMPARE["psnr"]
     )
-    assert result["ssim"] == pytest.approx(ssim, abs=COMPARE["ssim"])
-    assert result["values"] == a.size
+    assert result["ssim"] == pytest.approx(ssim, abs=COMPARE["ssim"]) and result["values"] == a.size
     assert result["differing"] == (a != b).sum()
     assert (result["width"], result["height"], result["channels"], result["space"]) == (40, 24, 3, "encoded")
     assert (result["alike"], result["difference"]) == (False, None)
@@ -112,8 +106,7 @@ def test_figures_are_those_of_skimage(clpix, two) -> None:
 )
 def test_thresholds(clpix, two, thresholds, code, verdict) -> None:
     run = clpix("compare", *two, *thresholds)
-    assert (run.code, run.err) == (code, "")
-    assert verdict in run.out.splitlines()[-1]
+    assert (run.code, run.err) == (code, "") and verdict in run.out.splitlines()[-1]
 
 
 def test_only_the_metrics_asked_for(clpix, two) -> None:
@@ -142,12 +135,10 @@ def test_difference_picture(clpix, two, tmp_path) -> None:
     assert shown.dtype == np.uint8
     a, b = (files.read(path).pixels.astype(float) for path in two)
     expected = np.minimum(np.abs(a - b) * float(factor), 255)  # the factor is printed to 4 digits
-    assert np.abs(shown - expected).max() <= 1
-    assert (shown[a == b] == 0).all()
+    assert np.abs(shown - expected).max() <= 1 and (shown[a == b] == 0).all()
     assert np.sqrt(np.mean((shown / 255.0) ** 2)) == pytest.approx(0.25, abs=0.01)
     run = clpix("compare", *two, "-o", target)
-    assert run.code == 2
-    assert "exists" in run.err
+    assert run.code == 2 and "exists" in run.err
     assert clpix("compare", two[0], two[0], "-o", target, "--overwrite").code == 0
     assert not files.read(target).pixels.any()
 
@@ -157,23 +148,19 @@ def test_linear_against_encoded_says_what_is_compared(clpix, tmp_path, pixels) -
     light = srgb_light(v).astype(np.float32)
     paths = save(tmp_path / "a.png", pixels), save(tmp_path / "a.pfm", light, linear=True)
     run = clpix("compare", *paths, "--max-error", 1e-5)
-    assert (run.code, run.err) == (0, "")
-    assert run.out.startswith("compared as encoded values (sRGB)\n")
+    assert (run.code, run.err) == (0, "") and run.out.startswith("compared as encoded values (sRGB)\n")
     run = clpix("compare", *paths, "--max-error", 1e-5, "--space", "linear")
-    assert run.code == 0
-    assert run.out.startswith("compared as linear values\n")
+    assert run.code == 0 and run.out.startswith("compared as linear values\n")
 
 
 def test_small_pictures_have_no_ssim(clpix, tmp_path) -> None:
     paths = [save(tmp_path / f"{k}.png", np.full((10, 30, 1), k, np.uint8)) for k in range(2)]
     run = clpix("compare", *paths)
-    assert run.code == 1
-    assert "11×11 pixels" in run.out
+    assert run.code == 1 and "11×11 pixels" in run.out
     assert json.loads(clpix("compare", *paths, "--json").out)["ssim"] is None
     assert clpix("compare", paths[0], paths[0], "--min-ssim", 0.5).code == 0  # equal all the same
     run = clpix("compare", *paths, "--min-ssim", 0.5)
-    assert (run.code, run.out) == (2, "")
-    assert "11×11" in run.err
+    assert (run.code, run.out) == (2, "") and "11×11" in run.err
 
 
 def test_what_cannot_be_compared_is_exit_code_2_and_one_line(clpix, two, tmp_path, pixels) -> None:
@@ -201,8 +188,7 @@ def test_what_cannot_be_compared_is_exit_code_2_and_one_line(clpix, two, tmp_pat
         assert (run.code, run.out) == (2, ""), args
         assert run.err.startswith("clpix: error: "), run.err
         assert run.err.count("\n") == 1, run.err
-        assert word in run.err
-        assert not target.exists()
+        assert word in run.err and not target.exists()
     assert clpix("compare", a, alpha, "--alpha", "drop").code == 0
     for output, word in (
         (a, "input"),
@@ -210,8 +196,7 @@ def test_what_cannot_be_compared_is_exit_code_2_and_one_line(clpix, two, tmp_pat
         (tmp_path / "d.xyz", "unknown"),
     ):
         run = clpix("compare", a, a, "-o", output)
-        assert (run.code, run.err.count("\n")) == (2, 1)
-        assert word in run.err
+        assert (run.code, run.err.count("\n")) == (2, 1) and word in run.err
 
 
 @pytest.mark.parametrize("args", [["-o", "-"], ["--metric", "mse"]])

@@ -1,7 +1,5 @@
 """clpix fft and clpix ifft: every pixel comes back, and what cannot is said."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path
@@ -42,30 +40,6 @@ def test_every_pixel_comes_back(clpix, tmp_path, rng, dtype, channels, extension
         restored = files.read(back)
         np.testing.assert_array_equal(restored.pixels, pixels)
         assert restored.pixels.dtype == pixels.dtype and restored.alpha == (channels in (2, 4))
-
-
-@pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--full", "--shift", "--norm", "backward"),
-        ("--shift", "--norm", "forward", "--pad", "fast"),
-        ("--full", "--pad", "pow2"),
-        ("--pad", "5", "--window", "hamming"),
-        ("--precision", "half"),
-        ("--method", "global", "--radix", "4", "--twiddle", "compute"),
-        ("--method", "local"),
-    ],
-    ids=" ".join,
-)
-def test_every_kind_of_spectrum_comes_back(clpix, tmp_path, rng, options) -> None:
-    pixels = noise(rng, (17, 31, 4), "uint8")
-    image = write(tmp_path / "a.png", pixels)
-    for extension in EXTENSIONS:
-        spectrum = tmp_path / f"s.{extension}"
-        assert clpix("fft", image, "-o", spectrum, *options).code == 0
-        assert clpix("ifft", spectrum, "-o", tmp_path / "b.png", "--overwrite").code == 0
-        np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
 
 
 def test_alpha_is_left_out(clpix, tmp_path, rng) -> None:

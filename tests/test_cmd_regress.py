@@ -1,13 +1,10 @@
 """clpix regress on the command line: folders, suites, accepting, audits; verdicts as exit codes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import files
@@ -15,10 +12,8 @@ from gpuops.files import Picture
 
 from .choices import needs
 
-Pixels = npt.NDArray[np.generic]
 
-
-def save(path: Path, pixels: Pixels, linear: bool = False) -> Path:
+def save(path: Path, pixels: np.ndarray, linear: bool = False) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
@@ -35,7 +30,7 @@ def here(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def pixels(rng) -> npt.NDArray[np.uint8]:
+def pixels(rng) -> np.ndarray:
     return rng.integers(40, 200, (24, 40, 3), np.uint8)
 
 
@@ -68,13 +63,10 @@ def test_folders(clpix, folders) -> None:
     }
     told = [line for line in run.out.splitlines() if not line.startswith("::")]
     (off,) = [line for line in told if "sub/off.png" in line]
-    assert "worst at 5,3" in off
-    assert told[-1].startswith("4 pictures: ")
-    assert "::error" in run.out
+    assert "worst at 5,3" in off and told[-1].startswith("4 pictures: ") and "::error" in run.out
     assert "sub/off.png" in (folders / "report.xml").read_text("utf-8")
     case = json.loads((folders / "report.json").read_text("utf-8"))["outcomes"][-1]
-    assert case["worst"]["x"] == 5
-    assert case["worst"]["y"] == 3
+    assert case["worst"]["x"] == 5 and case["worst"]["y"] == 3
     before = files.read(folders / "refs" / "sub" / "off.png").pixels[3, 5].astype(int)
     assert case["worst"]["reference"] == before.tolist()
     assert case["worst"]["result"] == (before + np.array([0, 9, 0])).tolist()
@@ -111,14 +103,12 @@ def test_a_mask(clpix, folders) -> None:
     assert "1 of 960 pixels are not compared" in (folders / "r.json").read_text("utf-8")
     save(folders / "mask.png", mask[1:])
     run = clpix("regress", "out", "refs", "--mask", "mask.png")
-    assert run.code == 2
-    assert "the mask has 40×23 pixels" in run.out
+    assert run.code == 2 and "the mask has 40×23 pixels" in run.out
 
 
 def test_thresholds_that_cannot_fail_are_an_error(clpix, folders) -> None:
     run = clpix("regress", "out", "refs", "--fail", 1)
-    assert run.code == 2
-    assert "these thresholds can never fail: fail 1 allows every error" in run.out
+    assert run.code == 2 and "these thresholds can never fail: fail 1 allows every error" in run.out
 
 
 def test_accept(clpix, folders, monkeypatch) -> None:
@@ -129,8 +119,7 @@ def test_accept(clpix, folders, monkeypatch) -> None:
     assert [line.split()[2] for line in run.out.splitlines()] == ["new.png", "small.png", "sub/off.png"]
     monkeypatch.setenv("CI", "true")
     run = clpix("regress", "accept")
-    assert (run.code, run.out) == (2, "")
-    assert "--in-ci" in run.err
+    assert (run.code, run.out) == (2, "") and "--in-ci" in run.err
     monkeypatch.delenv("CI")
     assert clpix("regress", "accept", "small*").code == 0
     assert clpix("regress", "accept").out.splitlines()[-1] == "2 of 3 references changed in refs"
@@ -143,14 +132,12 @@ def test_accept(clpix, folders, monkeypatch) -> None:
     assert clpix("regress", "out", "refs").code == 1  # one changed byte
     save(path, shown ^ 1)
     run = clpix("regress", "accept")
-    assert run.code == 2
-    assert "has changed since the run" in run.err
+    assert run.code == 2 and "has changed since the run" in run.err
     (folders / "refs" / "old.png").write_bytes((folders / "refs" / "same.png").read_bytes())
     report = ["accept", "--remove-missing", "--from", ".clpix-regress/last.json"]
     assert clpix("regress", "out", "refs").code == 2
     run = clpix("regress", *report)
-    assert run.code == 2
-    assert "name it by --references" in run.err
+    assert run.code == 2 and "name it by --references" in run.err
     assert clpix("regress", *report, "--references", "refs", "old*").out.splitlines()[0] == "removed old.png"
     assert not (folders / "refs" / "old.png").exists()
 
@@ -178,9 +165,7 @@ def test_only_pictures_are_accepted(clpix, here) -> None:
     (here / "out" / "a\x1b.png").write_text("echo 'not a picture'")
     assert clpix("regress", "out", "refs").code == 2
     run = clpix("regress", "accept")
-    assert (run.code, run.out) == (2, "")
-    assert "is not a picture" in run.err
-    assert "\x1b" not in run.err
+    assert (run.code, run.out) == (2, "") and "is not a picture" in run.err and "\x1b" not in run.err
     assert not (here / "refs").exists()
 
 
@@ -200,8 +185,7 @@ def test_nothing_that_is_compared_is_overwritten(clpix, folders, args, message) 
     (folders / "suite.toml").write_text(f'schema = 1\nreferences = "refs"\n{case}')
     before = {path: path.read_bytes() for path in folders.rglob("*.*") if path.is_file()}
     run = clpix("regress", *args.split())
-    assert run.code == 2
-    assert message in run.err
+    assert run.code == 2 and message in run.err
     assert {path: path.read_bytes() for path in folders.rglob("*.*") if path.is_file()} == before
 
 
@@ -218,8 +202,7 @@ def test_accept_recompresses(clpix, here) -> None:
     }
     for name, picture in given.items():
         save(here / "out" / name, np.asarray(picture, np.float32 if name.endswith("exr") else picture.dtype))
-    assert clpix("regress", "out", "refs").code == 2
-    assert clpix("regress", "accept", "--recompress").code == 0
+    assert clpix("regress", "out", "refs").code == 2 and clpix("regress", "accept", "--recompress").code == 0
     for name in given:
         before, after = here / "out" / name, here / "refs" / name
         assert after.stat().st_size < before.stat().st_size or name == "light.exr"
@@ -252,13 +235,11 @@ inputs = ["in.png"]
         "utf-8",
     )
     run = clpix("regress", "run", "suite.toml", "soft")
-    assert (run.code, run.err) == (2, "")
-    assert run.out.startswith("new ")
+    assert (run.code, run.err) == (2, "") and run.out.startswith("new ")
     assert clpix("regress", "accept").code == 0
     assert clpix("regress", "run", "suite.toml", "--tag", "quick").code == 0
     run = clpix("regress", "run", "suite.toml", "--json", "r.json", "--failed-first")
-    assert run.code == 2
-    assert statuses(here / "r.json") == {"bad.png": "error", "soft.png": "equal"}
+    assert run.code == 2 and statuses(here / "r.json") == {"bad.png": "error", "soft.png": "equal"}
     assert "sigma" in json.loads((here / "r.json").read_text("utf-8"))["outcomes"][-1]["output"]
     shown = files.read(here / "refs" / "soft.png").pixels
     save(here / "refs" / "soft.png", np.clip(shown.astype(int) + 9, 0, 255).astype(np.uint8))
@@ -289,17 +270,14 @@ def test_usage(clpix, folders, args, message) -> None:
     (folders / "empty").mkdir()
     (folders / "suite.toml").write_text('schema = 1\n[[case]]\nname = "a"\nchain = "blur"\n', "utf-8")
     run = clpix("regress", *args)
-    assert run.code == 2
-    assert run.err.count("\n") == 1
-    assert message in run.err
+    assert run.code == 2 and run.err.count("\n") == 1 and message in run.err
 
 
 def test_a_file_that_is_no_picture(clpix, folders) -> None:
     (folders / "out" / "same.png").write_text("not a picture")
     (folders / "refs" / "small.png").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
     run = clpix("regress", "out", "refs", "--json", "r.json")
-    assert run.code == 2
-    assert statuses(folders / "r.json")["same.png"] == "error"
+    assert run.code == 2 and statuses(folders / "r.json")["same.png"] == "error"
     assert "refs/small.png: is a pointer of Git LFS" in run.out
 
 
@@ -308,16 +286,14 @@ def test_names_cannot_change_the_terminal(clpix, here, pixels) -> None:
     save(here / "out" / name, pixels)
     (here / "refs").mkdir()
     run = clpix("regress", "out", "refs", "--junit", "r.xml")
-    assert "\x1b" not in run.out
-    assert "\x1b" not in (here / "r.xml").read_text("utf-8")
+    assert "\x1b" not in run.out and "\x1b" not in (here / "r.xml").read_text("utf-8")
 
 
 def test_audit_finds_what_thresholds_do_not_see(clpix, here, pixels) -> None:
     save(here / "refs" / "a.png", pixels)
     save(here / "refs" / "b.png", pixels[:, ::-1].copy() // 2)
     run = clpix("regress", "audit", "refs")
-    assert (run.code, run.err) == (0, "")
-    assert run.out.splitlines()[-1].endswith("0 pass")
+    assert (run.code, run.err) == (0, "") and run.out.splitlines()[-1].endswith("0 pass")
     run = clpix("regress", "audit", "refs", "--max-error", 0.01)
     assert run.code == 1
     assert {line.split(": ")[1].split(" (")[0] for line in run.out.splitlines()[:-1]} == {

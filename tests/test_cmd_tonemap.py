@@ -1,19 +1,16 @@
-"""clpix tonemap: files in, files out, stderr and exit codes."""
-
-from __future__ import annotations
+"""clpix tonemap: files in, files out, stderr and exit codes. Sheets and plots are in tests/test_contact_sheet.py."""
 
 import re
 import sys
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import files
 
 from .choices import needs, some
-from .conftest import Run
+from .conftest import Run, in_blocks
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
 from .reference import tone as tonemap_reference
@@ -24,7 +21,7 @@ with_plots = needs("matplotlib", "plots")
 
 
 @pytest.fixture
-def scene() -> npt.NDArray[np.float32]:
+def scene() -> np.ndarray:
     """An HDR scene (height, width, 3) that half floats hold exactly."""
     rng = np.random.default_rng(5)
     return np.exp2(rng.normal(0, 3, (40, 56, 3))).astype(np.float16).astype(np.float32)
@@ -35,18 +32,16 @@ def exr(tmp_path, scene) -> Path:
     return write(tmp_path / "scene.exr", scene.astype(np.float16))
 
 
-def write(path: Path, pixels: npt.NDArray[np.generic], *, alpha: bool = False, linear: bool = True) -> Path:
+def write(path: Path, pixels: np.ndarray, *, alpha: bool = False, linear: bool = True) -> Path:
     files.write(path, files.Picture(pixels=pixels, alpha=alpha, linear=linear))
     return path
 
 
-def read(path: Path) -> npt.NDArray[np.generic]:
+def read(path: Path) -> np.ndarray:
     return files.read(path).pixels
 
 
-def expected(
-    scene: npt.NDArray[np.float32], operator: str = "agx", scale: float | None = None
-) -> npt.NDArray[np.float64]:
+def expected(scene: np.ndarray, operator: str = "agx", scale: float | None = None) -> np.ndarray:
     """The display light (height, width, 3) with metering by log-mean unless ``scale`` is given."""
     c = np.moveaxis(scene.astype(np.float64), -1, 0)
     if scale is None:
@@ -91,6 +86,9 @@ def test_other_signals_are_stored_as_they_are(clpix, exr, scene, tmp_path, trans
     signal = {"linear": light, "gamma:2.4": light ** (1 / 2.4), "pq": tonemap_reference.pq(light)}[transfer]
     picture = files.read(tmp_path / name)
     assert picture.linear == (transfer == "linear" or dtype == "float")
+    if not told:
+        called = {"linear": "linear", "gamma:2.4": "gamma 2.4", "pq": "PQ"}[transfer]
+        assert (picture.colour.transfer, picture.colour.primaries) == (called, "Rec. 709")
     got = picture.pixels / (65535.0 if dtype == "uint16" else 1.0)
     np.testing.assert_allclose(got, signal, rtol=0, atol=TOLERANCE["signal"])
 
@@ -120,8 +118,7 @@ def test_gray_and_alpha(clpix, tmp_path) -> None:
 
 def test_clipping_is_told(clpix, exr, tmp_path) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--operator", "linear", "--exposure", "3")
-    assert run.code == 0
-    assert run.err.count("\n") == 1 and "clipped" in run.err
+    assert run.code == 0 and run.err.count("\n") == 1 and "clipped" in run.err
 
 
 def test_repairs_are_told_in_one_line(clpix, scene, tmp_path) -> None:
@@ -130,9 +127,7 @@ def test_repairs_are_told_in_one_line(clpix, scene, tmp_path) -> None:
     scene[1, :3, 0] = -1
     write(tmp_path / "in.exr", scene)
     run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "out.png")
-    assert run.code == 0
-    assert run.err.count("\n") == 1
-    assert "1 NaN, 1 infinite, 3 negative" in run.err
+    assert run.code == 0 and run.err.count("\n") == 1 and "1 NaN, 1 infinite, 3 negative" in run.err
     assert (read(tmp_path / "out.png")[0, 0] == 0).all()
 
 
@@ -142,8 +137,7 @@ def test_the_preset_repairs_before_its_blur(clpix, scene, tmp_path) -> None:
     write(tmp_path / "in.exr", scene)
     options = ("--preset", "d3d11", "--blur", "--no-bloom")
     run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "out.png", *options)
-    assert (run.code, run.err.count("\n")) == (0, 1)
-    assert "pixels repaired: 1 NaN, 1 infinite" in run.err
+    assert (run.code, run.err.count("\n")) == (0, 1) and "pixels repaired: 1 NaN, 1 infinite" in run.err
     luminance = d3d11_reference.metered(scene[np.isfinite(scene).all(-1)].T)
     repaired = np.moveaxis(np.nan_to_num(scene, nan=0, posinf=65504), -1, 0)
     light = d3d11_reference.mapped(d3d11_reference.blur(repaired), luminance)
@@ -151,6 +145,7 @@ def test_the_preset_repairs_before_its_blur(clpix, scene, tmp_path) -> None:
     assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("arguments", "frame"),
     [
@@ -194,6 +189,7 @@ def test_a_look_on_a_picture(clpix, look, tmp_path) -> None:
     assert np.abs(read(tmp_path / "out.png") - codes * [2, 1, 0.5]).max() <= 0.5 + 255 * 2 * LUT["table"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["out.exr", "out.png"])
 def test_a_table_as_an_operator(clpix, exr, scene, look, tmp_path, name) -> None:
     """The table is one as Tony McMapface's: from c/(1 + c) to light."""
@@ -214,14 +210,13 @@ def test_a_table_as_an_operator(clpix, exr, scene, look, tmp_path, name) -> None
         assert np.abs(got - levels).max() <= 1
 
 
+@pytest.mark.exhaustive
 @with_plots
 def test_a_table_on_a_contact_sheet_and_a_plot(clpix, exr, look, tmp_path) -> None:
     plot = tmp_path / "curve.svg"
     options = ("--lut", look, "--contact-sheet", "--stops", "-1,+1", "--plot-curve", plot)
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
-    assert (run.code, run.err) == (0, "")
-    assert read(tmp_path / "out.png").shape[1] > 2 * 56
-    assert plot.exists()
+    assert (run.code, run.err) == (0, "") and read(tmp_path / "out.png").shape[1] > 2 * 56 and plot.exists()
 
 
 def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
@@ -232,8 +227,7 @@ def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
         (tmp_path / "x.cube", "no such file"),
     ):
         run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--lut", path)
-        assert run.code == 1
-        assert message in run.err and run.err.count("\n") == 1
+        assert run.code == 1 and message in run.err and run.err.count("\n") == 1
         assert not (tmp_path / "out.png").exists()
 
 
@@ -265,14 +259,11 @@ def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
 )
 def test_usage_errors(clpix, exr, look, tmp_path, options, message) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *(option.format(look) for option in options))
-    assert run.code == 2
-    assert message in run.err
-    assert not (tmp_path / "out.png").exists()
+    assert run.code == 2 and message in run.err and not (tmp_path / "out.png").exists()
 
 
 def failed(run: Run, message: str) -> None:
-    assert run.code == 1
-    assert run.err.count("\n") == 1 and message in run.err
+    assert run.code == 1 and run.err.count("\n") == 1 and message in run.err
 
 
 def test_a_region_is_of_the_stored_pixels(clpix, exr, scene, tmp_path) -> None:
@@ -326,9 +317,6 @@ def test_a_balanced_contact_sheet_and_its_curve(clpix, tmp_path) -> None:
     luminance = tonemap_reference.REC709 @ [0.5, 0.25, 0.125]
     assert (tile == np.rint(255 * colour_reference.srgb_signal(np.array(luminance)))).all()
     assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
-
-
-# -- contact sheets and plots of curves: what is in them is tests/test_contact_sheet.py's -----------------------------
 
 
 def test_contact_sheet(clpix, exr, scene, tmp_path) -> None:
@@ -392,8 +380,7 @@ def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene, tmp_path) -> Non
     write(tmp_path / "in.exr", scene)
     options = ("--contact-sheet", "--operators", "agx,linear", "--repeat", "2")
     run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "out.png", *options)
-    assert run.code == 0
-    assert run.err.count("\n") == 1 and "1 NaN" in run.err
+    assert run.code == 0 and run.err.count("\n") == 1 and "1 NaN" in run.err
 
 
 @pytest.mark.parametrize(
@@ -416,8 +403,7 @@ def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene, tmp_path) -> Non
 def test_refused_looks(clpix, exr, tmp_path, monkeypatch, options, message) -> None:
     monkeypatch.chdir(tmp_path)
     run = clpix("tonemap", exr.name, "-o", "out.png", *options.split())
-    assert run.code == 2
-    assert run.err.count("\n") == 1 and message in run.err
+    assert run.code == 2 and run.err.count("\n") == 1 and message in run.err
     assert list(tmp_path.iterdir()) == [exr]
 
 
@@ -455,8 +441,7 @@ def test_plot_curve(clpix, exr, scene, tmp_path, monkeypatch, options, names) ->
     monkeypatch.setattr(tone_curve, "plot", noted)
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--plot-curve", tmp_path / "curve.SVG", *options)
     assert run.code == 0 and (not run.err or "clipped" in run.err), run.err
-    assert b"<svg" in (tmp_path / "curve.SVG").read_bytes()
-    assert (tmp_path / "out.png").exists()
+    assert b"<svg" in (tmp_path / "curve.SVG").read_bytes() and (tmp_path / "out.png").exists()
     assert [curve.params.operator for curve in seen] == names
     y = tonemap_reference.luminance(np.moveaxis(scene, -1, 0).astype(np.float64))
     scale = 0.18 / 2 ** np.log2(y).mean()
@@ -469,8 +454,7 @@ def test_plot_curve(clpix, exr, scene, tmp_path, monkeypatch, options, names) ->
 def test_plots_are_of_one_input(clpix, exr, tmp_path) -> None:
     options = ("-o", tmp_path / "{index}.png", "--plot-curve", tmp_path / "curve.png")
     run = clpix("tonemap", exr, exr, *options)
-    assert run.code == 2 and "one input" in run.err
-    assert list(tmp_path.iterdir()) == [exr]
+    assert run.code == 2 and "one input" in run.err and list(tmp_path.iterdir()) == [exr]
 
 
 @with_plots
@@ -481,8 +465,7 @@ def test_an_existing_plot_is_kept_unless_overwrite(clpix, exr, tmp_path) -> None
     run = clpix(*command)
     assert run.code == 1 and "--overwrite" in run.err and run.err.count("\n") == 1
     assert curve.read_bytes() == b"mine" and not (tmp_path / "out.png").exists()
-    assert clpix(*command, "--overwrite").code == 0
-    assert curve.read_bytes().startswith(b"\x89PNG")
+    assert clpix(*command, "--overwrite").code == 0 and curve.read_bytes().startswith(b"\x89PNG")
 
 
 @with_plots
@@ -491,8 +474,7 @@ def test_a_plot_never_overwrites_the_input(clpix, tmp_path) -> None:
     before = (tmp_path / "in.png").read_bytes()
     options = ("-o", tmp_path / "out.png", "--plot-curve", tmp_path / "in.png", "--overwrite")
     run = clpix("tonemap", tmp_path / "in.png", *options)
-    assert run.code == 1 and "never overwritten" in run.err
-    assert (tmp_path / "in.png").read_bytes() == before
+    assert run.code == 1 and "never overwritten" in run.err and (tmp_path / "in.png").read_bytes() == before
 
 
 def test_a_plot_without_matplotlib(clpix, exr, tmp_path, monkeypatch) -> None:
@@ -500,15 +482,14 @@ def test_a_plot_without_matplotlib(clpix, exr, tmp_path, monkeypatch) -> None:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--plot-curve", tmp_path / "curve.png")
-    assert run.code == 2
-    assert run.err == "clpix: error: a chart needs matplotlib: pip install 'clpix[plots]'\n"
+    assert run.code == 2 and run.err == "clpix: error: a chart needs matplotlib: pip install 'clpix[plots]'\n"
     assert list(tmp_path.iterdir()) == [exr]
 
 
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("way", ["--fuse", "--no-fuse", "rows"])
 @pytest.mark.parametrize("balance", ["none", "gray-world"])
-def test_a_region_is_metered_straight_behind_a_step_that_multiplies_by_alpha(
+def test_a_region_is_metered_straight_behind_a_step_of_alpha(
     clpix, tmp_path, monkeypatch, way, balance
 ) -> None:
     """A constant under a constant alpha, which a blur leaves: the exposure is that of the colour alone."""
@@ -518,8 +499,7 @@ def test_a_region_is_metered_straight_behind_a_step_that_multiplies_by_alpha(
     pixels[12:] = *light, 0.25
     files.write(tmp_path / "in.tif", files.Picture(pixels, alpha=True, linear=True))
     if way == "rows":
-        monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1)
+        in_blocks(monkeypatch, 1)
     metering = ("--meter-region", "2,15,9,7", "--white-balance", balance, "--operator", "linear", "-v")
     run = clpix(
         *("blur", tmp_path / "in.tif", "--kind", "box", "--radius", "1", "then", "tonemap", *metering),

@@ -1,9 +1,6 @@
 """--colour: the colour space of outputs, its values, its label, and what it goes with."""
 
-from __future__ import annotations
-
 import io
-from typing import Any
 
 import numpy as np
 import pytest
@@ -57,7 +54,6 @@ def test_every_name_is_tested() -> None:
     assert set(SPACES) == set(reference.OUTPUTS) == set(CALLED) == set(NAMES) - {"auto", "input"}
 
 
-@pytest.mark.cases(2)
 @each(name=SPACES, channels=[1, 2, 3, 4])
 def test_light_in_a_space(gpu, name, channels, rng) -> None:
     """Colours beyond the space, beyond white and negative; alpha stays."""
@@ -87,14 +83,10 @@ def test_not_finite_light(gpu, name) -> None:
     image.linear = True
     pixels, _ = light.encoded(image, targets.named(name), np.float32)
     found = pixels.numpy()[0]
-    assert np.isfinite(found[[0, 4]]).all()
-    assert np.array_equal(found[0], found[4])
-    assert found[1, 0] == np.inf
-    assert found[3, 2] == -np.inf
-    assert np.isnan(found[2, 1])
+    assert np.isfinite(found[[0, 4]]).all() and np.array_equal(found[0], found[4]) and found[1, 0] == np.inf
+    assert found[3, 2] == -np.inf and np.isnan(found[2, 1])
     counted, lost = light.encoded(image, targets.named(name), np.uint8)
-    assert counted.numpy().dtype == np.uint8
-    assert lost.numpy()[1] >= 3
+    assert counted.numpy().dtype == np.uint8 and lost.numpy()[1] >= 3
 
 
 @pytest.mark.cases(2)
@@ -114,6 +106,7 @@ def test_a_colour_target_through_the_command(clpix, name, dtype, tmp_path, rng) 
     assert (found.colour.transfer, found.colour.primaries) == CALLED[name]
 
 
+@pytest.mark.cases(6)
 @some(name=SPACES, suffix=["png", "jpg", "webp", "tif", "jp2", "exr", "dpx", "hdr", "npz"])
 def test_labels(clpix, name, suffix, tmp_path, rng) -> None:
     """What a format can say it says; otherwise a line names it, and the values are those that were asked for."""
@@ -165,6 +158,7 @@ def test_pq_and_hlg_show_the_same(clpix, channels, tmp_path, rng) -> None:
     assert np.abs(back - pq / 65535)[hlg.max(-1) < 1].max() < 3e-4
 
 
+@pytest.mark.cases(3)
 @each(
     name=["display-p3", "adobe-rgb", "prophoto-rgb", "rec2020", "linear-p3"],
     suffix=["png", "jpg", "tif", "webp"],
@@ -202,8 +196,7 @@ def test_hdr_in_png(clpix, name, codes, tmp_path) -> None:
         assert clpix("convert", tmp_path / source, "-o", out, "--colour", name, "--overwrite").code == 0
         assert reference.png_chunk(b"cICP", bytes(codes)) in out.read_bytes()
         with oiio.Reader(str(out)) as file:
-            assert tuple(file.spec().getattribute("CICP")) == codes
-            assert str(file.spec().format) == "uint16"
+            assert tuple(file.spec().getattribute("CICP")) == codes and str(file.spec().format) == "uint16"
         assert clpix("convert", tmp_path / source, "-o", tmp_path / "out.jpg", "--colour", name).code == 0
         (tmp_path / "out.jpg").unlink()
     expected = np.clip(reference.output(scene.astype(np.float64), name), 0, 1)
@@ -232,7 +225,7 @@ def test_exr_of_a_space(clpix, tmp_path, rng) -> None:
         assert np.abs(files.read(back).pixels - values).max() < 2e-5
 
 
-def _p3(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _p3(values: np.ndarray) -> np.ndarray:
     """8-bit sRGB as 8-bit Display P3."""
     expected = reference.output(reference.srgb_light(values / 255), "display-p3")
     return np.asarray(np.rint(255 * np.clip(expected, 0, 1)))
@@ -273,8 +266,7 @@ def test_every_command(clpix, what, channels, tmp_path, rng) -> None:
     colours = plain.channels - plain.alpha
     expected = _p3(plain.pixels[..., :colours]) if colours == 3 else plain.pixels[..., :colours]
     fits = (plain.pixels[..., :colours] % 255 != 0).all(-1)  # brighter light than white is cut in each space
-    assert fits.mean() > 0.3
-    assert np.abs(wide.pixels[..., :colours] - expected)[fits].max() <= 1
+    assert fits.mean() > 0.3 and np.abs(wide.pixels[..., :colours] - expected)[fits].max() <= 1
     assert np.array_equal(wide.pixels[..., colours:], plain.pixels[..., colours:])
     assert wide.metadata.icc is not None
 
@@ -286,11 +278,9 @@ def test_ifft_and_idwt(clpix, tmp_path, rng) -> None:
         assert clpix(forward, tmp_path / "in.png", "-o", tmp_path / f"{forward}.npz").code == 0
         out = tmp_path / f"{inverse}.png"
         run = clpix(inverse, tmp_path / f"{forward}.npz", "-o", out, "--colour", "display-p3")
-        assert (run.code, run.err) == (0, "")
-        assert np.abs(files.read(out).pixels - _p3(pixels)).max() <= 1
+        assert (run.code, run.err) == (0, "") and np.abs(files.read(out).pixels - _p3(pixels)).max() <= 1
         run = clpix(forward, tmp_path / "in.png", "-o", tmp_path / "x.npz", "--colour", "display-p3")
-        assert run.code == 2
-        assert "of stored values: leave out --colour" in run.err
+        assert run.code == 2 and "of stored values: leave out --colour" in run.err
 
 
 def test_what_is_written_on_the_way(clpix, tmp_path, rng) -> None:
@@ -317,8 +307,7 @@ def test_the_inputs_own_space(clpix, tmp_path, rng) -> None:
     run = clpix("blur", *inputs, "--sigma", "1e-3", "-o", f"{tmp_path}/o/", "--colour", "input")
     assert (run.code, run.err) == (0, "")
     found = files.read(tmp_path / "o" / "p3.png")
-    assert found.metadata.icc == profile
-    assert np.abs(found.pixels.astype(int) - pixels).max() <= 0
+    assert found.metadata.icc == profile and np.abs(found.pixels.astype(int) - pixels).max() <= 0
     assert files.read(tmp_path / "o" / "srgb.png").metadata.icc is None
     # In a format of floats it is light of the same primaries.
     assert (
@@ -335,8 +324,7 @@ def test_a_space_that_is_a_table_is_refused(clpix, tmp_path) -> None:
     profile = reference.rgb_profile("Display P3", curve)
     PIL.fromarray(PATCHES.reshape(4, 6, 3)).save(tmp_path / "in.png", icc_profile=profile)
     run = clpix("blur", tmp_path / "in.png", "--sigma", 1, "-o", tmp_path / "out.png", "--colour", "input")
-    assert run.code == 1
-    assert run.err.count("\n") == 1
+    assert run.code == 1 and run.err.count("\n") == 1
     assert "in.png: its colour space has a curve that is a table: name another one by --colour" in run.err
     assert not (tmp_path / "out.png").exists()
 
@@ -353,8 +341,7 @@ def test_two_ways_to_say_the_signal_are_refused(clpix, tmp_path) -> None:
     run = clpix("convert", tmp_path / "in.png", "-o", tmp_path / "o.png", "--color", "Display-P3")
     assert run.code == 0  # the American spelling, in any case
     run = clpix("info", tmp_path / "in.png", "--colour", "srgb")
-    assert run.code == 2
-    assert "nothing is written: leave out --colour" in run.err
+    assert run.code == 2 and "nothing is written: leave out --colour" in run.err
 
 
 def test_the_space_decides_about_results(tmp_path) -> None:

@@ -1,7 +1,5 @@
 """Command lines that cannot be meant: every command, every option, one line that names the right thing."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from itertools import product
@@ -68,6 +66,7 @@ def test_repeatable_options_repeat(clpix, tmp_path) -> None:
     one_line(clpix("tonemap", source, "-o", tmp_path / "o.png", *twice), 2, "contrast is given twice")
 
 
+@pytest.mark.cases(10)
 @every_command
 def test_a_value_that_is_an_option_is_a_missing_value(clpix, path) -> None:
     for option in options_of(path):
@@ -81,8 +80,7 @@ def test_a_value_that_is_an_option_is_a_missing_value(clpix, path) -> None:
 
 
 def test_every_command_is_of_the_kind_that_refuses() -> None:
-    assert len(COMMANDS) > 15
-    assert all(isinstance(command, Strict) for command in COMMANDS.values())
+    assert len(COMMANDS) > 15 and all(isinstance(command, Strict) for command in COMMANDS.values())
 
 
 @pytest.mark.cases(1)
@@ -352,6 +350,7 @@ def test_a_report_never_overwrites_what_is_compared(clpix, there) -> None:
     assert Path("b.json").read_bytes() == before
 
 
+@pytest.mark.exhaustive
 def test_a_device_that_is_too_small_is_there(clpix, there, monkeypatch) -> None:
     """Exit code 3 says that there is no device, and a lack of memory is another failure."""
     one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed, and ", "B for one buffer")

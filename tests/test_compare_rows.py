@@ -1,7 +1,5 @@
 """Comparing by rows: every figure is that of the whole pictures, whatever rows come together."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Completion, as bash, zsh and fish do it by the scripts that the documentation installs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -87,11 +85,8 @@ def test_shells_complete(complete, tmp_path) -> None:
     )
     assert sorted(commands) == ["bloom", "blur"]
     assert {"--sigma", "--sigma-x", "--sigma-y", "--sigma-color"} == set(options)
-    assert set(kinds) == {"box", "bilateral"}
-    assert set(operators) == {"agx", "agx-punchy", "agx-golden"}
-    assert wavelets == ["haar"]
-    assert set(borders) == set(BORDERS)
-    assert later == ["--amount"]
+    assert set(kinds) == {"box", "bilateral"} and set(operators) == {"agx", "agx-punchy", "agx-golden"}
+    assert wavelets == ["haar"] and set(borders) == set(BORDERS) and later == ["--amount"]
     assert subcommands == ["fft"]
 
 
@@ -119,21 +114,18 @@ def test_values_are_completed() -> None:
     devices = [value for _, value in answered("blur", "a.png", "--device", "")]
     assert devices[:3] == ["gpu", "cpu", "all"] and devices[3:]
     names = {value for _, value in answered("bloom", "a.png", "--tonemap", "")}
-    assert names == set(OPERATORS)
-    assert ("plain", "exr") in answered("blur", "a.png", "--format", "e")
+    assert names == set(OPERATORS) and ("plain", "exr") in answered("blur", "a.png", "--format", "e")
     commands = [value for _, value in answered("blur", "a.png", "then", "re")]
     assert commands == ["register", "resize"]  # neither regress nor fft, which have no place in a chain
     assert "write" in [value for _, value in answered("blur", "a.png", "then", "")]
 
 
 def test_nothing_is_completed_of_what_there_is_not() -> None:
-    assert answered("xyzzy", "") == answered("")
-    assert answered("blur", "a.png", "--kind", "xyzzy") == []
+    assert answered("xyzzy", "") == answered("") and answered("blur", "a.png", "--kind", "xyzzy") == []
 
 
 def test_every_list_of_names_is_of_an_option() -> None:
     from .test_command_lines import COMMANDS
 
     known = {param.name for command in COMMANDS.values() for param in command.params}
-    assert set(completion.NAMES) <= known
-    assert all(list(names()) for names in completion.NAMES.values())
+    assert set(completion.NAMES) <= known and all(list(names()) for names in completion.NAMES.values())

@@ -1,9 +1,5 @@
 """convert: every value stays, or is what its depth and space make of it."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -17,7 +13,7 @@ TOLERANCE = tolerance.COPIED
 IDENTITIES = [ConvertParams()]
 
 
-def reference(x: np.ndarray[Any, Any], colours: int, p: ConvertParams) -> np.ndarray[Any, Any]:
+def reference(x: np.ndarray, colours: int, p: ConvertParams) -> np.ndarray:
     return x
 
 

@@ -1,13 +1,10 @@
 """Counts of differences against numpy in float64, and against OpenImageIO's own comparison."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import OpenImageIO as oiio
 import pytest
 
@@ -17,20 +14,18 @@ from gpuops.metrics.counts import Counts, Threshold, counts
 from .reference.metrics_counts import figures
 from .tolerance import COMPARE
 
-Array = npt.NDArray[Any]
-
 SHAPES = [(1, 1, 1), (3, 1, 7), (1, 5, 1), (4, 17, 31), (3, 8, 64), (2, 101, 97), (5, 13, 9)]
 THRESHOLDS = (Threshold(0.02), Threshold(0.1), Threshold(0.05, 0.3), Threshold(0.0, 0.9))
 
 
-def pair(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Array, Array]:
+def pair(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Two pictures of which half of the values differ, by errors of all sizes."""
     a = rng.gamma(0.6, 0.5, shape) - 0.05
     b = a + rng.normal(0, 0.1, shape) * rng.random(shape) * (rng.random(shape) < 0.5)
     return a.astype(np.float32), b.astype(np.float32)
 
 
-def spoiled(rng: np.random.Generator, a: Array, b: Array) -> tuple[Array, Array]:
+def spoiled(rng: np.random.Generator, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same with a tenth of their pixels NaN and infinite, alike, in one of them, and unlike."""
     wrong = np.array([np.nan, np.inf, -np.inf], np.float32)
     a, b = a.copy(), b.copy()
@@ -87,8 +82,7 @@ def test_the_worst_is_the_first_in_reading_order(gpu) -> None:
     b = a.copy()
     b[0, 250, 7] = b[2, 30, 190] = b[1, 30, 190] = b[0, 30, 191] = 0.5
     worst = counts(gpu, a, b).worst
-    assert worst is not None
-    assert dataclasses.astuple(worst) == (30, 190, 1, 0.0, 0.5)
+    assert worst is not None and dataclasses.astuple(worst) == (30, 190, 1, 0.0, 0.5)
     b[2, 299, 199] = np.nan
     worst = counts(gpu, a, b).worst
     assert worst is not None and (worst.row, worst.column, worst.channel) == (299, 199, 2)
@@ -101,8 +95,7 @@ def test_what_is_not_finite_never_passes(gpu, wrong) -> None:
     b[1, 4, 4] = wrong
     for pictures in ((a, b), (b, a)):
         got = counts(gpu, *pictures, [Threshold(1e30), Threshold(math.inf, math.inf)])
-        assert got.bad == (1, 1)
-        assert (got.max, got.mean, got.rms) == (math.inf, math.inf, math.inf)
+        assert got.bad == (1, 1) and (got.max, got.mean, got.rms) == (math.inf, math.inf, math.inf)
         assert got.as_idiff() == ((0, 0), math.inf)  # by its first value that is not finite idiff is fooled
     assert counts(gpu, b, b.copy(), [Threshold(0)]).bad == (0,)
 

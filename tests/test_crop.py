@@ -1,7 +1,5 @@
 """Rectangles against numpy's slices, and files whose values come out bit for bit."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np
@@ -14,7 +12,6 @@ from gpuops.ops.crop import CropParams, crop
 from gpuops.params.region import Region
 
 from . import tolerance
-from .choices import each
 
 TOLERANCE = tolerance.COPIED
 IDENTITIES: list[CropParams] = []
@@ -30,27 +27,6 @@ def reference(x: np.ndarray, colours: int, p: CropParams) -> np.ndarray:  # type
         first = min(int(start * size // 100), size - 1)
         spans.append(slice(first, max(first + 1, -int(-(start + length) * size // 100))))
     return x[:, spans[0], spans[1]]
-
-
-@each(
-    dtype=["uint8", "uint16", "float16", "float32"],
-    channels=[1, 2, 3, 4],
-    space=["auto", "linear", "encoded"],
-)
-def test_every_value_stays(clpix, rng, dtype, channels, space, tmp_path) -> None:
-    """NPZ holds every depth; colours under alpha 0, infinities and NaN stay as well."""
-    x = rng.integers(0, 256, (40, 50, channels)).astype(dtype)
-    x[10, 20, -1] = 0
-    if dtype.startswith("f"):
-        x[11, 21] = (np.nan, np.inf, -np.inf, -0.0)[:channels]
-    files.write(tmp_path / "in.npz", files.Picture(x, alpha=channels % 2 == 0, linear=dtype.startswith("f")))
-    run = clpix(
-        "crop", tmp_path / "in.npz", "--region", "7,5,33,21", "--space", space, "-o", tmp_path / "out.npz"
-    )
-    assert (run.code, run.err) == (0, "")
-    result = files.read(tmp_path / "out.npz")
-    assert result.pixels.dtype == dtype
-    np.testing.assert_array_equal(result.pixels, x[5:26, 7:40])
 
 
 def test_rectangles_that_are_not_inside(gpu, clpix, tmp_path) -> None:

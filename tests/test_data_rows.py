@@ -1,7 +1,5 @@
 """Files of numbers by rows: the same bytes as whole arrays give, and the same arrays back."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Cosine and sine transforms against scipy.fft in double."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

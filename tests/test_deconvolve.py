@@ -1,7 +1,5 @@
 """Deconvolution against skimage.restoration in double, and Richardson and Lucy's formula by scipy."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -20,8 +18,6 @@ from gpuops.tiles import planes
 from . import tolerance
 from .choices import each
 
-Array = np.ndarray[Any, Any]
-
 TOLERANCE = tolerance.DECONVOLVE["definition"]
 IDENTITIES = [
     DeconvolveParams(sigma=0),
@@ -31,7 +27,7 @@ IDENTITIES = [
 ]
 
 
-def spread(p: DeconvolveParams) -> Array:
+def spread(p: DeconvolveParams) -> np.ndarray:
     """The point spread function; those of disc and motion are tested in tests/test_blur.py."""
     if p.kind != "gaussian":
         return point_spread.weights(p.blur())
@@ -40,13 +36,13 @@ def spread(p: DeconvolveParams) -> Array:
     return ndimage.gaussian_filter(point, p.sigma, truncate=4.5)
 
 
-def mirrored(n: int, size: int) -> Array:
+def mirrored(n: int, size: int) -> np.ndarray:
     """The indices of n samples that go on mirrored on both sides, up to ``size``, the first of them in front."""
     after = (n + size) // 2 - n
     return np.roll(np.pad(np.arange(n), (size - n - after, after), "symmetric"), -(size - n - after))
 
 
-def wiener(x: Array, p: DeconvolveParams) -> Array:
+def wiener(x: np.ndarray, p: DeconvolveParams) -> np.ndarray:
     """skimage's filter, of the image amid its mirror images, which are blurred."""
     psf, (rows, columns) = spread(p), x.shape
     size = next_fast_len(rows + 4 * len(psf)), 2 * next_fast_len(-(-(columns + 4 * psf.shape[1]) // 2))
@@ -57,11 +53,11 @@ def wiener(x: Array, p: DeconvolveParams) -> Array:
     return restoration.wiener(around, psf, p.balance, reg, clip=False)[:rows, :columns]
 
 
-def richardson_lucy(x: Array, p: DeconvolveParams) -> Array:
+def richardson_lucy(x: np.ndarray, p: DeconvolveParams) -> np.ndarray:
     psf = spread(p)
     widths = [(n // 2, n // 2) for n in psf.shape]
 
-    def blur(x: Array) -> Array:
+    def blur(x: np.ndarray) -> np.ndarray:
         return scipy.signal.convolve(np.pad(x, widths, "symmetric"), psf, "valid", "direct")
 
     estimate, x = np.ones_like(x), np.maximum(x, 0)
@@ -72,12 +68,12 @@ def richardson_lucy(x: Array, p: DeconvolveParams) -> Array:
     return estimate
 
 
-def reference(x: Array, colours: int, p: DeconvolveParams) -> Array:
+def reference(x: np.ndarray, colours: int, p: DeconvolveParams) -> np.ndarray:
     method = wiener if p.method == "wiener" else richardson_lucy
     return np.concatenate([[method(plane, p) for plane in x[:colours]], x[colours:]])
 
 
-def run(gpu: Gpu, x: Array, params: DeconvolveParams) -> Array:
+def run(gpu: Gpu, x: np.ndarray, params: DeconvolveParams) -> np.ndarray:
     return deconvolve(gpu, gpu.array(x.astype(np.float32)), params).numpy()
 
 

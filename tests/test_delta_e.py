@@ -1,15 +1,11 @@
 """ΔE 76, CIEDE2000 and ΔE ITP against their formulas in float64, published pairs of colours, and scikit-image."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from skimage import color
 
 from gpuops import Gpu, GpuopsWarning, ParameterError, notes
 from gpuops.metrics.delta_e import METHODS, delta_e
@@ -18,15 +14,15 @@ from .choices import each
 from .reference import metrics_delta_e as reference
 from .tolerance import DELTA_E as TOLERANCE
 
-Array = npt.NDArray[Any]
-
 SHAPES = [(1, 1), (1, 7), (5, 1), (17, 31), (8, 64), (101, 97)]
 
 # Sharma, Wu and Dalal (2005), table 1: L, a, b of two colours and their CIEDE2000.
 SHARMA = np.loadtxt(Path(__file__).parent / "data" / "ciede2000.csv", delimiter=",")
 
 
-def light(rng: np.random.Generator, shape: tuple[int, ...], noise: float = 0.05) -> tuple[Array, Array]:
+def light(
+    rng: np.random.Generator, shape: tuple[int, ...], noise: float = 0.05
+) -> tuple[np.ndarray, np.ndarray]:
     """Two pictures that differ, with dark, bright and negative light in them."""
     a = rng.gamma(0.4, 0.5, shape) - 0.01
     b = a * rng.normal(1, noise, shape)
@@ -34,7 +30,7 @@ def light(rng: np.random.Generator, shape: tuple[int, ...], noise: float = 0.05)
 
 
 @notes.silence()
-def check(gpu: Gpu, a: Array, b: Array, method: str, **options: Any) -> None:
+def check(gpu: Gpu, a: np.ndarray, b: np.ndarray, method: str, **options: Any) -> None:
     """Asserts that all figures and the map are those of the reference."""
     expected = reference.of_light(method, a, b, **options)
     threshold = float(np.median(expected)) + 1e-3  # no pixel is within the tolerance of it, as a rule
@@ -42,15 +38,13 @@ def check(gpu: Gpu, a: Array, b: Array, method: str, **options: Any) -> None:
     figures, differences = delta_e(gpu, a, b, method=method, threshold=threshold, full=True, **options)
     got = differences.numpy()
     np.testing.assert_allclose(got[0], expected, rtol=TOLERANCE["relative"], atol=TOLERANCE[method])
-    assert figures.mean == pytest.approx(got.astype(np.float64).mean(), rel=1e-9)
-    assert figures.max == got.max()
+    assert figures.mean == pytest.approx(got.astype(np.float64).mean(), rel=1e-9) and figures.max == got.max()
     assert (figures.row, figures.column) == np.unravel_index(got[0].argmax(), got[0].shape)
-    assert abs(figures.above - (expected > threshold).sum()) <= (~sure).sum()
-    assert figures.pixels == got.size
+    assert abs(figures.above - (expected > threshold).sum()) <= (~sure).sum() and figures.pixels == got.size
     assert delta_e(gpu, a, b, method=method, threshold=threshold, **options) == figures
 
 
-def check_coordinates(gpu: Gpu, a: Array, b: Array, method: str) -> None:
+def check_coordinates(gpu: Gpu, a: np.ndarray, b: np.ndarray, method: str) -> None:
     """Asserts that the differences of coordinates are those of the reference."""
     expected = reference.delta(method, a.astype(np.float64), b.astype(np.float64))
     figures, differences = delta_e(gpu, a, b, method=method, coordinates=True, full=True)
@@ -111,16 +105,6 @@ def test_itp_is_of_displayed_light(gpu, rng) -> None:
         assert delta_e(gpu, black, wide, method="itp").max == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("noise", [60, 2, 0.01])
-def test_ciede2000_is_that_of_skimage(gpu, rng, noise) -> None:
-    a = np.stack([rng.uniform(0, 100, (53, 61)), *rng.normal(0, 40, (2, 53, 61))]).astype(np.float32)
-    b = (a + rng.normal(0, noise, a.shape)).astype(np.float32)
-    expected = color.deltaE_ciede2000(a.astype(float), b.astype(float), channel_axis=0)
-    figures, differences = delta_e(gpu, a, b, method="2000", coordinates=True, full=True)
-    np.testing.assert_allclose(differences.numpy()[0], expected, rtol=2e-6, atol=1e-5)
-    assert figures.mean == pytest.approx(expected.mean(), rel=1e-6)
-
-
 @pytest.mark.parametrize("method", METHODS)
 @notes.silence()
 def test_what_is_not_finite_counts(gpu, rng, method) -> None:
@@ -146,8 +130,7 @@ def test_what_is_not_finite_counts(gpu, rng, method) -> None:
     # What overflows is no small difference.
     b = a.copy()
     b[:, 2, 2] = 3e38
-    assert delta_e(gpu, a, b, method=method).max > 100
-    assert delta_e(gpu, b, b.copy(), method=method).max == 0
+    assert delta_e(gpu, a, b, method=method).max > 100 and delta_e(gpu, b, b.copy(), method=method).max == 0
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Devices: what is found, what is trusted, what is remembered, what is chosen."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -98,9 +96,6 @@ def python(program: str, **environment: str | None) -> subprocess.CompletedProce
     )
 
 
-# ---------------------------------------------------------------- the real machine
-
-
 def test_this_machine_has_a_numbered_list_with_a_usable_device() -> None:
     devices = list_devices()
     assert [info.index for info in devices] == list(range(len(devices)))
@@ -123,8 +118,7 @@ def test_default_selection_is_the_first_in_rank(monkeypatch) -> None:
 def test_every_usable_device_is_selectable_by_number_and_name() -> None:
     for info in list_devices():
         if info.usable:
-            assert select(str(info.index))[1] == info
-            assert select(info.name.upper())[1].name == info.name
+            assert select(str(info.index))[1] == info and select(info.name.upper())[1].name == info.name
 
 
 def test_environment_variable_chooses_and_the_argument_wins(monkeypatch) -> None:
@@ -140,9 +134,6 @@ def test_warm_selection_starts_no_process(monkeypatch) -> None:
     forget(monkeypatch)  # so that verdicts come from the files
     monkeypatch.setattr(probe, "command", lambda arguments: pytest.fail("a process was started"))
     select()
-
-
-# ---------------------------------------------------------------- ranking and specifications
 
 
 def test_rank_prefers_kind_then_compute_then_number() -> None:
@@ -195,8 +186,7 @@ def fakes(monkeypatch) -> Any:
 
 def test_working_gpu_leaves_cpus_unchecked(fakes) -> None:
     made = fakes(GPU, INFO)
-    assert select()[0] == "device 0"
-    assert made.checked == [0]
+    assert select()[0] == "device 0" and made.checked == [0]
 
 
 def test_broken_gpu_is_passed_over_with_a_warning_every_time(fakes) -> None:
@@ -229,10 +219,8 @@ def test_lists_of_devices(fakes, monkeypatch) -> None:
     def chosen(spec: str | None) -> list[int]:
         return [info.index for info in choose.select_all(spec)]
 
-    assert chosen("2,0") == [2, 0] and select("2,0")[0] == "device 2"
-    assert chosen("slow, gpu") == [2, 0]
-    assert chosen("brand, inc. x,1") == [1]
-    assert chosen("Brand, Inc. X,1,2") == chosen("Inc. X,2") == [1, 2]
+    assert chosen("2,0") == [2, 0] and select("2,0")[0] == "device 2" and chosen("slow, gpu") == [2, 0]
+    assert chosen("brand, inc. x,1") == [1] and chosen("Brand, Inc. X,1,2") == chosen("Inc. X,2") == [1, 2]
     assert chosen("Fast") == [0] and chosen(None) == [0]
     monkeypatch.setenv("CLPIX_DEVICE", "2,1")
     assert chosen(None) == [2, 1]
@@ -248,8 +236,7 @@ def test_lists_of_devices(fakes, monkeypatch) -> None:
 
 def test_broken_cpu_is_passed_over_in_silence(fakes, recwarn) -> None:
     fakes(replace(INFO, usable=False, reason="computes wrong results"), INFO)
-    assert select()[0] == "device 1"
-    assert not recwarn.list
+    assert select()[0] == "device 1" and not recwarn.list
 
 
 @pytest.mark.parametrize(("spec", "index"), [("gpu", 1), ("cpu", 2), ("1", 1), ("gpu vendor", 1), ("3.0", 1)])
@@ -288,9 +275,6 @@ def test_no_usable_device_names_all_and_says_how_to_get_one(fakes) -> None:
         select()
 
 
-# ---------------------------------------------------------------- the child and its verdict
-
-
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
@@ -309,9 +293,7 @@ def test_no_usable_device_names_all_and_says_how_to_get_one(fakes) -> None:
 def test_bad_children_make_a_device_unusable(fresh, child, program, reason) -> None:
     child.become(program)
     found = probe.verdict(INFO, "1", 0)
-    assert not found.usable
-    assert found.reason is not None
-    assert re.search(reason, found.reason)
+    assert not found.usable and found.reason is not None and re.search(reason, found.reason)
 
 
 @pytest.mark.exhaustive
@@ -336,8 +318,7 @@ def test_verdict_is_remembered_by_device_and_driver(fresh, child, monkeypatch) -
         return probe.verdict(info, version, ordinal, **options)
 
     first = verdict()
-    assert verdict() == first
-    assert child.runs == 1
+    assert verdict() == first and child.runs == 1
     for runs, changed in enumerate(
         [
             lambda: verdict(replace(INFO, driver="1.1")),
@@ -362,16 +343,14 @@ def test_corrupt_cache_is_no_cache(fresh, child, monkeypatch, content) -> None:
     (file,) = fresh.glob("device-*.json")
     file.write_bytes(content)
     forget(monkeypatch)
-    assert probe.verdict(INFO, "1", 0).usable
-    assert child.runs == 2
+    assert probe.verdict(INFO, "1", 0).usable and child.runs == 2
 
 
 def test_failure_is_remembered_for_a_day(fresh, child, monkeypatch) -> None:
     child.become("import os; os.abort()")
     probe.verdict(INFO, "1", 0)
     forget(monkeypatch)
-    assert not probe.verdict(INFO, "1", 0).usable
-    assert child.runs == 1
+    assert not probe.verdict(INFO, "1", 0).usable and child.runs == 1
     child.become(f"print('''{json.dumps(PASS)}''')")
     forget(monkeypatch)
     tomorrow = time.time() + probe.RETRY_SECONDS + 1
@@ -382,9 +361,7 @@ def test_failure_is_remembered_for_a_day(fresh, child, monkeypatch) -> None:
 def test_unwritable_cache_still_gives_a_verdict(fresh, child, monkeypatch) -> None:
     monkeypatch.setattr(cache, "save", lambda name, data: None)
     child.become(f"print('''{json.dumps(PASS)}''')")
-    assert probe.verdict(INFO, "1", 0).usable
-    assert probe.verdict(INFO, "1", 0).usable
-    assert child.runs == 1
+    assert probe.verdict(INFO, "1", 0).usable and probe.verdict(INFO, "1", 0).usable and child.runs == 1
 
 
 def test_a_full_disk_gives_no_verdict(fresh, child, monkeypatch) -> None:
@@ -400,9 +377,6 @@ def test_a_full_disk_gives_no_verdict(fresh, child, monkeypatch) -> None:
     assert probe.verdict(info, "1", 0).usable
 
 
-# ---------------------------------------------------------------- the canary
-
-
 def test_build_failures_are_told_by_their_cause() -> None:
     import pyopencl as cl
 
@@ -410,9 +384,6 @@ def test_build_failures_are_told_by_their_cause() -> None:
     assert (
         canary.one_line(cl.RuntimeError(log)) == "cannot build kernels: error: unknown target CPU 'generic'"
     )
-
-
-# ---------------------------------------------------------------- drivers
 
 
 def icd(folder: Path, **libraries: str) -> Path:
@@ -526,8 +497,7 @@ def test_vendor_folder_is_repaired(fresh) -> None:
         lambda path: path.write_bytes(b"\xff\0noise"),
     ):
         damage(folder / "a.icd")
-        assert drivers.materialise(wanted) == folder
-        assert drivers.read_folder(str(folder)) == wanted
+        assert drivers.materialise(wanted) == folder and drivers.read_folder(str(folder)) == wanted
     assert [path.name for path in fresh.iterdir()] == [folder.name]
 
 
@@ -547,8 +517,6 @@ def test_intel_runtime_is_told_what_amd_can_do(monkeypatch, vendor, flags, targe
     drivers._tune_intel("libpocl.so /lib/libintelocl.so")
     assert os.environ.get("CL_CONFIG_CPU_TARGET_ARCH") == target
 
-
-# ---------------------------------------------------------------- whole processes
 
 SELECT = "from gpuops.device import select; print(select()[1].name)"
 
@@ -603,9 +571,6 @@ def test_works_without_a_writable_home(tmp_path, home) -> None:
         assert private.stat().st_mode & 0o077 == 0
 
 
-# ---------------------------------------------------------------- clpix devices
-
-
 def clpix(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
     return python(f"from clpix.main import main; main({list(arguments)!r})", **environment)
 
@@ -622,8 +587,7 @@ def test_devices_as_json_tells_everything_and_marks_the_default() -> None:
 def test_devices_without_opencl_exits_with_3_and_one_line() -> None:
     done = clpix("devices", OCL_ICD_VENDORS="/nonexistent")
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith("clpix: error: no OpenCL device")
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("clpix: error: no OpenCL device") and done.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no process's addresses")
@@ -658,11 +622,8 @@ def test_table_shows_why_a_device_is_skipped() -> None:
 
     header, first, reason, second = table([BROKEN, replace(INFO, index=1)], [1])
     assert header.split()[:3] == ["#", "kind", "name"]
-    assert "Broken GPU" in first
-    assert reason.strip() == "skipped: crashed (SIGSEGV) while building kernels"
-    assert second.startswith("*1  cpu   Device")
-    assert "1.074 GB" in second
-    assert "268.4 MB" in second
+    assert "Broken GPU" in first and reason.strip() == "skipped: crashed (SIGSEGV) while building kernels"
+    assert second.startswith("*1  cpu   Device") and "1.074 GB" in second and "268.4 MB" in second
 
 
 def test_a_narrow_terminal_has_a_paragraph_for_each_device() -> None:

@@ -1,7 +1,5 @@
 """Batches on several devices: what they give is what one device gives, and no death of a process loses a result."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle
@@ -62,16 +60,12 @@ def run_on(devices: list[DeviceInfo], jobs: list[Job], **options: Any) -> tuple[
     said: list[str] = []
     with notes.to(said.append):
         found = list(run_jobs_on(devices, options.pop("open_gpu", Gpu), jobs, **options))
-    assert [done.job for done in found] == jobs
-    assert not crews._crews
+    assert [done.job for done in found] == jobs and not crews._crews
     return found, said
 
 
 def errors(found: Iterable[Done]) -> list[Exception]:
     return [done.error for done in found if done.error is not None]
-
-
-# -- results -------------------------------------------------------------------------------------------------------
 
 
 def test_each_result_is_that_of_a_device_alone(clpix, here, both) -> None:
@@ -202,8 +196,7 @@ def test_options_of_one_device(clpix, here, both) -> None:
         assert not (here / "out").exists()
     dwt = ("dwt", *inputs, "-o", "out/{stem}.npz", "--device", both, "--dump-kernels", "kernels")
     limited = clpix(*dwt, "--device-memory", "64")
-    assert limited.code == 1 and limited.err.count("raise the limit") == 3
-    assert clpix(*dwt).code == 0
+    assert limited.code == 1 and limited.err.count("raise the limit") == 3 and clpix(*dwt).code == 0
     assert names(here / "out") == [f"{k}.npz" for k in range(3)] and names(here / "kernels")
 
 
@@ -235,9 +228,6 @@ def test_a_batch_on_several_devices_is_resumed(here, clpix, both) -> None:
     again = clpix(*flip)
     assert again.code == 0 and names(here / "out") == [f"{k}.png" for k in range(6)]
     assert (here / "out" / "4.png").stat().st_mtime_ns == made
-
-
-# -- processes that die ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -326,11 +316,7 @@ def test_nobody_works_on_if_nobody_wants_the_rest(here, twice) -> None:
     pids = children(os.getpid())
     assert len(pids) == 2
     results.close()  # type: ignore[attr-defined]
-    assert not any(map(lives, pids))
-    assert not [name for name in names(here) if name.startswith(".")]
-
-
-# -- a simulation of processes -----------------------------------------------------------------------------------------
+    assert not any(map(lives, pids)) and not [name for name in names(here) if name.startswith(".")]
 
 
 class Simulated:
@@ -354,7 +340,7 @@ class Simulated:
         return [*able, "work"] if self._jobs else able
 
     @staticmethod
-    def ready(workers: Iterable[Simulated], timeout: float | None = None) -> list[Simulated]:
+    def ready(workers: Iterable["Simulated"], timeout: float | None = None) -> list["Simulated"]:
         able = [worker for worker in workers if worker._can()]
         assert able or timeout == 0, "all wait for each other"
         return [worker for worker in able if next(Simulated.nature) % 2] or able[: timeout != 0]
@@ -419,9 +405,6 @@ def test_whatever_dies_each_job_has_its_result(count, devices, dying, deadly, pa
         assert failed == Simulated.deadly & set(begun)
     assert all(done.told == done.job.source for done in found if done.error is None)
     assert len(said) <= 2 * len(devices) + 2 * len(failed)
-
-
-# -- the program -------------------------------------------------------------------------------------------------------
 
 
 def children(parent: int) -> list[int]:
@@ -509,5 +492,4 @@ def test_no_process_outlives_the_program(here, both) -> None:
     assert code == -signal.SIGKILL and not said
     assert all(name.endswith(".png") and not name.startswith(".") for name in names(here / "out"))
     again = Batch(here, both, "--resume", "j").ended()
-    assert again == (0, "")
-    assert names(here / "out") == [path.name for path in batch.inputs]
+    assert again == (0, "") and names(here / "out") == [path.name for path in batch.inputs]

@@ -1,7 +1,5 @@
 """--dither: noise before integers are rounded; its mean, variance and spectrum, and what it leaves alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ from gpuops.params.dither import NOISES, Dither
 from gpuops.pixels.coding import Encoding, losses, pack
 
 from .choices import each
+from .conftest import in_blocks
 
 
 def light(codes: np.ndarray) -> np.ndarray:
@@ -36,8 +35,7 @@ def test_mean_and_variance_are_those_of_triangular_noise(gpu, noise, encode) -> 
         pixels, lost = pack(image, Encoding(np.dtype(np.uint8), encode=encode, dither=Dither(noise, 3)))
         assert losses(lost) == (0, 0)
         error = pixels.numpy().astype(float) - code
-        assert abs(error.mean()) < 5 * np.sqrt(0.25 / error.size)
-        assert abs(error.var() - 0.25) < 0.02
+        assert abs(error.mean()) < 5 * np.sqrt(0.25 / error.size) and abs(error.var() - 0.25) < 0.02
         for channel in range(3):  # channels have noise of their own
             assert np.any(error[..., channel] - error[..., (channel + 1) % 3])
 
@@ -111,8 +109,7 @@ def test_rows_have_the_noise_of_the_whole(clpix, tmp_path, monkeypatch, command,
     ):
         with monkeypatch.context() as patch:
             if rows:
-                patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-                patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
+                in_blocks(patch)
             run = clpix(command[0], path, *more, *command[1:], "-o", tmp_path / "out.png", *dither)
         assert run.code == 0, run.err
         found[name] = files.read(tmp_path / "out.png").pixels.astype(int)

@@ -1,7 +1,5 @@
 """The docs are true: names of the library, examples, options, and tables of what was measured."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy
@@ -79,8 +77,7 @@ def test_every_table_is_whole_and_every_file_is_shown() -> None:
         sys.path.remove(str(MEASURED))
     text = "".join(path.read_text(encoding="utf-8") for path in (*PAGES.values(), MEASURED / "README.md"))
     shown = re.findall(r"<!-- table: (\S+) -->", text)
-    assert sorted(shown) == sorted(known)
-    assert len(shown) == text.count("<!-- end -->")
+    assert sorted(shown) == sorted(known) and len(shown) == text.count("<!-- end -->")
     for name in BENCHMARKS:
         assert f"{name}.json" in text or name in shown, name
 
@@ -174,6 +171,7 @@ def python_blocks() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("page", "block"), python_blocks(), ids=[f"{page} {i}" for i, (page, _) in enumerate(python_blocks())]
 )

@@ -1,7 +1,5 @@
 """Temporary files: nothing stays of a process that was killed, and nothing is taken from one that lives."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal
@@ -88,14 +86,10 @@ def test_a_later_run_sweeps_what_a_killed_one_has_left(tmp_path) -> None:
     with writer(tmp_path / "a.txt") as (process, file, folder):
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert file.read_text() == "half"
-    assert (folder / "half").read_text() == "half"
+    assert file.read_text() == "half" and (folder / "half").read_text() == "half"
     run(HALF, tmp_path / "b.txt")
-    assert not file.exists()
-    assert not folder.exists()
-    assert (tmp_path / "b.txt").read_text() == "whole"
-    assert sorted(os.listdir(tmp_path)) == ["b.txt", "tmp"]
-    assert os.listdir(tmp_path / "tmp") == []
+    assert not file.exists() and not folder.exists() and (tmp_path / "b.txt").read_text() == "whole"
+    assert sorted(os.listdir(tmp_path)) == ["b.txt", "tmp"] and os.listdir(tmp_path / "tmp") == []
 
 
 def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path) -> None:
@@ -103,8 +97,7 @@ def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path) -> None:
         run(HALF, tmp_path / "b.txt")
         drafts.sweep(str(tmp_path))
         drafts.sweep(str(tmp_path / "tmp"))
-        assert file.read_text() == "half"
-        assert (folder / "half").exists()
+        assert file.read_text() == "half" and (folder / "half").exists()
         assert process.communicate("", timeout=30) is not None
     assert (tmp_path / "a.txt").read_text() == "whole"
     assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt", "tmp"]
@@ -160,14 +153,11 @@ def test_only_drafts_that_cannot_be_alive_are_swept(tmp_path, monkeypatch) -> No
     # On a network disk another machine's lock may be invisible.
     monkeypatch.setattr(drafts.locks, "is_of_this_machine", lambda _: False)
     drafts.sweep(str(tmp_path))
-    assert not left.exists()
-    assert others.exists()
+    assert not left.exists() and others.exists()
     # This machine's own disk, after a new start of the machine.
     monkeypatch.setattr(drafts.locks, "is_of_this_machine", lambda _: True)
     drafts.sweep(str(tmp_path))
-    assert not others.exists()
-    assert link.is_symlink()
-    assert target.read_text() == "precious"
+    assert not others.exists() and link.is_symlink() and target.read_text() == "precious"
     assert sorted(os.listdir(tmp_path)) == sorted([*kept, link.name, target.name, "tmp"])
 
 
@@ -184,9 +174,7 @@ def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monke
 
     monkeypatch.setattr(drafts.locks, "hold", sweep_first)
     with drafts.draft_file(tmp_path, ".txt") as path:
-        assert os.path.exists(path)
-        assert path not in seen[:1]
-        assert len(seen) == 2
+        assert os.path.exists(path) and path not in seen[:1] and len(seen) == 2
 
 
 def test_a_disk_without_locks_is_written_and_not_swept(tmp_path, monkeypatch) -> None:

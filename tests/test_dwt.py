@@ -1,7 +1,5 @@
 """The wavelet transform against PyWavelets, against plain numpy, and against itself."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from itertools import cycle, pairwise
@@ -25,6 +23,7 @@ from .reference.wavelets import (
     flat,
     integer_line,
     largest,
+    mirrored,
     stationary_bands,
     vc2_level_of,
     vc2_lines,
@@ -48,8 +47,7 @@ LIFTING_WAYS: list[dict[str, str]] = [
 def assert_close(ours: Any, theirs: Any, dtype: type = np.float32, factor: float = 1.0) -> None:
     """Two coefficient structures: the same shapes, and values close by the largest of all."""
     for one, other in zip(flat(ours), flat(theirs), strict=True):
-        assert one.shape == other.shape
-        assert one.dtype == dtype
+        assert one.shape == other.shape and one.dtype == dtype
         np.testing.assert_allclose(one, other, rtol=0, atol=factor * tolerance_of(dtype) * largest(theirs))
 
 
@@ -62,9 +60,6 @@ def assert_near(got: np.ndarray, expected: np.ndarray) -> None:
 def tolerance_of(dtype: Any) -> float:
     """The tolerance of coefficients computed in this precision."""
     return TOLERANCE["coefficients" if dtype in (np.float32, np.complex64) else "double"]
-
-
-# -- against PyWavelets ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", pywt.wavelist(kind="discrete"))
@@ -140,7 +135,6 @@ def some_of(names: list[str], mode: str) -> list[str]:
     return names[pywt.Modes.modes.index(mode) :: len(pywt.Modes.modes)]
 
 
-@pytest.mark.cases(2)
 @each(mode=pywt.Modes.modes)
 def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
     least = 2 if "reflect" in mode else 1
@@ -154,7 +148,7 @@ def test_every_wavelet_is_pywts(gpu, rng, mode) -> None:
             assert_is_pywts(gpu, rng.standard_normal(shape).astype(np.float32), name, mode, level)
 
 
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @each(mode=pywt.Modes.modes)
 def test_double_precision(gpu, rng, mode) -> None:
     if not gpu.limits.double:
@@ -171,6 +165,7 @@ def test_double_precision_is_refused_where_there_is_none(gpu, monkeypatch) -> No
         dwt2(gpu, np.ones((4, 4)), "haar")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex_numbers_are_transformed_as_two_real_ones(gpu, rng, dtype) -> None:
     if dtype == np.complex128 and not gpu.limits.double:
@@ -197,6 +192,7 @@ def test_nan_goes_where_pywts_goes(gpu, rng) -> None:
             assert_near(mine[good], other[good])
 
 
+@pytest.mark.exhaustive
 @some(mode=["symmetric", "periodization"], name=[*LIFTING, "dd9/7", "db4", "sym10"])
 def test_every_size_is_pywts(gpu, rng, name, mode) -> None:
     for shape in SHAPES:
@@ -211,7 +207,7 @@ def test_every_size_is_pywts(gpu, rng, name, mode) -> None:
         assert idwt2(gpu, ours, name, mode, shape=shape).shape == shape
 
 
-@pytest.mark.cases(2)
+@pytest.mark.exhaustive
 @some(mode=pywt.Modes.modes, name__tile=[("bior4.4", "private"), ("bior2.2", "local"), ("db3", "private")])
 def test_every_mode_is_pywts(gpu, rng, name, tile, mode) -> None:
     least = 2 if "reflect" in mode else 1
@@ -220,6 +216,7 @@ def test_every_mode_is_pywts(gpu, rng, name, tile, mode) -> None:
         assert_close(dwt2(gpu, x, name, mode, tile=tile), pywt.dwt2(x.astype(float), wavelet_of(name), mode))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["haar", "bior4.4", "db4"])
 def test_levels_are_pywts(gpu, rng, name) -> None:
     for shape in [(2, 65, 130), (97, 101)]:
@@ -238,40 +235,29 @@ def test_levels_are_pywts(gpu, rng, name) -> None:
 
 @pytest.mark.parametrize("name", LIFTING)
 def test_mirror_is_pywts_symmetric_extension_cropped(gpu, rng, name) -> None:
-    wavelet = wavelet_of(name)
-    # Whole-sample symmetry for filters of odd length; half-sample for haar, which needs one sample at most.
-    mode = "symmetric" if name == "haar" else "reflect"
-    skip = (wavelet.dec_len // 2 - 1) // 2
-    for height, width in SHAPES[1:-1]:
-        x = rng.standard_normal((height, width)).astype(np.float32)
-        a, (h, v, d) = pywt.dwt2(x.astype(float), wavelet, mode)
-        low_y, high_y = slice(skip, skip + (height + 1) // 2), slice(skip, skip + height // 2)
-        low_x, high_x = slice(skip, skip + (width + 1) // 2), slice(skip, skip + width // 2)
-        cropped = a[low_y, low_x], (h[high_y, low_x], v[low_y, high_x], d[high_y, high_x])
-        assert_close(dwt2(gpu, x, name, "mirror"), cropped)
-
-
-@pytest.mark.cases(1)
-@pytest.mark.parametrize("tile", ["private", "local"])
-@pytest.mark.parametrize("method", ["lifting", "filterbank"])
-def test_many_tiles(gpu, rng, method, tile) -> None:
-    x = rng.standard_normal((2, 259, 1030)).astype(np.float32)
-    ours = dwt2(gpu, x, "bior4.4", "symmetric", method=method, tile=tile)
-    assert_close(ours, pywt.dwt2(x.astype(float), "bior4.4", "symmetric"))
-    back = idwt2(gpu, ours, "bior4.4", "symmetric", shape=(259, 1030), method=method, tile=tile)
-    assert_near(back, x)
+    """Whole-sample symmetry for filters of odd length; half-sample for haar, which needs one sample at most."""
+    for shape in SHAPES[1:-1]:
+        x = rng.standard_normal(shape).astype(np.float32)
+        assert_close(dwt2(gpu, x, name, "mirror"), mirrored(x, name))
 
 
 @pytest.mark.exhaustive
-def test_wide_tiles_and_many_bands(gpu, rng) -> None:
-    x = rng.standard_normal((1, 150, 4250)).astype(np.float32)
-    for name in ("bior4.4", "dd13/7"):
-        ours = dwt2(gpu, x, name, "periodization")
-        assert_close(ours, pywt.dwt2(x.astype(float), wavelet_of(name), "periodization"))
-        back = idwt2(gpu, ours, name, "periodization")
-        assert_near(back, x)
+@pytest.mark.parametrize(
+    ("name", "mode", "shape", "way"),
+    [
+        *(("bior4.4", "symmetric", (2, 259, 1030), {"method": method, "tile": tile})
+          for method in ("lifting", "filterbank") for tile in ("private", "local")),
+        ("bior4.4", "periodization", (1, 150, 4250), {}), ("dd13/7", "periodization", (1, 150, 4250), {}),
+    ],
+)  # fmt: skip
+def test_many_and_wide_tiles(gpu, rng, name, mode, shape, way) -> None:
+    x = rng.standard_normal(shape).astype(np.float32)
+    ours = dwt2(gpu, x, name, mode, **way)
+    assert_close(ours, pywt.dwt2(x.astype(float), wavelet_of(name), mode))
+    assert_near(idwt2(gpu, ours, name, mode, shape=shape[1:], **way), x)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
 def test_the_stationary_transform_is_pywts(gpu, rng, dtype) -> None:
     if dtype == np.float64 and not gpu.limits.double:
@@ -330,6 +316,7 @@ def test_the_stationary_transform_has_levels_while_sides_halve(gpu) -> None:
             iswt2(gpu, coefficients, "db3")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 2), (-1, 0), [1, 2]])
 def test_any_two_axes_are_pywts(gpu, rng, axes) -> None:
     x = (rng.standard_normal((12, 20, 16)) + 1j * rng.standard_normal((12, 20, 16))).astype(np.complex64)
@@ -389,6 +376,7 @@ def test_a_deep_packet_alone_is_zeros_beside_it(gpu, rng) -> None:
     np.testing.assert_allclose(got, np.full((8, 8), band[0, 0] / 2**30), rtol=TOLERANCE["deep"])
 
 
+@pytest.mark.exhaustive
 def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
     for shape in [(1, 1), (1, 6), (13, 11)]:
         x = rng.integers(0, 256, shape)
@@ -406,9 +394,6 @@ def test_packets_of_whole_numbers_and_of_odd_sizes(gpu, rng) -> None:
             wprec2(gpu, packets, "5/3", "mirror", shape=(13, 11))
 
 
-# -- properties -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.cases(1)
 @each(way=LIFTING_WAYS, name=LIFTING)
 def test_all_ways_agree_and_invert(gpu, rng, name, way) -> None:
@@ -421,6 +406,7 @@ def test_all_ways_agree_and_invert(gpu, rng, name, way) -> None:
             np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])
 
 
+@pytest.mark.cases(1)
 @each(way=LIFTING_WAYS, name=LIFTING)
 def test_more_levels_than_there_is_size_for(gpu, rng, name, way) -> None:
     for shape in [(1, 1), (1, 7), (5, 3)]:
@@ -447,9 +433,6 @@ def test_the_inverse_is_exact_enough(gpu, shape, name, level, seed) -> None:
         warnings.simplefilter("ignore", GpuopsWarning)
         coefficients = wavedec2(gpu, x, name, "mirror", level)
     np.testing.assert_allclose(waverec2(gpu, coefficients, name, "mirror"), x, atol=TOLERANCE["round trip"])
-
-
-# -- whole numbers --------------------------------------------------------------------------------------
 
 
 @pytest.mark.cases(1)
@@ -524,7 +507,7 @@ def test_vc2_is_the_standards(gpu, rng, name, tile) -> None:
         np.testing.assert_array_equal(waverec2(gpu, again, name, "vc2", **way), expected)
 
 
-@pytest.mark.cases(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "mode"),
     [
@@ -548,9 +531,6 @@ def test_vc2_is_lossless_for_all_sizes(gpu, rng, name, mode) -> None:
         ours, theirs = (dwt2(gpu, even, name, m, integer=True) for m in ("mirror", "vc2"))
         for mine, other in zip(flat(ours), flat(theirs), strict=True):
             np.testing.assert_array_equal(mine, other)
-
-
-# -- structure ------------------------------------------------------------------------------------------
 
 
 def test_images_stay_on_the_device(gpu, rng) -> None:

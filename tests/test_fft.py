@@ -1,7 +1,5 @@
 """Fourier transforms against scipy.fft in double precision."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -60,7 +58,6 @@ def tiny(gpu, monkeypatch) -> Iterator[Gpu]:
     yield gpu
 
 
-@pytest.mark.cases(2)
 @pytest.mark.parametrize("radix", [r for r in range(2, 33) if radices.radices(r) == (r,)] + [37, 61, 109])
 def test_every_butterfly(gpu, rng, radix) -> None:
     x = noise(rng, 3, radix)
@@ -82,6 +79,7 @@ def test_two_dimensions_are_scipys(gpu, rng, shape, method) -> None:
     assert error(full, scipy.fft.fft2(x.astype(float))) < TOLERANCE["single"] and full.dtype == np.complex64
 
 
+@pytest.mark.exhaustive
 def test_two_lengths_of_the_same_convolution(gpu, rng, monkeypatch) -> None:
     """101 and 103 are both convolutions of 210 points: the filter of one axis is not that of the other."""
     small_primes(monkeypatch)
@@ -95,11 +93,11 @@ def test_two_lengths_of_the_same_convolution(gpu, rng, monkeypatch) -> None:
 @pytest.mark.cases(1)
 @each(
     n__kinds__method=[
+        (180, {("local", False)}, "local"),  # 12 · 15 points: in two halves
         (122, {("local", False)}, "auto"),  # 2 · 61: the second half by Bluestein's convolution
         (323, {("local", False)}, "local"),  # 17 · 19: both
         # A prime: the convolution goes through global memory, its transforms in halves.
         (131, {("local", True)}, "auto"),
-        (180, {("local", False)}, "local"),  # 12 · 15 points: in two halves
         (306, {("local", False)}, "auto"),  # 17 · 18: the first
         # No halves fit: the convolution's transforms go through memory as well.
         (131 * 256, {("global", True)}, "local"),
@@ -131,7 +129,7 @@ def test_sizes_beyond_local_memory(tiny, rng, n, kinds, method) -> None:
     assert kinds <= used
 
 
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @each(
     shape__joined=[
         ((3, 2), None),
@@ -207,6 +205,7 @@ def test_radix_and_twiddles(gpu, rng, radix, twiddle, method) -> None:
     assert all(r <= max(3, int(radix)) for r in factors) and math.prod(factors) == 48 * 128
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
 def test_norm_lengths_and_axes(gpu, rng, norm) -> None:
     z = noise(rng, 2, 17, 30)
@@ -283,8 +282,7 @@ def test_half_storage(gpu, rng, shape, method) -> None:
 
 def test_the_documents_radices() -> None:
     assert radices.largest_radices(1024, 8) == (8, 8, 8, 2)
-    assert radices.largest_radices(1024, 16) == (16, 16, 4)
-    assert radices.largest_radices(2 * 211, 8) is None
+    assert radices.largest_radices(1024, 16) == (16, 16, 4) and radices.largest_radices(2 * 211, 8) is None
 
 
 def test_what_must_be_real_is_taken_as_real(gpu, rng) -> None:
@@ -313,7 +311,6 @@ def test_images_stay_on_the_device(gpu, rng) -> None:
     np.testing.assert_array_equal(image.numpy(), x)
 
 
-@pytest.mark.cases(2)
 @each(method=["auto", "local"], n=[17, 31, 37, 61, 28 * 37, 67, 6 * 101, 60 * 73, 4 * 137, 199])
 def test_accuracy_of_primes_is_scipys(gpu, rng, n, method) -> None:
     z = noise(rng, 100, n)
@@ -345,9 +342,6 @@ def test_any_size(gpu, shape, kilobytes, method) -> None:
         gpu.plans.clear()
 
 
-# -- the planner: pure functions ------------------------------------------------------------------------------
-
-
 @given(st.integers(1, 100_000), st.sampled_from([2, 4, 8, 16]), st.sampled_from([13, 61, 109]))
 def test_radices_multiply_to_the_length(n, most, prime) -> None:
     factors = radices.radices(n, most, prime)
@@ -356,8 +350,7 @@ def test_radices_multiply_to_the_length(n, most, prime) -> None:
         rest, p = (rest // p, p) if rest % p == 0 else (rest, p + 1)
     assert (factors is None) == (rest > 1)
     if factors is not None:
-        assert math.prod(factors) == n
-        assert all(r <= most or largest_prime(r) == r <= prime for r in factors)
+        assert math.prod(factors) == n and all(r <= most or largest_prime(r) == r <= prime for r in factors)
 
 
 @settings(deadline=None)
@@ -376,9 +369,6 @@ def test_plans_respect_the_limits(gpu, n, rows, kilobytes, group, cpu, method) -
             assert s.places * p.lanes * (4 if s.halved else 8) <= limits.local_bytes
             assert s.group <= group and (cpu or p.lanes == 1)
         assert (method == "global") <= (p.kind == "global")
-
-
-# -- images: window, filter, shift, views ---------------------------------------------------------------------
 
 
 def test_spectrum_of_an_image(gpu, rng) -> None:
@@ -400,8 +390,7 @@ def test_spectrum_of_an_image(gpu, rng) -> None:
     difference = (back - x)[:, kept] * w[
         kept
     ]  # the windowed image is what comes back, and is divided by the window
-    assert np.abs(difference).max() < TOLERANCE["value"]
-    assert np.all(back[:, w < spectrum.LEAST_WINDOW] == 0)
+    assert np.abs(difference).max() < TOLERANCE["value"] and np.all(back[:, w < spectrum.LEAST_WINDOW] == 0)
     assert spectrum.lost_pixels("hann", (17, 30)) == np.count_nonzero(w < spectrum.LEAST_WINDOW)
 
 
@@ -414,6 +403,7 @@ def test_windows_are_scipys(name) -> None:
         np.testing.assert_allclose(spectrum.window(name, n), expected, rtol=0, atol=DOUBLE)
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("shape", ["gaussian", "butterworth", "ideal"])
 @pytest.mark.parametrize(
     ("kind", "cutoff"),
@@ -434,6 +424,7 @@ def test_filters(gpu, rng, kind, cutoff, shape) -> None:
     np.testing.assert_allclose(got, whole * h, rtol=0, atol=TOLERANCE["value"] * np.abs(whole).max())
 
 
+@pytest.mark.cases(99)
 @each(shift=[True, False], size=[(48, 31), (17, 30)], view=VIEWS)
 def test_views(gpu, rng, view, size, shift) -> None:
     x = rng.random((2, *size), dtype=np.float32)
@@ -455,9 +446,6 @@ def test_pixels_that_are_not_finite_are_an_error(gpu, value) -> None:
     x[1, 3, 2] = value
     with pytest.raises(ParameterError, match="NaN or infinite"):
         spectrum.spectrum(gpu, gpu.array(x), SpectrumParams())
-
-
-# -- bad input ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

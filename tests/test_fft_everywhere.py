@@ -8,8 +8,6 @@ build kernels of their own, which takes a processor hours::
         tests/test_fft_everywhere.py -k test_every_combination
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import random
@@ -21,7 +19,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu
@@ -38,7 +35,6 @@ from .tolerance import FFT_EVERYWHERE as LIMITS
 
 pytestmark = pytest.mark.exhaustive
 
-Array = npt.NDArray[Any]
 
 # The limits that plans may count on. If the device has less than one of them, its own limit holds.
 DEVICES: dict[str, dict[str, Any]] = {
@@ -207,11 +203,11 @@ def computation(case: Case) -> Hashable:
 @cache
 def transformed(
     size: tuple[int, int], kind: str, precision: str, depth: str, channels: int
-) -> tuple[Array, Array]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Input and exact result of planes, or of pixels."""
     rng = np.random.default_rng(17)
     real = np.float32 if precision == "single" else np.float64
-    x: Array = rng.standard_normal((channels, *size)).astype(real)
+    x: np.ndarray = rng.standard_normal((channels, *size)).astype(real)
     if depth:
         most = np.iinfo(depth).max if depth.startswith("u") else 1
         pixels = (rng.random((*size, channels)) * most).astype(depth)
@@ -228,7 +224,7 @@ def transformed(
     return x, getattr(np.fft, kind)(x.astype(complex if x.dtype.kind == "c" else float))
 
 
-def transform(gpu: Gpu, case: Case) -> Array:
+def transform(gpu: Gpu, case: Case) -> np.ndarray:
     """The transform by the device under test."""
     x, _ = transformed(*case.data)
     if case.depth:
@@ -236,7 +232,7 @@ def transform(gpu: Gpu, case: Case) -> Array:
             return fft.rfft2_of_pixels(gpu, x, params=case.params)
         return fft.irfft2_to_pixels(gpu, x, case.size, case.depth, params=case.params)[0]
     length: dict[str, Any] = {"irfft2": {"s": case.size}, "irfft": {"n": case.size[1]}}.get(case.kind, {})
-    result: Array = getattr(fft, case.kind)(gpu, x, **length, params=case.params)
+    result: np.ndarray = getattr(fft, case.kind)(gpu, x, **length, params=case.params)
     return result
 
 

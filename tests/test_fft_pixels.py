@@ -1,7 +1,5 @@
 """Transforms that read and write pixels, real numbers alone, or halves, against numpy in double precision."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -47,9 +45,7 @@ def spectra(rng: np.random.Generator, size: tuple[int, int], channels: int, para
 
 
 @pytest.mark.parametrize(("size", "method", "dtype", "channels", "options"), WRITTEN)
-def test_pixels_are_written_as_by_a_kernel_of_their_own(
-    gpu, rng, size, method, dtype, channels, options
-) -> None:
+def test_pixels_are_written_as_by_their_own_kernel(gpu, rng, size, method, dtype, channels, options) -> None:
     params = SpectrumParams(**options, how=FftParams(method))
     image, values = spectra(rng, size, channels, params)
     values, alpha, encoding = values.astype(np.complex64), channels in (2, 4), Encoding(np.dtype(dtype))

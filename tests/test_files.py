@@ -1,7 +1,5 @@
 """Reading and writing: every trap of the formats, every way a file can be bad, and nothing left behind."""
 
-from __future__ import annotations
-
 import io
 import os
 import struct
@@ -48,9 +46,6 @@ def png_file(width: int, height: int, depth: int, colour: int, rows: bytes, *chu
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
     data = chunk(b"IDAT", zlib.compress(rows))
     return png_writer.SIGNATURE + header + b"".join(chunks) + data + chunk(b"IEND", b"")
-
-
-# PNG ------------------------------------------------------------------------------------------------
 
 
 @each(kind=range(5), dtype=[np.uint8, np.uint16], channels=[1, 2, 3, 4])
@@ -124,8 +119,7 @@ def test_png_is_read_alike_by_pillow(photo, tmp_path) -> None:
     path = tmp_path / "photo.png"
     write(path, replace(photo, metadata=Metadata(icc=ICC, resolution=(300.0, 300.0, "in"))))
     with PIL.open(path) as image:
-        assert np.array_equal(np.asarray(image), photo.pixels)
-        assert image.info["icc_profile"] == ICC
+        assert np.array_equal(np.asarray(image), photo.pixels) and image.info["icc_profile"] == ICC
         assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
 
 
@@ -133,9 +127,6 @@ def test_png_size_is_sane(photo, tmp_path) -> None:
     write(tmp_path / "ours.png", photo)
     PIL.fromarray(photo.pixels).save(tmp_path / "pillow.png")
     assert (tmp_path / "ours.png").stat().st_size < 1.15 * (tmp_path / "pillow.png").stat().st_size
-
-
-# Metadata -------------------------------------------------------------------------------------------
 
 
 def camera_exif() -> bytes:
@@ -156,10 +147,8 @@ def test_exif_goes_from_any_format_to_any(source, target, photo, tmp_path) -> No
         exif = image.getexif()
         assert (exif[0x010F], exif[0x0112]) == ("Maker", 6)
         assert exif.get_ifd(0x8769)[0x829A] in ((1, 60), pytest.approx(1 / 60))
-        assert exif.get_ifd(0x8769)[0x8827] == 200
-        assert exif.get_ifd(0x8769)[0x927C] == b"maker's note"
-        assert exif.get_ifd(0x8825)[2] == (48.0, 51.0, 30.5)
-        assert image.info["icc_profile"] == ICC
+        assert exif.get_ifd(0x8769)[0x8827] == 200 and exif.get_ifd(0x8769)[0x927C] == b"maker's note"
+        assert exif.get_ifd(0x8825)[2] == (48.0, 51.0, 30.5) and image.info["icc_profile"] == ICC
         assert np.asarray(image).size == photo.pixels.size
 
 
@@ -210,10 +199,8 @@ def test_all_directories_of_exif_survive(order, target, photo, tmp_path) -> None
         assert exif[0xA434].rstrip("\0") == "RF24-70mm F2.8"
         assert bytes(exif[0x9C9B]) == "clpx".encode("utf-16-le")
         inner = exif.get_ifd(0x8769)
-        assert inner[0x8827] == 400
-        assert inner[0xA434].rstrip("\0") == "RF24-70mm F2.8"
-        assert len(inner[0x927C]) == 40
-        assert exif.get_ifd(0x8825)
+        assert inner[0x8827] == 400 and inner[0xA434].rstrip("\0") == "RF24-70mm F2.8"
+        assert len(inner[0x927C]) == 40 and exif.get_ifd(0x8825)
         assert exif.get_ifd(0xA005)[1].rstrip("\0") == "R98"
 
 
@@ -223,8 +210,7 @@ def test_exif_that_is_damaged_in_part_is_kept_in_part(photo, tmp_path) -> None:
     with pytest.warns(GpuopsWarning, match=r"kept but for: tag 0x8769"):
         write(tmp_path / "a.tif", replace(photo, metadata=Metadata(exif=bytes(block))))
     kept = read(tmp_path / "a.tif").metadata.exif
-    assert kept is not None
-    assert b"RF24" in kept
+    assert kept is not None and b"RF24" in kept
 
 
 def test_tiff_says_which_blocks_it_leaves_out(photo, tmp_path) -> None:
@@ -237,11 +223,8 @@ def test_tiff_says_which_blocks_it_leaves_out(photo, tmp_path) -> None:
             file.write(photo.pixels[::2, ::2], photometric="rgb", subfiletype=1)
         with pytest.warns(GpuopsWarning, match="without its .*sub-images") as caught:
             exif = read(tmp_path / name).metadata.exif
-        assert len(caught) == 1
-        assert "IPTC block" in str(caught[0].message)
-        assert "Photoshop block" in str(caught[0].message)
-        assert exif is not None
-        assert b"EOS R5" in exif
+        assert len(caught) == 1 and "IPTC block" in str(caught[0].message)
+        assert "Photoshop block" in str(caught[0].message) and exif is not None and b"EOS R5" in exif
 
 
 @pytest.mark.parametrize(
@@ -312,8 +295,7 @@ def test_cmyk_is_converted_and_says_so(name, tmp_path) -> None:
         GpuopsWarning, match="is CMYK and its ICC profile has no tables .*; colours are taken as "
     ) as caught:
         picture = read(tmp_path / name)
-    assert len(caught) == 1
-    assert picture.metadata.icc is None
+    assert len(caught) == 1 and picture.metadata.icc is None
     assert picture.pixels[8, 4::8].tolist() == [[255, 255, 255], [0, 255, 255], [0, 0, 0], [119, 179, 209]]
 
 
@@ -325,9 +307,7 @@ def test_exif_preview_is_dropped(photo, tmp_path) -> None:
     write(tmp_path / "a.png", replace(photo, metadata=Metadata(exif=block)))
     assert b"face" in (tmp_path / "a.png").read_bytes()
     kept = read(tmp_path / "a.png").metadata
-    assert kept.exif is not None
-    assert b"face" not in kept.exif
-    assert kept.orientation == 3
+    assert kept.exif is not None and b"face" not in kept.exif and kept.orientation == 3
 
 
 def suited(pixels: np.ndarray, fmt: files.Format, at: int = 0) -> np.ndarray:
@@ -378,9 +358,6 @@ def test_resolutions_that_jpeg_cannot_hold(photo, tmp_path) -> None:
     write(tmp_path / "c.jpg", replace(photo, metadata=Metadata(resolution=(118.11, 118.11, "cm"))))
 
 
-# EXR, PFM, TIFF -------------------------------------------------------------------------------------
-
-
 def write_exr(path: Path, *parts: tuple[str, tuple[str, ...], np.ndarray]) -> None:
     from gpuops.files import oiio
 
@@ -397,8 +374,7 @@ def test_exr_layers(tmp_path, rng) -> None:
     write_exr(path, ("", names, values))
     with pytest.warns(GpuopsWarning, match="layers .*diffuse.* without its channels Z"):
         picture = read(path)
-    assert np.array_equal(picture.pixels, values[:, :, :4])
-    assert picture.alpha
+    assert np.array_equal(picture.pixels, values[:, :, :4]) and picture.alpha
     assert set(picture.layers) == {"", "diffuse", "id"}
     assert np.array_equal(read(path, layer="diffuse").pixels, values[:, :, 5:8])
     assert np.array_equal(read(path, layer="Z").pixels, values[:, :, 4:5])
@@ -413,8 +389,7 @@ def test_exr_parts_are_layers(tmp_path, rng) -> None:
     write_exr(path, ("depth", ("Z",), depth), ("beauty", ("R", "G", "B"), colour))
     with pytest.warns(GpuopsWarning, match="beauty is used"):
         picture = read(path)
-    assert picture.pixels.dtype == np.float16
-    assert np.array_equal(picture.pixels, colour)
+    assert picture.pixels.dtype == np.float16 and np.array_equal(picture.pixels, colour)
     assert np.array_equal(read(path, layer="depth").pixels, depth)
 
 
@@ -427,9 +402,7 @@ def test_deep_exr_is_refused(tmp_path) -> None:
     deep.init(4, 4, tuple([oiio.TypeDesc("float")] * 4), ("R", "G", "B", "A"))
     path = tmp_path / "deep.exr"
     out = oiio.ImageOutput.create(str(path))
-    assert out.open(str(path), spec)
-    assert out.write_deep_image(deep)
-    assert out.close()
+    assert out.open(str(path), spec) and out.write_deep_image(deep) and out.close()
     with pytest.raises(FileError, match=r"deep\.exr: holds deep data"):
         read(path)
 
@@ -442,9 +415,7 @@ def test_exr_tiles(tmp_path, rng) -> None:
     spec.tile_width = spec.tile_height = 32
     path = tmp_path / "tiles.exr"
     out = oiio.ImageOutput.create(str(path))
-    assert out.open(str(path), spec)
-    assert out.write_image(values)
-    assert out.close()
+    assert out.open(str(path), spec) and out.write_image(values) and out.close()
     assert np.array_equal(read(path).pixels, values)
 
 
@@ -581,8 +552,7 @@ def test_exr_header_survives(tmp_path) -> None:
     write(tmp_path / "b.exr", read(tmp_path / "a.exr"))
     kept = read(tmp_path / "b.exr").metadata.attributes
     assert kept["chromaticities"][1] == pytest.approx(primaries)
-    assert "hello" in {value[1] for value in kept.values()}
-    assert kept["window"] == attributes["window"]
+    assert "hello" in {value[1] for value in kept.values()} and kept["window"] == attributes["window"]
     for name in set(attributes) - {"chromaticities", "comments"}:
         assert kept[name] == attributes[name]
     with pytest.warns(GpuopsWarning, match="EXR header attributes"):
@@ -707,9 +677,6 @@ def test_tiff_variants(tmp_path, rng) -> None:
         read(path, layer=9)
 
 
-# Radiance HDR, DPX, JPEG 2000 -------------------------------------------------------------------------
-
-
 def hdr_file(axes: str, *lines: str, kind: str = "32-bit_rle_rgbe") -> bytes:
     """Three rows or columns of two pixels each: red is 1 2, 3 4, 5 6."""
     head = "\n".join(("#?RADIANCE", *lines, f"FORMAT={kind}", "", axes.format(3, 2), ""))
@@ -780,16 +747,12 @@ def test_jpeg_2000_boxes(tmp_path) -> None:
     path.write_bytes(whole + appended + struct.pack(">I4s", 9, b"xml ") + b"?")
     with pytest.warns(GpuopsWarning, match=r"without its box 'xml '$"):
         metadata = read(path).metadata
-    assert metadata.exif == camera_exif()
-    assert metadata.xmp == xmp
+    assert metadata.exif == camera_exif() and metadata.xmp == xmp
     size = whole.index(b"\xff\x4f\xff\x51") + 42
     assert whole[size] == 7  # 8 bits, unsigned
     path.write_bytes(whole[:size] + b"\x87" + whole[size + 1 :])
     with pytest.raises(FileError, match="signed"):
         read(path)
-
-
-# Bad files ------------------------------------------------------------------------------------------
 
 
 def cut(path: Path, share: float) -> None:
@@ -806,8 +769,7 @@ def test_cut_files_are_refused(fmt, share, photo, tmp_path, capfd) -> None:
     with pytest.raises(FileError) as error:
         read(path)
     message = str(error.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
+    assert message.startswith(f"{path}: ") and "\n" not in message
     assert capfd.readouterr().err == ""  # no codec writes to stderr by itself
 
 
@@ -893,9 +855,6 @@ def test_unreadable_file(tmp_path) -> None:
         read(tmp_path / "a.png")
 
 
-# Outputs --------------------------------------------------------------------------------------------
-
-
 def test_check_output(photo, tmp_path) -> None:
     there = tmp_path / "there.png"
     write(there, photo)
@@ -939,8 +898,7 @@ def test_existing_files_are_kept(photo, tmp_path) -> None:
     assert path.read_text() == "precious"
     path.chmod(0o640)
     write(path, photo, overwrite=True)
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert os.listdir(tmp_path) == ["a.png"]
+    assert path.stat().st_mode & 0o777 == 0o640 and os.listdir(tmp_path) == ["a.png"]
 
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path) -> None:
@@ -948,8 +906,7 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path) -> None:
     with pytest.raises(FileError, match="exists already"), atomic(path) as temporary:
         Path(temporary).write_text("ours")
         path.write_text("theirs")
-    assert path.read_text() == "theirs"
-    assert os.listdir(tmp_path) == ["a.png"]
+    assert path.read_text() == "theirs" and os.listdir(tmp_path) == ["a.png"]
 
 
 def test_many_writers_of_one_name_leave_one_winner(photo, tmp_path) -> None:
@@ -971,8 +928,7 @@ def test_without_hard_links_nothing_is_overwritten_either(tmp_path, monkeypatch)
     path.unlink()
     with pytest.raises(FileError, match="exists already"), atomic(path) as temporary:
         path.write_text("theirs")
-    assert path.read_text() == "theirs"
-    assert os.listdir(tmp_path) == ["a.png"]
+    assert path.read_text() == "theirs" and os.listdir(tmp_path) == ["a.png"]
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, MemoryError, OSError(28, "No space left on device")])
@@ -998,8 +954,7 @@ def test_full_disk(fmt, tmp_path, rng) -> None:
         noise = suited(rng.integers(0, 255, (200, 300, 3)), fmt, -1)
         with pytest.raises(FileError, match=r"disk is full|could not be written") as error:
             write(disk / f"a{fmt.extension}", Picture(noise, linear=noise.dtype.kind == "f"))
-        assert ".clpix-" not in str(error.value)
-        assert os.listdir(disk) == []
+        assert ".clpix-" not in str(error.value) and os.listdir(disk) == []
     finally:
         subprocess.run(["umount", disk], check=True)
 
@@ -1058,9 +1013,6 @@ def test_the_imageio_plugin_works_for_anybody(photo, tmp_path) -> None:
     assert np.array_equal(read(tmp_path / "b.exr").pixels, photo.pixels)
 
 
-# Numbers --------------------------------------------------------------------------------------------
-
-
 def arrays(rng: np.random.Generator, suffix: str) -> dict[str, np.ndarray]:
     limits = np.iinfo(np.int32)
     result = {
@@ -1091,12 +1043,10 @@ def test_data_come_back_bit_for_bit(suffix, tmp_path, rng) -> None:
     }
     files.write_data(path, before, attributes)
     after, read_attributes = files.read_data(path)
-    assert read_attributes == attributes
-    assert list(after) == list(before)
+    assert read_attributes == attributes and list(after) == list(before)
     for name, array in before.items():
         assert (after[name].dtype, after[name].shape) == (array.dtype, array.shape)
-        assert after[name].tobytes() == array.tobytes()
-        assert after[name].flags.writeable
+        assert after[name].tobytes() == array.tobytes() and after[name].flags.writeable
     with pytest.raises(FileError, match="exists already"):
         files.write_data(path, before, attributes)
     files.write_data(path, {"x": np.zeros((1, 1), np.float32)}, {}, overwrite=True)

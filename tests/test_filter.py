@@ -1,9 +1,6 @@
 """Filters of frequencies against numpy in double, and against clpix fft and clpix ifft."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +15,10 @@ from .reference.fourier import frequency_filter
 from .reference.images import on
 from .tolerance import FILTER as TOLERANCE
 
-Array = np.ndarray[Any, Any]
 IDENTITIES: list[FilterParams] = []
 
 
-def reference(planes: Array, colours: int, params: FilterParams) -> Array:
+def reference(planes: np.ndarray, colours: int, params: FilterParams) -> np.ndarray:
     """The filter as a product of whole complex spectra, of the image and its mirror images where it is mirrored."""
     filter_of = params.filter()
     assert filter_of is not None
@@ -40,12 +36,12 @@ def reference(planes: Array, colours: int, params: FilterParams) -> Array:
     return found
 
 
-def masked(x: Array, mask: Array) -> Array:
+def masked(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """The real part of the filtered picture, by numpy."""
     return np.fft.ifft2(np.fft.fft2(x) * np.fft.ifftshift(mask)).real
 
 
-def mask_file(path: Path, mask: Array) -> FileOperand:
+def mask_file(path: Path, mask: np.ndarray) -> FileOperand:
     files.write(path, files.Picture(mask.astype(np.float32)[..., None], linear=True))
     return FileOperand.of(path)
 
@@ -100,8 +96,7 @@ def test_fft_with_a_mask(clpix, rng, options, tmp_path) -> None:
     files.write(tmp_path / "m.png", files.Picture(mask))
     spectrum, back = tmp_path / "s.npz", tmp_path / "b.tif"
     run = clpix("fft", tmp_path / "a.tif", "--mask", tmp_path / "m.png", *options, "-o", spectrum, "-q")
-    assert (run.code, run.err) == (0, "")
-    assert clpix("ifft", spectrum, "-o", back).code == 0
+    assert (run.code, run.err) == (0, "") and clpix("ifft", spectrum, "-o", back).code == 0
     expected = masked(np.moveaxis(pixels.astype(float), 2, 0), mask[..., 0] / 255)
     allowed = 3e-3 if "half" in options else TOLERANCE
     found = np.moveaxis(files.read(back).pixels, 2, 0)
@@ -140,8 +135,7 @@ def test_offsets(clpix, rng, tmp_path) -> None:
         assert abs(value(*high, *words) - 127.5) <= 0.5
     assert value("--kind", "bandpass", "--cutoff", "0.1:0.2", out="o.jpg") == pytest.approx(127.5, abs=1)
     assert value(*high, "--offset", "0.5", "--space", "encoded") == pytest.approx(127.5, abs=0.5)
-    assert value(*high, "--offset", "0") == 0
-    assert value(*high, out="o.exr") == pytest.approx(0, abs=1e-6)
+    assert value(*high, "--offset", "0") == 0 and value(*high, out="o.exr") == pytest.approx(0, abs=1e-6)
     assert value(*high, "--offset", "middle", out="o.exr") == pytest.approx(0.21404114, abs=1e-4)
     assert value(*high, "--dtype", "float", out="o.tif") == pytest.approx(0, abs=1e-6)
     assert value("--kind", "lowpass", "--cutoff", "0.1") == 90

@@ -4,8 +4,6 @@ References are numpy's transforms of the arrays in double, skimage's Wiener filt
 pictures.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable
@@ -13,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, files
@@ -31,13 +28,11 @@ from gpuops.rows.schedule import RowSchedule
 
 from . import test_deconvolve, test_filter
 from .choices import each
-from .conftest import Run
+from .conftest import Run, in_blocks
 from .reference.fourier import frequency_filter
 from .test_fft_by_rows import spied
 from .test_turned_by_rows import close, joined, light, saved
 from .tolerance import DECONVOLVE, FILTER
-
-Array = npt.NDArray[Any]
 
 # Filters as commands and as parameters. Those of prime widths are in the sizes below.
 FILTERS: list[tuple[tuple[str, ...], Params]] = [
@@ -85,8 +80,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
         scratch = tmp_path / "scratch"
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
+            in_blocks(patch)
             patch.setattr("gpuops.fourier.room.ENOUGH", 1 << 13)
             if place == "scratch":
                 patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
@@ -108,7 +102,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
     return run
 
 
-def definition(x: Array, colours: int, params: Params) -> Array:
+def definition(x: np.ndarray, colours: int, params: Params) -> np.ndarray:
     """What a filter makes of planes in double."""
     module: Any = test_filter if isinstance(params, FilterParams) else test_deconvolve
     return np.asarray(module.reference(x, colours, params))
@@ -124,7 +118,7 @@ def said(run: Run) -> list[str]:
                   for line in run.err.splitlines())  # fmt: skip
 
 
-def by_axes(gpu: Gpu, x: Array, params: Params, rows: int, columns: int) -> Array:
+def by_axes(gpu: Gpu, x: np.ndarray, params: Params, rows: int, columns: int) -> np.ndarray:
     """The filter of planes without alpha, so many rows and columns at a time."""
     planes, height, width = shape = (x.shape[0], x.shape[1], x.shape[2])
     spectral = operation_of(params).spectral(gpu, shape, params)
@@ -395,6 +389,7 @@ def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeyp
     assert few.code == 1 and "needs" in few.err and "raise --memory" in few.err and not out.exists()
 
 
+@pytest.mark.cases(1)
 @each(command=[LOW, FILTERS[1][0], RESTORED], memory=["3M", "8M", "20M"])
 def test_a_device_of_little_memory(clpix, by_rows, tmp_path, command, memory) -> None:
     """The limit binds: the pool refuses what is beyond it."""

@@ -1,9 +1,6 @@
-"""Mirrored images against numpy's, and files whose values come out bit for bit."""
-
-from __future__ import annotations
+"""Mirrored images against numpy's, and files, also of crops, whose values come out bit for bit."""
 
 import numpy as np
-import PIL.Image
 
 from gpuops import files
 from gpuops.ops.flip import FlipParams
@@ -20,29 +17,27 @@ def reference(x: np.ndarray, colours: int, p: FlipParams) -> np.ndarray:  # type
     return np.flip(x.transpose(1, 2, 0), AXES[p.axis]).transpose(2, 0, 1)
 
 
-@each(axis=AXES, dtype=["uint8", "uint16", "float16", "float32"], channels=[1, 2, 3, 4])
-def test_every_value_stays(clpix, rng, axis, dtype, channels, tmp_path) -> None:
+# Turns are in tests/test_turned_by_rows.py.
+WAYS = [
+    *((("flip", "--axis", axis), lambda x, axis=axis: np.flip(x, AXES[axis])) for axis in AXES),
+    *((("crop", "--region", "7,5,13,8", "--space", space), lambda x: x[5:13, 7:20])
+      for space in ("auto", "linear", "encoded")),
+]  # fmt: skip
+
+
+@each(command__of=WAYS, dtype=["uint8", "uint16", "float16", "float32"], channels=[1, 2, 3, 4])
+def test_every_value_stays(clpix, rng, command, of, dtype, channels, tmp_path) -> None:
     """Of NPZ, which holds every depth: colours under alpha 0 as well, and what is not finite."""
     x = rng.integers(0, 256, (13, 21, channels)).astype(dtype)
-    x[5, 6, -1] = 0
+    x[6, 9, -1] = 0
     if dtype.startswith("f"):
-        x[11, 20] = (np.nan, np.inf, -np.inf, -0.0)[:channels]
+        x[11, 19] = (np.nan, np.inf, -np.inf, -0.0)[:channels]
     files.write(tmp_path / "in.npz", files.Picture(x, alpha=channels % 2 == 0, linear=dtype.startswith("f")))
-    run = clpix("flip", tmp_path / "in.npz", "--axis", axis, "-o", tmp_path / "out.npz")
+    run = clpix(command[0], tmp_path / "in.npz", *command[1:], "-o", tmp_path / "out.npz")
     assert (run.code, run.err) == (0, "")
     result = files.read(tmp_path / "out.npz").pixels
     assert result.dtype == dtype
-    np.testing.assert_array_equal(result, np.flip(x, AXES[axis]))
-
-
-def test_exif_keeps_its_orientation(clpix, tmp_path) -> None:
-    tags = PIL.Image.Exif()
-    tags[0x0112] = 6
-    PIL.Image.new("RGB", (60, 40)).save(tmp_path / "in.jpg", exif=tags.tobytes())
-    run = clpix("flip", tmp_path / "in.jpg", "--axis", "vertical", "-o", tmp_path / "out.jpg")
-    assert (run.code, run.err) == (0, "")
-    with PIL.Image.open(tmp_path / "out.jpg") as image:
-        assert (image.size, image.getexif()[0x0112]) == ((60, 40), 6)
+    np.testing.assert_array_equal(result, of(x))
 
 
 def test_an_axis_is_needed(clpix, tmp_path) -> None:

@@ -1,11 +1,8 @@
 """FLIP against its formulas in float64, published anchors, and the authors' and OpenImageIO's programs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-import numpy.typing as npt
 import OpenImageIO as oiio
 import pytest
 
@@ -16,8 +13,6 @@ from gpuops.metrics.heat import heat
 from .reference import flip as reference
 from .reference.colour import srgb_light
 from .tolerance import FLIP as TOLERANCE
-
-Array = npt.NDArray[np.float32]
 
 # One pixel; less than a vector; primes; tiles of 32 and 64 pixels ± 1; several tiles.
 SIZES = [(1, 1), (1, 7), (9, 1), (31, 67), (65, 33), (97, 131)]
@@ -31,28 +26,28 @@ NOT_FINITE = [
 ]
 
 
-def pair() -> tuple[Array, Array]:
+def pair() -> tuple[np.ndarray, np.ndarray]:
     """The formula pair as light of 8-bit pictures."""
     first, second = (srgb_light(np.round(v * 255) / 255) for v in reference.formula_pair())
     return first.astype(np.float32), second.astype(np.float32)
 
 
-def bright_pair() -> tuple[Array, Array]:
+def bright_pair() -> tuple[np.ndarray, np.ndarray]:
     """The formula pair as HDR light."""
     first, second = (20 * v**3 for v in reference.formula_pair())
     return first.astype(np.float32), second.astype(np.float32)
 
 
-def noisy(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Array, Array]:
+def noisy(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     a = rng.random(shape, np.float32)
     return a, (a + rng.normal(0, 0.1, shape)).astype(np.float32)
 
 
-def flat(*colour: float) -> Array:
+def flat(*colour: float) -> np.ndarray:
     return np.broadcast_to(np.float32(colour)[:, None, None], (3, 64, 64)).copy()
 
 
-def interleaved(planes: Array) -> Array:
+def interleaved(planes: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(planes.transpose(1, 2, 0))
 
 
@@ -64,8 +59,7 @@ def test_errors_are_those_of_the_formulas(gpu, rng, size) -> None:
     got = errors.numpy()[0]
     assert np.abs(got - expected).max() <= TOLERANCE["pixel"]
     assert result.mean == pytest.approx(expected.mean(), abs=TOLERANCE["mean"])
-    assert result.maximum == got.max()
-    assert result.place == np.unravel_index(got.argmax(), got.shape)
+    assert result.maximum == got.max() and result.place == np.unravel_index(got.argmax(), got.shape)
 
 
 @pytest.mark.parametrize("ppd", [1.0, 20.0, 130.0])
@@ -83,8 +77,7 @@ def test_small_errors_keep_their_digits(gpu, rng, step) -> None:
     b = (a + rng.uniform(-step, step, a.shape)).astype(np.float32)
     expected = reference.flip(a, b)
     result = flip(gpu, a, b)
-    assert expected.mean() > 0
-    assert result.mean == pytest.approx(expected.mean(), rel=TOLERANCE["small"])
+    assert expected.mean() > 0 and result.mean == pytest.approx(expected.mean(), rel=TOLERANCE["small"])
 
 
 @pytest.mark.cases(1)
@@ -145,8 +138,7 @@ def test_anchors_of_weighted_percentiles(gpu) -> None:
 def test_anchors_of_the_bright_formula_pair(gpu, curve, exposures, count, mean) -> None:
     given = count if exposures else None
     result = hdr_flip(gpu, *bright_pair(), tone_map=curve, exposures=exposures, count=given)
-    assert len(result.exposures) == count
-    assert result.mean == pytest.approx(mean, abs=2e-6)
+    assert len(result.exposures) == count and result.mean == pytest.approx(mean, abs=2e-6)
 
 
 @pytest.mark.parametrize(
@@ -162,8 +154,7 @@ def test_anchors_of_the_bright_formula_pair(gpu, curve, exposures, count, mean) 
 )
 def test_anchors_of_flat_colours(gpu, one, other, mean) -> None:
     result, errors = flip(gpu, one, other, full=True)
-    assert result.mean == pytest.approx(mean, abs=1e-6)
-    assert np.ptp(errors.numpy()) <= 1e-6
+    assert result.mean == pytest.approx(mean, abs=1e-6) and np.ptp(errors.numpy()) <= 1e-6
     assert result.maximum <= 1
 
 
@@ -195,9 +186,7 @@ def test_equal_pictures_have_no_error(gpu, rng) -> None:
     a[0, 3, 4], a[1, 5, 6], a[2, 7, 8] = np.nan, np.inf, -np.inf
     assert flip(gpu, a, a.copy()) == Flip(0.0, 0.0, (0, 0))
     result, errors, best = hdr_flip(gpu, a, a.copy(), full=True)
-    assert (result.mean, result.maximum) == (0, 0)
-    assert not errors.numpy().any()
-    assert not best.numpy().any()
+    assert (result.mean, result.maximum) == (0, 0) and not errors.numpy().any() and not best.numpy().any()
 
 
 @pytest.mark.parametrize("place", [(0, 0), (63, 64), (64, 127), (70, 100), (149, 199)])
@@ -212,8 +201,7 @@ def test_errors_beyond_the_reach_of_a_change_are_exactly_zero(gpu, rng, place) -
     assert np.abs(errors.numpy()[0] - expected).max() <= TOLERANCE["pixel"]
     near = np.zeros((150, 200), bool)
     near[max(0, row - 10) : row + 11, max(0, column - 10) : column + 11] = True
-    assert not errors.numpy()[0][~near].any()
-    assert np.count_nonzero(errors.numpy()) > 50
+    assert not errors.numpy()[0][~near].any() and np.count_nonzero(errors.numpy()) > 50
 
 
 @pytest.mark.parametrize("shape", [(40, 50), (1, 40, 50)])
@@ -231,12 +219,10 @@ def test_light_of_any_brightness(gpu) -> None:
     a[:, 2], b[:, 2] = -5, 0
     for curve in reference.CURVES:
         result, errors, _ = hdr_flip(gpu, a, b, tone_map=curve, full=True)
-        assert np.isfinite(errors.numpy()).all()
-        assert result.maximum <= 1
+        assert np.isfinite(errors.numpy()).all() and result.maximum <= 1
     black = np.zeros((3, 5, 5), np.float32)
     result = hdr_flip(gpu, black, black + 1e-3)
-    assert result.exposures == pytest.approx([math.log2(2.118872324) + 23] * 2)
-    assert 0.5 < result.mean <= 1
+    assert result.exposures == pytest.approx([math.log2(2.118872324) + 23] * 2) and 0.5 < result.mean <= 1
 
 
 @pytest.mark.parametrize(("one", "other"), NOT_FINITE)
@@ -248,9 +234,7 @@ def test_a_value_that_is_not_finite_meets_no_threshold(gpu, rng, one, other, hdr
     a[2, 35, 5], b[2, 35, 5] = one, other
     result: Flip
     result, errors, *_ = hdr_flip(gpu, a, b, full=True) if hdr else flip(gpu, a, b, full=True)
-    assert math.isnan(result.mean)
-    assert math.isnan(result.maximum)
-    assert result.place == (33, 66)
+    assert math.isnan(result.mean) and math.isnan(result.maximum) and result.place == (33, 66)
     wrong = np.isnan(errors.numpy()[0])
     assert list(zip(*np.nonzero(wrong), strict=True)) == [(33, 66), (35, 5)]
     assert np.isfinite(result.exposures).all()
@@ -298,8 +282,7 @@ def test_heat_has_the_colours_of_magma(gpu) -> None:
     errors = np.linspace(0, 1, 256, dtype=np.float32).reshape(1, 8, 32)
     expected = np.array(matplotlib.colormaps["magma"].colors).T.reshape(3, 8, 32)
     image = heat(gpu, errors)
-    assert not image.linear
-    assert np.abs(image.numpy() - expected).max() <= 0.5 / 255 + 1e-6
+    assert not image.linear and np.abs(image.numpy() - expected).max() <= 0.5 / 255 + 1e-6
     shown = heat(gpu, np.float32([[np.nan, -1, 2]])).numpy()
     np.testing.assert_array_equal(shown[:, 0, 0], 1)
     np.testing.assert_array_equal(shown[:, 0, 1:], image.numpy()[:, [0, -1], [0, -1]])

@@ -1,7 +1,5 @@
 """DPX, Radiance, EXR, PNG and JPEG files as other programs write them, against the values that were put into them."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import struct
@@ -63,8 +61,7 @@ def test_dpx_is_written_as_the_standard_says(width, channels, dtype, tmp_path, r
     bits, kind = 8 * pixels.dtype.itemsize, {1: GRAY, 3: RGB, 4: RGBA}[channels]
     expected = dpx(pixels.ravel().tolist(), 3, kind, bits, 0, ">", aligned=bits == 8)
     written = path.read_bytes()
-    assert written[2048:] == expected[2048:]
-    assert len(written) == int.from_bytes(written[16:20], "big")
+    assert written[2048:] == expected[2048:] and len(written) == int.from_bytes(written[16:20], "big")
     for place in (slice(0, 16), slice(768, 780), slice(800, 801), slice(803, 816)):
         assert written[place] == expected[place]
     assert np.array_equal(read(path).pixels, pixels)
@@ -107,8 +104,7 @@ def test_dpx_offsets_padding_and_texts(tmp_path) -> None:
 def test_dpx_says_whether_values_are_linear(linear, tmp_path) -> None:
     path = tmp_path / "l.dpx"
     write(path, Picture(np.full((2, 4, 3), 7, np.uint16), linear=linear))
-    assert path.read_bytes()[801] == (2 if linear else 0)
-    assert read(path).linear == linear
+    assert path.read_bytes()[801] == (2 if linear else 0) and read(path).linear == linear
 
 
 @pytest.mark.parametrize("by_components", [False, True])
@@ -312,8 +308,7 @@ def test_exr_chromaticities_of_any_type(kind, data, tmp_path) -> None:
     path.write_bytes(exr("RGB", ("chromaticities", kind, data)))
     picture, lines = read_with_lines(path)
     assert lines == ["its chromaticities make no sense; colours are taken as linear Rec. 709 light"]
-    assert picture.colour == LINEAR
-    assert (picture.pixels == [3, 2, 1]).all()
+    assert picture.colour == LINEAR and (picture.pixels == [3, 2, 1]).all()
     write(tmp_path / "b.exr", picture)
     assert b"chromaticities" not in (tmp_path / "b.exr").read_bytes()
 
@@ -338,8 +333,7 @@ def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name, tmp_pat
     path.write_bytes(exr("RGB", (name, "v2f", P3[:8])))
     shown = {"owner": "Copyright", "comments": "ImageDescription"}.get(name, name)
     picture, lines = read_with_lines(path)
-    assert lines == [f"is read without its header attributes {shown}"]
-    assert not picture.metadata.attributes
+    assert lines == [f"is read without its header attributes {shown}"] and not picture.metadata.attributes
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8, 16])
@@ -368,8 +362,7 @@ def test_png_of_colours_with_a_transparent_one(bits, tmp_path) -> None:
     colour = struct.pack(">HHH", *values[:3])
     (tmp_path / "c.png").write_bytes(png((3, 1, bits, 2), b"\0" + packed(values, bits), (b"tRNS", colour)))
     picture = read(tmp_path / "c.png")
-    assert picture.alpha
-    assert picture.pixels[0, :, :3].ravel().tolist() == values
+    assert picture.alpha and picture.pixels[0, :, :3].ravel().tolist() == values
     assert picture.pixels[0, :, 3].tolist() == [0, most, most]
 
 
@@ -384,8 +377,7 @@ def test_png_of_palettes_of_any_depth(bits, alphas, tmp_path) -> None:
     path.write_bytes(png((9, 1, bits, 3), b"\0" + packed(index, bits), *chunks))
     picture = read(path)
     opacity = [*alphas, *[255] * 6]
-    assert picture.alpha == bool(alphas)
-    assert np.array_equal(picture.pixels[0, :, :3], palette[index])
+    assert picture.alpha == bool(alphas) and np.array_equal(picture.pixels[0, :, :3], palette[index])
     if alphas:
         assert picture.pixels[0, :, 3].tolist() == [opacity[i] for i in index]
     with PIL.Image.open(path) as image:
@@ -457,8 +449,7 @@ def test_gain_maps_are_not_applied_and_said(tmp_path) -> None:
         got = read(path)
     with PIL.Image.open(path) as image:
         assert np.array_equal(got.pixels, np.asarray(image))
-    assert not got.alpha
-    assert not got.linear
+    assert not got.alpha and not got.linear
 
 
 def test_libraries_print_nothing_beside_our_lines(clpix, tmp_path) -> None:

@@ -4,8 +4,6 @@ The streams in tests/data are of synthetic pictures: ht-… by OpenJPH 0.26 (qua
 OpenJPEG 2.5 (opj_compress -F 16,16,3,8,u@1x1:2x2:2x2 of the constants 120, 90, 160; and of 17 pixels).
 """
 
-from __future__ import annotations
-
 import io
 import struct
 from pathlib import Path
@@ -77,9 +75,7 @@ def test_channels_of_any_order(channels, order, pixels, tmp_path) -> None:
     path = tmp_path / "c.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), definitions(*channels)))
     picture = read(path)
-    assert picture.alpha
-    assert not picture.associated
-    assert np.array_equal(picture.pixels, pixels[:, :, order])
+    assert picture.alpha and not picture.associated and np.array_equal(picture.pixels, pixels[:, :, order])
 
 
 def test_alpha_is_what_the_file_says(pixels, tmp_path) -> None:
@@ -104,8 +100,7 @@ def test_alpha_is_named_when_it_is_written(pixels, tmp_path) -> None:
     write(path, Picture(pixels, alpha=True))
     assert definitions(R, G, B, A) in path.read_bytes()
     with PIL.Image.open(path) as image:
-        assert image.mode == "RGBA"
-        assert np.array_equal(np.asarray(image), pixels)
+        assert image.mode == "RGBA" and np.array_equal(np.asarray(image), pixels)
     assert np.array_equal(read(path).pixels, pixels)
 
 
@@ -113,8 +108,7 @@ def test_gray_with_alpha(pixels, tmp_path) -> None:
     path = tmp_path / "la.jp2"
     PIL.Image.fromarray(np.ascontiguousarray(pixels[:, :, 2:]), "LA").save(path, irreversible=False)
     picture = read(path)
-    assert picture.alpha
-    assert np.array_equal(picture.pixels, pixels[:, :, 2:])
+    assert picture.alpha and np.array_equal(picture.pixels, pixels[:, :, 2:])
 
 
 @pytest.mark.parametrize(

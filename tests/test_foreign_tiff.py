@@ -1,7 +1,5 @@
 """TIFF files as other programs write them, against the values that were put into them."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 
@@ -52,8 +50,7 @@ def test_channels_beside_the_colours(photometric, extra, planar, dtype, tmp_path
     expected = values[..., [*range(colours), *alphas]].astype(np.float64)
     if ASSOCIATED in extra:
         expected[..., :colours] = np.minimum(expected[..., :colours] * most / expected[..., -1:], most)
-    assert picture.alpha == bool(alphas)
-    assert picture.associated == (ASSOCIATED in extra)
+    assert picture.alpha == bool(alphas) and picture.associated == (ASSOCIATED in extra)
     np.testing.assert_allclose(
         picture.pixels, expected, rtol=ROUNDINGS, atol=0 if dtype == "float32" else 0.5
     )
@@ -66,9 +63,7 @@ def test_channels_of_which_nothing_is_said(tmp_path) -> None:
     path = tmp_path / "n.tif"
     path.write_bytes(tiff(bytes([200, 100, 50, 128]), 1, 1, 4, RGB))
     picture, said = read_saying(path)
-    assert picture.pixels.tolist() == [[[200, 100, 50, 128]]]
-    assert picture.alpha
-    assert not picture.associated
+    assert picture.pixels.tolist() == [[[200, 100, 50, 128]]] and picture.alpha and not picture.associated
     assert said == "does not say what its channel 4 is; it is taken as alpha"
     path.write_bytes(tiff(bytes([50, 128]), 1, 1, 2, BLACK))
     picture, said = read_saying(path)

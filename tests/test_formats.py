@@ -1,170 +1,30 @@
-"""Tests what survives in each file format: it is written and read, and compared with the table in docs/formats.md.
+"""Tests what survives in each file format: docs/formats.md says what its script finds, and sizes are any."""
 
-python tests/test_formats.py --write     writes the table anew
-"""
-
-from __future__ import annotations
-
-import sys
-import tempfile
-import warnings
-from dataclasses import replace
+import runpy
 from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image, ImageCms
 
-from gpuops import GpuopsWarning
-from gpuops.files import FORMATS, ONLY_READ, Format, Metadata, Picture, format_of, output_dtype, read, write
-from gpuops.params.storage import GAIN_MAP, Storage
+from gpuops.files import Picture, read, write
+from gpuops.params.storage import GAIN_MAP
 
 from .choices import needs, of_formats, some
 
-DOCUMENT = Path(__file__).parent.parent / "docs" / "formats.md"
-BEGIN, END = "<!-- tables: written by tests/test_formats.py -->", "<!-- end of tables -->"
-DTYPES = {"uint8": "8 bits", "uint16": "16 bits", "float16": "half", "float32": "float"}
-CHANNELS = {1: "gray", 2: "gray + alpha", 3: "RGB", 4: "RGB + alpha"}
-KINDS = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
-LOSSY = ("JPEG", GAIN_MAP, "WebP", "Radiance HDR", "AVIF", "HEIC", "GIF")
-#: The formats that are written, JPEG also with a gain map.
-WRITTEN = (*FORMATS[:2], format_of("a.jpg", gain_map=True), *FORMATS[2:])
-
-ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-# little-endian EXIF: Make = "clpix", Orientation = 6
-EXIF = b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x06\0\0\0\x26\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0clpix\0"
-XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF/></x:xmpmeta>'
-METADATA = {"icc": ICC, "exif": EXIF, "xmp": XMP, "resolution": (300.0, 150.0, "in")}
-
-
-def pixels(dtype: str, channels: int) -> np.ndarray:
-    """Noise over the whole range, with alpha 0, partial and full; JPEG 2000 needs 32 pixels each way."""
-    values = np.random.default_rng(7).random((37, 41, channels))
-    if channels in (2, 4):
-        values[:3, :, -1], values[3:6, :, -1] = 0, 1
-    return (values * 65535).astype(np.uint16).astype(dtype) if dtype == "uint16" else (
-        (values * 255).astype(dtype) if dtype == "uint8" else values.astype(dtype)
-    )  # fmt: skip
-
-
-def save(path: Path, picture: Picture, fmt: Format) -> None:
-    write(path, picture, overwrite=True, storage=Storage(gain_map=fmt.name == GAIN_MAP))
-
-
-def load(path: Path, fmt: Format) -> Picture:
-    return read(path, layer="hdr" if fmt.name == GAIN_MAP else None)
-
-
-def cell(fmt: Format, dtype: str, channels: int, folder: Path) -> str:
-    """The table's text for a picture that was written and read: "exact", or in words what did not survive."""
-    path = folder / f"picture{fmt.extension}"
-    held = output_dtype(fmt, dtype).name
-    if held != dtype:
-        return f"as {DTYPES[held]}"
-    alpha = channels in (2, 4)
-    before = pixels(dtype, channels)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        save(path, Picture(before, alpha=alpha, linear=dtype.startswith("float")), fmt)
-    after = load(path, fmt)
-    said = " ".join(str(w.message) for w in caught)
-    assert after.pixels.dtype == dtype
-    assert after.linear == dtype.startswith("float")
-    words = []
-    if alpha and not after.alpha:
-        assert "no alpha" in said
-        before, words = before[:, :, :-1], ["without alpha"]
-    if after.channels > before.shape[2]:
-        assert "no gray" in said
-        before, words = np.concatenate((before[:, :, :1],) * 3 + (before[:, :, 1:],), 2), [*words, "as RGB"]
-        before = before[:, :, : after.channels] if not after.alpha else before
-    assert after.pixels.shape == before.shape
-    if fmt.name in LOSSY:
-        return ", ".join([*words, "lossy"])
-    if not np.array_equal(after.pixels, before):
-        words.append(difference(before, after.pixels))
-        assert "alpha" in said
-    return ", ".join(words) or "exact"
-
-
-def difference(before: np.ndarray, after: np.ndarray) -> str:
-    """The difference in units of the last place, apart from colour under alpha 0, which may only become 0."""
-    hidden = before[:, :, -1] == 0
-    assert not after[hidden].any()
-    assert np.array_equal(before[:, :, -1], after[:, :, -1])
-    before, after = before[~hidden], after[~hidden]
-    ulps = np.abs(before.astype(np.float64) - after) / np.spacing(
-        np.maximum(before, np.finfo(before.dtype).tiny)
-    )
-    assert ulps.max() <= 1
-    return "±1 in the last bit; colour under alpha 0 becomes 0"
-
-
-def metadata_cell(fmt: Format, kind: str, folder: Path) -> str:
-    depths = fmt.dtypes[-1:] if fmt.deep_holds is None else fmt.dtypes
-    found = {metadata_of(fmt, kind, dtype, folder) for dtype in depths}
-    return found.pop() if len(found) == 1 else "kept beside 8 bits"
-
-
-def metadata_of(fmt: Format, kind: str, dtype: str, folder: Path) -> str:
-    path = folder / f"metadata{fmt.extension}"
-    before = Metadata(**{kind: METADATA[kind]})
-    light = dtype.startswith("float") and (kind != "icc" or fmt.name == GAIN_MAP)  # the profile is of sRGB
-    picture = Picture(pixels(dtype, 3), linear=light, metadata=before)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        save(path, picture, fmt)
-    after = load(path, fmt).metadata
-    if fmt.upright:
-        before = before.oriented(1)
-    if fmt.name == "AVIF" and after.exif:  # Pillow lays the tags out anew, without the orientation
-        assert tags(after.exif) == {0x010F: "clpix"}
-        before = replace(before, exif=after.exif)
-    if after == before:
-        assert not caught
-        return "kept"
-    assert after == Metadata(), (fmt, kind, dtype)
-    told = [w for w in caught if "256 colours" not in str(w.message)]
-    assert [w.category for w in told] == [GpuopsWarning]
-    assert KINDS[kind] in str(told[0].message)
-    return "—"
-
-
-def tags(exif: bytes) -> dict[int, object]:
-    found = Image.Exif()
-    found.load(exif)
-    return dict(found)
-
-
-def tables(folder: Path) -> str:
-    lines = ["| format | extensions | channels | " + " | ".join(DTYPES.values()) + " |", "|---" * 7 + "|"]
-    for fmt in WRITTEN:
-        for channels, name in CHANNELS.items():
-            head = f"{fmt} | {' '.join(fmt.extensions)}" if channels == 1 else " | "
-            cells = " | ".join(cell(fmt, dtype, channels, folder) for dtype in DTYPES)
-            lines.append(f"| {head} | {name} | {cells} |")
-    lines += ["", "| format | " + " | ".join(KINDS.values()) + " |", "|---" * 5 + "|"]
-    for fmt in WRITTEN:
-        lines.append(f"| {fmt} | " + " | ".join(metadata_cell(fmt, kind, folder) for kind in KINDS) + " |")
-    lines += ["", "| format | extensions | read | written | package |", "|---" * 5 + "|"]
-    for fmt in (*WRITTEN, *ONLY_READ):
-        depths = ", ".join(DTYPES[dtype] for dtype in fmt.dtypes)
-        written = depths if fmt.written else "—"
-        lines.append(f"| {fmt} | {' '.join(fmt.extensions)} | {depths} | {written} | {fmt.needs or '—'} |")
-    return "\n".join(lines)
+SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "formats.py"))
 
 
 @needs("pillow_heif", "formats")
 def test_documented_tables_are_true(tmp_path) -> None:
-    document = DOCUMENT.read_text(encoding="utf-8")
-    documented = document.partition(BEGIN)[2].partition(END)[0].strip()
-    lines = zip_longest(documented.splitlines(), tables(tmp_path).splitlines())
+    document = SCRIPT["DOCUMENT"].read_text(encoding="utf-8")
+    documented = document.partition(SCRIPT["BEGIN"])[2].partition(SCRIPT["END"])[0].strip()
+    lines = zip_longest(documented.splitlines(), SCRIPT["tables"](tmp_path).splitlines())
     wrong = [line for line, true in lines if line != true]
-    assert not wrong[:3], "run: python tests/test_formats.py --write"
+    assert not wrong[:3], "run: python docs/formats.py"
 
 
-@some(fmt=of_formats(WRITTEN), size=[(1, 1), (1, 7), (7, 1), (3, 2000)])
+@some(fmt=of_formats(SCRIPT["WRITTEN"]), size=[(1, 1), (1, 7), (7, 1), (3, 2000)])
 def test_extreme_sizes(fmt, size, tmp_path, rng) -> None:
     if fmt.name in ("JPEG 2000", GAIN_MAP):
         pytest.skip("its encoder needs 32 or 8 pixels each way")
@@ -178,16 +38,4 @@ def test_extreme_sizes(fmt, size, tmp_path, rng) -> None:
     write(path, Picture(values))
     back = read(path).pixels
     assert back.shape == values.shape
-    assert fmt.name in LOSSY or np.array_equal(back, values)
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as temporary:
-        written = tables(Path(temporary))
-    if "--write" in sys.argv:
-        before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-        DOCUMENT.write_text(
-            f"{before}{BEGIN}\n\n{written}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8"
-        )
-    else:
-        print(written)
+    assert fmt.name in SCRIPT["LOSSY"] or np.array_equal(back, values)

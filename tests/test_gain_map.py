@@ -1,7 +1,5 @@
 """JPEG with a gain map: light beside the formulas of ISO 21496-1 and Ultra HDR in double precision."""
 
-from __future__ import annotations
-
 import io
 import struct
 import xml.etree.ElementTree as ElementTree
@@ -23,13 +21,13 @@ from gpuops.pixels.curves import LINEAR_CURVE
 from gpuops.pixels.primaries import NAMED
 
 from .choices import pairs, thinned
+from .conftest import in_blocks
 from .reference import colour as reference
 from .test_foreign_files import ULTRA_HDR
-from .test_formats import EXIF, XMP
-
-Values = np.ndarray[Any, Any]
+from .test_formats import SCRIPT
 
 LIGHT = Storage(gain_map=True)
+EXIF, XMP = SCRIPT["EXIF"], SCRIPT["XMP"]
 GAMUTS = ("Rec. 709", "Display P3", "Rec. 2020")
 #: How a segment with a gain map's description begins.
 ISO = b"urn:iso:std:iso:ts:21496:-1\0"
@@ -43,11 +41,11 @@ MEDIAN, MOST = 0.02, 0.06
 class Description(NamedTuple):
     """What a gain map is to be applied with: numbers of each channel, and whether in the picture's own primaries."""
 
-    least: Values
-    most: Values
-    gamma: Values
-    own: Values
-    other: Values
+    least: np.ndarray
+    most: np.ndarray
+    gamma: np.ndarray
+    own: np.ndarray
+    other: np.ndarray
     in_own: bool = True
 
 
@@ -72,7 +70,7 @@ def described_by_xmp(packet: bytes) -> Description:
     )
 
 
-def stored(data: bytes) -> Values:
+def stored(data: bytes) -> np.ndarray:
     """The samples of a JPEG as fractions, colours from its brightness and colour differences without rounding."""
     with Image.open(io.BytesIO(data)) as image:
         if image.mode == "L":
@@ -104,7 +102,7 @@ def halves(data: bytes) -> tuple[bytes, bytes]:
     return data[:start], data[start:]
 
 
-def applied(data: bytes) -> tuple[Values, str]:
+def applied(data: bytes) -> tuple[np.ndarray, str]:
     """The light of a file, and its primaries: (base + own) · 2^(least + (most − least) g^(1/gamma)) − other."""
     first, second = halves(data)
     with Image.open(io.BytesIO(second)) as image:
@@ -126,7 +124,7 @@ def applied(data: bytes) -> tuple[Values, str]:
     return np.clip(light @ turn.T if how.in_own else light, 0, 10000 / 203), to
 
 
-def scene(height: int = 48, width: int = 64) -> Values:
+def scene(height: int = 48, width: int = 64) -> np.ndarray:
     """Smooth light of 0.03 to 40, (height, width, 3), of colours within all primaries."""
     y, x = np.mgrid[0:height, 0:width] / max(height, width)
     brightness = 2 ** (10 * x - 5 + np.sin(7 * y))
@@ -139,7 +137,7 @@ def light_of(name: str) -> Any:
     return None if name == "Rec. 709" else of_primaries(NAMED[name], LINEAR_CURVE)
 
 
-def picture(values: Values, primaries: str = "Rec. 709", **metadata: Any) -> Picture:
+def picture(values: np.ndarray, primaries: str = "Rec. 709", **metadata: Any) -> Picture:
     return Picture(
         values.astype(np.float16), linear=True, metadata=Metadata(colour=light_of(primaries), **metadata)
     )
@@ -162,7 +160,7 @@ def joined(base: bytes, gains: bytes, announced: bytes, description: bytes) -> b
     return base[:2] + announced + segment(0xE2, b"MPF\0" + index) + base[2:] + second
 
 
-def jpeg(pixels: Values, **options: Any) -> bytes:
+def jpeg(pixels: np.ndarray, **options: Any) -> bytes:
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, "JPEG", quality=95, subsampling=0, **options)
     return stream.getvalue()
@@ -197,9 +195,6 @@ def display_p3() -> bytes:
     return reference.rgb_profile("Display P3", curve)
 
 
-# Reading -------------------------------------------------------------------------------------------------
-
-
 FILES = {
     "libultrahdr": lambda: ULTRA_HDR,
     "each channel": lambda: made(xmp=False, gray=False),
@@ -217,8 +212,7 @@ def test_light_is_that_of_the_formula(name, tmp_path) -> None:
     assert found.pixels.dtype == np.float16
     assert (found.linear, found.alpha, found.layer, found.layers) == (True, False, "hdr", ("sdr", "hdr"))
     assert found.colour.primaries == primaries == ("Display P3" if "P3" in name else "Rec. 709")
-    assert found.metadata.icc is None
-    assert expected.max() > 2
+    assert found.metadata.icc is None and expected.max() > 2
     assert np.abs(found.pixels - expected).max() < READ * expected.max()
     assert np.median(np.abs(found.pixels - expected) / (expected + 1e-3)) < READ
 
@@ -250,8 +244,7 @@ def test_metadata_and_other_blocks(tmp_path) -> None:
     (tmp_path / "a.jpg").write_bytes(data[:2] + added + data[2:])
     with pytest.warns(GpuopsWarning, match="a.jpg: is read without its IPTC block$"):
         found = read(tmp_path / "a.jpg", layer="hdr").metadata
-    assert (found.exif, found.orientation) == (EXIF, 6)
-    assert found.xmp is not None
+    assert (found.exif, found.orientation) == (EXIF, 6) and found.xmp is not None
     assert b"hdrgm" not in found.xmp
     ElementTree.fromstring(found.xmp)
 
@@ -290,8 +283,7 @@ def test_damage_is_one_line(clpix, tmp_path) -> None:
         run = clpix("convert", path, "--layer", "hdr", "-o", tmp_path / "out.exr")
         assert run.code == 1
         assert run.err.startswith(f"clpix: error: {path}: {said}"), name
-        assert run.err.endswith("; --layer sdr reads the picture without it\n")
-        assert run.err.count("\n") == 1
+        assert run.err.endswith("; --layer sdr reads the picture without it\n") and run.err.count("\n") == 1
         assert not (tmp_path / "out.exr").exists()
         assert clpix("convert", path, "--layer", "sdr", "-o", tmp_path / f"{name}.png").code == 0
 
@@ -305,9 +297,6 @@ def test_large_ones_are_read_as_a_whole(tmp_path) -> None:
     assert strips.open_rows(path, "hdr", 3 * 40 * 56 * 3 * 2) is None
 
 
-# Writing -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("size", "primaries"), thinned(pairs([(48, 64), (8, 8), (9, 31), (101, 57)], GAMUTS), 4, arguments=2)
 )
@@ -319,11 +308,9 @@ def test_light_comes_back(size, primaries, tmp_path) -> None:
     found, named = applied(path.read_bytes())
     assert named == primaries
     off = np.abs(found / light - 1)
-    assert np.median(off) < MEDIAN
-    assert np.percentile(off, 95) < MOST
+    assert np.median(off) < MEDIAN and np.percentile(off, 95) < MOST
     back = read(path, layer="hdr")
-    assert back.colour.primaries == primaries
-    assert np.abs(back.pixels - found).max() < 2 * READ * found.max()
+    assert back.colour.primaries == primaries and np.abs(back.pixels - found).max() < 2 * READ * found.max()
     assert primaries_of(halves(path.read_bytes())[0]) == "Display P3"
     with Image.open(path) as image:
         assert (image.size, image.mode, image.n_frames) == (size[::-1], "RGB", 2)
@@ -346,10 +333,8 @@ def test_tags_by_another_reader(tmp_path) -> None:
     first, _ = halves(path.read_bytes())
     assert first[2:4] == b"\xff\xe1"  # EXIF follows the beginning at once
     with Image.open(path) as image:
-        assert image.info["xmp"] == XMP
-        assert image.info["dpi"] == (300, 150)
-        assert dict(image.getexif())[0x010F] == "clpix"
-        assert image.getexif()[0x0112] == 6
+        assert image.info["xmp"] == XMP and image.info["dpi"] == (300, 150)
+        assert dict(image.getexif())[0x010F] == "clpix" and image.getexif()[0x0112] == 6
     found = read(path, layer="hdr").metadata
     assert (found.exif, found.xmp, found.resolution) == (EXIF, XMP, (300.0, 150.0, "in"))
 
@@ -426,9 +411,6 @@ def test_pictures_that_have_no_place(what, said, tmp_path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
-# Commands ------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def exr(tmp_path: Path) -> Path:
     write(tmp_path / "in.exr", picture(scene()))
@@ -459,16 +441,13 @@ def test_operations_there_and_back(clpix, exr, tmp_path) -> None:
         "flip", exr, "--axis", "vertical", "then", "write", a, "--gain-map", "then", "tonemap", "-o", b
     )
     assert (run.code, run.err) == (0, "")
-    assert np.median(np.abs(applied(a.read_bytes())[0] / scene()[::-1] - 1)) < MEDIAN
-    assert read(b).layers == ()
+    assert np.median(np.abs(applied(a.read_bytes())[0] / scene()[::-1] - 1)) < MEDIAN and read(b).layers == ()
     write(c, picture(scene(), "Display P3", exif=EXIF, xmp=XMP), storage=LIGHT)
     d, e = tmp_path / "d.jpg", tmp_path / "e.exr"
     options = ("--region", "0,0,40,40", "--colour", "input", "--gain-map", "--strip")
     run = clpix("crop", c, "--layer", "hdr", *options, "-o", d)
-    assert (run.code, run.err) == (0, "")
-    assert read(d, layer="hdr").colour.primaries == "Display P3"
-    assert b"Exif" not in d.read_bytes()
-    assert b"clpix" not in d.read_bytes()
+    assert (run.code, run.err) == (0, "") and read(d, layer="hdr").colour.primaries == "Display P3"
+    assert b"Exif" not in d.read_bytes() and b"clpix" not in d.read_bytes()
     assert clpix("convert", c, "--layer", "hdr", "-o", e).code == 0
     assert read(e).colour.primaries == "Display P3"
     assert clpix("blur", c, "--sigma", 1, "--layer", "hdr", "-o", e, "--overwrite").code == 0
@@ -484,8 +463,7 @@ def test_info_tells_of_the_gain_map(clpix, exr, tmp_path) -> None:
     assert "  layers sdr, hdr; this is sdr\n" in run.out
     assert run.err.endswith("is read without its gain map (--layer hdr applies it)\n")
     run = clpix("info", path, "--layer", "hdr")
-    assert "64 × 48, RGB, half, linear light\n  layers sdr, hdr; this is hdr\n" in run.out
-    assert run.err == ""
+    assert "64 × 48, RGB, half, linear light\n  layers sdr, hdr; this is hdr\n" in run.out and run.err == ""
 
 
 @pytest.mark.parametrize(
@@ -508,9 +486,7 @@ def test_info_tells_of_the_gain_map(clpix, exr, tmp_path) -> None:
 def test_refused(command, options, said, clpix, exr, tmp_path) -> None:
     target = () if command == "info" else ("-o", tmp_path / "a.jpg")
     run = clpix(command, exr, *options, "--gain-map", *target)
-    assert run.code in (1, 2)
-    assert said in run.err
-    assert run.err.count("\n") == 1
+    assert run.code in (1, 2) and said in run.err and run.err.count("\n") == 1
     assert not (tmp_path / "a.jpg").exists()
 
 
@@ -533,8 +509,7 @@ def test_apples_own_kind_is_named(tmp_path) -> None:
 def test_by_rows(clpix, exr, tmp_path, monkeypatch) -> None:
     """The rows of a large result become one file in the end, the same."""
     assert clpix("blur", exr, "--sigma", 2, "--gain-map", "-o", tmp_path / "a.jpg").code == 0
-    monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1)
+    in_blocks(monkeypatch, 1)
     assert clpix("blur", exr, "--sigma", 2, "--gain-map", "-o", tmp_path / "b.jpg").code == 0
     a, b = (read(tmp_path / name, layer="hdr").pixels.astype(float) for name in ("a.jpg", "b.jpg"))
     assert np.abs(a - b).max() < 0.02 * a.max()

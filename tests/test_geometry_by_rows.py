@@ -1,17 +1,12 @@
-"""Pictures by rows where rows of the result are others than the input's: resize, crop, flip, and files on the way.
+"""Pictures by rows where rows of the result are others than the input's: resize, crop, flip, and around both ends.
 
 References are arrays that are cut and mirrored, and matrices of weights in double precision.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import PIL.Image
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -28,16 +23,15 @@ from gpuops.ops.resize import ResizeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.params.region import Region
 from gpuops.plan import plan
+from gpuops.rows import edges
 from gpuops.rows.flow import flow
 from gpuops.rows.schedule import RowSchedule, block_bytes, row_bytes
+from gpuops.rows.window import PIXELS, PLANES
 
 from . import tolerance
-from .choices import pairs, thinned
-from .conftest import Run
-from .test_resize import reference
+from .choices import thinned
+from .conftest import in_blocks
 from .test_streaming import BY_ROWS, as_whole, blocks, by_rows, picture, write
-
-Array = npt.NDArray[Any]
 
 FILTERS = ("lanczos3", "mitchell", "catmull-rom", "area", "nearest")
 # Sizes up and down by numbers that are not whole, one axis alone, tiny results, and parts of what is left and right.
@@ -46,6 +40,8 @@ RESIZES: list[ResizeParams] = [
     *(ResizeParams(scale=(2.3, 1.7), filter=filter) for filter in FILTERS),
     ResizeParams(scale=(0.2, 3.0)),
     ResizeParams(scale=(3.1, 0.1)),
+    *(ResizeParams(scale=(0.011, 0.013), filter=filter) for filter in FILTERS),
+    ResizeParams(scale=(1.9, 7.1)),
     ResizeParams((31, 7), fit="stretch"),
     ResizeParams((7, 53), fit="stretch"),
     ResizeParams((1, 1), fit="stretch"),
@@ -66,7 +62,7 @@ CROPS: list[CropParams] = [
 FLIP = FlipParams("horizontal")
 
 
-def with_alpha(shape: tuple[int, int, int]) -> Array:
+def with_alpha(shape: tuple[int, int, int]) -> np.ndarray:
     x = picture(shape)
     if shape[0] in (2, 4):
         x[-1] = np.clip(x[-1] / 2, 0, 1)
@@ -76,7 +72,8 @@ def with_alpha(shape: tuple[int, int, int]) -> Array:
 STEPS: list[Params] = [*RESIZES, *CROPS, FLIP]
 
 
-@pytest.mark.parametrize("step", thinned(STEPS, 4), ids=str)
+@pytest.mark.cases(6)
+@pytest.mark.parametrize("step", STEPS, ids=str)
 def test_any_blocks_give_the_bits_of_the_whole(planned, step) -> None:
     """Blocks of one row, of fewer rows than are needed at a time, of a prime number, and all rows."""
     planes = 1 + (STEPS.index(step) + planned.limits.is_cpu) % 4
@@ -86,31 +83,11 @@ def test_any_blocks_give_the_bits_of_the_whole(planned, step) -> None:
         np.testing.assert_array_equal(by_rows(planned, Chain(step), x, rows, alpha=alpha), whole)
 
 
-@pytest.mark.parametrize(
-    ("shape", "scale", "filter"),
-    thinned(
-        pairs(
-            [(127, 113), (1, 37), (41, 1), (1, 1), (301, 2)],
-            [(0.013, 0.011), (0.3, 0.77), (1.9, 7.1)],
-            FILTERS,
-        ),
-        4,
-        arguments=3,
-    ),
-)
-def test_sizes_against_matrices(planned, shape, scale, filter) -> None:
-    x, params = picture((2, *shape)), ResizeParams(scale=scale, filter=filter)
-    expected = reference(x.astype(float), 2, params)
-    found = by_rows(planned, Chain(params), x, max(1, shape[0] // 3))
-    assert found.shape == expected.shape
-    assert np.abs(found - expected).max() <= tolerance.RESIZE * max(1, np.abs(expected).max())
-
-
 def test_rows_that_are_not_needed_are_not_worked_on(gpu, monkeypatch) -> None:
     """A crop asks the steps before it for its rows and their neighbours, and for none below those."""
     taken = []
 
-    def counted(x: Array) -> Iterator[Image]:
+    def counted(x: np.ndarray) -> Iterator[Image]:
         for block in blocks(gpu, x, 4):
             taken.append(block.part)
             yield block
@@ -196,60 +173,6 @@ def test_chains_by_rows(planned, data) -> None:
     np.testing.assert_allclose(found, whole, rtol=1e-4, atol=1e-4)
 
 
-@pytest.fixture
-def in_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Makes every picture one that goes by rows, in small blocks."""
-
-    def set_() -> None:
-        monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
-        monkeypatch.setattr("gpuops.rows.schedule._PER_HALO", 0.3)
-
-    return set_
-
-
-@pytest.mark.parametrize("suffix", thinned([".png", ".tif", ".exr", ".jpg"], 2))
-def test_what_is_written_on_the_way(clpix, tmp_path, in_blocks, suffix) -> None:
-    """Two files on the way, before and after a step that leaves rows out, are those of the whole."""
-    path = write(tmp_path / "in.exr", (67, 45, 3), "float16")
-
-    def run(way: str) -> tuple[Run, list[Array]]:
-        folder = tmp_path / way
-        folder.mkdir()
-        names = [folder / f"{name}{suffix}" for name in "abc"]
-        command = [
-            "blur", path, "--sigma", 2, "then", "write", names[0], "then", "crop", "--region", "3,20,30,40",
-        ]  # fmt: skip
-        command += [
-            "then",
-            "resize",
-            "--scale",
-            0.7,
-            "then",
-            "write",
-            names[1],
-            "then",
-            "tonemap",
-            "-o",
-            names[2],
-        ]
-        return clpix(*command), [files.read(name).pixels for name in names]
-
-    first, whole = run("whole")
-    in_blocks()
-    second, parts = run("parts")
-    assert first.code == second.code == 0
-    said = [
-        sorted(line.rpartition("/")[2] for line in run.err.splitlines())  # by the file that is written
-        for run in (first, second)
-    ]
-    assert said[0] == said[1]
-    for a, b in zip(whole, parts, strict=True):
-        assert a.shape == b.shape
-        exact = a.dtype.kind == "u" and suffix != ".jpg"
-        np.testing.assert_allclose(a.astype(float), b, atol=1 if exact else 2 if suffix == ".jpg" else 2e-3)
-
-
 def test_an_input_that_fits_may_have_a_result_that_does_not(clpix, tmp_path) -> None:
     """A result of 30 MB as floats, on a device that has 8 MB."""
     path = write(tmp_path / "a.png", (40, 50, 3), "uint8")
@@ -290,10 +213,9 @@ SPOILT: list[tuple[tuple[str, ...], int, tuple[slice, slice]]] = [
 
 
 @pytest.mark.parametrize(("command", "orientation", "place"), thinned(SPOILT, 4, arguments=3), ids=str)
-def test_only_values_that_the_result_takes_spoil_it(
-    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator,
-    in_blocks: Callable[[], None], command: tuple[str, ...], orientation: int, place: tuple[slice, slice],
-) -> None:  # fmt: skip
+def test_only_values_that_are_taken_spoil_it(
+    clpix, tmp_path, monkeypatch, rng, command, orientation, place
+) -> None:
     """Their number is the same as a whole and by rows: that of the part of the picture."""
     monkeypatch.chdir(tmp_path)
     pixels = rng.random((67, 45, 3)).astype(np.float32)
@@ -306,7 +228,53 @@ def test_only_values_that_the_result_takes_spoil_it(
     assert count > 10
     for rows in (False, True):
         if rows:
-            in_blocks()
+            in_blocks(monkeypatch, per_halo=0.3)
         run = clpix(command[0], "in.tif", *command[1:], "-o", "out.exr", "--overwrite")
         found = re.search(r"in\.tif: (\d+) values are NaN or infinite and spoil", run.err)
         assert run.code == 0 and found is not None and int(found[1]) == count, (rows, run.err)
+
+
+def test_what_is_not_finite_goes_around(clpix, tmp_path, monkeypatch, rng) -> None:
+    """It has an effect beyond the other edge, and is counted once."""
+    monkeypatch.chdir(tmp_path)
+    pixels = rng.random((60, 21, 3), np.float32)
+    pixels[1, 3, 0], pixels[58, 15, 2] = np.nan, np.inf
+    files.write("a.exr", files.Picture(pixels, linear=True))
+    command = "blur", "a.exr", "--sigma", "2", "--border", "wrap", "-o"
+    whole = clpix(*command, "whole.exr")
+    in_blocks(monkeypatch, per_halo=0.3)
+    rows = clpix(*command, "rows.exr")
+    assert (
+        whole.code == rows.code == 0
+        and rows.err == whole.err
+        and rows.err.count("2 values are NaN or infinite") == 1
+    )
+    found = [files.read(name).pixels for name in ("whole.exr", "rows.exr")]
+    np.testing.assert_array_equal(*found)
+    assert np.isnan(found[1][-1, 3, 0]) and not np.isfinite(found[1][0, 15, 2])
+
+
+@pytest.mark.parametrize("row_axis", [PLANES, PIXELS])
+@pytest.mark.parametrize(("height", "halo"), [(1, 7), (5, 5), (9, 4), (13, 40)])
+def test_rows_beyond_the_ends_are_numpys(gpu, height, halo, row_axis) -> None:
+    rng = np.random.default_rng(height)
+    shape = (2, height, 3) if row_axis == PLANES else (height, 3, 2)
+    values = rng.integers(0, 256, shape).astype(np.float32 if row_axis == PLANES else np.uint8)
+
+    def blocks(wanted: tuple[int, int], rows: int) -> Iterator[Image]:
+        for first in range(wanted[0], wanted[1], rows):
+            at = slice(first, min(first + rows, wanted[1]))
+            image = gpu.array(np.ascontiguousarray(values[:, at] if row_axis == PLANES else values[at]))
+            image.part = Part(first, height)
+            yield image
+
+    widths = [(halo, halo) if axis == row_axis else (0, 0) for axis in range(3)]
+    expected = np.pad(values, widths, "wrap")
+    for rows in (1, 3, height):
+        beyond = edges.Edges(height, halo, row_axis)
+        for part in beyond.parts:
+            beyond.fill(blocks(part, rows))
+        found = list(beyond.around(blocks((0, height), rows)))
+        np.testing.assert_array_equal(np.concatenate([image.numpy() for image in found], row_axis), expected)
+        firsts = np.cumsum([-halo, *(image.shape[row_axis] for image in found)])[:-1]
+        assert [image.part for image in found] == [Part(first, height) for first in firsts]

@@ -1,7 +1,5 @@
 """The launch function, the kernel cache, the pool and what errors they give."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -86,8 +84,7 @@ def test_a_steps_buffers_are_not_handed_out_again(gpu) -> None:
     del x
     others = [gpu.zeros((4096,)) for _ in range(8)]
     step()
-    assert (y.numpy() == 5).all()
-    assert not any(other.numpy().any() for other in others)
+    assert (y.numpy() == 5).all() and not any(other.numpy().any() for other in others)
 
 
 def test_a_step_takes_the_images_that_were_left_for_later(gpu) -> None:

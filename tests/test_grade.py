@@ -1,7 +1,5 @@
 """Colour correction against its formulas in double, with scipy's curve."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

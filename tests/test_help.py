@@ -1,7 +1,5 @@
 """Help: pages that fit a screen, groups in which every option is found, and examples that run as they stand."""
 
-from __future__ import annotations
-
 import glob
 import shlex
 import shutil
@@ -261,6 +259,7 @@ def test_examples_run(clpix, there, monkeypatch, path) -> None:
         assert "-o" not in line.split() or set(there.rglob("*")) > before, line
 
 
+@pytest.mark.exhaustive
 def test_examples_of_groups_run(clpix, there, monkeypatch) -> None:
     measure_nothing(monkeypatch)
     for line in chain.from_iterable(map(examples_of, GROUPS)):

@@ -4,8 +4,6 @@ Each page has a task here: a generator that makes the inputs in an empty folder,
 looks at the outputs with other libraries.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -21,7 +19,6 @@ from typing import Any
 
 import imagecodecs
 import numpy as np
-import numpy.typing as npt
 import OpenImageIO as oiio
 import pytest
 from PIL import Image, ImageOps
@@ -34,7 +31,6 @@ from .reference.colour import srgb_signal as signal
 
 ROOT = Path(__file__).parent.parent
 PAGES = {path.stem: path for path in sorted((ROOT / "docs" / "how-to").glob("*.md")) if path.stem != "README"}
-Pixels = npt.NDArray[Any]
 Task = Callable[[], Iterator[None]]
 TASKS: dict[str, Task] = {}
 
@@ -104,10 +100,7 @@ def test_the_tutorial(clpix, tmp_path, monkeypatch) -> None:
     assert np.array_equal(load("web/sunset.jpg"), load("sunset.jpg"))
 
 
-# -- inputs and outputs ------------------------------------------------------------------------------------------
-
-
-def scene(height: int = 48, width: int = 64, *, seed: int = 0) -> Pixels:
+def scene(height: int = 48, width: int = 64, *, seed: int = 0) -> np.ndarray:
     """A picture with smooth parts and noise: (height, width, 3) of 0 … 1."""
     y, x = np.mgrid[:height, :width]
     smooth = 0.5 + 0.3 * np.sin(x / 9) * np.cos(y / 7)
@@ -115,7 +108,7 @@ def scene(height: int = 48, width: int = 64, *, seed: int = 0) -> Pixels:
     return np.asarray(smooth[..., None] * (1, 0.8, 0.6) + noise).clip(0, 1)
 
 
-def save(name: str, values: Pixels, **options: Any) -> None:
+def save(name: str, values: np.ndarray, **options: Any) -> None:
     """Writes values of 0 … 1 with 8 bits, or an EXR's light as it is."""
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     if name.endswith(".exr"):
@@ -128,14 +121,14 @@ def save(name: str, values: Pixels, **options: Any) -> None:
         Image.fromarray((values * 255).round().astype(np.uint8)).save(name, **options)
 
 
-def load(name: str) -> Pixels:
+def load(name: str) -> np.ndarray:
     """Reads a picture: integers as 0 … 1, light as it is."""
     if name.endswith(".exr"):
         return np.asarray(oiio.ImageBuf(name).get_pixels(oiio.FLOAT))
     return np.asarray(Image.open(name)) / 255
 
 
-def detail(values: Pixels) -> float:
+def detail(values: np.ndarray) -> float:
     """How much neighbouring pixels differ."""
     return float(np.abs(np.diff(values, axis=1)).mean())
 
@@ -149,9 +142,6 @@ def chunk_of(name: str, kind: bytes) -> bytes:
             return data[at + 8 : at + 8 + length]
         at += length + 12
     raise AssertionError(f"{name} has no chunk {kind!r}")
-
-
-# -- the tasks ---------------------------------------------------------------------------------------------------
 
 
 @task
@@ -215,8 +205,7 @@ def remove_halftone() -> Iterator[None]:
     save("halftone.png", (picture + 0.5 * (picture * (1 - picture)) * screen[..., None]).clip(0, 1))
     yield
     before, after = (np.square(load(name) - picture).mean() for name in ("halftone.png", "clean.png"))
-    assert after < before / 30
-    assert load("spectrum.png").shape[:2] == (200, 240)
+    assert after < before / 30 and load("spectrum.png").shape[:2] == (200, 240)
 
 
 @task
@@ -359,8 +348,7 @@ def tone_map_a_video() -> Iterator[None]:
     for name in ("mapped.mp4", "soft.mp4"):
         with av.open(name) as file:
             means = [frame.to_ndarray(format="rgb24").mean() for frame in file.decode(video=0)]
-        assert len(means) == 3
-        assert means == sorted(means)
+        assert len(means) == 3 and means == sorted(means)
     assert np.allclose(means, (40, 120, 200), atol=4)
 
 

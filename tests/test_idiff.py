@@ -1,7 +1,5 @@
 """Verdicts beside OpenImageIO's idiff: the same where that is asked for, and where it has holes, none otherwise."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Conversion between files' pixels and planar float images, on the device."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """CMYK pictures, and gray ones whose profile is a table: their colours beside Little CMS's in double."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct
@@ -12,7 +10,6 @@ from typing import Any
 
 import imagecodecs
 import numpy as np
-import numpy.typing as npt
 import pytest
 import tifffile
 from PIL import Image, ImageCms
@@ -25,18 +22,16 @@ from gpuops.pixels.coding import on_device
 from gpuops.pixels.primaries import ColourError
 
 from .choices import pairs
-from .conftest import Run
+from .conftest import Run, in_blocks
 from .reference import colour as reference
 from .reference import little_cms as cms
 from .reference import tables
 from .tolerance import INKS as TOLERANCE
 
 Clpix = Callable[..., Run]
-Array = npt.NDArray[np.float64]
-Pixels = npt.NDArray[Any]
 
 
-def press(cmyk: Array) -> Array:
+def press(cmyk: np.ndarray) -> np.ndarray:
     """CIELAB of a press whose inks are not pure and whose paper is white: smooth, and with colours beyond sRGB."""
     c, m, y, k = np.moveaxis(cmyk, -1, 0)
     left = 1 - 0.9 * k
@@ -59,23 +54,23 @@ PROFILES = {
 WITHOUT = "is CMYK without an ICC profile; colours are taken as (1 − ink)(1 − black) of sRGB"
 
 
-def signal(value: Array) -> Array:
+def signal(value: np.ndarray) -> np.ndarray:
     """sRGB's signal, odd."""
     return np.copysign(reference.srgb_signal(np.abs(value)), value)
 
 
-def little_cms(profile: bytes, inks: Pixels) -> Array:
+def little_cms(profile: bytes, inks: np.ndarray) -> np.ndarray:
     """sRGB signals of inks, in double; Little CMS takes percents of them."""
     xyz = cms.xyz(profile, inks / np.iinfo(inks.dtype).max * 100, "cmyk")
     return signal(xyz @ tables.D50_TO_SRGB.T)
 
 
-def formula(inks: Pixels) -> Array:
+def formula(inks: np.ndarray) -> np.ndarray:
     most = np.iinfo(inks.dtype).max
     return (1 - inks[..., :3] / most) * (1 - inks[..., 3:4] / most)
 
 
-def drawn(dtype: str = "uint8", channels: int = 4, size: tuple[int, int] = (29, 31)) -> Pixels:
+def drawn(dtype: str = "uint8", channels: int = 4, size: tuple[int, int] = (29, 31)) -> np.ndarray:
     """Inks of all kinds, without and with much of each."""
     rng = np.random.default_rng(7)
     inks = rng.integers(0, np.iinfo(dtype).max + 1, (*size, channels)).astype(dtype)
@@ -87,7 +82,7 @@ def drawn(dtype: str = "uint8", channels: int = 4, size: tuple[int, int] = (29, 
     return inks
 
 
-def save(path: Path, inks: Pixels, profile: bytes | None = PRESS, **options: Any) -> None:
+def save(path: Path, inks: np.ndarray, profile: bytes | None = PRESS, **options: Any) -> None:
     tifffile.imwrite(path, inks, photometric="separated", iccprofile=profile, metadata=None, **options)
 
 
@@ -99,9 +94,6 @@ def saving(path: Path, layer: str | int | None = None) -> tuple[files.Picture, l
     with notes.to(said.append):
         picture = files.read(path, layer=layer)
     return picture, [text.removeprefix(f"{path}: ") for text in said]
-
-
-# -- reading -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -160,8 +152,7 @@ def test_alpha(kind, profile, dtype, tmp_path) -> None:
     least = 0.51 / most if profile is None else TOLERANCE["signal"]
     if kind == "assocalpha":  # a half may be rounded either way, and the profile's curves are steep
         least += 20 / most if profile else 1 / most
-    assert error.max() < least
-    assert np.abs(picture.pixels[..., 3] / scale - inks[..., 4] / most).max() < 1e-7
+    assert error.max() < least and np.abs(picture.pixels[..., 3] / scale - inks[..., 4] / most).max() < 1e-7
 
 
 def test_further_channels_are_named(tmp_path) -> None:
@@ -197,7 +188,7 @@ def test_jpeg(ycck, profile, quality, tmp_path) -> None:
         assert np.abs(picture.pixels / 255 - formula(inks)).max() < 1.01 / 255
 
 
-def psd(pixels: Pixels, *, alpha: bool, runs: bool = False, large: bool = False) -> bytes:
+def psd(pixels: np.ndarray, *, alpha: bool, runs: bool = False, large: bool = False) -> bytes:
     """A PSD file of CMYK, by Adobe's specification: inks are inverted; a negative number of layers tells of alpha."""
     height, width, channels = pixels.shape
     stored = pixels.copy()
@@ -315,8 +306,7 @@ def test_a_profile_of_inks_beside_rgb(suffix, clpix, tmp_path) -> None:
     Image.fromarray(drawn("uint8", 3)).save(path, icc_profile=PRESS)
     run = clpix("blur", path, "--sigma", 1, "-o", out)
     line = f"clpix: warning: {path}: its ICC profile is for inks; colours are taken as sRGB\n"
-    assert (run.code, run.err) == (0, line)
-    assert files.read(out).metadata.icc is None
+    assert (run.code, run.err) == (0, line) and files.read(out).metadata.icc is None
 
 
 def test_no_file_gets_a_profile_of_inks(tmp_path) -> None:
@@ -368,20 +358,13 @@ def test_damaged_profiles_are_refused(name) -> None:
                 assert str(error)
 
 
-# -- commands ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("dtype", "alpha", "tiled", "by_rows"), pairs(("uint8", "uint16"), *3 * [(False, True)])
 )
-def test_results_are_srgb_of_the_files_depth(
-    clpix: Clpix, dtype: str, alpha: bool, tiled: bool, by_rows: bool, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+def test_results_are_srgb_of_the_files_depth(clpix, dtype, alpha, tiled, by_rows, tmp_path, monkeypatch):
     if by_rows:
-        monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_any: True)
-        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 4096)
+        in_blocks(monkeypatch)
         monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 2)
     inks, largest = drawn(dtype, 4 + alpha, (61, 67)), np.iinfo(dtype).max
     options: dict[str, Any] = {"extrasamples": ["unassalpha"]} if alpha else {}
@@ -467,8 +450,7 @@ def test_stored_values_are_srgb_signals(clpix, tmp_path) -> None:
         assert clpix(*first, tmp_path / "in.tif", "-o", middle, "--overwrite").code == 0
         run = clpix(second, middle, "-o", out)
         assert run.code == 0 and all("clipped" in line for line in run.err.splitlines())
-        assert files.read(out).pixels.dtype == np.uint8
-        assert np.abs(files.read(out).pixels - wanted).max() <= 1
+        assert files.read(out).pixels.dtype == np.uint8 and np.abs(files.read(out).pixels - wanted).max() <= 1
     run = clpix(
         "blur", tmp_path / "in.tif", "--sigma", 0, "--space", "encoded", "-o", tmp_path / "b.png", "--strip"
     )
@@ -493,7 +475,9 @@ def test_compare(clpix, tmp_path) -> None:
     )  # it is clipped
 
 
-def test_info(clpix, tmp_path) -> None:
+@pytest.mark.cases(1)
+@pytest.mark.parametrize("options", [(), ("--stats",)])
+def test_info(clpix, tmp_path, options) -> None:
     path = tmp_path / "a.tif"
     save(path, drawn("uint16", 5), extrasamples=["unassalpha"])
     run = clpix("info", path)
@@ -503,7 +487,7 @@ def test_info(clpix, tmp_path) -> None:
         f"  ICC profile “press”, {len(PRESS)} bytes\n"
         "  EXIF, 38 bytes\n"
     )
-    (found,) = json.loads(clpix("info", path, "--json", "--stats").out)
+    (found,) = json.loads(clpix("info", path, "--json", *options).out)
     assert (found["inks"], found["dtype"], found["channels"]) == ("CMYK", "uint16", ["R", "G", "B", "A"])
     assert (found["metadata"]["icc"], found["metadata"]["icc_description"]) == (len(PRESS), "press")
     save(path, drawn(), None)
@@ -516,16 +500,13 @@ def test_info(clpix, tmp_path) -> None:
     assert json.loads(clpix("info", tmp_path / "b.png", "--json").out)[0]["inks"] is None
 
 
-# -- gray ----------------------------------------------------------------------------------------------------------
-
-
-def lightness(gray: Array) -> Array:
+def lightness(gray: np.ndarray) -> np.ndarray:
     """CIE L* of gray, with a toe."""
     return 100 * (0.1 * gray + 0.9 * gray**1.3)
 
 
 def of_gray(tint: float = 0.0, **tags: bytes) -> bytes:
-    def lab(v: Array) -> Array:
+    def lab(v: np.ndarray) -> np.ndarray:
         level = lightness(v[..., 0])
         return tables.lab16(np.stack([level, tint * (100 - level), 0 * level], -1))
 
@@ -536,7 +517,7 @@ def of_gray(tint: float = 0.0, **tags: bytes) -> bytes:
 GRAY = of_gray()
 
 
-def gray_by_little_cms(profile: bytes, gray: Array) -> Array:
+def gray_by_little_cms(profile: bytes, gray: np.ndarray) -> np.ndarray:
     """sRGB signals of gray's luminance, in double."""
     xyz = cms.xyz(profile, gray.reshape(1, -1), "gray")
     return signal(xyz[..., 1].reshape(gray.shape))
@@ -572,8 +553,7 @@ def test_gray_at_the_tables_steps() -> None:
 @pytest.mark.parametrize("suffix", ["png", "tif", "jpg"])
 def test_gray_files(clpix, suffix, by_rows, tmp_path, monkeypatch) -> None:
     if by_rows:
-        monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_any: True)
-        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 4096)
+        in_blocks(monkeypatch)
     gray = np.arange(40 * 48, dtype=np.uint32).reshape(40, 48) * 255 // 1919
     path, out = tmp_path / f"in.{suffix}", tmp_path / "out.png"
     Image.fromarray(gray.astype(np.uint8)).save(

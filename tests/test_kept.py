@@ -1,15 +1,11 @@
 """A device keeps things for the next time: enough, and no more than its bounds, however many sizes a process sees."""
 
-from __future__ import annotations
-
 import gc
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, Report, programs
@@ -33,8 +29,6 @@ from .choices import thinned
 from .reference.fourier import error
 from .tolerance import FFT
 
-Array = npt.NDArray[Any]
-
 
 def once(number: int) -> GeneratedSource:
     """A program for one size."""
@@ -56,9 +50,7 @@ def test_programs_for_one_size_go_and_come_back(monkeypatch) -> None:
         assert filled(gpu, once(number)) == number
         gc.collect()
         assert len(gpu.programs) <= 4
-    assert first() is None
-    assert filled(gpu, once(0)) == 0
-    assert gpu.kernel("copy", "copy") is lasting
+    assert first() is None and filled(gpu, once(0)) == 0 and gpu.kernel("copy", "copy") is lasting
 
 
 def test_programs_for_any_size_are_bounded(monkeypatch) -> None:
@@ -116,8 +108,7 @@ def test_transforms_of_many_sizes_are_bounded(opened, rng, monkeypatch) -> None:
         plans = gpu.plans.values()
         assert len(plans) <= most.count
         assert len({program for plan in plans for program in plan.programs}) <= most.programs
-        assert sum(map(nbytes_of, plans)) <= most.nbytes
-        assert len(gpu.programs) <= most.programs + 2
+        assert sum(map(nbytes_of, plans)) <= most.nbytes and len(gpu.programs) <= most.programs + 2
         if shape == sizes[-2]:
             assert first() is None
 
@@ -136,7 +127,7 @@ def test_tables_are_bounded_by_their_bytes(gpu) -> None:
 
 SIZES = [(64, 48), (61, 83), (100, 37), (33, 96), (128, 130), (77, 50), (90, 91)]
 WEIGHTS = np.random.default_rng(5).random((5, 5)).astype(np.float32)
-OPERATIONS: dict[str, Callable[[Gpu, Array], object]] = {
+OPERATIONS: dict[str, Callable[[Gpu, np.ndarray], object]] = {
     "gaussian": lambda gpu, x: blur.gaussian_filter(gpu, x, 2),
     "coarse gaussian": lambda gpu, x: blur.gaussian_filter(gpu, x, 6 + x.shape[0] / 20),
     "box": lambda gpu, x: blur.uniform_filter(gpu, x, 7),

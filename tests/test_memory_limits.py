@@ -1,7 +1,5 @@
 """What --memory and --device-memory promise: measured, and by a limit of the address space that the system enforces."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

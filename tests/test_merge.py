@@ -1,12 +1,9 @@
 """Exposure fusion against its formulas in double, beside OpenCV's; shifts; and several inputs for one output."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy import ndimage
 
@@ -21,13 +18,12 @@ from .conftest import Run
 from .reference.images import on
 from .tolerance import MERGE
 
-Array = npt.NDArray[Any]
 IDENTITIES = [MergeParams()]
 LUMA = (0.299, 0.587, 0.114)
 FILTER = np.array([1, 4, 6, 4, 1]) / 16
 
 
-def weights(x: Array, colours: int, powers: tuple[float, float, float]) -> Array:
+def weights(x: np.ndarray, colours: int, powers: tuple[float, float, float]) -> np.ndarray:
     """Of planes in double."""
     gray = np.tensordot(LUMA, x[:3], 1) if colours == 3 else x[0]
     contrast = np.abs(ndimage.convolve(gray, [[0, 1, 0], [1, -4, 1], [0, 1, 0]], mode="mirror"))
@@ -37,30 +33,32 @@ def weights(x: Array, colours: int, powers: tuple[float, float, float]) -> Array
     return (found + 1e-12) * (x[-1] if len(x) > colours else 1)
 
 
-def filtered(x: Array) -> Array:
+def filtered(x: np.ndarray) -> np.ndarray:
     for axis in (-2, -1):
         x = ndimage.correlate1d(x, FILTER, axis, mode="mirror")
     return x
 
 
-def expanded(x: Array, like: Array) -> Array:
+def expanded(x: np.ndarray, like: np.ndarray) -> np.ndarray:
     between = np.zeros((*x.shape[:-2], *like.shape[-2:]))
     between[..., ::2, ::2] = x
     return 4 * filtered(between)
 
 
-def gaussian(x: Array, levels: int) -> list[Array]:
+def gaussian(x: np.ndarray, levels: int) -> list[np.ndarray]:
     found = [x]
     for _ in range(levels):
         found.append(filtered(found[-1])[..., ::2, ::2])
     return found
 
 
-def fusion(images: list[Array], colours: int, powers: tuple[float, float, float] = (1, 1, 1)) -> Array:
+def fusion(
+    images: list[np.ndarray], colours: int, powers: tuple[float, float, float] = (1, 1, 1)
+) -> np.ndarray:
     levels = int(np.log2(min(images[0].shape[-2:])))
     all_weights = np.array([weights(x, colours, powers) for x in images])
     shares = all_weights / all_weights.sum(0)
-    result: list[Array] = [np.zeros(1)] * (levels + 1)
+    result: list[np.ndarray] = [np.zeros(1)] * (levels + 1)
     for x, share in zip(images, shares, strict=True):
         light, part = gaussian(x, levels), gaussian(share, levels)
         for k in range(levels + 1):
@@ -75,7 +73,7 @@ def fusion(images: list[Array], colours: int, powers: tuple[float, float, float]
 
 def bracket(
     rng: np.random.Generator, height: int, width: int, channels: int = 3, count: int = 3
-) -> list[Array]:
+) -> list[np.ndarray]:
     """Pictures (height, width, channels) of 8 bits of one scene, from dark to bright, with noise."""
     y, x = np.mgrid[:height, :width] / max(height, width, 2)
     scene = np.stack([0.02 + np.exp(3 * np.sin(9 * x + k) * np.cos(7 * y - k)) for k in range(channels)], -1)
@@ -89,18 +87,18 @@ def bracket(
     return found
 
 
-def saved(folder: Path, pictures: list[Array], kind: str = "png") -> list[Path]:
+def saved(folder: Path, pictures: list[np.ndarray], kind: str = "png") -> list[Path]:
     paths = [folder / f"{number}.{kind}" for number in range(len(pictures))]
     for path, pixels in zip(paths, pictures, strict=True):
         files.write(path, files.Picture(pixels, alpha=pixels.shape[2] in (2, 4)))
     return paths
 
 
-def planes_of(pixels: Array) -> Array:
+def planes_of(pixels: np.ndarray) -> np.ndarray:
     return pixels.transpose(2, 0, 1) / 255
 
 
-def merged(gpu: Gpu, pictures: list[Array], paths: list[Path], **options: Any) -> Array:
+def merged(gpu: Gpu, pictures: list[np.ndarray], paths: list[Path], **options: Any) -> np.ndarray:
     alpha = pictures[0].shape[2] in (2, 4)
     image = on(gpu, planes_of(pictures[0]), alpha=alpha)
     image.linear = False
@@ -174,7 +172,7 @@ def test_aligned_pictures(clpix, rng, tmp_path) -> None:
     np.testing.assert_allclose(found, 255 * expected.transpose(1, 2, 0), rtol=0, atol=0.51)
 
 
-def _with_gaps(images: list[Array], seen: list[Array]) -> Array:
+def _with_gaps(images: list[np.ndarray], seen: list[np.ndarray]) -> np.ndarray:
     """The fusion of colours of which some count only in part."""
     as_alpha = [np.concatenate([x, part[None]]) for x, part in zip(images, seen, strict=True)]
     return fusion(as_alpha, 3)[:3]

@@ -1,9 +1,6 @@
 """Mixtures against their formula in double."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -14,13 +11,13 @@ from gpuops.files import operands
 from gpuops.ops.mix import MixParams, mix
 
 from .choices import pairs, thinned
+from .conftest import in_blocks
 from .tolerance import MIX
 
 IDENTITIES: list[MixParams] = []
-Array = np.ndarray[Any, Any]
 
 
-def planes(pixels: Array, *, alpha: bool) -> Array:
+def planes(pixels: np.ndarray, *, alpha: bool) -> np.ndarray:
     """Premultiplied planes in double."""
     x = pixels.astype(float)
     if alpha:
@@ -28,7 +25,7 @@ def planes(pixels: Array, *, alpha: bool) -> Array:
     return x.transpose(2, 0, 1)
 
 
-def picture(folder: Path, name: str, pixels: Array, *, alpha: bool) -> Path:
+def picture(folder: Path, name: str, pixels: np.ndarray, *, alpha: bool) -> Path:
     files.write(folder / name, files.Picture(pixels, alpha=alpha, linear=True))
     return folder / name
 
@@ -130,8 +127,7 @@ def test_by_rows_it_is_the_same(clpix, rng, monkeypatch, tmp_path, channels, cha
     command = [names.get(word, word) for word in chain.split()]
     whole = clpix(*command, "-o", "whole.exr")
     with monkeypatch.context() as patch:
-        patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-        patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 11)
+        in_blocks(patch, 1 << 11)
         taken = mock.Mock(side_effect=operands.Rows.take, autospec=True)
         patch.setattr(operands.Rows, "take", lambda *given: taken(*given))
         by_rows = clpix(*command, "-o", "rows.exr")
@@ -145,8 +141,7 @@ def test_a_damaged_picture_by_rows(clpix, rng, monkeypatch, tmp_path) -> None:
     """Each input fails with its line, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpuops.files.operands._SMALL", 0)
-    monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 11)
+    in_blocks(monkeypatch, 1 << 11)
     light = np.cumsum(rng.random((400, 61, 3)), axis=0).astype(np.float32)
     for name in ("a.exr", "b.exr", "other.exr"):
         files.write(name, files.Picture(light, linear=True))

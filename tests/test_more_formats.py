@@ -1,7 +1,5 @@
 """Formats beside the usual ones: files of other writers are read to their numbers, ours by other readers."""
 
-from __future__ import annotations
-
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -64,9 +62,6 @@ def by_cv2(path: Path) -> np.ndarray:
     return pixels[:, :, [2, 1, 0, 3][: pixels.shape[2]]]
 
 
-# Files of other writers ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("extension", ["bmp", "tga", "dds", "ppm"])
 @pytest.mark.parametrize("pixels", [L, LA, RGB, RGBA], ids=["gray", "gray+alpha", "RGB", "RGB+alpha"])
 def test_files_of_pillow(extension, pixels, tmp_path) -> None:
@@ -78,8 +73,7 @@ def test_files_of_pillow(extension, pixels, tmp_path) -> None:
     if extension == "ppm" and pixels is RGBA:
         pixels = RGB  # Pillow leaves alpha out
     found = read(path)
-    assert np.array_equal(found.pixels, pixels)
-    assert found.alpha == (pixels.shape[2] in (2, 4))
+    assert np.array_equal(found.pixels, pixels) and found.alpha == (pixels.shape[2] in (2, 4))
 
 
 @pytest.mark.parametrize("pixels", [L, RGB, RGBA], ids=["gray", "RGB", "RGB+alpha"])
@@ -166,8 +160,7 @@ def test_png_of_a_dense_palette(tmp_path) -> None:
     white.putpalette((0, 0, 0, 255, 255, 255))
     white.save(tmp_path / "a.png", bits=1, compress_level=9)
     found = read(tmp_path / "a.png").pixels
-    assert found.shape == (16384, 16385, 3)
-    assert found[::97, ::101].min() == 255
+    assert found.shape == (16384, 16385, 3) and found[::97, ::101].min() == 255
 
 
 def test_bmp_whose_fourth_byte_is_nothing(tmp_path) -> None:
@@ -245,8 +238,7 @@ def test_psd(depth, channels, tmp_path) -> None:
             assert np.array_equal(read(path).pixels, pixels[:, :, :3])
         return
     found = read(path)
-    assert np.array_equal(found.pixels, pixels)
-    assert (found.alpha, found.linear) == (False, depth == 32)
+    assert np.array_equal(found.pixels, pixels) and (found.alpha, found.linear) == (False, depth == 32)
     if depth == 8 and channels == 3:
         assert np.array_equal(by_pillow(path), pixels)
     path.write_bytes(path.read_bytes()[:-500])
@@ -268,8 +260,7 @@ def test_psd_with_transparency(tmp_path) -> None:
     planes = np.moveaxis(np.concatenate((mixed, alpha), 2), 2, 0).tobytes()
     path.write_bytes(header + bytes(8) + struct.pack(">I", len(section)) + section + b"\0\0" + planes)
     found = read(path)
-    assert found.alpha
-    assert np.array_equal(found.pixels[:, :, 3:], alpha)
+    assert found.alpha and np.array_equal(found.pixels[:, :, 3:], alpha)
     assert np.abs(found.pixels[:, :, :3].astype(int) - RGB).max() <= 2
 
 
@@ -287,8 +278,7 @@ def test_dds_in_blocks(tmp_path) -> None:
     block = b"\x03" + bytes(RNG.integers(0, 256, 15, dtype=np.uint8))  # mode 11 of BC6H: one pair of colours
     path.write_bytes(dds(b"DX10", 95, block))
     found = read(path)
-    assert found.linear
-    assert found.pixels.dtype == np.float16
+    assert found.linear and found.pixels.dtype == np.float16
     assert np.array_equal(found.pixels, imagecodecs.bcn_decode(block, 6, shape=(4, 4, 3)))
     block = bytes(RNG.integers(0, 256, 16, dtype=np.uint8))
     path.write_bytes(dds(b"DXT5", 0, block))
@@ -312,11 +302,9 @@ def test_fits(tmp_path) -> None:
     path = tmp_path / "a.fits"
     path.write_bytes(fits(16, np.array([[0, 1, 2], [-32768, 300, 32767]], np.int16), BZERO=32768, BSCALE=1))
     found = read(path)
-    assert found.linear
-    assert found.pixels[:, :, 0].tolist() == [[0, 33068, 65535], [32768, 32769, 32770]]
+    assert found.linear and found.pixels[:, :, 0].tolist() == [[0, 33068, 65535], [32768, 32769, 32770]]
     path.write_bytes(fits(16, np.array([[7, 1]], np.int16), BZERO=10, BSCALE=0.5, BLANK=7))
-    assert np.isnan(read(path).pixels[0, 0, 0])
-    assert read(path).pixels[0, 1, 0] == 10.5
+    assert np.isnan(read(path).pixels[0, 0, 0]) and read(path).pixels[0, 1, 0] == 10.5
     path.write_bytes(fits(-64, np.array([[0.1, -2e300]])))
     assert read(path).pixels.ravel().tolist() == [np.float32(0.1), -np.inf]
     path.write_bytes(fits(-32, np.arange(12, dtype=np.float32).reshape(3, 2, 2)))
@@ -414,8 +402,6 @@ def test_camera_raw(tmp_path) -> None:
         read(tmp_path / "c.nef")
 
 
-# What imageio reads --------------------------------------------------------------------------------------------------
-
 RARE = [
     ("a.qoi", "RGBA"), ("a.ico", "RGBA"), ("a.sgi", "RGBA"), ("a.pcx", "RGB"), ("p.pcx", "P"), ("a.pcx", "1"),
     ("a.xbm", "1"), ("l.sgi", "L"),
@@ -428,8 +414,7 @@ def test_formats_that_none_of_our_readers_knows(name, mode, tmp_path) -> None:
     image.save(tmp_path / name)
     expected = np.asarray(image.convert({"P": "RGB", "1": "L"}.get(mode, mode)))
     found = read(tmp_path / name)
-    assert np.array_equal(found.pixels.squeeze(), expected)
-    assert found.alpha == (mode == "RGBA")
+    assert np.array_equal(found.pixels.squeeze(), expected) and found.alpha == (mode == "RGBA")
 
 
 def test_spe(tmp_path) -> None:
@@ -461,9 +446,6 @@ def test_formats_that_start_programs_are_not_read(tmp_path, monkeypatch) -> None
         (tmp_path / "a.eps").write_bytes(data)
         with pytest.raises(FileError, match="is not a picture in a known format"):
             read(tmp_path / "a.eps")
-
-
-# Our files, by other readers -----------------------------------------------------------------------------------------
 
 
 def by_imagecodecs(path: Path) -> np.ndarray:
@@ -558,8 +540,6 @@ def test_many_colours_in_a_gif(tmp_path) -> None:
     assert np.array_equal(found[:, :, 3], np.where(x > 100, 255, 0))
     assert np.abs(found[:, 40:, :3].astype(int) - smooth[:, 40:, :3]).mean() < 12
 
-
-# Colours, orientation, metadata --------------------------------------------------------------------------------------
 
 SPACES = ["rec2100-pq", "rec2100-hlg", "display-p3", "rec2020", "display-p3-pq"]
 
@@ -691,12 +671,7 @@ def test_compressed_metadata_of_jpeg_xl(tmp_path) -> None:
     with open(tmp_path / "a.jxl", "ab") as file:
         file.write(struct.pack(">I4s", 8 + len(data), b"brob") + data)
     found = read(tmp_path / "a.jxl").metadata
-    assert found.exif is not None
-    assert b"clpix" in found.exif
-    assert found.orientation == 1
-
-
-# What fails ----------------------------------------------------------------------------------------------------------
+    assert found.exif is not None and b"clpix" in found.exif and found.orientation == 1
 
 
 @pytest.mark.parametrize(
@@ -738,9 +713,7 @@ def test_commands_take_them(clpix, tmp_path) -> None:
     assert np.median(np.abs(back - plain) / (np.abs(plain) + 0.05)) < 0.02
     (tmp_path / "cut.avif").write_bytes((tmp_path / "a.avif").read_bytes()[:-200])
     run = clpix("convert", tmp_path / "cut.avif", "-o", tmp_path / "b.png")
-    assert run.code == 1
-    assert run.err.count("\n") == 1
-    assert "cut.avif: " in run.err
+    assert run.code == 1 and run.err.count("\n") == 1 and "cut.avif: " in run.err
 
 
 @pytest.mark.parametrize("name", ["a.avif", "a.heic", "a.jxl", "a.png"])

@@ -1,7 +1,5 @@
 """Notes go to whoever does the work that they are about, whatever other threads do; else they are warnings."""
 
-from __future__ import annotations
-
 import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -70,8 +68,7 @@ def test_threads_have_their_own(tmp_path) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         for path, found in zip(paths, pool.map(heard, paths), strict=True):
-            assert len(found) == 50
-            assert all(text.startswith(f"{path}: ") for text in found)
+            assert len(found) == 50 and all(text.startswith(f"{path}: ") for text in found)
 
 
 def test_an_operations_notes(gpu) -> None:

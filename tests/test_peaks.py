@@ -1,11 +1,8 @@
 """Periodic components: their places and amplitudes are those that a picture was made of."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,12 +13,11 @@ from gpuops.fourier.peaks import peaks
 from .reference.images import on
 from .tolerance import PEAKS
 
-Array = np.ndarray[Any, Any]
 #: Cycles per picture along x and along y, and amplitudes.
 PARTS = ((20.3, -11.6, 0.2), (0.0, 31.5, 0.05), (44.25, 40.0, 0.03), (75.0, 0.0, 0.02))
 
 
-def picture(rows: int = 120, columns: int = 150, noise: float = 0.0) -> Array:
+def picture(rows: int = 120, columns: int = 150, noise: float = 0.0) -> np.ndarray:
     y, x = np.mgrid[:rows, :columns]
     waves = [a * np.cos(2 * np.pi * (u * x / columns + v * y / rows) + (u < 70)) for u, v, a in PARTS]
     return 0.5 + np.sum(waves, 0) + noise * np.random.default_rng(1).standard_normal((rows, columns))

@@ -1,7 +1,5 @@
 """Counts of different pixels against those of pixelmatch itself."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

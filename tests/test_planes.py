@@ -1,7 +1,5 @@
 """Large images plane by plane: the results are those of all planes at once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

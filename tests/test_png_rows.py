@@ -1,7 +1,5 @@
 """PNG files that are inflated here and whose filters the device undoes, beside other readers and what was written."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterator
@@ -173,8 +171,7 @@ def test_threads_wait_for_a_device(undo, tmp_path, there) -> None:
 
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(read)
-        assert asked.wait(60)
-        assert later.awaited and not future.done()
+        assert asked.wait(60) and later.awaited and not future.done()
         later.give(counted if there else None)
         np.testing.assert_array_equal(future.result().pixels, pixels)
     assert later.refused is not there

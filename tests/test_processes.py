@@ -1,7 +1,5 @@
 """Several processes on one device, for many small pictures."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,11 +1,6 @@
 """PU21 against its formula in float64, its published shape, and PSNR and SSIM of its values."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 from skimage import metrics
 
@@ -16,19 +11,17 @@ from gpuops.metrics.pu21 import PEAK, pu21
 from .reference.metrics import skimage_ssim
 from .tolerance import PU21 as TOLERANCE
 
-Array = npt.NDArray[Any]
-
 # gfxdisp/pu21, pu21_encoder.m: the parameters of "banding_glare".
 P = (0.353487901, 0.3734658629, 8.277049286e-05, 0.9062562627, 0.09150303166, 0.9099517204, 596.3148142)
 
 
-def reference(nits: Array) -> Array:
+def reference(nits: np.ndarray) -> np.ndarray:
     y = np.clip(nits.astype(np.float64), 0.005, 10000) ** P[3]
     value = np.maximum(P[6] * (((P[0] + P[1] * y) / (1 + P[2] * y)) ** P[4] - P[5]), 0)
     return np.where(np.isfinite(nits), value, nits)
 
 
-def light(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def light(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Light of all stops from 0.001 to 20000, with some negative."""
     x = np.exp(rng.uniform(np.log(1e-3), np.log(2e4), shape)).astype(np.float32)
     x[..., ::7] *= -1

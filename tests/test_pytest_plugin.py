@@ -1,7 +1,5 @@
 """The fixture ``clpix_regress``, in runs of pytest of their own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The reports of a suite that need no browser: JSON, JUnit, GitHub, and what they make of names from outside."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -142,8 +140,7 @@ def test_junit_shows_characters_that_xml_cannot_hold() -> None:
     text = to_junit(RUN)
     root = ElementTree.fromstring(text.encode("utf-8"))
     names = [case.get("name", "") for case in root.iter("testcase")]
-    assert names[0] == EVIL[0] and names[2] == EVIL[2]
-    assert names[3] == r"line\nbreak\r\n::error::x%0A.png"
+    assert names[0] == EVIL[0] and names[2] == EVIL[2] and names[3] == r"line\nbreak\r\n::error::x%0A.png"
     assert names[4] == r"\x1b[31mred\x1b[0m\x00\x7f\x85.png"
     assert names[5] == r"\udc80\ud800\ufffe\uffff\u202egnp.png"
     output = [case.findtext("system-out") for case in root.iter("testcase")][4]
@@ -172,8 +169,7 @@ def test_at_most_ten_annotations_of_a_kind() -> None:
 def test_the_summary_is_a_table_whatever_the_names() -> None:
     text = summary(RUN)
     rows = [row for row in text.split("\n") if row.startswith("|")]
-    assert len(rows) == 2 + len(EVIL) + 7
-    assert all(row.count("|") == 5 for row in rows)
+    assert len(rows) == 2 + len(EVIL) + 7 and all(row.count("|") == 5 for row in rows)
     assert not re.search(r"<(?!/?code>)", text)
     counts = "1 error, 1 missing, 1 new, 8 failed, 1 size, 1 warned, 1 renamed, 1 skipped, 1 passed, 2 equal"
     assert f"**{counts}**" in text

@@ -1,7 +1,5 @@
 """The timing report: its figures are consistent, and every format is what it says."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -94,8 +92,7 @@ def test_json_has_context_phases_kernels_and_totals(report) -> None:
             assert kernel["gbps"] == pytest.approx(kernel["bytes"] / kernel["median_ms"] / 1e6)
             assert kernel["share_of_copy"] == pytest.approx(kernel["gbps"] / 10.0)
     totals = result["totals"]
-    assert totals["peak_device_bytes"] >= 2 * 40 * 60 * 4
-    assert totals["peak_host_bytes"] > 1e6
+    assert totals["peak_device_bytes"] >= 2 * 40 * 60 * 4 and totals["peak_host_bytes"] > 1e6
     assert sum(totals["builds"].values()) >= 1
     assert totals["kernels_ms"] == pytest.approx(sum(sum(k["all_ms"]) for k in result["kernels"]))
 
@@ -124,17 +121,14 @@ def test_trace_is_chrome_trace_events_on_aligned_tracks(report) -> None:
     complete = [event for event in trace["traceEvents"] if event["ph"] == "X"]
     phases = [event for event in complete if event["cat"] == "phase"]
     kernels = [event for event in complete if event["cat"] == "kernel"]
-    assert [*names.values()][2:] == ["transfers"]
-    assert set(names) == {event["tid"] for event in complete}
+    assert [*names.values()][2:] == ["transfers"] and set(names) == {event["tid"] for event in complete}
     assert {event["name"] for event in complete if event["tid"] == 3} <= {"upload", "download"}
     assert len(kernels) == RUNS
     wall_us = report.wall * 1e6
     for event in complete:
-        assert event["dur"] >= 0
-        assert -1 <= event["ts"] <= event["ts"] + event["dur"] <= wall_us + 1000
+        assert event["dur"] >= 0 and -1 <= event["ts"] <= event["ts"] + event["dur"] <= wall_us + 1000
     assert [event["name"] for event in phases[:2]] == ["import", "files"]
-    assert phases[0]["ts"] == pytest.approx(0, abs=1)
-    assert phases[1]["ts"] == pytest.approx(125e3, abs=1)
+    assert phases[0]["ts"] == pytest.approx(0, abs=1) and phases[1]["ts"] == pytest.approx(125e3, abs=1)
     # A kernel cannot run before the host has begun to compute, nor end after its result has arrived.
     downloads = [event for event in phases if event["name"] == "download"]
     first = min(event["ts"] for event in phases if event["name"] == "compute")
@@ -204,8 +198,7 @@ def test_the_table_leads_with_the_total_and_fits_a_terminal() -> None:
 def test_an_empty_report_has_a_table_and_every_format() -> None:
     report = Report()
     report.close()
-    assert "wall" in report_formats.table(report)
-    assert report_formats.to_json(report)["kernels"] == []
+    assert "wall" in report_formats.table(report) and report_formats.to_json(report)["kernels"] == []
     assert "unaccounted" in report_formats.to_csv(report)
     assert all(event["ph"] == "M" for event in report_formats.to_trace(report)["traceEvents"])
 
@@ -228,5 +221,4 @@ def test_write_refuses_an_unknown_extension_and_an_existing_file(report, tmp_pat
         report_formats.write(report, tmp_path / "t.json")
     assert (tmp_path / "t.json").read_text() == "mine"
     report_formats.write(report, tmp_path / "t.json", overwrite=True)
-    assert "totals" in json.loads((tmp_path / "t.json").read_text())
-    assert len(list(tmp_path.iterdir())) == 1
+    assert "totals" in json.loads((tmp_path / "t.json").read_text()) and len(list(tmp_path.iterdir())) == 1

@@ -1,7 +1,5 @@
 """The report's page in a real browser, Chromium: what people see, click and press."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -47,7 +45,7 @@ class Page:
     def __init__(self, driver: Any, path: Path) -> None:
         self.driver, self.path = driver, path
 
-    def open(self, address: str = "open=") -> Page:
+    def open(self, address: str = "open=") -> "Page":
         """Loads the page anew, with what follows its #."""
         self.driver.get("about:blank")
         self.driver.get(f"{self.path.as_uri()}{'#' if address else ''}{address}")
@@ -63,7 +61,7 @@ class Page:
             assert time.monotonic() < end, f"never came true: {script}"
             time.sleep(0.02)
 
-    def case(self, name: str, view: str = "side") -> Page:
+    def case(self, name: str, view: str = "side") -> "Page":
         """Opens a case by its row."""
         self.open(f"view={view}")
         self(f"go(CASES.find((item) => item.name === {json.dumps(name)}))")
@@ -157,9 +155,6 @@ def pair(made: tuple[Suite, Run, Path], name: str) -> tuple[NDArray[Any], NDArra
 INSIDE, OUTSIDE = (BLOCK[1].start + 4, BLOCK[0].start + 4), (2, 30)
 
 
-# -- the list ------------------------------------------------------------------------------------------------------
-
-
 def test_filters_count_and_stand_in_the_address(page, made) -> None:
     total = len(made[1].outcomes)
     assert page.find("#count").text == f"{total} cases"
@@ -217,9 +212,6 @@ def test_twenty_thousand_cases_are_a_list_of_a_hundred(page, tmp_path) -> None:
     assert page.find("#count").text == "20000 cases" and len(page.all("#rows li")) == 100
     page("go(CASES[19876])")
     assert "19876.png" in page.find("#name").text
-
-
-# -- the viewer ----------------------------------------------------------------------------------------------------
 
 
 def test_pictures_side_by_side_under_a_slider_and_mixed(page, made) -> None:
@@ -426,9 +418,6 @@ def test_differences_of_pictures_of_two_kinds(page) -> None:
             assert np.array(found).reshape(-1, 4)[:, :3].tolist() == expected
 
 
-# -- keys, sizes, schemes ------------------------------------------------------------------------------------------
-
-
 def test_everything_by_keyboard(page) -> None:
     page.press("?")
     assert page.find("#help").is_displayed() and "heat map" in page.find("#help").text
@@ -530,9 +519,6 @@ def test_the_scheme_of_the_system(page, browser) -> None:
         prefer(browser)
 
 
-# -- without scripts -----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def scriptless(browser: Any) -> Iterator[Callable[[Path], Page]]:
     """Opens pages while scripts are blocked."""
@@ -566,14 +552,10 @@ def test_the_folder_in_a_browser(scriptless, made, tmp_path) -> None:
     page.find('a[href$="#case-3"]').click()
     assert page.driver.current_url.endswith("cases-1.html#case-3")
     images = page.all("img")
-    assert len(images) > 15
-    assert all(int(image.get_property("naturalWidth")) == 64 for image in images)
+    assert len(images) > 15 and all(int(image.get_property("naturalWidth")) == 64 for image in images)
     # The sheet of styles was found: badges have a ground.
     ground = page.find(".status.failed").value_of_css_property("background-color")
     assert ground != "rgba(0, 0, 0, 0)"
-
-
-# -- decoding ------------------------------------------------------------------------------------------------------
 
 
 def test_the_page_decodes_every_kind_of_png(page, rng) -> None:

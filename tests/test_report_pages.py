@@ -1,7 +1,5 @@
 """The report's pages, without a browser: which part of pictures they hold, their size, what they never contain."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
@@ -70,8 +68,7 @@ def test_the_map_is_the_largest_difference_of_a_channel(dtype, rng) -> None:
     a, b = ((rng.random((7, 5, 4)) * top).astype(dtype) for _ in range(2))
     found = heat.largest_difference(Picture(a, alpha=True), Picture(b, alpha=True))
     expected = np.abs(a.astype(np.float64) - b.astype(np.float64)).max(axis=2) / top
-    assert found.shape == (7, 5) and found.dtype == np.float32
-    assert found == pytest.approx(expected, abs=1e-6)
+    assert found.shape == (7, 5) and found.dtype == np.float32 and found == pytest.approx(expected, abs=1e-6)
     c = np.array([[np.nan, np.inf, np.inf, np.nan, 5, -np.inf]], np.float32)[..., None]
     d = np.array([[np.nan, np.inf, -np.inf, 1, 1, 0]], np.float32)[..., None]
     assert heat.largest_difference(Picture(c), Picture(d)).tolist() == [[0, 0, 1, 1, 1, 1]]
@@ -144,8 +141,7 @@ def test_a_part_lies_around_the_worst_tile_and_has_few_bytes(tmp_path) -> None:
     seen = view(outcome, Settings(), 150_000)
     side = seen.sides["result"]
     total = sum(len(found.data) for found in seen.sides.values()) + len(seen.heat)
-    assert 0.4 * 150_000 < total <= 150_000
-    assert side.x <= 100 and side.x + side.part.width >= 160
+    assert 0.4 * 150_000 < total <= 150_000 and side.x <= 100 and side.x + side.part.width >= 160
     assert side.y <= 600 and side.y + side.part.height >= 640
     expected = result[side.y : side.y + side.part.height, side.x : side.x + side.part.width]
     assert np.array_equal(side.part.pixels, expected)
@@ -358,5 +354,4 @@ def test_the_map_in_the_page_is_where_pictures_differ(made) -> None:
     levels = np.asarray(Image.open(io.BytesIO(base64.b64decode(data))))
     expected = np.zeros((HEIGHT, WIDTH), bool)
     expected[BLOCK] = True
-    assert np.array_equal(levels > 0, expected)
-    assert ramp(3).shape[:2] == levels.shape
+    assert np.array_equal(levels > 0, expected) and ramp(3).shape[:2] == levels.shape

@@ -1,14 +1,11 @@
 """Resized images against matrices of weights in double precision, Pillow's filters, and exact indices."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from math import floor
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import PIL.Image
 import pytest
 
@@ -17,24 +14,22 @@ from gpuops.ops.resize import ResizeParams, resize
 
 from . import tolerance
 
-Array = npt.NDArray[Any]
-
 TOLERANCE = tolerance.RESIZE
 IDENTITIES = [ResizeParams(scale=(1, 1)), ResizeParams(scale="100%", filter="nearest")]  # type: ignore[arg-type]
 
 
-def lanczos3(x: Array) -> Array:
+def lanczos3(x: np.ndarray) -> np.ndarray:
     angle = np.pi * np.where(x == 0, 1, x)
     inside = np.where(x == 0, 1, 3 * np.sin(angle) * np.sin(angle / 3) / angle**2)
     return np.where(abs(x) < 3, inside, 0)
 
 
-def mitchell(x: Array) -> Array:
+def mitchell(x: np.ndarray) -> np.ndarray:
     near, far = 7 * x**3 - 12 * x**2 + 16 / 3, -7 / 3 * x**3 + 12 * x**2 - 20 * x + 32 / 3
     return np.where(x < 1, near, np.where(x < 2, far, 0)) / 6
 
 
-def catmull_rom(x: Array) -> Array:
+def catmull_rom(x: np.ndarray) -> np.ndarray:
     near, far = 1.5 * x**3 - 2.5 * x**2 + 1, -0.5 * x**3 + 2.5 * x**2 - 4 * x + 2
     return np.where(x < 1, near, np.where(x < 2, far, 0))
 
@@ -43,7 +38,7 @@ KERNELS = {"lanczos3": lanczos3, "mitchell": mitchell, "catmull-rom": catmull_ro
 
 
 @cache
-def matrix(size: int, result: int, step: Fraction, filter: str) -> Array:
+def matrix(size: int, result: int, step: Fraction, filter: str) -> np.ndarray:
     """The weights (result, sample) of an axis of which ``result`` intervals of ``step`` are taken from the middle."""
     if (size, step) == (result, 1):
         return np.eye(size)  # even by a filter that is not 0 at other samples' places, as Mitchell's
@@ -55,7 +50,7 @@ def matrix(size: int, result: int, step: Fraction, filter: str) -> Array:
         found = np.clip(np.minimum(begin + width, j + 1) - np.maximum(begin, j), 0, None)
     else:
         found = KERNELS[filter](abs(j + 0.5 - begin - width / 2) / max(width, 1))
-    weights: Array = found / found.sum(1, keepdims=True)
+    weights: np.ndarray = found / found.sum(1, keepdims=True)
     return weights
 
 
@@ -75,13 +70,13 @@ def target(height: int, width: int, p: ResizeParams) -> tuple[tuple[int, int], t
     return (sides[1], sides[0]), (Fraction(height, sides[1]), Fraction(width, sides[0]))
 
 
-def reference(x: Array, colours: int, p: ResizeParams) -> Array:
+def reference(x: np.ndarray, colours: int, p: ResizeParams) -> np.ndarray:
     (rows, columns), (y, x_step) = target(*x.shape[1:], p)
     along = matrix(x.shape[2], columns, x_step, p.filter)
     return matrix(x.shape[1], rows, y, p.filter) @ x @ along.T
 
 
-def planes(gpu: Gpu, x: Array, **params: Any) -> Array:
+def planes(gpu: Gpu, x: np.ndarray, **params: Any) -> np.ndarray:
     """The result of planes (or of one) for these parameters."""
     x = x.astype(np.float32)
     return resize(gpu, gpu.array(x if x.ndim == 3 else x[None]), ResizeParams(**params)).numpy()

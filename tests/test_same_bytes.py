@@ -1,7 +1,5 @@
 """The same command gives the same bytes: on any day, at any hour, in any folder, under any temporary name."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys
@@ -84,8 +82,7 @@ def written_twice(tmp_path: Path, code: str, *args: object) -> tuple[list[str], 
 
 def test_every_format(tmp_path) -> None:
     names, changed = written_twice(tmp_path, LIBRARY)
-    assert len(names) == 4 * sum(len(fmt.dtypes) for fmt in FORMATS) + 6
-    assert changed == []
+    assert len(names) == 4 * sum(len(fmt.dtypes) for fmt in FORMATS) + 6 and changed == []
 
 
 @pytest.mark.exhaustive
@@ -97,5 +94,4 @@ def test_every_command(tmp_path, rng) -> None:
     (tmp_path / "lines").write_text(LINES.strip())
     names, changed = written_twice(tmp_path, COMMANDS, tmp_path / "in", tmp_path / "lines")
     named = {word[4:] for word in LINES.split() if word.startswith("OUT/")}
-    assert named <= set(names)
-    assert changed == []
+    assert named <= set(names) and changed == []

@@ -1,7 +1,5 @@
 """Inputs that decide about an exposure together: ``tonemap --exposure shared`` and ``smooth:N``."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re
@@ -21,7 +19,7 @@ from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.exposure import Neighbours
 
 from .choices import thinned
-from .conftest import Run
+from .conftest import Run, in_blocks
 
 Clpix = Callable[..., Run]
 #: How many stops brighter than the first each frame is.
@@ -144,8 +142,7 @@ def test_by_rows_and_in_chains(clpix, frames, monkeypatch) -> None:
     assert clpix(*chain, "-o", "out/").code == 0
     as_whole = results("out")
     with monkeypatch.context() as patch:
-        patch.setattr("gpuops.batch.room.is_too_large", lambda *_any: True)
-        patch.setattr("gpuops.rows.schedule._ENOUGH", 4096)
+        in_blocks(patch)
         assert clpix(*chain, "-o", "rows/", "--overwrite").code == 0
     close(results("rows"), as_whole)
     assert clpix("blur", *frames, "--sigma", "1.5", "-o", "blurred/").code == 0
@@ -268,5 +265,4 @@ def test_what_is_refused(clpix, frames) -> None:
 
 def test_means_without_what_was_not_metered() -> None:
     assert Neighbours(3).means([1.0, None, 4.0, 6.0]) == [1.0, 2.5, 5.0, 5.0]
-    assert Neighbours().means([None, None]) == [0.0, 0.0]
-    assert Neighbours(5).means([]) == []
+    assert Neighbours().means([None, None]) == [0.0, 0.0] and Neighbours(5).means([]) == []

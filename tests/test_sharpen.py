@@ -1,7 +1,5 @@
 """Unsharp mask against its formula in double, with scipy's Gaussian."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter

@@ -1,7 +1,5 @@
 """The site of the documentation: it is built without a warning, all of it is there, and every link leads somewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

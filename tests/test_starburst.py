@@ -1,7 +1,5 @@
 """Starbursts against Fraunhofer's integral in closed form, and bloom by them against its definition in numpy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

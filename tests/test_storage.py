@@ -1,7 +1,5 @@
 """--quality, --subsampling and --compression: what files hold, by readers of other programs, and what is refused."""
 
-from __future__ import annotations
-
 import io
 import itertools
 from pathlib import Path
@@ -233,8 +231,7 @@ def test_refused(clpix, tmp_path, name, storage, said) -> None:
     options += [("compression", storage.compression)]
     given = [part for key, value in options if value is not None for part in (f"--{key}", value)]
     run = clpix("flip", "there is none.png", "--axis", "both", "-o", tmp_path / name, *given)
-    assert run.code == 2 and said in run.err and run.err.count("\n") == 1
-    assert not any(tmp_path.iterdir())
+    assert run.code == 2 and said in run.err and run.err.count("\n") == 1 and not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("given", [("--quality", 0), ("--quality", 101), ("--subsampling", "4:1:1")])

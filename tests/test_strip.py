@@ -1,7 +1,5 @@
 """--strip: nothing beside the pixels but what they need to look right, by readers of other programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +16,7 @@ from gpuops.files import Metadata, Picture
 from gpuops.ops.flip import FlipParams
 
 from .choices import thinned
+from .conftest import in_blocks
 
 #: EXIF's tags of the orientation, the camera and the time.
 ORIENTATION, MODEL, TIME = 0x0112, 0x0110, 0x0132
@@ -93,8 +92,7 @@ def test_large_pictures(clpix, tmp_path, monkeypatch, orientation) -> None:
     """By rows if they are upright, else as a whole."""
     path = photograph(tmp_path, orientation)
     assert clpix("convert", path, "-o", tmp_path / "whole.png", "--strip").code == 0
-    monkeypatch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 8)
+    in_blocks(monkeypatch, 1 << 8)
     assert clpix("convert", path, "-o", tmp_path / "rows.png", "--strip").code == 0
     with PIL.open(tmp_path / "rows.png") as rows, PIL.open(tmp_path / "whole.png") as whole:
         np.testing.assert_array_equal(np.asarray(rows), np.asarray(whole))

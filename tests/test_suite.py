@@ -1,7 +1,5 @@
 """Suites: manifests, folders, references, accepting, and running of cases. Pictures that are measured are elsewhere."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -64,8 +62,7 @@ def picture(path: Path, value: int) -> Path:
 def test_a_suite_is_read() -> None:
     suite = manifest.parse(SUITE, "tests/suite.toml")
     a, b, c = suite.cases
-    assert suite.references == os.path.join("tests", "refs")
-    assert a.outputs == ("a.png",)
+    assert suite.references == os.path.join("tests", "refs") and a.outputs == ("a.png",)
     assert " ".join(a.command("OUT")) == "clpix blur in.png --sigma 2 then sharpen -o OUT/a.png --overwrite"
     assert b.command("OUT") == ("tool", "1.png", "2.png", "--to=OUT/noise/b.png", "--in", "OUT")
     assert c.command("OUT") == ("clpix", "run", "look.toml", "1.png", "-o", "OUT/c.exr", "--overwrite")
@@ -122,8 +119,7 @@ def test_errors_name_the_line(before, after, message) -> None:
     assert before in SUITE
     with pytest.raises(ParameterError) as error:
         manifest.parse(SUITE.replace(before, after), "suite.toml")
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
 
 
 def test_pairs_new_missing_and_renamed(tmp_path) -> None:
@@ -144,8 +140,7 @@ def test_pairs_new_missing_and_renamed(tmp_path) -> None:
         ("sub/new.png", "new"),
     ]
     renamed = found[1]
-    assert isinstance(renamed, Outcome)
-    assert renamed.reference is not None
+    assert isinstance(renamed, Outcome) and renamed.reference is not None
     assert renamed.reference.name == "before.png"
 
 
@@ -185,8 +180,7 @@ def test_only_what_differs_is_accepted(tmp_path, kind) -> None:
     there = kind(tmp_path)
     a, b = str(picture(tmp_path / "a.png", 1)), str(picture(tmp_path / "b.png", 2))
     assert there.accept({"x.png": a, "y/z.png": b}) == ["x.png", "y/z.png"]
-    assert there.accept({"x.png": a, "y/z.png": b}) == []
-    assert there.names() == ["x.png", "y/z.png"]
+    assert there.accept({"x.png": a, "y/z.png": b}) == [] and there.names() == ["x.png", "y/z.png"]
     # A platform's own, only where it differs from the base.
     assert there.accept({"x.png": a, "y/z.png": a}, "linux") == ["y/z.png"]
     path, of = there.nearest("y/z.png", ("linux",)) or ("", "")
@@ -206,8 +200,7 @@ def test_an_index_at_an_address(tmp_path) -> None:
     assert there.accept({"x.png": a}) == ["x.png"]
     again = references(str(tmp_path / "refs.json"))
     path, _ = again.nearest("x.png", ()) or ("", "")
-    assert sha256_of(path) == sha256_of(a)
-    assert path != a
+    assert sha256_of(path) == sha256_of(a) and path != a
 
 
 @pytest.mark.parametrize(
@@ -239,8 +232,7 @@ def test_a_store_that_lost_a_file_or_has_another(tmp_path) -> None:
     with pytest.raises(FileError, match="not those that the index names"):
         there.nearest("x.png", ())
     (verdict,) = pairs(tmp_path, there, (), {"x.png"})  # the run goes on
-    assert isinstance(verdict, Outcome)
-    assert verdict.status == "error"
+    assert isinstance(verdict, Outcome) and verdict.status == "error"
     there.accept({"x.png": source, "y.png": source})  # mends it
     assert there.nearest("x.png", ()) == (str(path), "base")
     path.unlink()
@@ -260,8 +252,7 @@ def a_run(tmp_path: Path) -> Run:
 def test_accepting_takes_what_was_seen(tmp_path) -> None:
     run, there = a_run(tmp_path), Folder(str(tmp_path / "refs"))
     chosen = accepting.choose(run)
-    assert list(chosen) == ["a.png", "c.png"]
-    assert list(accepting.choose(run, ["c*"])) == ["c.png"]
+    assert list(chosen) == ["a.png", "c.png"] and list(accepting.choose(run, ["c*"])) == ["c.png"]
     with pytest.raises(ParameterError, match=r"called 'b.png'"):
         accepting.choose(run, ["b.png"])
     picture(tmp_path / "out" / "c.png", 77)
@@ -303,8 +294,7 @@ def test_references_without_a_result_go_if_wanted(tmp_path, kind) -> None:
         accepting.accept(Run([other, run.outcomes[1]]), chosen, there)
     assert accepting.accept(run, chosen, there, "linux") == ["c.png", "a.png"]
     assert there.names() == ["a.png", "b.png", "c.png"]
-    assert accepting.accept(run, chosen, there) == ["c.png", "a.png", "b.png"]
-    assert there.names() == ["c.png"]
+    assert accepting.accept(run, chosen, there) == ["c.png", "a.png", "b.png"] and there.names() == ["c.png"]
 
 
 _ACCEPT = """
@@ -358,8 +348,6 @@ def test_cases_run_and_say_how_they_ended(tmp_path) -> None:
     good, bad, slow, _stale, killed, none = run_cases(cases, tmp_path, out, 3)
     assert (good.error, (out / "good.png").read_text()) == ("", "x")
     assert (bad.error, bad.output.strip()) == ("the command ended with exit code 3: why", "why")
-    assert slow.error == "the command took longer than its 0.3 s"
-    assert slow.seconds < 30
-    assert "SIGKILL" in killed.error
-    assert "could not be started" in none.error
+    assert slow.error == "the command took longer than its 0.3 s" and slow.seconds < 30
+    assert "SIGKILL" in killed.error and "could not be started" in none.error
     assert not (out / "stale.png").exists()  # of an earlier run

@@ -1,7 +1,5 @@
 """What differs between systems: locks, groups of processes, memory, and places of open files."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Several threads with one Gpu, and with one each: what they get is what one thread alone gets, bit for bit."""
 
-from __future__ import annotations
-
 import threading
 import time
 import warnings
@@ -11,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyopencl as cl
 import pytest
 
@@ -31,42 +28,41 @@ from gpuops.programs import GeneratedSource
 from gpuops.tiles.transfers import Transfers
 from gpuops.tone.tonemap import tonemap
 
-Array = npt.NDArray[Any]
-Work = Callable[[Gpu], Array]
+Work = Callable[[Gpu], np.ndarray]
 
 THREADS, ROUNDS = 4, 6
 
 
-def flat(coefficients: Any) -> Array:
+def flat(coefficients: Any) -> np.ndarray:
     """Everything in lists of lists of bands, one after the other."""
     if isinstance(coefficients, np.ndarray):
         return coefficients.ravel()
     return np.concatenate([flat(part) for part in coefficients])
 
 
-def statistics(gpu: Gpu, x: Array) -> Array:
+def statistics(gpu: Gpu, x: np.ndarray) -> np.ndarray:
     found = reduce.statistics(gpu, x)
     return np.concatenate([[found.sum, found.log2_sum, found.minimum, found.maximum], found.histogram])
 
 
-def there_and_back(gpu: Gpu, x: Array) -> Array:
+def there_and_back(gpu: Gpu, x: np.ndarray) -> np.ndarray:
     return fft.irfft2(gpu, fft.rfft2(gpu, x), x.shape)
 
 
-def by_levels(gpu: Gpu, x: Array, wavelet: str, **how: str) -> Array:
+def by_levels(gpu: Gpu, x: np.ndarray, wavelet: str, **how: str) -> np.ndarray:
     bands = dwt.wavedec2(gpu, x, wavelet, level=2, **how)
     return np.concatenate([flat(bands), dwt.waverec2(gpu, bands, wavelet, **how).ravel()])
 
 
-def toned(gpu: Gpu, x: Array) -> Array:
+def toned(gpu: Gpu, x: np.ndarray) -> np.ndarray:
     return tonemap(gpu, gpu.array(4 * x[None]), TonemapParams()).numpy()
 
 
-def bloomed(gpu: Gpu, x: Array) -> Array:
+def bloomed(gpu: Gpu, x: np.ndarray) -> np.ndarray:
     return bloom(gpu, gpu.array(4 * x[None]), BloomParams()).numpy()
 
 
-def moved(gpu: Gpu, x: Array) -> Array:
+def moved(gpu: Gpu, x: np.ndarray) -> np.ndarray:
     """Work that moves arrays to the device and back while kernels run."""
     result = np.empty((1, *x.shape), x.dtype)
     with Transfers(gpu) as transfers:
@@ -116,12 +112,12 @@ def at_once(tasks: list[Callable[[], Any]]) -> list[Any]:
         return list(pool.map(run, tasks))
 
 
-def shuffled(gpu: Gpu, work: list[Work], seed: int) -> list[tuple[int, Array]]:
+def shuffled(gpu: Gpu, work: list[Work], seed: int) -> list[tuple[int, np.ndarray]]:
     order = np.random.default_rng(seed).permutation(len(work))
     return [(index, work[index](gpu)) for index in order]
 
 
-def check(gpus: list[Gpu], work: list[Work], expected: list[Array], rounds: int) -> None:
+def check(gpus: list[Gpu], work: list[Work], expected: list[np.ndarray], rounds: int) -> None:
     for round in range(rounds):
         tasks = [partial(shuffled, gpu, work, len(gpus) * round + n) for n, gpu in enumerate(gpus)]
         for results in at_once(tasks):
@@ -153,7 +149,7 @@ def test_a_kernel_is_built_once_for_all_threads() -> None:
     gpu = Gpu(report=report)
     texts = [f"__kernel void fill(__global float *x) {{ x[get_global_id(0)] = {n}; }}" for n in range(3)]
 
-    def filled(text: str) -> Array:
+    def filled(text: str) -> np.ndarray:
         image = gpu.zeros((16,))
         gpu.launch(gpu.kernel(GeneratedSource("fill", text), "fill"), (16,), image)
         return image.numpy()

@@ -1,7 +1,5 @@
 """Thresholds: what passes, what fails, and which could never fail."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -18,8 +16,7 @@ def names(thresholds: Thresholds, bad: int = 0, **figures: float) -> list[str]:
 
 
 def test_without_thresholds_one_pixel_fails() -> None:
-    assert names(Thresholds()) == []
-    assert names(Thresholds(), bad=1) == ["allowfailures"]
+    assert names(Thresholds()) == [] and names(Thresholds(), bad=1) == ["allowfailures"]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +81,7 @@ def test_thresholds_that_can_never_fail(table, most, blind) -> None:
 def test_tables_come_back_and_lie_over_others() -> None:
     table = dict.fromkeys(NAMES, 1) | dict.fromkeys(figures.LIMITS, 0.25)
     thresholds = Thresholds.of(table)
-    assert thresholds.table == table
-    assert Thresholds.of(thresholds.table) == thresholds
+    assert thresholds.table == table and Thresholds.of(thresholds.table) == thresholds
     assert Thresholds(fail=0.5).over(thresholds).table == table | {"fail": 0.5}
 
 

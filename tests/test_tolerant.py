@@ -1,31 +1,26 @@
 """The densest window, and pixels without a like within a radius, against numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 from gpuops import Gpu, ParameterError
 from gpuops.metrics.tolerant import WorstWindow, densest_window, within_radius
 
-Array = npt.NDArray[Any]
-
 # One pixel; less than a vector of eight columns; runs of 64 ± 1; primes.
 SHAPES = [(1, 1), (1, 9), (7, 1), (5, 7), (64, 8), (65, 63), (131, 97), (40, 257)]
 
 
-def densest(mask: Array, n: int) -> WorstWindow:
+def densest(mask: np.ndarray, n: int) -> WorstWindow:
     n = min(n, *mask.shape)
     counts = sliding_window_view(mask & 1, (n, n)).sum((2, 3), dtype=int)
     row, column = np.unravel_index(counts.argmax(), counts.shape)
     return WorstWindow(int(counts.max()), int(row), int(column), n)
 
 
-def lonely(a: Array, b: Array, radius: int, tolerance: float) -> Array:
+def lonely(a: np.ndarray, b: np.ndarray, radius: int, tolerance: float) -> np.ndarray:
     """Pixels of (channels, rows, columns) ``a`` that have no like in ``b``."""
     _, height, width = a.shape
     found = np.zeros((height, width), bool)

@@ -1,14 +1,11 @@
 """gpuops.tone.tonemap and gpuops.glow.d3d11 against float64 references in numpy."""
 
-from __future__ import annotations
-
 import json
 import math
 import warnings
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -30,15 +27,14 @@ from .tolerance import ROUNDINGS
 from .tolerance import TONEMAP as TOLERANCE
 
 POINTWISE = [name for name in OPERATORS if name not in LOCAL]
-Array = npt.NDArray[np.float32]
 SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def light(shape: tuple[int, ...], stops: float = 20, seed: int = 0) -> Array:
+def light(shape: tuple[int, ...], stops: float = 20, seed: int = 0) -> np.ndarray:
     return np.exp2(np.random.default_rng(seed).uniform(-stops, stops, shape)).astype(np.float32)
 
 
-def mapped(gpu: Gpu, pixels: Array, alpha: bool = False, **params: object) -> Array:
+def mapped(gpu: Gpu, pixels: np.ndarray, alpha: bool = False, **params: object) -> np.ndarray:
     settings = {"exposure": 0.0, "transfer": "linear"} | params
     return tonemap(gpu, on(gpu, pixels, alpha), TonemapParams(**settings)).numpy()  # type: ignore[arg-type]
 
@@ -47,9 +43,7 @@ def parameters_of(operator: str) -> dict[str, float]:
     return tonemap_reference.GIVEN.get(operator, {})
 
 
-# -- operators ----------------------------------------------------------------------------------------------------
-
-
+@pytest.mark.cases(99)
 @pytest.mark.parametrize("operator", POINTWISE)
 def test_operator_matches_its_publication(gpu, operator) -> None:
     pixels = light((3, 50, 101))
@@ -66,6 +60,7 @@ def test_operator_matches_its_publication(gpu, operator) -> None:
 PUBLISHED = json.loads((Path(__file__).parent / "data" / "tonemap_published.json").read_text())
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize("name", PUBLISHED["results"])
 def test_published_shaders_make_the_same(gpu, name) -> None:
     operator = name.partition(" ")[0]
@@ -94,8 +89,7 @@ def test_known_values(gpu) -> None:
     assert gray("khronos-neutral", 1.04) == pytest.approx(
         1 - 0.24**2 / 0.48
     )  # gray, so desaturation changes nothing
-    assert gray("drago", 0.18 * 9, white=0.18 * 9) == pytest.approx(1)
-    assert gray("agx", 2.0**-13) == 0
+    assert gray("drago", 0.18 * 9, white=0.18 * 9) == pytest.approx(1) and gray("agx", 2.0**-13) == 0
     assert gray("agx", 2.0**5) == 1
     # The published sigmoid is 0.4967 at its pivot, and 0.99858 at white, which is 1 here.
     assert gray("agx", 0.18) == pytest.approx((0.4967 / 0.99858) ** 2.2, abs=TOLERANCE["pivot"])
@@ -118,6 +112,7 @@ def test_brighter_gray_never_becomes_darker(gpu, operator, seed, stops) -> None:
 BOUNDED = sorted(CLIPPED | {"reinhard"})
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize("operator", BOUNDED)
 def test_the_brightest_gray_is_white(gpu, operator) -> None:
     """Exactly, from the light on that an operator says: a golden look's is its own colour."""
@@ -174,7 +169,9 @@ def test_exposure_is_light_times_a_power_of_two(gpu, operator, stops, seed) -> N
     np.testing.assert_array_equal(got, brighter)
 
 
-ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18])
+ODD = np.float32(
+    [np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e30, 1e-30, 1e-45, 1e-38, 65504, 1, 0.18]
+)
 
 
 @pytest.mark.exhaustive
@@ -184,26 +181,24 @@ ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-3
         [(o, "linear") for o in OPERATORS] + [("linear", t) for t in TRANSFERS if t != "auto"]
     ),
     meter=st.sampled_from(list(METERS)),
-    auto=st.booleans(),
+    exposure_=st.sampled_from([None, -60.0, 0.0, 3.0, 60.0]),
     height=st.integers(1, 40),
     width=st.integers(1, 40),
     seed=st.integers(0, 2**16),
 )
-def test_always_finite(gpu, mapping, meter, auto, height, width, seed) -> None:
+def test_always_finite(gpu, mapping, meter, exposure_, height, width, seed) -> None:
     operator, transfer = mapping
     pixels = np.random.default_rng(seed).choice(ODD, (3, height, width))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GpuopsWarning)
-        got = mapped(
-            gpu, pixels, operator=operator, transfer=transfer, meter=meter, exposure=None if auto else 3.0
-        )
-    assert np.isfinite(got).all()
-    assert got.min() >= 0
+        got = mapped(gpu, pixels, operator=operator, transfer=transfer, meter=meter, exposure=exposure_)
+    assert np.isfinite(got).all() and got.min() >= 0
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_even_images(gpu, operator) -> None:
-    for value in (0.0, np.nan, np.inf, -1.0, 3e38, 1e-45):
+    for value in (0.0, -0.0, np.nan, np.inf, -1.0, 3e38, 1e-45):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GpuopsWarning)
             got = mapped(gpu, np.full((3, 3, 5), value, np.float32), operator=operator, exposure=None)
@@ -254,9 +249,7 @@ def test_other_numbers_of_channels_are_refused(gpu, planes) -> None:
         d3d11.tonemap(gpu, on(gpu, np.ones((planes, 3, 3), np.float32)))
 
 
-# -- exposure -----------------------------------------------------------------------------------------------------
-
-
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("method", ["local", "direct"])
 def test_meters(gpu, method) -> None:
     pixels = light((3, 90, 70), 8)
@@ -283,6 +276,7 @@ def test_meters(gpu, method) -> None:
         np.testing.assert_allclose(result, pixels * np.float32(got), rtol=TOLERANCE["product"])
 
 
+@pytest.mark.cases(99)
 @pytest.mark.parametrize(
     ("region", "part"),
     [
@@ -358,36 +352,11 @@ def test_white_defaults_to_the_brightest_pixel(gpu) -> None:
     np.testing.assert_allclose(mapped(gpu, dim, operator="reinhard-extended"), dim, rtol=ROUNDINGS)
 
 
-# -- transfer and dither ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("transfer", "reference"),
-    [
-        pytest.param("srgb", colour_reference.srgb_signal, id="srgb-srgb"),
-        ("pq", tonemap_reference.pq),
-        ("gamma", lambda v: v ** (1 / 1.8)),
-        ("linear", lambda v: v),
-    ],
-)
-def test_transfer(gpu, transfer, reference) -> None:
-    pixels = light((3, 31, 33), 6)
-    pixels[0, 0, :3] = 0, 1, 0.0031308
-    image = on(gpu, pixels)
-    result = tonemap(gpu, image, TonemapParams("linear", exposure=0.0, transfer=transfer, gamma=1.8))
-    assert result.linear == (transfer == "linear")
-    expected = reference(pixels.astype(np.float64))  # type: ignore[operator]
-    np.testing.assert_allclose(
-        result.numpy(), expected, rtol=TOLERANCE["transfer"], atol=TOLERANCE["transfer"]
-    )
-
-
 def test_dither_is_triangular_seeded_and_inside_the_range(gpu) -> None:
     flat = np.full((3, 128, 256), 0.4, np.float32)
     plain = mapped(gpu, flat, operator="linear")
     noise = (mapped(gpu, flat, operator="linear", dither=255) - plain) * 255
-    assert np.abs(noise).max() <= 1 and np.abs(noise).max() > 0.98
-    assert abs(noise.mean()) < 0.01
+    assert np.abs(noise).max() <= 1 and np.abs(noise).max() > 0.98 and abs(noise.mean()) < 0.01
     assert noise.var() == pytest.approx(1 / 6, rel=0.02)  # of two uniform numbers of one code
     histogram = np.histogram(noise, 20, (-1, 1))[0] / noise.size
     centres = np.arange(-0.95, 1, 0.1)
@@ -441,9 +410,6 @@ def test_gamut_keeps_hue_and_luminance(gpu, operator) -> None:
     lengths = [np.sqrt((w**2).sum(0)) for w in ways]
     assert bright.any() and ((ways[0] * ways[1]).sum(0) / np.prod(lengths, 0)).min() > 1 - ROUNDINGS
     np.testing.assert_allclose(kept[:, bright].max(0), 1, rtol=0, atol=ROUNDINGS)
-
-
-# -- parameters ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -511,12 +477,10 @@ def test_regions() -> None:
     assert Region(40, 40, 20, 20, percent=True).within(1, 1) == (0, 0, 1, 1)
 
 
-# -- the Direct3D preset ------------------------------------------------------------------------------------------
-
 D3D11_SIZES = [(1, 1), (7, 9), (17, 121), (920, 16), (61, 1000)]
 
 
-def scene(shape: tuple[int, ...], seed: int = 0) -> Array:
+def scene(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     """Smooth light with a bright spot, so that there is something to bloom."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[: shape[1], : shape[2]]

@@ -3,8 +3,6 @@
 References are numpy's turns of the arrays, and the same commands on whole pictures.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -15,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import PIL.Image
 import pytest
 
@@ -27,15 +24,14 @@ from gpuops.ops.flip import FlipParams
 from gpuops.ops.rotate import RotateParams
 
 from .choices import pairs, thinned
-from .conftest import Run
+from .conftest import Run, in_blocks
 from .test_fft_by_rows import spied
 from .test_operations import skip_without_package
 
-Array = npt.NDArray[Any]
 Clpix = Callable[..., Run]
 
 # Turns as commands, and what numpy makes of an array (height, width, channels).
-TURNS: dict[tuple[str, ...], Callable[[Array], Array]] = {
+TURNS: dict[tuple[str, ...], Callable[[np.ndarray], np.ndarray]] = {
     ("flip", "--axis", "vertical"): lambda x: x[::-1],
     ("flip", "--axis", "both"): lambda x: x[::-1, ::-1],
     ("rotate", "--angle", "90"): lambda x: np.rot90(x, -1),
@@ -44,7 +40,7 @@ TURNS: dict[tuple[str, ...], Callable[[Array], Array]] = {
     ("rotate", "--angle", "-90", "--no-expand"): lambda x: np.rot90(x),
 }
 # The turn that each orientation of EXIF asks for.
-UPRIGHT: dict[int, Callable[[Array], Array]] = {
+UPRIGHT: dict[int, Callable[[np.ndarray], np.ndarray]] = {
     1: lambda x: x,
     2: lambda x: x[:, ::-1],
     3: lambda x: x[::-1, ::-1],
@@ -72,9 +68,7 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
         scratch = tmp_path / "scratch"
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
-            patch.setattr("gpuops.batch.room.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
-            patch.setattr("gpuops.rows.schedule._PER_HALO", 0.3)
+            in_blocks(patch, per_halo=0.3)
             if place != "there":
                 patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
             if place == "scratch":
@@ -97,7 +91,7 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
     return run
 
 
-def samples(shape: tuple[int, int, int], dtype: str, seed: int = 1) -> Array:
+def samples(shape: tuple[int, int, int], dtype: str, seed: int = 1) -> np.ndarray:
     """All values of integers; of floats some that are not finite, and both zeros."""
     rng = np.random.default_rng(seed)
     if np.dtype(dtype).kind == "u":
@@ -107,7 +101,7 @@ def samples(shape: tuple[int, int, int], dtype: str, seed: int = 1) -> Array:
     return x
 
 
-def saved(path: Path, pixels: Array, *, exif: int | None = None) -> Path:
+def saved(path: Path, pixels: np.ndarray, *, exif: int | None = None) -> Path:
     metadata = files.Metadata()
     if exif is not None:
         tags = PIL.Image.Exif()
@@ -146,9 +140,6 @@ def test_sizes(by_rows, tmp_path, size, turn, place) -> None:
     path, out = saved(tmp_path / "in.png", pixels), tmp_path / "out.tif"
     by_rows(place, turn[0], path, *turn[1:], "-o", out, "--overwrite")
     np.testing.assert_array_equal(files.read(out).pixels, TURNS[turn](pixels))
-
-
-# -- upright ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -210,8 +201,6 @@ def test_strip_needs_an_upright_picture(clpix, by_rows, tmp_path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["in.png", "out.png", "scratch"]
 
 
-# -- chains ----------------------------------------------------------------------------------------------------------
-
 QUARTER = ("rotate", "--angle", "90")
 UPSIDE_DOWN = ("flip", "--axis", "vertical")
 # Each with how many turns it has, and whether it takes sums over all rows, or over many.
@@ -244,7 +233,7 @@ def joined(chain: tuple[tuple[str, ...], ...], path: Path) -> list[object]:
     return words
 
 
-def close(found: Array, expected: Array) -> None:
+def close(found: np.ndarray, expected: np.ndarray) -> None:
     """The same, but for sums in another order."""
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     if found.dtype.kind == "u":
@@ -255,7 +244,7 @@ def close(found: Array, expected: Array) -> None:
         np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-5)
 
 
-def light(shape: tuple[int, int, int], dtype: str) -> Array:
+def light(shape: tuple[int, int, int], dtype: str) -> np.ndarray:
     """A scene of much contrast, or codes."""
     rng = np.random.default_rng(7)
     if np.dtype(dtype).kind == "u":
@@ -266,6 +255,7 @@ def light(shape: tuple[int, int, int], dtype: str) -> Array:
     return values.astype(dtype)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("chain", "turns", "sums"), thinned(CHAINS, 3, arguments=3), ids=lambda given: str(given)[:60]
 )
@@ -299,6 +289,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("options", "chain"),
     thinned(pairs(OPTIONS, [(QUARTER, ("grade", "--exposure", "-1")), (("blur", "--sigma", "1"), UPSIDE_DOWN)]), 3,
@@ -355,9 +346,6 @@ def test_exposures_of_several_pictures(clpix, by_rows, tmp_path, monkeypatch) ->
         close(files.read(f"rows/{k}.exr").pixels, files.read(f"whole/{k}.exr").pixels)
 
 
-# -- what an operation declares --------------------------------------------------------------------------------------
-
-
 def test_turns_are_what_operations_do(gpu) -> None:
     """The declared turn against the function's result, for each orientation."""
     x = np.arange(2 * 3 * 5, dtype=np.float32).reshape(2, 3, 5)
@@ -393,9 +381,6 @@ def test_a_region_of_the_turned_picture(clpix, tmp_path) -> None:
     command = ("rotate", path, "--angle", "45", "then", "crop", "--region", "1,30,45,19")
     assert clpix(*command, "-o", tmp_path / "b.png").code == 0
     assert files.read(tmp_path / "b.png").pixels.shape == (19, 45, 3)
-
-
-# -- memory ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch) -> None:
@@ -443,25 +428,26 @@ def test_memory_is_used_if_it_is_enough(clpix, tmp_path, monkeypatch) -> None:
     assert clpix(*command, "--memory", "5M", "--overwrite").code == 0 and len(used) == 1
 
 
-# -- troubles --------------------------------------------------------------------------------------------------------
+# The same folder has the turned rows of pictures, and spectra.
+FFT = ("fft",)
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize(
-    ("trouble", "before"),
+    ("trouble", "chain"),
     [
-        ("not writable", ()),
-        ("free", ()),
-        ("disk is full", ("blur", "--sigma", "1")),
-        ("failed there", ()),
-        ("no such folder", ()),
+        ("not writable", (QUARTER,)), ("free", (QUARTER,)), ("failed there", (QUARTER,)),
+        ("no such folder", (QUARTER,)), ("disk is full", (("blur", "--sigma", "1"), ("write", "mid.png"), QUARTER)),
+        ("is a file", (FFT,)),
+        ("not writable", (FFT,)), ("free", (FFT,)), ("failed there", (FFT,)), ("disk is full", (FFT,)),
     ],
-)
-def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, before) -> None:
+)  # fmt: skip
+def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, chain) -> None:
     """One line says it, and nothing stays: neither in the folder nor of the files that were begun."""
     monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
-    folder = tmp_path / "scratch"
-    if trouble != "no such folder":
+    folder = path if trouble == "is a file" else tmp_path / "scratch"
+    if trouble not in ("no such folder", "is a file"):
         folder.mkdir()
 
     def fails(*_: object) -> Any:
@@ -471,18 +457,21 @@ def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, befo
         monkeypatch.setattr("os.access", lambda path, _mode: not os.fspath(path).endswith("scratch"))
     elif trouble == "free":
         monkeypatch.setattr("shutil.disk_usage", lambda _path: type("Usage", (), {"free": 5}))
-    elif trouble != "no such folder":
+    elif trouble in ("disk is full", "failed there"):
         monkeypatch.setattr("os.pwrite", fails)
-    chain = (before, ("write", str(tmp_path / "mid.png")), QUARTER) if before else (QUARTER,)
-    run = clpix(*joined(chain, path), "-o", tmp_path / "out.png", "--memory", "2M", "--scratch", folder)
+    out = "out.npz" if chain == (FFT,) else "out.png"
+    run = clpix(*joined(chain, path), "-o", out, "--memory", "2M", "--scratch", folder)
     assert run.code == 1 and trouble in run.err and len(run.err.splitlines()) == 1, run.err
     assert set(os.listdir(tmp_path)) <= {"in.png", "scratch"}
-    assert not folder.exists() or not os.listdir(folder)
+    assert not folder.is_dir() or not os.listdir(folder)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("moment", "number"), [("put_rows", "SIGINT"), ("panel", "SIGTERM")])
-def test_nothing_stays_after_an_interruption(tmp_path, moment, number) -> None:
+@pytest.mark.parametrize(
+    ("moment", "number", "step"),
+    [("put_rows", "SIGINT", QUARTER), ("panel", "SIGTERM", QUARTER), ("put_rows", "SIGTERM", FFT)],
+)
+def test_nothing_stays_after_an_interruption(tmp_path, moment, number, step) -> None:
     """A command that is ended while it fills its spool, or reads it, leaves neither that nor its outputs."""
     path = saved(tmp_path / "in.png", samples((300, 200, 3), "uint8"))
     folder = tmp_path / "scratch"
@@ -500,8 +489,10 @@ def test_nothing_stays_after_an_interruption(tmp_path, moment, number) -> None:
         "from clpix.main import main\n"
         "main(sys.argv[2:])\n"
     )
-    command = ["blur", path, "--sigma", "1", "then", "write", tmp_path / "mid.png", "then", *QUARTER]
-    command += ["-o", tmp_path / "out.png", "--scratch", folder]
+    chain = (("blur", "--sigma", "1"), ("write", str(tmp_path / "mid.png")), QUARTER)
+    command = joined((FFT,) if step == FFT else chain, path)
+    command += ["-o", tmp_path / ("out.npz" if step == FFT else "out.png"), "--scratch", folder]
+    command += ["--memory", "700K"] if step == FFT else []
     done = subprocess.run(
         [sys.executable, "-c", program, folder, *map(str, command)],
         capture_output=True,

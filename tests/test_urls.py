@@ -1,7 +1,5 @@
 """Inputs and outputs at addresses: what is made there is what is made of files, whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Colours of videos that are written: samples against the formulas of BT.2100, BT.2020 and sRGB, and their tags."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 
@@ -104,8 +102,7 @@ def test_one_kind_of_hdr_becomes_the_other(made, clpix, tmp_path) -> None:
     run = clpix("flip", tmp_path / "in.mkv", *options, "-o", tmp_path / "out.mkv")
     assert (run.code, run.err) == (0, "")
     found, tags, _ = quarters(tmp_path / "out.mkv")
-    assert tags == (*TAGS[made], 1)
-    assert np.abs(found[[1, 0, 3, 2]] - coded(signal_of(made), 9, 10)).max() < 4
+    assert tags == (*TAGS[made], 1) and np.abs(found[[1, 0, 3, 2]] - coded(signal_of(made), 9, 10)).max() < 4
 
 
 @pytest.mark.parametrize(("space", "options"), [
@@ -217,8 +214,7 @@ def test_videos_of_few_frames(count, clpix, tmp_path) -> None:
     assert (run.code, run.err) == (0, "")
     with av.open(str(out)) as file:
         times = [(packet.dts, packet.pts) for packet in file.demux() if packet.size]
-    assert len(times) == count and times == sorted(times)
-    assert all(0 <= pts - dts < 1000 for dts, pts in times)
+    assert len(times) == count and times == sorted(times) and all(0 <= pts - dts < 1000 for dts, pts in times)
 
 
 def test_what_hdr_cannot_be_is_one_line(clpix, tmp_path) -> None:

@@ -1,7 +1,5 @@
 """Frames of videos as pictures of their own, against frames that PyAV decodes; and how far a video has come."""
 
-from __future__ import annotations
-
 import csv
 import json
 import signal

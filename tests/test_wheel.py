@@ -1,7 +1,5 @@
 """The installed package works outside of the tree."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,12 +1,9 @@
 """gpuops.tone.white_balance: published chromaticities and matrices, and images in numpy."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError
@@ -30,32 +27,31 @@ from .reference.tone import REC709
 from .tolerance import DOUBLE, LUT, ROUNDINGS, TONEMAP, TONEMAP_LOCAL
 from .tolerance import WHITE_BALANCE as TOLERANCE
 
-Array = npt.NDArray[np.float32]
 WARM = Illuminant(2856.0, -0.004)
 
 
-def uv(xy: tuple[float, float]) -> npt.NDArray[np.float64]:
+def uv(xy: tuple[float, float]) -> np.ndarray:
     x, y = xy
     return np.array([4 * x, 6 * y]) / (12 * y - 2 * x + 3)
 
 
-def light(shape: tuple[int, ...], seed: int = 0) -> Array:
+def light(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     """Random light of which the channels differ."""
     tint = np.array([3, 1, 0.3, 1])[: shape[0], np.newaxis, np.newaxis]
     return (np.exp2(np.random.default_rng(seed).uniform(-6, 6, shape)) * tint).astype(np.float32)
 
 
-def on(gpu: Gpu, pixels: Array) -> Image:
+def on(gpu: Gpu, pixels: np.ndarray) -> Image:
     image = gpu.array(pixels)
     image.alpha = len(pixels) in (2, 4)
     return image
 
 
-def balanced(pixels: Array, balance: Illuminant | tuple[float, float, float]) -> npt.NDArray[np.float64]:
+def balanced(pixels: np.ndarray, balance: Illuminant | tuple[float, float, float]) -> np.ndarray:
     return np.tensordot(white_balance.matrix(balance), pixels.astype(np.float64), 1)
 
 
-def mapped(gpu: Gpu, pixels: Array, balance: WhiteBalance, **params: object) -> Array:
+def mapped(gpu: Gpu, pixels: np.ndarray, balance: WhiteBalance, **params: object) -> np.ndarray:
     settings = {
         "operator": "linear",
         "exposure": 0.0,

@@ -1,9 +1,6 @@
 """--working: light of other primaries, and what steps make of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,15 +16,14 @@ from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.colours import WORKING
 from gpuops.params.operators import OPERATORS
 
-from .choices import pairs, thinned
+from .choices import pairs
 from .reference import colour as reference
 from .test_operations import skip_without_package
 
-Values = np.ndarray[Any, Any]
 SPACES = {"rec709": "linear", "rec2020": "linear-rec2020", "acescg": "acescg"}
 
 
-def luminance(working: str) -> Values:
+def luminance(working: str) -> np.ndarray:
     """The shares of red, green and blue, by the Y of the primaries that are adapted to D65."""
     if working == "rec709":
         return np.array([0.2126, 0.7152, 0.0722])
@@ -36,14 +32,14 @@ def luminance(working: str) -> Values:
     return np.array([0.2126390, 0.7151687, 0.0721923]) @ to_709
 
 
-def back(values: Values, working: str) -> Values:
+def back(values: np.ndarray, working: str) -> np.ndarray:
     """Light of other primaries as that of Rec. 709."""
     space = reference.OUTPUTS[SPACES[working]][0]
     return values @ (np.linalg.inv(reference.d50_columns("Rec. 709")) @ reference.d50_columns(space)).T
 
 
 @pytest.fixture
-def scene(tmp_path: Path, rng: np.random.Generator) -> Values:
+def scene(tmp_path: Path, rng: np.random.Generator) -> np.ndarray:
     """Light of ACEScg, none of it negative there, in a file that says so; and as light of Rec. 709."""
     values = rng.uniform(0, 3, (40, 44, 3)).astype(np.float32)
     values[:20] *= 0.1
@@ -53,7 +49,7 @@ def scene(tmp_path: Path, rng: np.random.Generator) -> Values:
 
 def result(
     gpu: Gpu, folder: Path, chain: Chain, working: str, colour: str = "linear", name: str = "plain.exr"
-) -> Values:
+) -> np.ndarray:
     path = str(folder / "out.exr")
     options = Options(working=working, colour=colour, dtype="float32", overwrite=True)
     with notes.to(lambda _text: None):  # light that is negative in some primaries
@@ -61,9 +57,7 @@ def result(
     return np.asarray(files.read(path).pixels, np.float64)
 
 
-@pytest.mark.parametrize(
-    ("working", "colour"), thinned(pairs(WORKING, [*SPACES.values(), "auto"]), 5, arguments=2)
-)
+@pytest.mark.parametrize(("working", "colour"), pairs(WORKING, [*SPACES.values(), "auto"]))
 def test_light_comes_back(gpu, tmp_path, scene, working, colour) -> None:
     """A step that changes nothing but has to see light, and one whose sums are the same in all primaries."""
     chain = Chain(GradeParams(exposure=1.0))
@@ -86,9 +80,7 @@ def test_grading(gpu, tmp_path, scene, working) -> None:
     assert np.abs(found - back(curved, working)).max() < 1e-4
 
 
-@pytest.mark.parametrize(
-    ("working", "colour"), thinned(pairs(WORKING, ["srgb", "display-p3", "rec2020"]), 3, arguments=2)
-)
+@pytest.mark.parametrize(("working", "colour"), pairs(WORKING, ["srgb", "display-p3", "rec2020"]))
 def test_tone_mapping(gpu, tmp_path, scene, working, colour) -> None:
     """Reinhard's operator on luminance, and metering; negative light is cut in the primaries that it is negative in."""
     path = str(tmp_path / "out.png")
@@ -106,7 +98,7 @@ def test_tone_mapping(gpu, tmp_path, scene, working, colour) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize("operator", thinned(OPERATORS, 4))
+@pytest.mark.parametrize("operator", OPERATORS)
 def test_every_operator(gpu, tmp_path, scene, operator) -> None:
     """Gray is gray in all primaries, and operators for Rec. 709 give the same in all."""
     gray = np.repeat(np.linspace(0, 8, 40 * 44, dtype=np.float32).reshape(40, 44, 1), 3, 2)
@@ -121,9 +113,7 @@ def test_every_operator(gpu, tmp_path, scene, operator) -> None:
             assert np.abs(other - found[0]).max() < 2e-3 if operator == "durand" else 1e-4
 
 
-@pytest.mark.parametrize(
-    ("name", "working", "suffix"), thinned(pairs(OPERATIONS, WORKING[1:], ["exr", "png"]), 5, arguments=3)
-)
+@pytest.mark.parametrize(("name", "working", "suffix"), pairs(OPERATIONS, WORKING[1:], ["exr", "png"]))
 def test_every_operation(gpu, tmp_path, rng, name, working, suffix) -> None:
     """Gray light with alpha stays gray and is what it is in Rec. 709, by every operation and its first case."""
     skip_without_package(name)
@@ -165,6 +155,5 @@ def test_where_it_says_nothing(clpix, tmp_path) -> None:
     ):
         out = () if command == "info" else ("-o", tmp_path / "o.png")
         run = clpix(command, tmp_path / "a.png", *options, *out, "--working", "acescg")
-        assert run.code == 2
-        assert f"{why}: leave out --working" in run.err
+        assert run.code == 2 and f"{why}: leave out --working" in run.err
         assert not (tmp_path / "o.png").exists()

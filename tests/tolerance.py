@@ -7,8 +7,6 @@ the last place. Relative L2 is the norm of the error over the norm of the result
 Limits leave GPUs and other compilers twice the error that a CPU makes, or more.
 """
 
-from __future__ import annotations
-
 # -- what any operation may have ----------------------------------------------------------------------------------
 
 # Relative: one rounding of 2⁻²⁴, which is 5.96e-8.

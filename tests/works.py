@@ -1,7 +1,5 @@
 """Work for tests with several processes, which import this module alone."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

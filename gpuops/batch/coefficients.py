@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..errors import FileError
 from ..files import RowsOfArray
 from ..files.strips import Strips
@@ -57,8 +59,9 @@ class ToCoefficients:
         picture = found.picture if isinstance(found, Strips) else found
         how = item.how(picture, linear=False, premultiply=False)
         decoding, (planes, height, width) = how.decoding, shape_of(picture, how)
-        if self.params.integer and (how.colour is not None or picture.depth.kind != "u"):
-            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {picture.depth}")
+        dtype = picture.pixels.dtype if how.colour is None else np.dtype(np.float32)
+        if self.params.integer and dtype.kind != "u":
+            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {dtype}")
         params, origin = self._with_levels(item, (height, width)), item.origin
         assert origin.dtype is not None
         about = StoredBands(params, (planes, height, width), origin.dtype.name, decoding.alpha, origin.linear)

@@ -1,7 +1,5 @@
 """Border modes as numpy.pad and scipy.ndimage have them; wrap-x is one mode of theirs for each axis."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,15 +1,9 @@
 """Colour by the formulas of their sources, and ICC profiles byte by byte: references for tests, in double precision."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-
-Values = npt.NDArray[Any]
 
 #: Published matrices to linear Rec. 709, white adapted by Bradford: ITU-R BT.2087 (Rec. 2020), Apple
 #: (Display P3), the ACES project (AP0, AP1).
@@ -37,22 +31,22 @@ CHROMATICITIES = {
 }
 
 
-def srgb_signal(light: Values) -> Values:
+def srgb_signal(light: np.ndarray) -> np.ndarray:
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.maximum(light, 0) ** (1 / 2.4) - 0.055)
 
 
-def srgb_light(v: Values) -> Values:
+def srgb_light(v: np.ndarray) -> np.ndarray:
     return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
 
 
-def pq_signal(light: Values) -> Values:
+def pq_signal(light: np.ndarray) -> np.ndarray:
     """SMPTE ST 2084, of light in units of 203 cd/m²."""
     m1, m2, c1, c2, c3 = 2610 / 16384, 2523 / 4096 * 128, 3424 / 4096, 2413 / 4096 * 32, 2392 / 4096 * 32
     y = (light * 203 / 10000) ** m1
     return ((c1 + c2 * y) / (1 + c3 * y)) ** m2
 
 
-def pq_light(v: Values) -> Values:
+def pq_light(v: np.ndarray) -> np.ndarray:
     """The inverse of :func:`pq_signal`, by bisection."""
     low, high = np.zeros(np.shape(v)), np.full(np.shape(v), 10000 / 203)
     for _ in range(80):
@@ -62,11 +56,8 @@ def pq_light(v: Values) -> Values:
     return (low + high) / 2
 
 
-def matrix(space: str) -> Values:
+def matrix(space: str) -> np.ndarray:
     return np.array(TO_REC709.get(space, np.eye(3)))
-
-
-# ICC.1:2022 ----------------------------------------------------------------------------------------
 
 
 def fixed(*values: float) -> bytes:
@@ -82,7 +73,7 @@ def parametric(kind: int, *numbers: float) -> bytes:
     return b"para" + bytes(4) + struct.pack(">HH", kind, 0) + fixed(*numbers)
 
 
-def d50_columns(space: str) -> Values:
+def d50_columns(space: str) -> np.ndarray:
     """XYZ of red, green and blue in ICC's connection space, in columns."""
     numbers = np.reshape(CHROMATICITIES[space], (4, 2))
     xyz = np.array([(x / y if y else 0, 1, (1 - x - y) / y) for x, y in numbers]).T
@@ -148,7 +139,7 @@ def png_chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def png(pixels: Values, *chunks: bytes) -> bytes:
+def png(pixels: np.ndarray, *chunks: bytes) -> bytes:
     """A PNG of 8- or 16-bit pixels (height, width, channels) with these chunks after its header."""
     import zlib
 
@@ -166,23 +157,20 @@ def png(pixels: Values, *chunks: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
-# Spaces of outputs ---------------------------------------------------------------------------------
-
-
-def bt709_signal(light: Values) -> Values:
+def bt709_signal(light: np.ndarray) -> np.ndarray:
     """ITU-R BT.709, item 1.2, and BT.2020, table 4."""
     alpha, beta = 1.09929682680944, 0.018053968510807
     return np.where(light < beta, 4.5 * light, alpha * np.maximum(light, 0) ** 0.45 - (alpha - 1))
 
 
-def hlg_scene(light: Values) -> Values:
+def hlg_scene(light: np.ndarray) -> np.ndarray:
     """ITU-R BT.2100, table 5: the inverse OOTF, γ = 1.2 at 1000 cd/m², of light (…, 1 or 3) in units of 203 cd/m²."""
     display = light * 203 / 1000
     luminance = display @ np.array([0.2627, 0.6780, 0.0593]) if light.shape[-1] == 3 else display[..., 0]
     return np.asarray(display * np.maximum(np.abs(luminance), 1e-30)[..., None] ** ((1 - 1.2) / 1.2))
 
 
-def hlg_light(v: Values) -> Values:
+def hlg_light(v: np.ndarray) -> np.ndarray:
     """The light (…, 1 or 3) of an HLG signal −1 … 1, by table 5's inverse OETF and OOTF: 1 is 203 cd/m²."""
     a, b = 0.17883277, 1 - 4 * 0.17883277
     c = 0.5 - a * np.log(4 * a)
@@ -191,14 +179,14 @@ def hlg_light(v: Values) -> Values:
     return np.asarray(1000 * np.abs(luminance) ** 0.2 * scene / 203)
 
 
-def hlg_signal(scene: Values) -> Values:
+def hlg_signal(scene: np.ndarray) -> np.ndarray:
     """ITU-R BT.2100, table 5: the OETF of scene light 0 … 1."""
     a, b = 0.17883277, 1 - 4 * 0.17883277
     c = 0.5 - a * np.log(4 * a)
     return np.where(scene <= 1 / 12, np.sqrt(3 * scene), a * np.log(np.maximum(12 * scene - b, 1e-9)) + c)
 
 
-def prophoto_signal(light: Values) -> Values:
+def prophoto_signal(light: np.ndarray) -> np.ndarray:
     """ISO 22028-2 (ROMM RGB)."""
     return np.where(light < 1 / 512, 16 * light, np.maximum(light, 0) ** (1 / 1.8))
 
@@ -227,7 +215,7 @@ OUTPUTS = {
 }
 
 
-def output(light: Values, name: str) -> Values:
+def output(light: np.ndarray, name: str) -> np.ndarray:
     """Linear Rec. 709 light (height, width, 1 or 3) as values of an output's space; negative light mirrors positive."""
     space, signal = OUTPUTS[name]
     if light.shape[2] == 3:

@@ -1,7 +1,5 @@
 """Filters by their definitions, in float64."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -5,16 +5,11 @@ Alternating Images", HPG 2020; P. Andersson, J. Nilsson, P. Shirley, T. Akenine-
 High Dynamic Range Images", Eurographics 2021.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
-
-Array = npt.NDArray[np.float64]
 
 PPD = 0.7 * 3840 / 0.7 * math.pi / 180
 TO_XYZ = np.array(
@@ -36,20 +31,20 @@ CURVES = {
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
-def opponents(rgb: Array) -> Array:
+def opponents(rgb: np.ndarray) -> np.ndarray:
     """YCxCz of linear RGB."""
     x, y, z = np.tensordot(TO_XYZ, rgb, 1) / WHITE
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def from_opponents(ycc: Array) -> Array:
+def from_opponents(ycc: np.ndarray) -> np.ndarray:
     """Linear RGB of YCxCz."""
     y = (ycc[0] + 16) / 116
     xyz = np.stack([y + ycc[1] / 500, y, y - ycc[2] / 200]) * WHITE
     return np.asarray(np.tensordot(np.linalg.inv(TO_XYZ), xyz, 1))
 
 
-def hunt(rgb: Array) -> Array:
+def hunt(rgb: np.ndarray) -> np.ndarray:
     """CIELab of linear RGB, with the Hunt effect."""
     t = np.tensordot(TO_XYZ, rgb, 1) / WHITE
     d = 6 / 29
@@ -58,13 +53,13 @@ def hunt(rgb: Array) -> Array:
     return np.stack([lightness, 0.01 * lightness * 500 * (fx - fy), 0.01 * lightness * 200 * (fy - fz)])
 
 
-def hyab(a: Array, b: Array) -> Array:
+def hyab(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The distance of large colour differences, to the power of 0.7."""
     d = a - b
     return np.asarray((np.abs(d[0]) + np.hypot(d[1], d[2])) ** 0.7)
 
 
-def sensitivity_kernel(which: int, ppd: float) -> Array:
+def sensitivity_kernel(which: int, ppd: float) -> np.ndarray:
     """A contrast sensitivity as a kernel; all have the radius of the widest."""
     a1, b1, a2, b2 = SENSITIVITY[which]
     r = math.ceil(3 * math.sqrt(0.04 / (2 * math.pi**2)) * ppd)
@@ -74,7 +69,7 @@ def sensitivity_kernel(which: int, ppd: float) -> Array:
     return np.asarray(g / g.sum())
 
 
-def feature_kernel(kind: str, ppd: float) -> Array:
+def feature_kernel(kind: str, ppd: float) -> np.ndarray:
     """The kernel of edges or points along x."""
     sigma = 0.5 * 0.082 * ppd
     r = math.ceil(3 * sigma)
@@ -84,19 +79,19 @@ def feature_kernel(kind: str, ppd: float) -> Array:
     return np.where(k > 0, k / k[k > 0].sum(), np.where(k < 0, k / -k[k < 0].sum(), 0))
 
 
-def filtered(plane: Array, kernel: Array) -> Array:
+def filtered(plane: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """Correlates; the border is replicated."""
     return np.asarray(ndimage.correlate(plane, kernel, mode="nearest"))
 
 
-def features(y: Array, kind: str, ppd: float) -> Array:
+def features(y: np.ndarray, kind: str, ppd: float) -> np.ndarray:
     """The magnitude of edges or points."""
     kernel = feature_kernel(kind, ppd)
     base = y - y.mean()  # loses less, as all kernels' sums are 0
     return np.hypot(filtered(base, kernel), filtered(base, kernel.T))
 
 
-def flip(reference: npt.ArrayLike, test: npt.ArrayLike, ppd: float = PPD) -> Array:
+def flip(reference: npt.ArrayLike, test: npt.ArrayLike, ppd: float = PPD) -> np.ndarray:
     """The error map of two pictures of linear RGB planes."""
     pictures = [np.clip(np.asarray(v, np.float64), 0, 1) for v in (reference, test)]
     seen = []
@@ -119,7 +114,7 @@ def flip(reference: npt.ArrayLike, test: npt.ArrayLike, ppd: float = PPD) -> Arr
     return np.asarray(colour ** (1 - feature))
 
 
-def tone_mapped(rgb: Array, curve: str) -> Array:
+def tone_mapped(rgb: np.ndarray, curve: str) -> np.ndarray:
     """Light through a tone curve, clamped."""
     k = CURVES[curve]
     divisor = np.tensordot(LUMINANCE, rgb, 1) if curve == "reinhard" else rgb
@@ -127,7 +122,7 @@ def tone_mapped(rgb: Array, curve: str) -> Array:
     return np.asarray(np.clip(above / below, 0, 1))
 
 
-def exposures(reference: npt.ArrayLike, curve: str) -> Array:
+def exposures(reference: npt.ArrayLike, curve: str) -> np.ndarray:
     """The automatic exposures."""
     k, t = CURVES[curve], 0.85
     a, b, c = k[0] - t * k[3], k[1] - t * k[4], k[2] - t * k[5]
@@ -139,15 +134,15 @@ def exposures(reference: npt.ArrayLike, curve: str) -> Array:
 
 
 def hdr_flip(
-    reference: npt.ArrayLike, test: npt.ArrayLike, at: Array, curve: str = "aces", ppd: float = PPD
-) -> tuple[Array, npt.NDArray[Any]]:
+    reference: npt.ArrayLike, test: npt.ArrayLike, at: np.ndarray, curve: str = "aces", ppd: float = PPD
+) -> tuple[np.ndarray, np.ndarray]:
     """The error map and the index of the exposure at which each pixel's error is largest."""
     pictures = [np.maximum(np.asarray(v, np.float64), 0) for v in (reference, test)]
     maps = np.stack([flip(*(tone_mapped(v * 2.0**e, curve) for v in pictures), ppd) for e in at])
     return maps.max(0), maps.argmax(0)
 
 
-def formula_pair() -> tuple[Array, Array]:
+def formula_pair() -> tuple[np.ndarray, np.ndarray]:
     """A pair of pictures made by formulas, in sRGB-encoded values before they are rounded."""
     y, x = np.mgrid[:96, :128]
     first = np.stack([x / 127, y / 95, 0.1 + 0.8 * ((x // 8 + y // 8) % 2)])

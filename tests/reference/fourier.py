@@ -1,7 +1,5 @@
 """Spectra as pictures, and errors of transforms, by numpy in double precision."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuops.params.fft import FrequencyFilter

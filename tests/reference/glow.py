@@ -1,7 +1,5 @@
 """Bloom and starbursts in float64, written from their definitions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

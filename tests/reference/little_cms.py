@@ -1,7 +1,5 @@
 """Little CMS, as imagecodecs brings it, as the reference of colours by ICC profiles."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import imagecodecs

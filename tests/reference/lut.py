@@ -1,9 +1,6 @@
 """Tables of colours in float64: curves, and tetrahedral interpolation; and a small picture's mean light."""
 
-from __future__ import annotations
-
 import numpy as np
-import numpy.typing as npt
 
 from gpuops.params.lut import LutParams
 from gpuops.tone.contact_sheet import GREY
@@ -11,10 +8,8 @@ from gpuops.tone.lut import Lut
 
 from . import colour
 
-Array = npt.NDArray[np.float64]
 
-
-def tetrahedral(lut: Lut, v: Array) -> Array:
+def tetrahedral(lut: Lut, v: np.ndarray) -> np.ndarray:
     """The colours (…, 3) that the table gives for colours (…, 3), pixel by pixel, in float64."""
     table, n = lut.table.astype(np.float64), lut.size
     low, high = np.array(lut.low), np.array(lut.high)
@@ -31,12 +26,12 @@ def tetrahedral(lut: Lut, v: Array) -> Array:
     return result
 
 
-def along_curves(lut: Lut, v: Array) -> Array:
+def along_curves(lut: Lut, v: np.ndarray) -> np.ndarray:
     grids = (np.linspace(low, high, lut.size) for low, high in zip(lut.low, lut.high, strict=True))
     return np.stack([np.interp(v[..., c], grid, lut.table[:, c]) for c, grid in enumerate(grids)], -1)
 
 
-def mapped(params: LutParams, light: Array) -> Array:
+def mapped(params: LutParams, light: np.ndarray) -> np.ndarray:
     """The result for light (3, …), in float64."""
     c = np.moveaxis(light.astype(np.float64), 0, -1)
     if params.input == "srgb":
@@ -54,7 +49,7 @@ def mapped(params: LutParams, light: Array) -> Array:
     return np.moveaxis(v, -1, 0)
 
 
-def shares(size: int, count: int) -> Array:
+def shares(size: int, count: int) -> np.ndarray:
     """(count, size): how much of each sample of an axis is in each of ``count`` equal parts of it, of sum 1."""
     edges = np.arange(count + 1) * size / count
     low, high = (
@@ -64,7 +59,7 @@ def shares(size: int, count: int) -> Array:
     return np.maximum(high - low, 0) * count / size
 
 
-def reduced(pixels: Array, height: int, width: int, *, alpha: bool = False) -> Array:
+def reduced(pixels: np.ndarray, height: int, width: int, *, alpha: bool = False) -> np.ndarray:
     """Planar light as a display shows it over grey, averaged over areas."""
     light = np.clip(pixels.astype(np.float64), 0, 1)
     if alpha:

@@ -1,17 +1,12 @@
 """Metrics by skimage and numpy, in float64."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from skimage import metrics
 
 from gpuops.pixels.primaries import REC709_LUMINANCE
 
 
-def skimage_ssim(a: npt.NDArray[np.generic], b: npt.NDArray[np.generic], data_range: float) -> float:
+def skimage_ssim(a: np.ndarray, b: np.ndarray, data_range: float) -> float:
     a, b = (x.astype(np.float64).reshape(-1, *x.shape[-2:]) for x in (a, b))
     return float(
         metrics.structural_similarity(
@@ -26,13 +21,11 @@ def skimage_ssim(a: npt.NDArray[np.generic], b: npt.NDArray[np.generic], data_ra
     )
 
 
-def luminance(
-    image: npt.NDArray[np.float32], weights: tuple[float, ...] = REC709_LUMINANCE
-) -> npt.NDArray[np.float64]:
+def luminance(image: np.ndarray, weights: tuple[float, ...] = REC709_LUMINANCE) -> np.ndarray:
     return np.tensordot(np.float32(weights).astype(np.float64), image.astype(np.float64), 1)
 
 
-def halved(image: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def halved(image: np.ndarray) -> np.ndarray:
     """Means of the 2 × 2 pixels that exist, of planes."""
     planes, height, width = image.shape
     size = (height + 1) // 2, (width + 1) // 2

@@ -1,20 +1,15 @@
 """The counts of differences by numpy in float64; only the difference itself is rounded to float32."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gpuops.metrics.counts import Threshold
 
-Array = npt.NDArray[Any]
-
 
 def figures(
-    a: Array, b: Array, thresholds: Sequence[Threshold], shown: Array | None = None
+    a: np.ndarray, b: np.ndarray, thresholds: Sequence[Threshold], shown: np.ndarray | None = None
 ) -> dict[str, Any]:
     """The fields of Counts of two (channels, rows, columns) of float32, where ``shown`` is not 0."""
     shown = np.ones(a.shape[1:], bool) if shown is None else shown != 0

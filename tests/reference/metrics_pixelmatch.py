@@ -5,8 +5,6 @@ make them again, in a folder where ``npm install pixelmatch@7.2.0 pixelmatch5@np
 ``python -m tests.reference.metrics_pixelmatch FOLDER``.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -15,9 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-
-Array = npt.NDArray[Any]
 
 COUNTS = Path(__file__).parent.parent / "data" / "pixelmatch.json"
 THRESHOLDS = (0.0, 0.05, 0.1, 0.3)
@@ -32,7 +27,7 @@ console.log(JSON.stringify(counts));
 """
 
 
-def discs(width: int, height: int, shift: int, alpha: bool) -> Array:
+def discs(width: int, height: int, shift: int, alpha: bool) -> np.ndarray:
     """Discs with smooth edges, by 4 × 4 samples a pixel."""
     y, x = np.mgrid[: 4 * height, : 4 * width]
     picture = np.full((height, width, 4), (250, 248, 240, 0 if alpha else 255), np.int64)
@@ -50,7 +45,7 @@ def discs(width: int, height: int, shift: int, alpha: bool) -> Array:
     return picture.astype(np.uint8)
 
 
-def hashed(width: int, height: int, seed: int) -> Array:
+def hashed(width: int, height: int, seed: int) -> np.ndarray:
     """Pixels without a pattern."""
     y, x, c = np.mgrid[:height, :width, :4]
     v = (x * 73856093) ^ (y * 19349663) ^ (c * 83492791) ^ (seed * 2654435761)
@@ -58,13 +53,13 @@ def hashed(width: int, height: int, seed: int) -> Array:
     return ((v ^ (v >> 16)) & 255).astype(np.uint8)
 
 
-def slopes(width: int, height: int, seed: int) -> Array:
+def slopes(width: int, height: int, seed: int) -> np.ndarray:
     """Slopes of colour and alpha, in which neighbours are equal or nearly so."""
     y, x, c = np.mgrid[:height, :width, :4]
     return (((c + 2) * x // 3 + (5 - c) * y // 2 + seed * (x * y % 7 == 3) * 40) % 256).astype(np.uint8)
 
 
-def pictures() -> dict[str, tuple[Array, Array]]:
+def pictures() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Pairs of pictures by name."""
     opaque = np.uint8([1, 1, 1, 0]), np.uint8([0, 0, 0, 255])
     return {
@@ -99,7 +94,7 @@ def cases() -> list[dict[str, Any]]:
     ]
 
 
-def delta(a: Array, b: Array, background: Array | float) -> Array:
+def delta(a: np.ndarray, b: np.ndarray, background: np.ndarray | float) -> np.ndarray:
     """δ of two pictures (rows, columns, RGBA) in float64, with Kotsarenko and Ramos's weights."""
     p, q = (
         v[..., :3] * (v[..., 3:] / 255) + background * (1 - v[..., 3:] / 255)

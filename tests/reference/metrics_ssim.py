@@ -1,18 +1,14 @@
 """Structural similarity by numpy, from the papers of Wang et al. (2003, 2004) and their programs; pairs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-
 LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
 
 
-def pair(height: int, width: int) -> tuple[Array, Array]:
+def pair(height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns ramps and a chessboard, and the same with its middle half faded, a white pixel and four inverted rows.
 
     Both are of 8 bits, in [0, 1].
@@ -34,7 +30,7 @@ WINDOWS = {"wang": (_GAUSSIAN, 1.0), "skimage": (np.ones(7), 49 / 48)}
 
 def terms(
     a: npt.ArrayLike, b: npt.ArrayLike, data_range: float, convention: str = "wang"
-) -> tuple[Array, Array]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Returns the maps of the luminance and the contrast term of one plane, where windows are inside it.
 
     Numbers have 64 bits or more beside their exponents, so that ⟨a²⟩ − ⟨a⟩² keeps enough of them at 10,000.
@@ -58,7 +54,7 @@ def terms(
     return luminance.astype(np.float64), contrast.astype(np.float64)
 
 
-def multiscale(a: npt.NDArray[Any], b: npt.NDArray[Any], data_range: float) -> float:
+def multiscale(a: np.ndarray, b: np.ndarray, data_range: float) -> float:
     """Returns the mean over planes of Wang, Simoncelli and Bovik's MS-SSIM."""
     exponents = [0.0448, 0.2856, 0.3001, 0.2363, 0.1333]
     results = []
@@ -73,7 +69,7 @@ def multiscale(a: npt.NDArray[Any], b: npt.NDArray[Any], data_range: float) -> f
     return float(np.mean(results))
 
 
-def averaged(plane: npt.ArrayLike, factor: int) -> Array:
+def averaged(plane: npt.ArrayLike, factor: int) -> np.ndarray:
     """Returns what Wang's program has after imfilter(plane, ones(factor) / factor², 'symmetric') and (1:factor:end).
 
     imfilter's middle of n weights is the ⌊(n + 1) / 2⌋th.

@@ -1,21 +1,17 @@
 """SSIMULACRA 2.1 in float64, from the description in cloudinary/ssimulacra2 and libjxl's constants."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import scipy.ndimage
 
 from gpuops.metrics.ssimulacra2 import _WEIGHTS  # data: known scores say whether they are right
 
-Array = npt.NDArray[np.float64]
-
 MIX = np.array([[0.3, 0.622, 0.078], [0.23, 0.692, 0.078], [0.24342268924547819, 0.20476744424496821, 0.0]])
 MIX[2, 2] = 1 - MIX[2, 0] - MIX[2, 1]
 BIAS = 0.0037930732552754493
 
 
-def taps(sigma: float = 1.5) -> Array:
+def taps(sigma: float = 1.5) -> np.ndarray:
     """Returns the impulse response of Charalampidis's recursive Gaussian (2016), by his equations' numbers.
 
     It is Σ βₖ cos(ωₖ n) for |n| < N. β makes its sum 1 and its variance σ², and has a third condition.
@@ -33,26 +29,26 @@ def taps(sigma: float = 1.5) -> Array:
     return np.asarray(beta @ np.cos(np.outer(omega, n)))
 
 
-def xyb(rgb: Array) -> Array:
+def xyb(rgb: np.ndarray) -> np.ndarray:
     """Returns positive XYB of linear RGB."""
     roots = np.cbrt(np.maximum(np.tensordot(MIX, rgb, 1) + BIAS, 0)) - np.cbrt(BIAS)
     x, y, b = (roots[0] - roots[1]) / 2, (roots[0] + roots[1]) / 2, roots[2]
     return np.stack([14 * x + 0.42, y + 0.01, b - y + 0.55])
 
 
-def blurred(plane: Array) -> Array:
+def blurred(plane: np.ndarray) -> np.ndarray:
     for axis in (0, 1):
         plane = scipy.ndimage.correlate1d(plane, taps(), axis, mode="constant", cval=0.0)
     return plane
 
 
-def halved(rgb: Array) -> Array:
+def halved(rgb: np.ndarray) -> np.ndarray:
     _, height, width = rgb.shape
     padded = np.pad(rgb, ((0, 0), (0, height % 2), (0, width % 2)), "edge")
     return np.asarray((padded[:, ::2] + padded[:, 1::2]).reshape(3, -1, padded.shape[2] // 2, 2).sum(3) / 4)
 
 
-def errors(a: Array, b: Array) -> list[Array]:
+def errors(a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
     """Returns the maps of structure, ringing and blur of one plane of XYB."""
     mu_a, mu_b = blurred(a), blurred(b)
     covariance = 2 * (blurred(a * b) - mu_a * mu_b) + 0.0009
@@ -62,7 +58,7 @@ def errors(a: Array, b: Array) -> list[Array]:
     return [np.maximum(v, 0) for v in (structure, edges, -edges)]
 
 
-def norms(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
+def norms(a: npt.ArrayLike, b: npt.ArrayLike) -> np.ndarray:
     """Returns the norms by plane, scale, norm and error, of linear RGB or gray."""
     pictures = [
         np.broadcast_to(np.asarray(v, np.float64), (3, *np.shape(v)[1:])).astype(np.float64) for v in (a, b)

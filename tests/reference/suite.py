@@ -1,7 +1,5 @@
 """A small suite with every status, and pictures of every depth, for tests of reports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,34 +1,29 @@
 """ICC profiles of tables, written byte by byte as ICC.1:2022 10.8 to 10.12 has them, for tests of their reader."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from .colour import d50_columns, fixed, named, parametric, profile
-
-Array = npt.NDArray[np.float64]
 
 #: From CIE XYZ of ICC's white D50 to linear sRGB.
 D50_TO_SRGB = np.linalg.inv(d50_columns("Rec. 709"))
 
 
-def grid(n: int, channels: int = 3) -> Array:
+def grid(n: int, channels: int = 3) -> np.ndarray:
     """All colours of n steps an axis, the last channel's following each other, as tables have them: (n³, 3)."""
     steps = [np.linspace(0, 1, n)] * channels
     return np.stack([axis.ravel() for axis in np.meshgrid(*steps, indexing="ij")], axis=-1)
 
 
-def codes(values: Array, largest: int) -> bytes:
+def codes(values: np.ndarray, largest: int) -> bytes:
     rounded = np.rint(np.clip(values, 0, 1) * largest)
     return rounded.astype(">u2" if largest > 255 else np.uint8).tobytes()
 
 
 def lut16(
-    n: int, of: Callable[[Array], Array], gamma: float = 1.0, after: float = 1.0, channels: int = 3
+    n: int, of: Callable[[np.ndarray], np.ndarray], gamma: float = 1.0, after: float = 1.0, channels: int = 3
 ) -> bytes:
     """A lut16Type (10.10) of n steps: ``of`` gives fractions; curves of 64 entries are powers."""
     head = b"mft2" + bytes(4) + bytes((channels, 3, n, 0)) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
@@ -38,14 +33,16 @@ def lut16(
     return head + struct.pack(">HH", 64, 64) + tables
 
 
-def lut8(n: int, of: Callable[[Array], Array], channels: int = 3) -> bytes:
+def lut8(n: int, of: Callable[[np.ndarray], np.ndarray], channels: int = 3) -> bytes:
     """A lut8Type (10.11), whose curves are straight lines."""
     head = b"mft1" + bytes(4) + bytes((channels, 3, n, 0)) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
     line = bytes(range(256))
     return head + line * channels + codes(of(grid(n, channels)), 255) + line * 3
 
 
-def lut_a_to_b(n: int, of: Callable[[Array], Array], gamma: float = 1.0, channels: int = 3) -> bytes:
+def lut_a_to_b(
+    n: int, of: Callable[[np.ndarray], np.ndarray], gamma: float = 1.0, channels: int = 3
+) -> bytes:
     """A lutAToBType (10.12): powers, a table of 16 bits, and straight lines behind it."""
     power, line = parametric(0, gamma), parametric(0, 1.0)
     clut = bytes((n,) * channels).ljust(16, b"\0") + bytes((2, 0, 0, 0)) + codes(of(grid(n, channels)), 65535)
@@ -73,7 +70,7 @@ def table_profile(
     return profile(tags | {tag: table}, space, connection, version)
 
 
-def lab16(lab: Array) -> Array:
+def lab16(lab: np.ndarray) -> np.ndarray:
     """CIELAB as fractions of 16 bits in a lut16Type, whose L* ends at FF00h (10.10, table 42)."""
     return (
         np.stack([lab[..., 0] / 100, (lab[..., 1] + 128) / 255, (lab[..., 2] + 128) / 255], -1)
@@ -82,12 +79,12 @@ def lab16(lab: Array) -> Array:
     )
 
 
-def lab8(lab: Array) -> Array:
+def lab8(lab: np.ndarray) -> np.ndarray:
     """CIELAB as fractions of 8 bits."""
     return np.stack([lab[..., 0] / 100, (lab[..., 1] + 128) / 255, (lab[..., 2] + 128) / 255], -1)
 
 
-def light_of_lab(lab: Array) -> Array:
+def light_of_lab(lab: np.ndarray) -> np.ndarray:
     """Linear sRGB of CIELAB under D50: CIE 15:2018."""
     fy = (lab[..., 0] + 16) / 116
     f = np.stack([fy + lab[..., 1] / 500, fy, fy - lab[..., 2] / 200], -1)

@@ -1,47 +1,43 @@
 """Tone mapping operators in float64, written from their publications; pixels are (3, …) arrays of linear Rec. 709."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-
 REC709 = np.array([0.2126, 0.7152, 0.0722])
 
 
-def luminance(c: Array) -> Array:
+def luminance(c: np.ndarray) -> np.ndarray:
     return np.tensordot(REC709, c, 1)
 
 
-def matrix(m: npt.ArrayLike, c: Array) -> Array:
+def matrix(m: npt.ArrayLike, c: np.ndarray) -> np.ndarray:
     return np.tensordot(np.asarray(m, np.float64), c, 1)
 
 
-def linear(c: Array, white: float) -> Array:
+def linear(c: np.ndarray, white: float) -> np.ndarray:
     return c
 
 
-def reinhard(c: Array, white: float) -> Array:
+def reinhard(c: np.ndarray, white: float) -> np.ndarray:
     """Reinhard et al. 2002, equation 3, colours scaled with the luminance."""
     y = luminance(c)
     return c * np.divide(y / (1 + y), y, out=np.ones_like(y), where=y > 0)
 
 
-def reinhard_extended(c: Array, white: float) -> Array:
+def reinhard_extended(c: np.ndarray, white: float) -> np.ndarray:
     """Equation 4."""
     y = luminance(c)
     return c * np.divide(y * (1 + y / white**2) / (1 + y), y, out=np.ones_like(y), where=y > 0)
 
 
-def aces_narkowicz(c: Array, white: float) -> Array:
+def aces_narkowicz(c: np.ndarray, white: float) -> np.ndarray:
     a, b, d, e, f = 2.51, 0.03, 2.43, 0.59, 0.14
     return np.clip((c * (a * c + b)) / (c * (d * c + e) + f), 0, 1)
 
 
-def aces_hill(c: Array, white: float) -> Array:
+def aces_hill(c: np.ndarray, white: float) -> np.ndarray:
     c = matrix([[0.59719, 0.35458, 0.04823], [0.07600, 0.90834, 0.01566], [0.02840, 0.13383, 0.83777]], c)
     c = (c * (c + 0.0245786) - 0.000090537) / (c * (0.983729 * c + 0.4329510) + 0.238081)
     c = matrix(
@@ -50,7 +46,7 @@ def aces_hill(c: Array, white: float) -> Array:
     return np.clip(c, 0, 1)
 
 
-def rgb_to_xyz(primaries: list[tuple[float, float]]) -> Array:
+def rgb_to_xyz(primaries: list[tuple[float, float]]) -> np.ndarray:
     """SMPTE RP 177 with the white point D65 (0.3127, 0.3290)."""
     columns = np.array([[x / y, 1, (1 - x - y) / y] for x, y in primaries]).T
     white = np.array([0.3127 / 0.3290, 1, (1 - 0.3127 - 0.3290) / 0.3290])
@@ -77,7 +73,9 @@ OUTSET = [
 AGX_END = 0.99858  # the published polynomial's value at 1, where Sobotka's curve is 1
 
 
-def _agx(c: Array, slope: npt.ArrayLike = 1.0, power: float = 1.0, saturation: float = 1.0) -> Array:
+def _agx(
+    c: np.ndarray, slope: npt.ArrayLike = 1.0, power: float = 1.0, saturation: float = 1.0
+) -> np.ndarray:
     low, high = -12.47393, 4.026069
     c = matrix(INSET, matrix(TO_2020, c))
     x = np.clip((np.log2(np.maximum(c, 1e-10)) - low) / (high - low), 0, 1)
@@ -92,19 +90,19 @@ def _agx(c: Array, slope: npt.ArrayLike = 1.0, power: float = 1.0, saturation: f
     return np.clip(matrix(np.linalg.inv(TO_2020), c), 0, 1)
 
 
-def agx(c: Array, white: float) -> Array:
+def agx(c: np.ndarray, white: float) -> np.ndarray:
     return _agx(c)
 
 
-def agx_punchy(c: Array, white: float) -> Array:
+def agx_punchy(c: np.ndarray, white: float) -> np.ndarray:
     return _agx(c, 1.0, 1.35, 1.4)
 
 
-def agx_golden(c: Array, white: float) -> Array:
+def agx_golden(c: np.ndarray, white: float) -> np.ndarray:
     return _agx(c, [1.0, 0.9, 0.5], 0.8, 0.8)
 
 
-def khronos_neutral(c: Array, white: float) -> Array:
+def khronos_neutral(c: np.ndarray, white: float) -> np.ndarray:
     """The specification's formulas, with its names."""
     f90 = 0.04
     ks, kd = 0.8 - f90, 0.15
@@ -116,15 +114,15 @@ def khronos_neutral(c: Array, white: float) -> Array:
     return np.where(p <= ks, c - f, (c - f) * pn / np.where(p > ks, p, 1) * g + pn * (1 - g))
 
 
-def hable(c: Array, white: float) -> Array:
-    def f(x: Array) -> Array:
+def hable(c: np.ndarray, white: float) -> np.ndarray:
+    def f(x: np.ndarray) -> np.ndarray:
         a, b, cc, d, e, ff = 0.15, 0.50, 0.10, 0.20, 0.02, 0.30
         return (x * (a * x + cc * b) + d * e) / (x * (a * x + b) + d * ff) - e / ff
 
     return f(2 * c) / f(np.float64(white))
 
 
-def drago(c: Array, white: float) -> Array:
+def drago(c: np.ndarray, white: float) -> np.ndarray:
     """Equation 4 with Ldmax 100, bias 0.85; the adaptation luminance is what exposure brought to 0.18."""
     y = np.maximum(luminance(c), np.finfo(np.float32).tiny)
     lw, most = y / 0.18, white / 0.18
@@ -138,7 +136,7 @@ def drago(c: Array, white: float) -> Array:
     return c * ld / y
 
 
-def reinhard_devlin(c: Array, white: float) -> Array:
+def reinhard_devlin(c: np.ndarray, white: float) -> np.ndarray:
     """Equations 1 to 8 of Reinhard and Devlin 2005 for full local adaptation, with the parameters in GIVEN."""
     given = GIVEN["reinhard-devlin"]
     adaptation = given["chroma"] * c + (1 - given["chroma"]) * luminance(c)
@@ -146,14 +144,14 @@ def reinhard_devlin(c: Array, white: float) -> Array:
     return np.divide(c, c + sigma, out=np.zeros_like(c), where=c > 0)
 
 
-def sigmoid(c: Array, white: float) -> Array:
+def sigmoid(c: np.ndarray, white: float) -> np.ndarray:
     """Gives x^n / (x^n + s), with s such that 0.18 stays 0.18."""
     n = GIVEN["sigmoid"]["contrast"]
     s = 0.18**n * (1 - 0.18) / 0.18
     return c**n / (c**n + s)
 
 
-OPERATORS: dict[str, Callable[[Array, float], Array]] = {
+OPERATORS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
     "linear": linear,
     "reinhard": reinhard,
     "reinhard-channels": lambda c, white: c / (1 + c),
@@ -183,7 +181,7 @@ GIVEN: dict[str, dict[str, float]] = {
 }
 
 
-def pq(v: Array) -> Array:
+def pq(v: np.ndarray) -> np.ndarray:
     """SMPTE ST 2084, 1 at 203 cd/m²."""
     m1, m2, c1, c2, c3 = 2610 / 16384, 2523 / 4096 * 128, 3424 / 4096, 2413 / 4096 * 32, 2392 / 4096 * 32
     y = np.minimum(v * 203 / 10000, 1) ** m1

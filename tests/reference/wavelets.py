@@ -1,7 +1,5 @@
 """Wavelets: PyWavelets', and the published integer formulas of JPEG 2000 and VC-2."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,11 +1,11 @@
 """Runs some 500 command lines and keeps all that they write, to compare one version of the program with another.
 
-    python tests/corpus.py run FOLDER             # with the program that this Python imports
-    python tests/corpus.py compare BEFORE AFTER   # names what differs and how much; exit code 1 if anything does
+    python docs/benchmarks/corpus.py run FOLDER             # with the program that Python imports
+    python docs/benchmarks/corpus.py compare BEFORE AFTER   # names what differs; 1 if anything does
 
 To run another version, give its folders of packages first in PYTHONPATH, on the same device::
 
-    PYTHONPATH=/other/version python tests/corpus.py run before
+    PYTHONPATH=/other/version python docs/benchmarks/corpus.py run before
 """
 
 from __future__ import annotations
