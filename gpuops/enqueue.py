@@ -135,7 +135,7 @@ class BoundLaunch:
         size: tuple[int, ...],
         local: tuple[int, ...] | None,
         label: str,
-        traffic: int,
+        traffic: int | None,
         arguments: tuple[Argument, ...],
     ) -> None:
         self.gpu = gpu  # `of.gpu` is a proxy: it takes longer, and is not an Image's Gpu itself
@@ -165,7 +165,8 @@ class BoundLaunch:
         """Enqueues the launch and returns its event, which the report, if there is one, records."""
         event = cl.enqueue_nd_range_kernel(self.gpu.queue, self.kernel, self.size, self.local)
         if self.gpu.report is not None:
-            self.gpu.report.record(self.label, self.size, self.local, self.traffic, event)
+            traffic = self.nbytes if self.traffic is None else int(self.traffic)
+            self.gpu.report.record(self.label, self.size, self.local, traffic, event)
         return event
 
     @property

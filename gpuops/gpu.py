@@ -313,7 +313,7 @@ class Gpu:
         *args: Argument,
         local: Sequence[int] | None = None,
         label: str | None = None,
-        traffic: int = 0,
+        traffic: int | None = None,
     ) -> BoundLaunch:
         """Returns the launch prepared once, for plans that run repeatedly; as for :meth:`launch`.
 
@@ -329,7 +329,7 @@ class Gpu:
         *args: Argument,
         local: Sequence[int] | None = None,
         label: str | None = None,
-        traffic: int = 0,
+        traffic: int | None = None,
     ) -> None:
         """Enqueues a kernel once; its event goes to the report.
 
@@ -341,7 +341,7 @@ class Gpu:
             Images and buffers, :class:`Local`, None (a null pointer), ints (int), floats (float; numpy's float64
             is one), other numpy scalars and arrays as they are, tuples (an OpenCL vector of 2, 4, 8 or 16).
         traffic : int
-            Bytes that the kernel must read and write by its own model, for the report.
+            Bytes that the kernel must read and write by its own model, for the report: by default each Image's once.
         """
         with self.lock:
             self._step(kernel, kernel.shared, size, args, local, label, traffic)()
@@ -354,7 +354,7 @@ class Gpu:
         args: tuple[Argument, ...],
         local: Sequence[int] | None,
         label: str | None,
-        traffic: int,
+        traffic: int | None,
     ) -> BoundLaunch:
         if len(args) != kernel.num_args:
             raise TypeError(f"the kernel {of.name} takes {kernel.num_args} arguments, not {len(args)}")
@@ -368,7 +368,7 @@ class Gpu:
         else:
             rounded = tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True))
             local = tuple(int(m) for m in local)
-        return BoundLaunch(self, of, kernel, rounded, local, label or of.name, int(traffic), args)
+        return BoundLaunch(self, of, kernel, rounded, local, label or of.name, traffic, args)
 
     def check_own(self, image: Image) -> None:
         """Raises ParameterError for an Image in the memory of another Gpu, on which some drivers crash."""

@@ -54,7 +54,7 @@ def test_tone_mapped(clpix, gpu, scene, memory) -> None:
     run = clpix("bloom", scene, "-o", out, "--tonemap", "agx", "--threshold", 2, "--reads", memory)
     assert (run.code, run.err) == (0, "")
     image = planes(gpu, scene)
-    scale = tonemap.exposure(gpu, image)
+    scale = tonemap.exposure(gpu, image, TonemapParams())
     stops = float(np.log2(scale))
     glowing = bloom(gpu, image, BloomParams(threshold=2.0, exposure=stops))
     params = TonemapParams(operator="agx", exposure=stops, transfer="linear")

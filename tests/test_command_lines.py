@@ -359,6 +359,6 @@ def test_a_device_that_is_too_small_is_there(clpix, there, monkeypatch) -> None:
     def compare_nothing(*_args: object) -> None:
         raise DeviceError("too little memory")
 
-    monkeypatch.setattr("gpuops.batch.comparing.measure", compare_nothing)
+    monkeypatch.setattr("gpuops.metrics.measure.measure", compare_nothing)
     one_line(clpix("compare", "a.png", "b.png"), 2, "too little memory")
     one_line(clpix("compare", "a.png", "b.png", "--device", "none such"), 3, "no device 'none such'")

@@ -19,6 +19,7 @@ from gpuops.fourier.engine.radices import largest_prime
 from gpuops.image import COMPLEX_HALF
 from gpuops.kept import Plans
 from gpuops.params.fft import FftParams, FrequencyFilter, SpectrumParams, filter_option
+from gpuops.pixels.coding import Decoding
 
 from .choices import each, some
 from .reference.fourier import VIEWS, error, frequency_filter, picture_error
@@ -427,14 +428,16 @@ def test_filters(gpu, rng, kind, cutoff, shape) -> None:
 @each(shift=[True, False], size=[(48, 31), (17, 30)], view=VIEWS)
 def test_views(gpu, rng, view, size, shift) -> None:
     x = rng.random((2, *size), dtype=np.float32)
-    got = spectrum.picture(gpu, gpu.array(x), SpectrumParams(half=False, shift=shift), view).numpy()
+    pixels, params = gpu.array(np.moveaxis(x, 0, -1)), SpectrumParams(half=False, shift=shift)
+    got = spectrum.picture_of_pixels(gpu, pixels, Decoding(), params, view).numpy()
     assert got.shape == x.shape and picture_error(got, x, view, shift) < TOLERANCE["picture"]
 
 
 def test_views_of_nothing(gpu) -> None:
     for view in VIEWS:
         params = SpectrumParams(half=False, shift=True)
-        assert np.isfinite(spectrum.picture(gpu, gpu.zeros((1, 48, 31)), params, view).numpy()).all()
+        shown = spectrum.picture_of_pixels(gpu, gpu.zeros((48, 31, 1)), Decoding(), params, view)
+        assert np.isfinite(shown.numpy()).all()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -44,7 +44,7 @@ def noise(shape: tuple[int, ...], dtype: str = "uint8") -> np.ndarray:
 def by_rows(monkeypatch) -> None:
     """Every transform goes by rows, and parts are small."""
     monkeypatch.setattr("gpuops.fourier.room.fits", lambda *_, **__: False)
-    monkeypatch.setattr("gpuops.fourier.room._ENOUGH", 1 << 13)
+    monkeypatch.setattr("gpuops.fourier.room.ENOUGH", 1 << 13)
 
 
 @each(

@@ -353,7 +353,7 @@ def test_looks_change_codes_and_nothing_else(gpu) -> None:
 
 def test_tables_are_metered_as_operators_are(gpu) -> None:
     image, params = gpu.array(light((30, 40))), LutParams(Lut(smooth(9)), "reinhard")
-    factor = exposure(gpu, image, "mean", 0.4)
+    factor = exposure(gpu, image, TonemapParams(meter="mean", key=0.4))
     metered = tonemap(gpu, image, TonemapParams(params, meter="mean", key=0.4)).numpy()
     stops = TonemapParams(params, exposure=float(np.log2(factor)))
     np.testing.assert_allclose(metered, tonemap(gpu, image, stops).numpy(), rtol=0, atol=ROUNDINGS)

@@ -1,10 +1,13 @@
 """The picture of all bands: where they are, and that they can be seen."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from gpuops import Gpu, Image
 from gpuops.params.dwt import DwtParams
+from gpuops.tiles.ends import DeviceImage
 from gpuops.wavelets import pyramid, transform
 
 from .reference.images import shades_and_edges
@@ -23,7 +26,14 @@ def encoded(gpu: Gpu, planes: np.ndarray, *, alpha: bool = False) -> Image:
 
 
 def shown(image: Image, params: DwtParams, white: float = 1.0) -> np.ndarray:
-    return pyramid.picture(*transform.decompose(image, params), white).numpy()
+    return painted(*transform.decompose(image, params), white)
+
+
+def painted(approximation: Image, details: Any, white: float) -> np.ndarray:
+    bands = transform.flat(approximation, details)
+    picture = DeviceImage(approximation.gpu.empty(pyramid.size(bands)))
+    pyramid.paint(bands, picture, white)
+    return picture.image.numpy()
 
 
 def test_every_band_is_shown_about_mid_gray(gpu, scene) -> None:

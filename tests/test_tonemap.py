@@ -267,7 +267,7 @@ def test_meters(gpu, method) -> None:
     }
     image = on(gpu, pixels)
     for meter in METERS:
-        got = exposure(gpu, image, meter, key=0.25, method=method)
+        got = exposure(gpu, image, TonemapParams(meter=meter, key=0.25, method=method))
         off = TOLERANCE["histogram exposure" if meter == "histogram" else "exposure"]
         assert abs(math.log2(got * expected[meter] / 0.25)) <= off, meter
         result = tonemap(
@@ -293,8 +293,11 @@ def test_meters_read_their_region_alone(gpu, region, part) -> None:
     pixels = light((4, 29, 37), 8)
     inside = np.ascontiguousarray(pixels[(slice(None), *np.atleast_1d(part))])
     for meter in METERS:
-        expected = exposure(gpu, on(gpu, inside, alpha=True), meter)
-        assert exposure(gpu, on(gpu, pixels, alpha=True), meter, region=region) == expected
+        expected = exposure(gpu, on(gpu, inside, alpha=True), TonemapParams(meter=meter))
+        assert (
+            exposure(gpu, on(gpu, pixels, alpha=True), TonemapParams(meter=meter, meter_region=region))
+            == expected
+        )
 
 
 @pytest.mark.cases(1)
@@ -311,7 +314,7 @@ def test_a_region_of_pixels(gpu, dtype, channels) -> None:
     np.testing.assert_allclose(np.moveaxis(got.numpy(), -1, 0), expected, rtol=TOLERANCE["operator"])
     part = unpack(gpu.array(codes[5:16, 3:23]), decoding)
     np.testing.assert_allclose(
-        expected[0], planes.numpy()[0] * np.float32(exposure(gpu, part)), rtol=ROUNDINGS
+        expected[0], planes.numpy()[0] * np.float32(exposure(gpu, part, TonemapParams())), rtol=ROUNDINGS
     )  # fmt: skip
 
 
@@ -320,7 +323,7 @@ def test_the_scene_is_all_of_the_image(gpu) -> None:
     pixels[:, 20, 20] = 1000
     image = on(gpu, pixels)
     region = Region(0, 0, 10, 10)
-    scale = exposure(gpu, image, region=region)
+    scale = exposure(gpu, image, TonemapParams(meter_region=region))
     for operator in ("reinhard-extended", "reinhard-devlin"):
         params = TonemapParams(operator, meter_region=region, transfer="linear")
         plain = TonemapParams(operator, exposure=math.log2(scale), transfer="linear")

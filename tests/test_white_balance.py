@@ -193,9 +193,9 @@ def test_metering_sees_the_balanced_light(gpu, meter) -> None:
     # Colours that stay within Rec. 709, because metering comes before clipping.
     pixels = balanced(pixels, Illuminant(4500.0)).clip(1e-3).astype(np.float32)
     after = balanced(pixels, (2.0, 1.0, 0.5)).astype(np.float32)
-    got = exposure(gpu, on(gpu, pixels), meter, balance=(2.0, 1.0, 0.5))
-    assert got == pytest.approx(exposure(gpu, on(gpu, after), meter), rel=ROUNDINGS)
-    assert got != pytest.approx(exposure(gpu, on(gpu, pixels), meter), rel=1e-2)
+    got = exposure(gpu, on(gpu, pixels), TonemapParams(meter=meter, white_balance=(2.0, 1.0, 0.5)))
+    assert got == pytest.approx(exposure(gpu, on(gpu, after), TonemapParams(meter=meter)), rel=ROUNDINGS)
+    assert got != pytest.approx(exposure(gpu, on(gpu, pixels), TonemapParams(meter=meter)), rel=1e-2)
     for operator in ("linear", "reinhard-extended", "reinhard-devlin"):
         options = {"operator": operator, "exposure": None, "meter": meter}
         result = mapped(gpu, pixels, (2.0, 1.0, 0.5), **options)

@@ -14,7 +14,7 @@
 //                    `fine` and `out` are planes or a file's pixels
 // -D OPERATOR=op_x   tone-maps the result after `exposure` (FINAL only)
 // -D KNEE            says that there is a threshold
-// -D UNPREMULTIPLY   is as in pack.cl
+// -D UNPREMULTIPLY   divides colours by alpha before they are encoded
 // -D FOURS           says that rows have a multiple of four pixels, so that four are written together
 
 #ifndef PIXEL

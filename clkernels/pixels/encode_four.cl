@@ -1,7 +1,8 @@
 // encode_four converts four neighbouring values of light to a Raw word of fours.cl. The file stands after fours.cl and,
 // for a file's pixels, after encode.cl.
 //
-// -D COLOURS=n -D UNPREMULTIPLY   are as in pack.cl
+// -D COLOURS=n      is the number of channels that are not alpha
+// -D UNPREMULTIPLY   divides colours by alpha first
 
 // `count` is how many of the values exist. `lost` is as in encode.cl.
 static inline Raw encode_four(float *v, CODES_SPACE const uint *codes, int count, int *lost) {

@@ -4,7 +4,8 @@
 // -D PIXEL=type      is the type of a file's values, for which this file stands after encode.cl; its CHANNELS are a
 //                    pixel's where there is alpha (2 or 4), else 16. Without PIXEL values are planar float.
 // -D INTERLEAVED=n   is the number of channels of a pixel
-// -D COLOURS=n -D UNPREMULTIPLY   are as in pack.cl
+// -D COLOURS=n      is the number of channels that are not alpha
+// -D UNPREMULTIPLY   divides colours by alpha first
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 #ifndef PIXEL

@@ -49,13 +49,13 @@ __kernel void paint(__global const float *band, __global float *picture, int pla
 }
 
 // Between values in [0, 1] and whole levels 0…maximum. Global: one dimension.
-__kernel void to_levels(__global const float *in, __global int *out, int size, float maximum) {
-    const int i = get_global_id(0);
+__kernel void to_levels(__global const float *in, __global int *out, ulong size, float maximum) {
+    const size_t i = get_global_id(0);
     if (i < size) out[i] = convert_int_rte(in[i] * maximum);
 }
 
-__kernel void from_levels(__global const int *in, __global float *out, int size, float maximum) {
-    const int i = get_global_id(0);
+__kernel void from_levels(__global const int *in, __global float *out, ulong size, float maximum) {
+    const size_t i = get_global_id(0);
     if (i < size) out[i] = (float)in[i] / maximum;
 }
 

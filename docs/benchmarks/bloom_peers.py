@@ -53,7 +53,7 @@ def size(text: str) -> tuple[int, int]:
 def by_planes(gpu: Gpu, pixels: Image, operator: str) -> tuple[Image, Image]:
     """One pass after the other."""
     image = unpack(pixels, DECODING)
-    stops = float(np.log2(tonemap.exposure(gpu, image)))
+    stops = float(np.log2(tonemap.exposure(gpu, image, TonemapParams())))
     image = bloom.bloom(gpu, image, BloomParams(exposure=stops), overwrite_input=True)
     shown = tonemap.tonemap(gpu, image, TonemapParams(operator, exposure=stops, transfer="linear"))
     return pack(shown, ENCODING)

@@ -90,7 +90,7 @@ def made() -> Array:
 def photographs(gpu: Gpu, folder: Path) -> Iterator[Light]:
     for path in sorted(folder.glob("*.exr")):
         planes = np.ascontiguousarray(files.read(path).pixels.astype(np.float32).transpose(2, 0, 1)[:3])
-        metered = float(np.log2(exposure(gpu, gpu.array(planes))))
+        metered = float(np.log2(exposure(gpu, gpu.array(planes), TonemapParams())))
         for stops in (0, -3, 3):
             yield Light(f"{path.stem} {stops:+} EV", planes, metered + stops)
 

@@ -20,10 +20,10 @@ from ..files.strips import Strips
 from ..operation import operation_of
 from ..process import heap
 from ..rows.schedule import RowSchedule
-from ..whole import needing
 from . import room
 from .chain_rows import ChainRows
 from .row_writer import Goal, RowWriter, WholeWriter, goals_of
+from .whole import needing
 
 if TYPE_CHECKING:
     from ..image import Image

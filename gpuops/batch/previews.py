@@ -12,7 +12,7 @@ from ..ops.tonemap import TonemapParams
 from ..params.contact_sheet import ContactSheetParams, GlowSheetParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
-from ..whole import needing
+from .whole import needing
 
 if TYPE_CHECKING:
     from ..image import Image

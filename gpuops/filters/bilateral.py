@@ -65,12 +65,11 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     taps, exponents = _taps(params, _DIRECT_PITCH if tile is None else tile.pitch)
     tables, result = (gpu.array(taps), gpu.array(exponents)), image.like()
     scale, cval = (log2(e) / 2) ** 0.5 / params.sigma_color, float(params.cval)
-    traffic = 2 * image.nbytes
     if tile is None:
         kernel = gpu.kernel(_SOURCE, "bilateral_direct", ROWS=1, **defines)
         gpu.launch(
             kernel, (width, height), image, *tables, result, height, width, params.radius, len(taps), scale, cval,
-            local=kernel.fit(*_GROUP), label="bilateral direct", traffic=traffic,
+            local=kernel.fit(*_GROUP), label="bilateral direct",
         )  # fmt: skip
         return result
     local = (1, 1) if wide else (tile.columns, tile.rows // rows)
@@ -78,7 +77,6 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     gpu.launch(
         kernel, (groups[0] * local[0], groups[1] * local[1]), image, *tables, result, height, width, params.radius,
         len(taps), tile.columns, tile.rows, tile.pitch, scale, cval, Local(tile.nbytes), local=local, label="bilateral",
-        traffic=traffic,
     )  # fmt: skip
     return result
 

@@ -176,7 +176,7 @@ def splat(gpu: Gpu, image: Image, grid: Grid, cells: Image) -> None:
     gpu.launch(
         kernel, (grid.columns, grid.rows, -(-grid.bins // depth)), image, cells, _start(image), height, width,
         grid.cell, grid.rows, grid.columns, grid.bins, depth, grid.lowest, grid.per_unit, Local(8 * depth * items),
-        local=(items, 1, 1), label="bilateral grid splat", traffic=image.nbytes + cells.nbytes,
+        local=(items, 1, 1), label="bilateral grid splat",
     )  # fmt: skip
 
 

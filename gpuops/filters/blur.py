@@ -132,7 +132,7 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> Reach:
     if _coarse(gpu, shape, params):
         from . import multirate
 
-        far = multirate.reach(gpu, shape, params.sigma, params.border)
+        far = multirate.reach(shape, params.sigma, params.border)
         return Reach(far, far)
     # A median's value is one of many in a window, and what is not finite has no weight for the bilateral filter.
     repaired = params.kind in ("median", "bilateral")

@@ -155,7 +155,7 @@ def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: 
     strip = next(fits, 0)
     if not strip:
         return None
-    defines = _border(taps) | how.defines
+    defines = {**define(taps.border)} | how.defines
     if how.layout.pixels:
         defines |= how.layout.defines(image.dtype, LANES)
     sources = (*how.sources, "load_sixteen", "store_sixteen", "block_columns", "both_axes_wide")
@@ -204,7 +204,7 @@ def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Ke
     """Returns both_axes.cl's kernel and the work-items of its group; 0 of them where there cannot be enough."""
     layout, lights, codes = how.layout, how.lights, how.codes
     (radius_y, radius_x), width = taps.radii, how.size(image)[1]
-    defines = _border(taps) | how.defines
+    defines = {**define(taps.border)} | how.defines
     if layout.pixels:
         copied = lights is not None and lights.shape[0] <= _COPIED
         defines |= layout.defines(image.dtype, FOUR)
@@ -231,10 +231,6 @@ def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Ke
             return kernel, items
         of_channel //= 2
     return kernel, 0
-
-
-def _border(taps: Taps) -> dict[str, Define]:
-    return {**define(taps.border)}
 
 
 def _to_part(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:

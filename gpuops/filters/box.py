@@ -11,7 +11,8 @@ import numpy as np
 from ..gpu import Local
 from ..image import Image
 from ..params.border import by_axis, define
-from ..tiles.planes import in_turn, planewise
+from ..tiles.planes import planewise
+from .by_axes import Planes, by_axes
 
 if TYPE_CHECKING:
     from ..gpu import Gpu, Kernel
@@ -62,9 +63,15 @@ def box(gpu: Gpu, image: Image, mean: Box) -> Image:
         return image
     axes = [axis for axis in (1, 0) if mean.radii[axis]]  # x first: rows are read in memory order
     if gpu.limits.lanes == 1:
-        groups = [(axis, group) for axis in axes if (group := _Group.of(gpu, image.shape, mean, axis))]
+        groups = {axis: group for axis in axes if (group := _Group.of(gpu, image.shape, mean, axis))}
         if len(groups) == len(axes):
-            return _by_blocks(gpu, image, mean, groups)
+            result = image.like()
+
+            def along(source: Planes, target: Planes, planes: int, axis: int) -> None:
+                groups[axis].launch(source, target, planes, mean, axis)
+
+            by_axes(image, result, axes, image.shape[1:], along)
+            return result
     if gpu.limits.lanes > 1 and _nbytes(mean.radii, _STRIP) <= min(_CACHED, gpu.limits.local_bytes):
         return _wide(gpu, image, mean, mean.radii, _STRIP)
 
@@ -86,16 +93,16 @@ class _Group:
     tile: int  # results along the axis
     local_bytes: int
 
-    def launch(
-        self, source: Image, start: int, target: Image, to: int, planes: int, mean: Box, axis: int
-    ) -> None:
-        """Averages ``planes`` planes along the axis; ``start`` and ``to`` are the first elements in the two images."""
-        (across, along), radius, (_, height, width) = self.items, mean.radii[axis], source.shape
+    def launch(self, source: Planes, target: Planes, planes: int, mean: Box, axis: int) -> None:
+        """Averages ``planes`` planes along the axis."""
+        (image, first_in), (result, first_out) = source, target
+        (across, along), radius, (_, height, width) = self.items, mean.radii[axis], image.shape
+        start, to = (np.uint64(first * height * width) for first in (first_in, first_out))
         outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
         tiles = -(-n // self.tile) * along
         size, local = ((outer, tiles), (1, along)) if axis else ((inner, tiles, outer), (across, along, 1))
         self.kernel.gpu.launch(
-            self.kernel, size, source, target, np.uint64(start), np.uint64(to), outer, n, inner, radius,
+            self.kernel, size, image, result, start, to, outer, n, inner, radius,
             1.0 / (2 * radius + 1), float(mean.cval), Local(self.local_bytes), local=local,
             label=f"box {'x' if axis else 'y'} local", traffic=8 * outer * n * inner,
         )  # fmt: skip
@@ -123,20 +130,6 @@ class _Group:
         return None
 
 
-def _by_blocks(gpu: Gpu, image: Image, mean: Box, groups: list[tuple[int, _Group]]) -> Image:
-    """Averages along one axis after the other, by way of a few temporary planes where there are two axes."""
-    turns = in_turn(image.shape[0], image.nbytes if len(groups) > 1 else 0)
-    result, count, plane = image.like(), turns[0].stop, image.shape[1] * image.shape[2]
-    between = image.like((count, *image.shape[1:])) if len(groups) > 1 else None
-    for at in turns:
-        source, first = image, at.start
-        for axis, group in groups:
-            target, to = (between, 0) if between is not None and axis == groups[0][0] else (result, at.start)
-            group.launch(source, first * plane, target, to * plane, count, mean, axis)
-            source, first = target, to
-    return result
-
-
 def _nbytes(radii: tuple[int, int], columns: int) -> int:
     """Returns the bytes of local memory of a CPU's work-item of ``columns`` columns."""
     return (2 * radii[0] + 3 + _LEVELS) * _pitch(radii, columns) * 4
@@ -156,7 +149,7 @@ def _wide(gpu: Gpu, image: Image, mean: Box, radii: tuple[int, int], columns: in
     gpu.launch(
         kernel, (-(-width // columns), -(-height // rows), planes), image, result, height, width, *radii, columns, rows,
         _pitch(radii, columns), 1.0 / (high * across), float(mean.cval), Local(_nbytes(radii, columns)),
-        local=(1, 1, 1), label=f"box {axes}", traffic=2 * image.nbytes,
+        local=(1, 1, 1), label=f"box {axes}",
     )  # fmt: skip
     return result
 

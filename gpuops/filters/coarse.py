@@ -6,8 +6,8 @@ Gaussian itself: its spectrum is divided by φ's twice, as in Fourier transforms
 window leaves nothing but aliases, of which a Kaiser-Bessel window lets the fewest through.
 
 Steps are real numbers, such that the coarse grid has the fine one's symmetry about the edges, and a border mode means
-the same on it. Where a step is one of WHOLE, all cells of that many samples are alike. Where values are constant beyond
-a border (nearest, constant), the coarse image has MARGIN more samples at each end, beyond which it is constant as well.
+the same on it. Where values are constant beyond a
+border (nearest, constant), the coarse image has MARGIN more samples at each end, beyond which it is constant as well.
 Where values repeat beyond a border (wrap), so do the bases and the weights.
 
 Sources: the window and its spectrum, Kaiser & Schafer, "On the use of the I0-sinh window for spectrum analysis", 1980;
@@ -35,16 +35,12 @@ TAPS = 6
 BETA = 14.2
 # The least σ on the coarse grid, in its steps: a smaller one lets more aliases through.
 LEAST = 2.0
-# The whole steps that have kernels of their own.
-WHOLE = 8, 4
 # The largest coarse step: with a larger one, more samples lie beyond a group's edges than inside.
 LARGEST = 8.0
 # Coarse samples beyond each end.
 MARGIN = TAPS // 2 + 1
 # Border modes with a constant value beyond the edge.
 _STANDS = ("nearest", "constant")
-# The least share of the largest possible step that a whole step must have (measured).
-_WORTH = 0.75
 # The sum of the weights that are left out, as a share of the largest weight.
 _CUT = 1e-5
 
@@ -86,8 +82,6 @@ class Axis:
     ----------
     taps
         1: the axis stays as it is.
-    whole
-        The step, if it is one of WHOLE and divides the axis; else 0.
     fine, coarse
         The numbers of fine and of coarse samples, with margins.
     left
@@ -108,7 +102,6 @@ class Axis:
     """
 
     taps: int
-    whole: int
     fine: int
     coarse: int
     left: Left
@@ -124,16 +117,6 @@ class Axis:
     def inside(self) -> slice:
         """The slice of the fine samples that are in the image."""
         return slice(-self.low, self.fine - self.low)
-
-    @property
-    def first(self) -> int:
-        """The first of the fine samples that coarse sample 0 is made of."""
-        return self.low + int(self.starts[0])
-
-    @property
-    def margin(self) -> int:
-        """The number of coarse samples before the image, where steps are whole."""
-        return (self.coarse - self.fine // self.whole) // 2
 
     def part(self, first: int, count: int) -> tuple[Axis, int]:
         """Returns the axis of ``count`` fine samples from ``first`` on, and its first coarse one.
@@ -197,13 +180,6 @@ def is_coarser(shape: tuple[int, ...], sigma: Two, border: str) -> bool:
     return any(step(*axis) > 1 for axis in axes)
 
 
-def whole_step(n: int, sigma: float, border: str) -> int:
-    """Returns the step of WHOLE that divides ``n`` and is about as large as steps may be; 0 if there is none."""
-    wanted = min(LARGEST, sigma / LEAST)
-    fit = (m for m in WHOLE if n % m == 0 and _WORTH * wanted <= m <= wanted)
-    return 0 if border == "mirror" else next(fit, 0)
-
-
 @lru_cache(64)
 def axis(n: int, left: Left, border: str, m: float, times: int = 1) -> Axis:
     """Returns the axis with steps of ``m``, for ``n`` samples on which ``left`` (in samples) is to be done.
@@ -215,11 +191,10 @@ def axis(n: int, left: Left, border: str, m: float, times: int = 1) -> Axis:
         rest = np.arange(times * n, dtype=np.int32)
         one = np.ones((times * n, 1), np.float32)
         starts = np.arange(times * n + 1, dtype=np.int32)
-        return Axis(1, 0, len(rest), len(rest), left, 0, rest, starts, one, one, 1, repeated)
+        return Axis(1, len(rest), len(rest), left, 0, rest, starts, one, one, 1, repeated)
     margin = MARGIN if border in _STANDS else 0
     # The coarse position of fine sample 0.
     origin = margin + (0.0 if border == "mirror" else 0.5 / m - 0.5)
-    whole = int(m) if m in WHOLE and n % m == 0 and border != "mirror" else 0
     coarse = round((n - 1) / m) + 1 if border == "mirror" else round(n / m) + 2 * margin
     low = floor((-TAPS / 2 - origin) * m)
     high = ceil((times * coarse - 1 + TAPS / 2 - origin) * m)
@@ -237,16 +212,9 @@ def axis(n: int, left: Left, border: str, m: float, times: int = 1) -> Axis:
     up = weights / weights.sum(1, keepdims=True)
     starts = np.searchsorted(bases, np.arange(1 - TAPS, times * coarse + 1)).astype(np.int32)
     return Axis(
-        TAPS, whole, times * n, times * coarse, left.on(m), low, bases.astype(np.int32), starts.astype(np.int32),
+        TAPS, times * n, times * coarse, left.on(m), low, bases.astype(np.int32), starts.astype(np.int32),
         down.astype(np.float32), up[-low : times * n - low].astype(np.float32), int(np.diff(starts).max()), repeated,
     )  # fmt: skip
-
-
-def cell(m: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Returns the weights for steps of ``m``: ``DOWN`` in decimate_cells.cl and ``UP`` in interpolate_cells.cl."""
-    position = 2 + (np.arange(m) + 0.5) / m  # the place of a cell's samples, from its first coarse sample
-    weights = _window(position[:, None] - np.arange(TAPS))
-    return weights.T[::-1].ravel() / weights.sum(), (weights / weights.sum(1, keepdims=True)).ravel()
 
 
 def _window(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -212,7 +212,7 @@ _Launch = tuple[Kernel, tuple[int, ...], tuple[int, ...]]
 
 def _direct(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
     planes, height, width = image.shape
-    kernel = gpu.kernel(_SOURCE, "convolve_direct", **_border(params))
+    kernel = gpu.kernel(_SOURCE, "convolve_direct", **define(params.border))
     return kernel, (-(-width // 32), height, planes), kernel.fit(16, 1, 1)
 
 
@@ -220,26 +220,21 @@ def _local(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
     planes, height, width = image.shape
     x, y = _GROUP
     while True:  # ends when the built kernel can run in its group
-        kernel = gpu.kernel(_SOURCE, "convolve_local", GROUP_X=x, GROUP_Y=y, PER=_PER, **_border(params))
+        kernel = gpu.kernel(
+            _SOURCE, "convolve_local", GROUP_X=x, GROUP_Y=y, PER=_PER, **define(params.border)
+        )
         if kernel.fit(x, y) == (x, y):
             return kernel, (-(-width // 4), -(-height // _PER), planes), (x, y, 1)
         x, y = kernel.fit(x, y)
 
 
-def _border(params: ConvolveParams) -> dict[str, bool]:
-    return define(params.border)
-
-
 def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:
     """Convolves by the product of spectra, over a size at which nothing wraps around into the result."""
-    from ..fourier import convolution, next_fast_len, transfer_function
+    from ..fourier import convolution, transfer_function
+    from ..fourier.engine.radices import next_fast_size
 
     count, rows, columns = kernel.shape
-    # Even rows: neighbours are transformed as one complex value.
-    padded = (
-        next_fast_len(image.shape[1] + rows - 1),
-        2 * next_fast_len(-(-(image.shape[2] + columns - 1) // 2)),
-    )
+    padded = next_fast_size(image.shape[1] + rows - 1, image.shape[2] + columns - 1)
     shared = transfer_function(gpu, gpu.array(kernel), padded) if count == 1 else None
 
     def convolved(at: slice) -> Image:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..gpu import GeneratedSource, Local
+from ..gpu import Local
 from ..image import Image
 from ..pixels.coding import Decoding, unpack
-from . import coarse
-from .grids import GROUPS, Grids, band_of, bases_of, coarse_columns, is_wide_enough, items_of
+from .grids import Grids, band_of, bases_of, coarse_columns, is_wide_enough, items_of
 from .layout import FOUR, LANES, Layout
 
 if TYPE_CHECKING:
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
 _ROWS = 8
 # Values of a table that is copied to local memory, at most.
 _COPIED = 256
-# Work-items of a group that makes cells, for each channel, of which it counts two at least.
-_ITEMS_OF_CELLS = 64
-# Groups that make cells that a compute unit runs at once: of planes, and of pixels.
-_GROUPS_OF_CELLS = 5, 6
 # Fine columns of a work-item on CPUs.
 _TILE = 256
 # Coarse rows of a work-item on CPUs.
@@ -39,9 +34,6 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
     small = _empty(gpu, grids, layout)
     table, scale = decoding.arguments(image) if decoding else (None, 1.0)
     copied = table is not None and table.shape[0] <= _COPIED
-    reading = _reading(image, layout, decoding, FOUR)
-    if grids.whole and _by_cells(gpu, image, small, grids, layout, reading, table, scale):
-        return small
     defines = grids.defines(
         ROWS=_ROWS,
         MOST=y.most,
@@ -49,7 +41,7 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         ALIGNED=x.fine * layout.channels % FOUR == 0,
         SPACED=round(x.fine / x.coarse * layout.channels) % 2 == 0,
     )
-    defines |= reading
+    defines |= _reading(image, layout, decoding, FOUR)
     if table and copied:
         defines |= {"CODES": table.shape[0], "SPACE": "__local"}
     sources = _sources(decoding, "fours", "coarse_weights", "decimate")
@@ -64,52 +56,13 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
     # A group's first value is a multiple of four.
     most = coarse_columns(x, (items * FOUR - (FOUR - 1)) // layout.channels)
     tiles = -(-x.coarse // most)
-    band = band_of(gpu, y.coarse, tiles, items, layout, GROUPS, most=bases_of(kernel, grids) - y.taps + 1)
+    band = band_of(gpu, y.coarse, tiles, items, layout, most=bases_of(kernel, grids) - y.taps + 1)
     gpu.launch(
-        kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, *grids.tables(gpu, "down"),
-        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
+        kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, *grids.tables(gpu, "down"), y.fine,
+        x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
         Local((band + y.taps - 1) * grids.base_bytes), local=(items, 1, 1), label="gaussian decimate",
-        traffic=image.nbytes + small.nbytes,
     )  # fmt: skip
     return small
-
-
-def _by_cells(
-    gpu: Gpu,
-    image: Image,
-    small: Image,
-    grids: Grids,
-    layout: Layout,
-    reading: dict[str, Define],
-    table: Image | None,
-    scale: float,
-) -> bool:
-    """Makes ``small`` where the grids have cells; returns False where a group does not fit."""
-    y, x = grids.y, grids.x
-    weights, defines = grids.cells()
-    defines |= reading
-    if table and table.shape[0] <= _COPIED:
-        defines |= {"CODES": table.shape[0], "SPACE": "__local"}
-    sources: tuple[str | GeneratedSource, ...] = (*_sources(reading), "fours", weights, "decimate_cells")
-    items = items_of(gpu, grids, layout, _ITEMS_OF_CELLS * max(2, layout.channels))
-    across, before = x.whole * layout.channels, x.whole // 2 * layout.channels % FOUR
-    while True:
-        cells = (items * FOUR - before) // across - (coarse.TAPS - 1)
-        if cells < 1:
-            return False
-        defines |= {"ITEMS": items, "CELLS": cells, "ROWS": items // cells}
-        kernel = gpu.kernel(sources, "decimate_cells", **defines)
-        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
-            break
-        items //= 2
-    tiles = -(-x.coarse // cells)
-    band = band_of(gpu, y.coarse, tiles, items, layout, _GROUPS_OF_CELLS, most=y.coarse)
-    gpu.launch(
-        kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, y.fine, x.fine, y.first, x.first,
-        y.coarse, x.coarse, band, float(grids.cval), table, scale, local=(items, 1, 1), label="gaussian decimate",
-        traffic=image.nbytes + small.nbytes,
-    )  # fmt: skip
-    return True
 
 
 def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Image:
@@ -126,9 +79,8 @@ def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Im
     band = _BAND if gpu.limits.lanes > 1 else _SHORT_BAND
     gpu.launch(
         kernel, (-(-x.coarse // most), -(-y.coarse // band), layout.planes), image, small,
-        *grids.tables(gpu, "down", wide=True),
-        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
-        local=(1, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
+        *grids.tables(gpu, "down", wide=True), y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band,
+        float(grids.cval), table, scale, local=(1, 1, 1), label="gaussian decimate",
     )  # fmt: skip
     return small
 

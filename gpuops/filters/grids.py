@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..gpu import GeneratedSource
 from ..image import Image
 from ..params.border import by_axis, define
 from . import coarse
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from ..gpu import Define, Gpu, Kernel
 
 # Work-items of a group, at most.
-ITEMS = 128
-# Groups of ITEMS that a compute unit runs at once: of planes, and of pixels, which take less room.
-GROUPS = 4, 5
+_ITEMS = 128
+# Groups of _ITEMS that a compute unit runs at once: of planes, and of pixels, which take less room.
+_GROUPS = 4, 5
 # Coarse rows of a group, at least: its margins are about as large.
 _LEAST_BAND = 4
 # Fine columns of a group, at least: its margins are about as large.
@@ -39,35 +38,16 @@ class Grids:
     cval: float
 
     @classmethod
-    def of(
-        cls, size: tuple[int, ...], left: tuple[Left, Left], border: str, cval: float, *, whole: bool
-    ) -> Grids:
-        """The grids for an image of ``size`` (height, width) on which ``left`` is still to be done.
-
-        Steps are whole numbers if ``whole`` and if both axes allow it.
-        """
-        modes = by_axis(border)
-        axes = [(n, todo.sigma, mode) for n, todo, mode in zip(size, left, modes, strict=True)]
-        steps: list[float] = [coarse.whole_step(*axis) for axis in axes] if whole else [0]
-        if not all(steps):
-            steps = [coarse.step(*axis) for axis in axes]
-        y, x = (coarse.axis(*axis) for axis in zip(size, left, modes, steps, strict=True))
+    def of(cls, size: tuple[int, ...], left: tuple[Left, Left], border: str, cval: float) -> Grids:
+        """The grids for an image of ``size`` (height, width) on which ``left`` is still to be done."""
+        axes = zip(size, left, by_axis(border), strict=True)
+        y, x = (coarse.axis(n, todo, mode, coarse.step(n, todo.sigma, mode)) for n, todo, mode in axes)
         return cls(y, x, border, cval)
 
     def part(self, first: int, count: int) -> tuple[Grids, int]:
         """Returns the grids of ``count`` rows from ``first`` on, and the first coarse row of them."""
         y, start = self.y.part(first, count)
         return replace(self, y=y), start
-
-    @property
-    def whole(self) -> bool:
-        """Whether both axes consist of cells that are all alike."""
-        return self.y.whole > 0 and self.x.whole > 0
-
-    def cells(self) -> tuple[GeneratedSource, dict[str, Define]]:
-        """The cells' weights, and defines, for decimate_cells.cl and interpolate_cells.cl."""
-        steps: dict[str, Define] = {"TAPS": coarse.TAPS, "STEP_Y": self.y.whole, "STEP_X": self.x.whole}
-        return _weights(self.y.whole, self.x.whole), steps | {**define(self.border), "ALIGNED": True}
 
     def defines(self, **more: Define) -> dict[str, Define]:
         """The defines that all these kernels take, and ``more``."""
@@ -92,9 +72,9 @@ class Grids:
         return self.y.most * self.y.taps * 4
 
 
-def items_of(gpu: Gpu, grids: Grids, layout: Layout, items: int = ITEMS) -> int:
+def items_of(gpu: Gpu, grids: Grids, layout: Layout) -> int:
     """Returns the work-items of a group: fewer for small images, so that all compute units get groups."""
-    values = grids.x.fine * layout.channels
+    items, values = _ITEMS, grids.x.fine * layout.channels
     while (
         is_wide_enough(items // 2, layout)
         and -(-values // (items * FOUR)) * layout.planes * grids.y.coarse
@@ -109,14 +89,12 @@ def is_wide_enough(items: int, layout: Layout) -> bool:
     return items * FOUR >= _NARROWEST * layout.channels
 
 
-def band_of(
-    gpu: Gpu, rows: int, tiles: int, items: int, layout: Layout, groups: tuple[int, int], most: int
-) -> int:
+def band_of(gpu: Gpu, rows: int, tiles: int, items: int, layout: Layout, most: int) -> int:
     """Returns how many of the coarse ``rows`` a group takes, where ``tiles`` groups stand side by side.
 
     All groups then run at once.
     """
-    at_once = groups[layout.pixels] * ITEMS // items * gpu.limits.compute_units
+    at_once = _GROUPS[layout.pixels] * _ITEMS // items * gpu.limits.compute_units
     bands = max(1, at_once // (tiles * layout.planes))
     return min(most, max(_LEAST_BAND, -(-rows // bands)))
 
@@ -149,17 +127,6 @@ def segment(x: Axis, tile: int, channels: int) -> int:
     first = np.arange(0, values, tile)
     last = np.minimum(first + tile, values) - 1
     return int((bases[last // channels] - bases[first // channels]).max()) + x.taps
-
-
-@lru_cache(4)
-def _weights(step_y: int, step_x: int) -> GeneratedSource:
-    """The weights of cells, as constants in OpenCL C."""
-    text = "".join(
-        f"__constant float {way}_{name}[{len(v)}] = {{{', '.join(f'{w:.9e}f' for w in v)}}};\n"
-        for name, step in (("Y", step_y), ("X", step_x))
-        for way, v in zip(("DOWN", "UP"), coarse.cell(step), strict=True)
-    )
-    return GeneratedSource("weights", text)
 
 
 def _everywhere(y: Axis) -> npt.NDArray[np.float32]:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..gpu import GeneratedSource, Local
+from ..gpu import Local
 from ..image import Image
 from ..pixels.coding import Encoding, pack
-from . import coarse
-from .grids import GROUPS, Grids, band_of, bases_of, items_of, segment
+from .grids import Grids, band_of, bases_of, items_of, segment
 from .layout import FOUR, LANES, WIDTH, Layout
 
 if TYPE_CHECKING:
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
 
 # Coarse rows that are in local memory together, about.
 _ROWS = 6
-# Work-items of a group that has cells, at most.
-_ITEMS_OF_CELLS = 128
-# Groups that have cells that a compute unit runs at once: of planes, and of pixels.
-_GROUPS_OF_CELLS = 5, 10
 # Columns of a work-item on CPUs.
 _TILE = 128
 # Coarse rows of a work-item on CPUs.
@@ -51,8 +46,6 @@ def _launch(
         _wide(gpu, small, result, grids, encoding, lost)
         return
     y, x = grids.y, grids.x
-    if grids.whole and x.whole == FOUR and _by_cells(gpu, small, result, grids, encoding, lost):
-        return
     layout = Layout.of(result, small.alpha, pixels=encoding is not None)
     defines = grids.defines(
         ROWS=y.taps * max(1, _ROWS // y.taps), MOST=y.most, ALIGNED=x.fine * layout.channels % FOUR == 0
@@ -74,47 +67,12 @@ def _launch(
             break
         items //= 2
     rows, tiles = y.coarse + y.taps - 1, -(-x.fine * layout.channels // tile)
-    band = band_of(gpu, rows, tiles, items, layout, GROUPS, most=bases_of(kernel, grids, copied))
+    band = band_of(gpu, rows, tiles, items, layout, most=bases_of(kernel, grids, copied))
     gpu.launch(
-        kernel, (tiles * items, -(-rows // band), layout.planes), small, result, *grids.tables(gpu, "up"),
-        y.fine, x.fine, y.low, y.coarse, x.coarse, band, table, lost, Local(band * grids.base_bytes),
-        Local(copied), local=(items, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
+        kernel, (tiles * items, -(-rows // band), layout.planes), small, result, *grids.tables(gpu, "up"), y.fine,
+        x.fine, y.low, y.coarse, x.coarse, band, table, lost, Local(band * grids.base_bytes), Local(copied),
+        local=(items, 1, 1), label="gaussian interpolate",
     )  # fmt: skip
-
-
-def _by_cells(
-    gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
-) -> bool:
-    """Makes ``result`` where a work-item's values are a cell; returns False where a group does not fit."""
-    y, x = grids.y, grids.x
-    layout = Layout.of(result, small.alpha, pixels=encoding is not None)
-    weights, defines = grids.cells()
-    defines |= _writing(layout, encoding, FOUR) | {"WIDTH": 1, "MARGIN_X": x.margin}
-    table = encoding.codes(gpu) if encoding else None
-    if encoding:
-        defines |= {"CODES": table.shape[0] if table else None, "CODES_SPACE": "__local"}
-    sources: tuple[str | GeneratedSource, ...] = (
-        *_sources(encoding, "fours", "encode_four"),
-        weights,
-        "interpolate_cells",
-    )
-    cells, items = x.fine // x.whole, _ITEMS_OF_CELLS
-    while True:
-        kernel = gpu.kernel(sources, "interpolate_cells", **defines, ITEMS=items)
-        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
-            break
-        items //= 2
-        if items <= coarse.TAPS:
-            return False
-    top, bottom = -y.first // y.whole, (y.fine - 1 - y.first) // y.whole + 1
-    tiles = -(-cells // (items - coarse.TAPS))
-    band = band_of(gpu, bottom - top, tiles, items, layout, _GROUPS_OF_CELLS, most=bottom - top)
-    gpu.launch(
-        kernel, (tiles * items, -(-(bottom - top) // band), layout.planes), small, result, y.fine, x.fine, y.first,
-        y.coarse, x.coarse, top, bottom, band, table, lost, local=(items, 1, 1), label="gaussian interpolate",
-        traffic=small.nbytes + result.nbytes,
-    )  # fmt: skip
-    return True
 
 
 def _wide(
@@ -133,7 +91,7 @@ def _wide(
     gpu.launch(
         kernel, size, small, result, *grids.tables(gpu, "up", wide=True), y.fine, x.fine, y.low, y.coarse, x.coarse,
         most, encoding.codes(gpu) if encoding else None, lost, Local(layout.channels * most * _LINES * 4),
-        local=(1, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
+        local=(1, 1, 1), label="gaussian interpolate",
     )  # fmt: skip
 
 

@@ -214,7 +214,7 @@ def _straight(run: _MedianRun, rows: int, columns: int, defines: dict[str, str |
     strips, bands, band = run.bands(items * vectors * int(defines["LANES"] or 1))
     gpu.launch(
         kernel, (strips * items, bands, planes), run.image, run.result, height, width, band, run.outside,
-        local=(items, 1, 1), label="median", traffic=2 * run.image.nbytes,
+        local=(items, 1, 1), label="median",
     )  # fmt: skip
 
 
@@ -230,7 +230,6 @@ def _by_histograms(run: _MedianRun, rows: int, columns: int, defines: dict[str, 
     run.gpu.launch(
         kernel, (strips * _ACROSS, bands * _PARTS, planes * channels), run.image, run.result, height, width,
         run.outside, Local(run.local_bytes), local=(_ACROSS, _PARTS, 1), label="median histograms",
-        traffic=2 * run.image.nbytes,
     )  # fmt: skip
 
 

@@ -48,18 +48,17 @@ def gaussian_of_pixels(
     """
     height, width, _ = pixels.shape
     left = Left(sigma[0]), Left(sigma[1])
-    grids, part = grids_of(gpu, pixels.part, (height, width), left, border, cval)
+    grids, part = grids_of(pixels.part, (height, width), left, border, cval)
     small = decimated(gpu, pixels, grids, decoding)
     small.part = part
     return interpolated_pixels(gpu, coarsely(gpu, small, grids, into=small), grids, encoding)
 
 
-def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
+def reach(shape: tuple[int, ...], sigma: Two, border: str) -> int:
     """Returns how many pixels away a value in planes of ``shape`` has an effect, at most, along any axis."""
-    whole = not gpu.limits.is_cpu
 
     def of(size: tuple[int, ...], left: tuple[Left, Left]) -> list[float]:
-        grids = Grids.of(size, left, border, 0.0, whole=whole)
+        grids = Grids.of(size, left, border, 0.0)
         rest, inner = (grids.y.left, grids.x.left), (grids.y.coarse, grids.x.coarse)
         far = of(inner, rest) if _again(inner, rest, border) else [len(todo.weights()) // 2 for todo in rest]
         # The sum has the windows down and up, and one sample more, as a window covers one more in some places.
@@ -75,7 +74,7 @@ def _filtered(
     gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None
 ) -> Image:
     _, height, width = image.shape
-    grids, part = grids_of(gpu, image.part, (height, width), left, border, cval)
+    grids, part = grids_of(image.part, (height, width), left, border, cval)
     small = decimated(gpu, image, grids)
     small.part = part
     small = coarsely(gpu, small, grids, into=small)
@@ -83,12 +82,12 @@ def _filtered(
 
 
 def grids_of(
-    gpu: Gpu, part: Part | None, size: tuple[int, int], left: tuple[Left, Left], border: str, cval: float
+    part: Part | None, size: tuple[int, int], left: tuple[Left, Left], border: str, cval: float
 ) -> tuple[Grids, Part | None]:
     """Returns the grids of an image of ``size``, and which coarse rows it has if it is a part of a picture."""
     height, width = size
     of_whole = (height if part is None else part.height), width
-    whole = Grids.of(of_whole, left, border, cval, whole=not gpu.limits.is_cpu)
+    whole = Grids.of(of_whole, left, border, cval)
     if part is None:
         return whole, None
     grids, first = whole.part(part.first, height)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..gpu import Local
-from ..tiles.planes import in_turn
+from .by_axes import Planes, by_axes
 from .resampling import ResampledAxis, Weights, weights
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _in_vectors(gpu: Gpu, image: Image, tables: tuple[_Table, _Table], result: I
     gpu.launch(
         kernel, (strips, -(-rows // band), planes), image, y.spans, y.weights, x.spans, x.weights, result,
         *image.shape[1:], rows, columns, y.most, x.most, strip, band, chunk, Local(chunk * _BYTES),
-        Local(strip * _BYTES), local=(1, 1, 1), label="resize yx", traffic=image.nbytes + result.nbytes,
+        Local(strip * _BYTES), local=(1, 1, 1), label="resize yx",
     )  # fmt: skip
 
 
@@ -145,23 +145,17 @@ def _in_groups(
 ) -> None:
     """One axis after the other; one that stays is left out."""
     todo = [axis for axis in (first, 1 - first) if not axes[axis].stays]
-    turns = in_turn(image.shape[0], image.nbytes)
-    batch = turns[0].stop
-    shape = [batch, *image.shape[1:]]
-    shape[1 + todo[0]] = result.shape[1 + todo[0]]
-    between = gpu.empty(shape) if len(todo) == 2 else result
-    for at in turns:
-        if len(todo) == 2:
-            _axis(gpu, (image, at.start), (between, 0), batch, todo[0], tables[todo[0]])
-            _axis(gpu, (between, 0), (result, at.start), batch, todo[1], tables[todo[1]])
-        else:
-            _axis(gpu, (image, at.start), (result, at.start), batch, todo[0], tables[todo[0]])
+    between = [*image.shape[1:]]
+    between[first] = result.shape[1 + first]
+
+    def along(source: Planes, target: Planes, planes: int, axis: int) -> None:
+        _axis(gpu, source, target, planes, axis, tables[axis])
+
+    by_axes(image, result, todo, between, along)
 
 
-def _axis(
-    gpu: Gpu, source: tuple[Image, int], target: tuple[Image, int], planes: int, axis: int, table: _Table
-) -> None:
-    """Resamples ``planes`` planes along one axis; source and target are an image and the number of its first plane."""
+def _axis(gpu: Gpu, source: Planes, target: Planes, planes: int, axis: int, table: _Table) -> None:
+    """Resamples ``planes`` planes along one axis."""
     (image, first_in), (result, first_out) = source, target
     rows, columns = image.shape[1:]
     offsets = (np.uint64(first_in * rows * columns), np.uint64(first_out * result.shape[1] * result.shape[2]))

@@ -14,8 +14,8 @@ from ..gpu import Local
 from ..image import Image
 from ..params.border import by_axis, define
 from ..pixels.coding import Decoding, Encoding, pack, unpack
-from ..tiles.planes import in_turn
 from . import both_axes
+from .by_axes import Planes, by_axes
 
 if TYPE_CHECKING:
     from ..gpu import BoundLaunch, Gpu
@@ -67,15 +67,11 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
         if at_once:
             return at_once
     result = image if overwrite_input and len(axes) == 2 else image.like()
-    turns = in_turn(image.shape[0], image.nbytes)
-    batch = turns[0].stop
-    between = gpu.empty((batch, *image.shape[1:])) if len(axes) == 2 else None
-    for at in turns:
-        here, source = (image, at.start), (image, at.start)
-        for axis in axes:
-            here = (result, at.start) if axis == axes[-1] or between is None else (between, 0)
-            _axis(gpu, source, here, batch, taps, axis, weights[axis], direct=direct)
-            source = here
+
+    def along(source: Planes, target: Planes, planes: int, axis: int) -> None:
+        _axis(gpu, source, target, planes, taps, axis, weights[axis], direct=direct)
+
+    by_axes(image, result, axes, image.shape[1:], along)
     return result
 
 
@@ -133,8 +129,8 @@ def _rounded(weights: Weights) -> npt.NDArray[np.float32]:
 
 def _axis(
     gpu: Gpu,
-    source: tuple[Image, int],
-    target: tuple[Image, int],
+    source: Planes,
+    target: Planes,
     planes: int,
     taps: Taps,
     axis: int,
@@ -142,7 +138,7 @@ def _axis(
     *,
     direct: bool,
 ) -> None:
-    """Convolves ``planes`` planes along one axis; source and target are an image and the number of its first plane."""
+    """Convolves ``planes`` planes along one axis."""
     (image, first_in), (result, first_out) = source, target
     height, width = image.shape[1:]
     radius = taps.radii[axis]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..fourier import axes, irfft2, next_fast_len, rfft2, room
+from ..fourier import axes, irfft2, rfft2, room
 from ..fourier.engine.problem import Problem
+from ..fourier.engine.radices import next_fast_size
 from ..fourier.engine.transform import plan
 from ..fourier.of_pixels import back
 from ..fourier.products import PARAMS, surrounded
@@ -30,8 +31,6 @@ Shape = tuple[int, int, int]
 
 #: How many of the blur's whole widths there are between an image's end and its beginning, where it goes around.
 _GAP = 4
-# Columns whose memory is computed together to get the memory of one.
-_SEVERAL = 64
 
 
 def wiener(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
@@ -55,8 +54,7 @@ def spectral(gpu: Gpu, shape: Shape, params: DeconvolveParams) -> Spectral:
     _, rows, columns = shape
     y, x = params.blur().radii
     high, wide = 2 * y + 1, 2 * x + 1
-    # Even rows: neighbours are transformed as one complex value.
-    size = next_fast_len(rows + _GAP * high), 2 * next_fast_len(-(-(columns + _GAP * wide) // 2))
+    size = next_fast_size(rows + _GAP * high, columns + _GAP * wide)
     blur = _Blur(params, size)
     # The blur is centred at its corner, so what it blurs has moved by its middle; the filter moves it back.
     return Spectral(
@@ -88,7 +86,7 @@ class _Blur:
 
     def bytes_per_column(self, gpu: Gpu, high: int) -> float:
         """Returns the bytes on the device that a column of the blur's spectrum takes while it is made."""
-        return room.peak(gpu, self._down(high, _SEVERAL)) / _SEVERAL
+        return room.peak(gpu, self._down(high, room.SEVERAL)) / room.SEVERAL
 
     def _columns(self, gpu: Gpu, first: int, count: int) -> Image:
         """Returns columns of the blur's half spectrum. Its rows are transformed the first time."""

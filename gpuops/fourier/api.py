@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import prod, sqrt
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..image import COMPLEX_HALF, Image
 from ..operands import computed
-from ..params.fft import NORMS, FftParams
+from ..params.fft import NORMS, FftParams, SpectrumParams
 from .engine.problem import Problem
 from .engine.transform import plan
 from .image_ends import Surroundings
@@ -166,40 +167,26 @@ def _transform(
             raise ParameterError(f"an Image (planes, rows, columns) is needed, not of shape {x.shape}")
         if tuple(axes) != last:
             raise ParameterError(f"an Image is transformed over its last axes, {last}: not {tuple(axes)}")
-        return run(gpu, _checked(kind, x), kind, inverse, lengths, norm, params)
-    array = np.asarray(x)
-    check_axes(axes, array.ndim)
-    if array.size == 0:
-        raise ParameterError(f"there is nothing to transform in an array of shape {array.shape}")
-    array = np.moveaxis(array, axes, last)
-    image = _checked(kind, gpu.array(_planes(gpu, array, kind, inverse, len(axes))))
-    result = run(gpu, image, kind, inverse, lengths, norm, params).numpy()
-    shape = (*array.shape[: -len(axes)], *result.shape[-len(axes) :])
-    return np.moveaxis(result.reshape(shape), last, axes)
+        image = x
+    else:
+        x = np.asarray(x)
+        check_axes(axes, x.ndim)
+        if x.size == 0:
+            raise ParameterError(f"there is nothing to transform in an array of shape {x.shape}")
+        x = np.moveaxis(x, axes, last)
+        image = gpu.array(_planes(gpu, x, kind, inverse, len(axes)))
+    shape: Any = _checked(kind, image).shape
+    made = plan(gpu, _problem(kind, inverse, shape, image.dtype, tuple(lengths), norm, params))(image)
+    if isinstance(x, Image):
+        return made
+    result = made.numpy().reshape(*x.shape[: -len(axes)], *made.shape[-len(axes) :])
+    return np.moveaxis(result, last, axes)
 
 
 def check_axes(axes: Sequence[int], ndim: int) -> None:
     """Raises ParameterError for axes that an array of ``ndim`` dimensions does not have, or that are named twice."""
     if any(not -ndim <= axis < ndim for axis in axes) or len({axis % ndim for axis in axes}) < len(axes):
         raise ParameterError(f"axes {tuple(axes)} of an array with {ndim} dimensions")
-
-
-def run(
-    gpu: Gpu,
-    image: Image,
-    kind: str,
-    inverse: bool,
-    lengths: Sequence[int | None],
-    norm: str | None = None,
-    params: FftParams = DEFAULT,
-    half: bool = False,
-) -> Image:
-    """The transform of a checked Image over its last one or two axes; ``half``: complex numbers are stored in
-    halves."""
-    shape: Any = image.shape
-    half = half or image.dtype == COMPLEX_HALF
-    problem = _problem(kind, inverse, shape, image.dtype, tuple(lengths), norm, params, half)
-    return plan(gpu, problem)(image)
 
 
 @lru_cache(maxsize=256)
@@ -211,7 +198,6 @@ def _problem(
     lengths: tuple[int | None, ...],
     norm: str | None,
     params: FftParams,
-    half: bool,
 ) -> Problem:
     planes, rows, columns = shape
     given = dict(zip(("columns", "rows"), reversed(lengths), strict=False))
@@ -225,7 +211,7 @@ def _problem(
     axes = len(lengths)
     out = (planes, n_rows if axes == 2 else rows, width)
     scale = scale_of(norm, n_columns * (n_rows if axes == 2 else 1), inverse)
-    double = dtype in (np.float64, np.complex128)
+    double, half = dtype in (np.float64, np.complex128), dtype == COMPLEX_HALF
     return Problem(kind, axes, shape, out, (n_rows, n_columns), inverse, scale, double, params, half=half)
 
 
@@ -236,6 +222,27 @@ def scale_of(norm: str | None, size: int, inverse: bool) -> float:
     if norm == "ortho":
         return 1 / sqrt(size)
     return 1 / size if inverse == (norm != "forward") else 1.0
+
+
+def problem_of(
+    params: SpectrumParams,
+    kind: str,
+    axes: int,
+    given: Sequence[int],
+    made: tuple[int, int, int],
+    n: tuple[int, int],
+    *,
+    inverse: bool = False,
+    **more: Any,
+) -> Problem:
+    """The transform of arrays of the shape ``given`` to arrays of the shape ``made`` with the norm and the precision of
+    ``params``; ``more`` are further fields of :class:`Problem`."""
+    planes, rows, columns = given
+    problem = Problem(
+        kind, axes, (planes, rows, columns), made, n, inverse, 1.0, params.precision == "double", params.how,
+        half=params.precision == "half", **more,
+    )  # fmt: skip
+    return replace(problem, scale=scale_of(params.norm, problem.size, inverse))
 
 
 def transfer_function(gpu: Gpu, kernel: Image, size: tuple[int, int]) -> Image:

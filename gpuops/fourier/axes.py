@@ -14,7 +14,7 @@ import numpy as np
 from ..image import COMPLEX_HALF, Image, Part
 from ..params.fft import SpectrumParams
 from ..tiles.rectangles import cut
-from .api import scale_of
+from .api import problem_of
 from .engine.problem import Problem
 from .engine.transform import plan
 from .spectrum import check_finite, multiply, windowed
@@ -89,28 +89,18 @@ def rows_back(
 
 def down(given: Sequence[int], made: Shape, points: int, params: SpectrumParams, *, inverse: bool) -> Problem:
     """The transform of columns of ``points``: arrays of the shape ``given`` become arrays of the shape ``made``."""
-    planes, rows, columns = given
-    return Problem(
-        "c2c", 1, (planes, rows, columns), made, (points, made[2]), inverse, scale_of(params.norm, points, inverse),
-        params.precision == "double", params.how, half=params.precision == "half", down=True,
-    )  # fmt: skip
+    return problem_of(params, "c2c", 1, given, made, (points, made[2]), inverse=inverse, down=True)
 
 
 def along(shape: Sequence[int], transform: Size, params: SpectrumParams) -> Problem:
     """The transform of rows of a real image."""
-    planes, rows, there = shape
-    return Problem(
-        "r2c", 1, (planes, rows, there), (planes, rows, width(transform, params)), (rows, transform[1]), False,
-        scale_of(params.norm, transform[1], False), params.precision == "double", params.how,
-        half=params.precision == "half",
-    )  # fmt: skip
+    planes, rows, _ = shape
+    made = planes, rows, width(transform, params)
+    return problem_of(params, "r2c", 1, shape, made, (rows, transform[1]))
 
 
 def along_back(shape: Sequence[int], columns: int, params: SpectrumParams) -> Problem:
     """The inverse transform of rows of a spectrum of this shape, over ``columns`` points, whose result is real."""
-    planes, rows, there = shape
-    return Problem(
-        "c2r" if params.half else "c2c", 1, (planes, rows, there), (planes, rows, columns), (rows, columns), True,
-        scale_of(params.norm, columns, True), params.precision == "double", params.how,
-        half=params.precision == "half", reals=not params.half,
-    )  # fmt: skip
+    planes, rows, _ = shape
+    kind, made = "c2r" if params.half else "c2c", (planes, rows, columns)
+    return problem_of(params, kind, 1, shape, made, (rows, columns), inverse=True, reals=not params.half)

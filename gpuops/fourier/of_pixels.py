@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from ..image import COMPLEX_HALF, PIXEL_TYPE_NAMES, Image
+from ..image import PIXEL_TYPE_NAMES, Image
 from ..params.fft import FftParams, SpectrumParams
 from ..pixels.coding import Encoding, Losses, losses
-from .api import DEFAULT, scale_of
-from .engine.problem import Problem
+from .api import DEFAULT, problem_of
 from .engine.transform import plan
 from .image_ends import Pixels
 
@@ -33,11 +32,7 @@ def read(gpu: Gpu, pixels: Image, at: slice, size: Size, params: SpectrumParams)
     planes, (rows, columns) = at.stop - at.start, size
     out = (planes, rows, columns // 2 + 1 if params.half else columns)
     source = Pixels(pixels.dtype.name, channels, at.start)
-    problem = Problem(
-        "r2c", 2, (planes, height, width), out, size, False, scale_of(params.norm, rows * columns, False),
-        params.precision == "double", params.how, pixels=source, half=params.precision == "half",
-    )  # fmt: skip
-    return plan(gpu, problem)(pixels)
+    return plan(gpu, problem_of(params, "r2c", 2, (planes, height, width), out, size, pixels=source))(pixels)
 
 
 def back(
@@ -56,11 +51,9 @@ def back(
     ``lost`` counts as :func:`gpuops.pixels.coding.pack` does. Values of COMPLEX_HALF are halves between the axes as
     well.
     """
-    shape: Any = values.shape
-    problem = Problem(
-        "c2r" if params.half else "c2c", 2, shape, (shape[0], *size), transform, True,
-        scale_of(params.norm, transform[0] * transform[1], True), values.dtype == np.complex128, params.how,
-        pixels=target, half=values.dtype == COMPLEX_HALF, reals=not params.half,
+    problem = problem_of(
+        params, "c2r" if params.half else "c2c", 2, values.shape, (values.shape[0], *size), transform, inverse=True,
+        pixels=target, reals=not params.half,
     )  # fmt: skip
     return plan(gpu, problem)(values, into=into, lost=lost)
 

@@ -24,14 +24,8 @@ Size = tuple[int, int]
 
 #: The transforms of a filter: half spectra, with the factor on the way back.
 PARAMS = SpectrumParams("backward")
-# Rows, or columns, whose memory is computed together to get the memory of one.
-_SEVERAL = 64
 # Copies of a row of planes beside its transforms: before they begin, joined with alpha, and finished.
 _ROWS = 3
-# Bytes of a panel on the device, or of rows of spectra: larger ones are no faster.
-_ENOUGH = 1 << 26
-# Columns that a work-item takes together, at most.
-_LANES = 8
 
 
 def surrounded(gpu: Gpu, image: Image, size: Size) -> Image:
@@ -44,7 +38,7 @@ def surrounded(gpu: Gpu, image: Image, size: Size) -> Image:
     kernel = gpu.kernel(("border", "surround"), "surround", VALUES=values, **define("reflect"))
     gpu.launch(
         kernel, (size[1] * values, size[0], planes), image, result, rows, columns, size, local=kernel.fit(64, 1, 1),
-        label="surround", traffic=image.nbytes + result.nbytes,
+        label="surround",
     )  # fmt: skip
     return result
 
@@ -91,7 +85,7 @@ def rows_back(gpu: Gpu, values: Image, width: int, spectral: Spectral) -> Image:
 def copies_of_rows(gpu: Gpu, shape: Shape, spectral: Spectral) -> float:
     """Returns the most memory on the device that rows of a picture of this shape take, in copies of their planes."""
     planes, height, width = shape
-    count, columns = min(_SEVERAL, height), spectral.size[1]
+    count, columns = min(room.SEVERAL, height), spectral.size[1]
     there = room.peak(gpu, axes.along((planes, count, columns), (count, columns), PARAMS))
     back = room.peak(gpu, axes.along_back((planes, count, columns // 2 + 1), columns, PARAMS))
     return _ROWS + max(there, back) / (4 * planes * count * width)
@@ -109,7 +103,7 @@ def columns_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -
     """
     (rows, columns), limits = spectral.size, gpu.limits
     half = columns // 2 + 1
-    count = min(_SEVERAL, half)
+    count = min(room.SEVERAL, half)
     panel = 1, rows, count
     there = room.peak(gpu, axes.down(panel, panel, rows, PARAMS, inverse=False))
     back = room.peak(gpu, axes.down(panel, panel, rows, PARAMS, inverse=True))
@@ -119,9 +113,9 @@ def columns_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -
     if fitting < 1:
         words = f"columns of a transform of {rows}×{columns} need"
         raise no_room(gpu, words, (tables + each) * ROUNDED)
-    most = min(nbytes, _ENOUGH) // spectral.column
+    most = min(nbytes, room.ENOUGH) // spectral.column
     found = int(min(half, fitting, max(1, most)))
-    return found - found % _LANES if found > _LANES else found
+    return found - found % room.LANES if found > room.LANES else found
 
 
 def rows_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> int:
@@ -131,4 +125,4 @@ def rows_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> i
     free = gpu.limits.global_bytes / ROUNDED - bytes_of_tables(spectral)
     each = 4 * planes * width * copies_of_rows(gpu, shape, spectral)
     spectra = 8 * planes * (spectral.size[1] // 2 + 1)
-    return max(1, int(min(free // each, min(nbytes, _ENOUGH) // spectra)))
+    return max(1, int(min(free // each, min(nbytes, room.ENOUGH) // spectra)))

@@ -38,7 +38,7 @@ def dct(
     float64 is computed in double precision, and whole numbers, if the device has it; all else in single.
     Complex arrays, unknown types and norms, lengths below 1 (type 1: below 2) raise ParameterError.
     """
-    return _along(gpu, x, "cos", type, n, axis, norm or "backward", orthogonalize)
+    return _along(gpu, x, "cos", type, n, axis, norm, orthogonalize)
 
 
 def idct(
@@ -46,10 +46,7 @@ def idct(
     *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
     """Returns the inverse of :func:`dct`, as scipy.fft.idct."""
-    check_name("norm", norm or "backward", NORMS)
-    return _along(
-        gpu, x, "cos", _INVERSE.get(type, type), n, axis, _SWAPPED[norm or "backward"], orthogonalize
-    )
+    return _along(gpu, x, "cos", type, n, axis, norm, orthogonalize, inverse=True)
 
 
 def dst(
@@ -57,7 +54,7 @@ def dst(
     *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
     """Returns the discrete sine transform of real arrays along an axis, as scipy.fft.dst; otherwise as :func:`dct`."""
-    return _along(gpu, x, "sin", type, n, axis, norm or "backward", orthogonalize)
+    return _along(gpu, x, "sin", type, n, axis, norm, orthogonalize)
 
 
 def idst(
@@ -65,10 +62,7 @@ def idst(
     *, orthogonalize: bool | None = None,
 ) -> Array:  # fmt: skip
     """Returns the inverse of :func:`dst`, as scipy.fft.idst."""
-    check_name("norm", norm or "backward", NORMS)
-    return _along(
-        gpu, x, "sin", _INVERSE.get(type, type), n, axis, _SWAPPED[norm or "backward"], orthogonalize
-    )
+    return _along(gpu, x, "sin", type, n, axis, norm, orthogonalize, inverse=True)
 
 
 def dctn(
@@ -115,12 +109,15 @@ def _over(
 
 
 def _along(
-    gpu: Gpu, x: npt.ArrayLike, kind: str, type: int, n: int | None, axis: int, norm: str,
-    orthogonalize: bool | None,
+    gpu: Gpu, x: npt.ArrayLike, kind: str, type: int, n: int | None, axis: int, norm: str | None,
+    orthogonalize: bool | None, *, inverse: bool = False,
 ) -> Array:  # fmt: skip
+    norm = norm or "backward"
     check_name("norm", norm, NORMS)
     if type not in _INVERSE:
         raise ParameterError(f"the type of a cosine or sine transform is 1 to 4, not {type!r}")
+    if inverse:
+        type, norm = _INVERSE[type], _SWAPPED[norm]
     if isinstance(x, Image):
         raise ParameterError("this function takes arrays: copy the Image by way of numpy()")
     array = np.asarray(x)

@@ -10,6 +10,7 @@ from ..params.fft import SpectrumParams
 from ..tiles.memory import ROUNDED, no_room
 from ..tiles.planes import in_turn
 from . import axes
+from .api import problem_of
 from .axes import Shape, Size
 from .engine.passes import passes
 from .engine.problem import Problem
@@ -18,12 +19,12 @@ from .engine.radices import next_fast_len
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# Bytes of a part on the device: larger parts are no faster.
-_ENOUGH = 1 << 26
+# Bytes of a part on the device, rows or columns: larger parts are no faster.
+ENOUGH = 1 << 26
 # Columns that a work-item takes together, at most.
-_LANES = 8
+LANES = 8
 # Rows, or columns, whose memory is computed together to get the memory of one.
-_SEVERAL = 64
+SEVERAL = 64
 # Tables of complex numbers, each as long as an axis or as its convolution, that transforms of one axis keep.
 _TABLES = 5
 # Bytes that counts, windows and other small things take.
@@ -48,11 +49,11 @@ def fits(gpu: Gpu, pixels: Shape, nbytes: int, params: SpectrumParams, *, invers
     spectrum = planes, size[0], axes.width(size, params)
     image = planes, height, width
     item = axes.stored(params).itemsize
-    problem = Problem(
-        ("c2r" if params.half else "c2c") if inverse else "r2c", 2, spectrum if inverse else image,
-        image if inverse else spectrum, size, inverse, 1.0, params.precision == "double", params.how,
-        half=params.precision == "half", reals=inverse and not params.half,
-    )  # fmt: skip
+    if inverse:
+        kind = "c2r" if params.half else "c2c"
+        problem = problem_of(params, kind, 2, spectrum, image, size, inverse=True, reals=not params.half)
+    else:
+        problem = problem_of(params, "r2c", 2, image, spectrum, size)
     try:
         needed = peak(gpu, problem)
     except TooLongError:
@@ -94,14 +95,14 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
     limits, size = gpu.limits, padded(pixels, params)
     columns, item = axes.width(size, params), axes.stored(params).itemsize
     fixed = tables(size, params) + _SMALL + (4 * prod(size) if params.mask else 0)
-    rows = min(_SEVERAL, height)
+    rows = min(SEVERAL, height)
     real = 4 * channels * width
     double = params.precision == "double"
     along = peak(gpu, axes.along((channels, rows, width), size, params))
     back = peak(gpu, axes.along_back((channels, rows, columns), size[1], params))
     copies = (1 + (params.window != "none") + planes_beside) * (3 if double else 1)
     each = max(along, back) / rows + (copies + 2) * real + 3 * row
-    count = min(_SEVERAL, columns)
+    count = min(SEVERAL, columns)
     panel, made = (1, height, count), (1, size[0], count)
     there = peak(gpu, axes.down(panel, made, size[0], params, inverse=False))
     again = peak(gpu, axes.down(made, panel, size[0], params, inverse=True))
@@ -117,9 +118,9 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
         if fitting < 1 or one > limits.max_alloc_bytes:
             words = f"{what} of a transform of {size[0]}×{size[1]} need"
             raise no_room(gpu, words, (fixed + bytes_) * ROUNDED)
-        found.append(min(most, fitting, limits.max_alloc_bytes // one, max(1, _ENOUGH // one)))
+        found.append(min(most, fitting, limits.max_alloc_bytes // one, max(1, ENOUGH // one)))
     rows, columns = found
-    return Parts(rows, columns - columns % _LANES if columns > _LANES else columns)
+    return Parts(rows, columns - columns % LANES if columns > LANES else columns)
 
 
 def peak(gpu: Gpu, problem: Problem) -> float:

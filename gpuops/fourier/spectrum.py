@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from math import log, pi, prod
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,9 @@ from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..space import Space
 from ..tiles.planes import in_turn, planewise, planewise_to_host
 from . import of_pixels
-from .api import run
+from .api import problem_of
 from .engine.radices import next_fast_len
+from .engine.transform import plan
 from .image_ends import Pixels
 from .mask import factors as mask_factors
 
@@ -45,8 +46,9 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
     if params.window != "none":
         image = windowed(gpu, image, params.window)
     size = padded((rows, columns), params.pad)
-    kind, half = "r2c" if params.half else "c2c", params.precision == "half"
-    return _finished(gpu, run(gpu, image, kind, False, size, params.norm, params.how, half), size, params)
+    made = image.shape[0], size[0], size[1] // 2 + 1 if params.half else size[1]
+    values = plan(gpu, problem_of(params, "r2c", 2, image.shape, made, size))(image)
+    return _finished(gpu, values, size, params)
 
 
 def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumParams) -> Image:
@@ -128,25 +130,22 @@ def _unshifted(gpu: Gpu, values: npt.NDArray[np.generic], params: SpectrumParams
     return shifted(gpu, part, params.half, back=True) if params.shift else part
 
 
-def picture(gpu: Gpu, image: Image, params: SpectrumParams, view: str, *, shaded: bool = True) -> Image:
-    """A picture of the spectrum of an image's colours: values 0 … 1, to be stored as they are. Unless it is to be
-    ``shaded``, it has the numbers themselves, as a ``view`` of :data:`gpuops.params.fft.VIEWS` names them.
+def picture_of_pixels(
+    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams, view: str, *, shaded: bool = True
+) -> Image:
+    """A picture of the spectrum of the colours of pixels (height, width, channels): values 0 … 1, to be stored as they
+    are. Unless it is to be ``shaded``, it has the numbers themselves, as a ``view`` of
+    :data:`gpuops.params.fft.VIEWS` names them.
 
     Magnitudes are scaled to the brightest value, 1 in 10000 left out; their logarithm begins at the darkest 1 % and
     covers six powers of ten at most. Phases go from −π to π; real and imaginary parts are around medium gray. Raises
     ParameterError as :func:`spectrum`.
     """
-    colours, half = image.without_alpha(), of_picture(params)
-    made = _half_view(gpu, colours.shape, lambda at: spectrum(gpu, colours.planes(at), half), view)
-    return _whole_view(gpu, made, image.shape[2], params, view, shaded=shaded)
-
-
-def picture_of_pixels(
-    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams, view: str, *, shaded: bool = True
-) -> Image:
-    """:func:`picture` of pixels (height, width, channels)."""
-    made = half_view_of_pixels(gpu, pixels, decoding, params, view)
-    return _whole_view(gpu, made, pixels.shape[1], params, view, shaded=shaded)
+    half = half_view_of_pixels(gpu, pixels, decoding, params, view)
+    rows, columns = half.shape[1], padded((1, pixels.shape[1]), params.pad)[1]
+    sample = half.numpy().ravel()[:: every(prod(half.shape))] if shaded else None
+    middle = (rows // 2, columns // 2) if params.shift else (0, 0)
+    return whole_view(gpu, half, columns, middle, view, None if sample is None else levels(sample, view))
 
 
 def half_view_of_pixels(
@@ -154,28 +153,15 @@ def half_view_of_pixels(
 ) -> Image:
     """Columns 0 … n // 2 of the numbers that a ``view`` of pixels (height, width, channels) has, with frequency 0 at
     the first one: (colours, rows, n // 2 + 1)."""
+    check_name("view", view, VIEWS)
     height, width, channels = pixels.shape
-    part = _planewise(gpu, pixels, decoding, of_picture(params))
-    return _half_view(gpu, (channels - decoding.alpha, height, width), part, view)
+    colours, part = channels - decoding.alpha, _planewise(gpu, pixels, decoding, of_picture(params))
+    return planewise(colours, 4 * colours * height * width, lambda at: viewed(gpu, part(at), view))
 
 
 def of_picture(params: SpectrumParams) -> SpectrumParams:
     """The parameters of the spectrum that a picture is made from."""
     return replace(params, half=True, shift=False)
-
-
-def _half_view(gpu: Gpu, shape: Sequence[int], part: Callable[[slice], Image], view: str) -> Image:
-    check_name("view", view, VIEWS)
-    return planewise(shape[0], 4 * prod(shape), lambda at: viewed(gpu, part(at), view))
-
-
-def _whole_view(
-    gpu: Gpu, half: Image, width: int, params: SpectrumParams, view: str, *, shaded: bool
-) -> Image:
-    rows, columns = half.shape[1], padded((1, width), params.pad)[1]
-    sample = half.numpy().ravel()[:: every(prod(half.shape))] if shaded else None
-    middle = (rows // 2, columns // 2) if params.shift else (0, 0)
-    return whole_view(gpu, half, columns, middle, view, None if sample is None else levels(sample, view))
 
 
 def whole_view(

@@ -70,7 +70,7 @@ def bloom(
     result = image if overwrite_input else image.like()
     not_finite = gpu.zeros((1,), np.uint32)
     if params.method == "mip" and columns(params, *image.shape[1:]) == image.shape[2]:
-        bloom_mip.over(gpu, image, result, params, not_finite)
+        bloom_mip.over(image, result, params, not_finite)
     else:
         light, stays = light_of(gpu, image, params), 0.0
         if kernel is not None:
@@ -162,10 +162,7 @@ def light_of(gpu: Gpu, image: Image, params: BloomParams) -> Image:
     light = image.like()
     kernel = gpu.kernel("bloom", "light", **_defines(image))
     size = image.shape[1] * image.shape[2]
-    gpu.launch(
-        kernel, (size,), image, light, size, knee(params), local=kernel.fit(256), label="bloom light",
-        traffic=image.nbytes + light.nbytes,
-    )  # fmt: skip
+    gpu.launch(kernel, (size,), image, light, size, knee(params), local=kernel.fit(256), label="bloom light")
     return light
 
 
@@ -188,7 +185,7 @@ def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
     """
     _, height, width = light.shape
     glow = stretched(gpu, light, columns(params, height, width))
-    stays = bloom_mip.glow_of(gpu, glow, params)
+    stays = bloom_mip.glow_of(glow, params)
     return stretched(gpu, glow, width), stays
 
 
@@ -199,7 +196,7 @@ def stretched(gpu: Gpu, image: Image, to: int) -> Image:
     kernel = gpu.kernel("bloom_ring", "ring")
     gpu.launch(
         kernel, (to, planes * height), image, made, planes * height, width, to, local=kernel.fit(64, 1),
-        label="bloom ring", traffic=image.nbytes + made.nbytes,
+        label="bloom ring",
     )  # fmt: skip
     return made
 
@@ -213,7 +210,7 @@ def composite(
     own = float(params.strength) * (stays - (params.blend == "energy"))
     gpu.launch(
         kernel, (size,), image, glow, result, not_finite, size, knee(params), own, float(params.strength),
-        local=kernel.fit(256), label="bloom over", traffic=image.nbytes + glow.nbytes + result.nbytes,
+        local=kernel.fit(256), label="bloom over",
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..operation import Measure, Operation, Params, Pass, Traits
 from ..rows.halo import with_halo
 from ..rows.window import rows_of
-from .bloom import warn_of
+from .bloom import composite, light_of, warn_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -37,28 +37,39 @@ class Coarse(ABC):
         That of the picture.
     params : BloomParams
         The exposure is known.
-    halo : int
-        How many rows above and below a row of the result depends on, beside the coarse image.
-    fixed_bytes : float
-        The bytes that it takes on the device after the first sweep.
     not_finite : int
         Pixels that are not finite, in the whole picture.
+    stays : float
+        The share of light that stays in its own pixel, which the glow lacks.
     """
 
     # Bytes for each value of a part of the picture that the work on it takes beside it, and the result.
     bytes_per_value: float
 
-    def __init__(self, shape: Shape, params: BloomParams, halo: int, fixed_bytes: float) -> None:
+    def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
+        self.gpu = gpu
         self.shape = shape
         self.params = params
-        self.halo = halo
-        self.fixed_bytes = fixed_bytes
         self.not_finite = 0
+        self.stays = 0.0
+
+    @property
+    @abstractmethod
+    def halo(self) -> int:
+        """How many rows above and below a row of the result depends on, beside the coarse image."""
+
+    @property
+    @abstractmethod
+    def fixed_bytes(self) -> float:
+        """The bytes that the coarse image takes on the device, with what is made of it once."""
 
     @property
     def align(self) -> int:
         """The first row of a part is a multiple of it."""
         return 1
+
+    def begin(self) -> None:  # noqa: B027
+        """Takes the memory of the coarse image."""
 
     def needs(self, first: int, end: int) -> tuple[int, int]:
         """Returns the rows of the picture that what :meth:`add` makes of these rows depends on."""
@@ -71,11 +82,21 @@ class Coarse(ABC):
         """Makes of the coarse image what it gives to the glow."""
 
     @abstractmethod
+    def glow(self, light: Image) -> Image:
+        """Returns the glow of light, which is some rows of a picture."""
+
     def over(self, image: Image) -> Image:
         """Lays the glow over some rows. Those that have no halo are wrong."""
+        result = image if image.owned else image.like()
+        light = light_of(self.gpu, image, self.params)
+        light.part = image.part
+        not_finite = self.gpu.zeros((1,), np.uint32)  # it counts rows twice that two parts have
+        composite(self.gpu, image, self.glow(light), result, self.params, not_finite, self.stays)
+        return result
 
     def measure(self) -> Measure:
         """Returns the first sweep."""
+        self.begin()
         return Measure(self._add, self._settled, self.needs)
 
     def _add(self, gpu: Gpu, image: Image, first: int, end: int) -> None:

@@ -47,17 +47,17 @@ def wide(params: BloomParams, shape: tuple[int, ...]) -> Octaves:
 
 
 def grids_of(
-    gpu: Gpu, part: Part | None, size: tuple[int, int], params: BloomParams, sigma: float = WIDE
+    part: Part | None, size: tuple[int, int], params: BloomParams, sigma: float = WIDE
 ) -> tuple[Grids, Part | None]:
     """Returns the coarse grid of some rows, for what is left to do of a wide Gaussian, and which rows it has."""
-    return multirate.grids_of(gpu, part, size, (Left(sigma), Left(sigma)), params.border, 0.0)
+    return multirate.grids_of(part, size, (Left(sigma), Left(sigma)), params.border, 0.0)
 
 
 def glow_of(gpu: Gpu, light: Image, params: BloomParams) -> Image:
     """Returns the glow of a planar Image of finite light."""
     if not wide(params, light.shape):
         return summed(gpu, light, None, params)
-    grids, _ = grids_of(gpu, None, (light.shape[1], light.shape[2]), params)
+    grids, _ = grids_of(None, (light.shape[1], light.shape[2]), params)
     return summed(gpu, light, total(gpu, decimated(gpu, light, grids), light.shape, params), params)
 
 
@@ -71,7 +71,7 @@ def total(gpu: Gpu, small: Image, shape: tuple[int, ...], params: BloomParams) -
         planes = small.planes(at)
         glow = gpu.zeros(planes.shape)
         for sigma, share in wide(params, shape):
-            grids, _ = grids_of(gpu, None, (shape[1], shape[2]), params, sigma)
+            grids, _ = grids_of(None, (shape[1], shape[2]), params, sigma)
             _add(gpu, glow, multirate.coarsely(gpu, planes, grids), share)
         return glow
 
@@ -92,7 +92,7 @@ def summed(gpu: Gpu, light: Image, small: Image | None, params: BloomParams) -> 
     if small is None:
         glow = gpu.zeros(light.shape)
     else:
-        grids, part = grids_of(gpu, light.part, (light.shape[1], light.shape[2]), params)
+        grids, part = grids_of(light.part, (light.shape[1], light.shape[2]), params)
         if part is not None:
             small = cut(small, (part.first, 0), (grids.y.coarse, grids.x.coarse))
         interpolated(gpu, small, glow, grids)

@@ -17,50 +17,54 @@ from ..filters.decimate import decimated
 from ..params.blur import BlurParams
 from ..tiles.rectangles import copy
 from . import gaussians
-from .bloom import composite, light_of
+from .bloom import light_of
 from .by_rows import Coarse, Shape
 
 if TYPE_CHECKING:
-    from ..filters.grids import Grids
     from ..gpu import Gpu
     from ..image import Image
     from ..params.bloom import BloomParams
 
-# Bytes for each value of a part: those of light, the glow, a Gaussian, what it takes itself, and the result.
-_BYTES_PER_VALUE = 24.0
 # Copies of planes of the coarse image: theirs, the sum, a Gaussian, and what it takes itself.
 _OF_TOTAL = 4
 
 
-def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
-    """Returns how many rows above and below a row of the result, or of the coarse image, depends on."""
-    narrow = gaussians.narrow(params, shape)
-    blurs = (BlurParams((sigma, sigma), border=params.border) for sigma, _ in narrow)
-    window = ceil(coarse.TAPS * coarse.LARGEST) if gaussians.wide(params, shape) else 0
-    return max(window, 0, *(ceil(reach(gpu, shape, blur).spoiled) for blur in blurs))
-
-
-def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
-    """Returns the bytes that the coarse image takes on the device, with what its sum takes once."""
-    planes, height, width = _shape_of(gpu, shape, params)
-    nbytes = 4 * planes * height * width
-    return nbytes + _OF_TOTAL * gaussians.planes_at_once(planes, nbytes) * (nbytes / planes)
-
-
-def coarse_of(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse:
-    """Returns the coarse image of a picture, which is to be filled."""
-    return Sum(gpu, shape, params)
-
-
 class Sum(Coarse):
-    """The coarse image of wide Gaussians, and then their sum."""
+    """The coarse image of wide Gaussians, and then their sum; there is none without wide Gaussians."""
 
-    bytes_per_value = _BYTES_PER_VALUE
+    # Those of light, the glow, a Gaussian, what it takes itself, and the result.
+    bytes_per_value = 24.0
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
-        self._grids = _grids(gpu, shape, params)
-        self._image = gpu.empty(_shape_of(gpu, shape, params)) if self._grids else None
-        super().__init__(shape, params, halo(gpu, shape, params), self._image.nbytes if self._image else 0)
+        super().__init__(gpu, shape, params)
+        wide = gaussians.wide(params, shape)
+        self._grids = gaussians.grids_of(None, (shape[1], shape[2]), params)[0] if wide else None
+        self._image: Image | None = None
+
+    @property
+    def _size(self) -> tuple[int, int]:
+        """Rows and columns of the coarse image."""
+        return (self._grids.y.coarse, self._grids.x.coarse) if self._grids else (0, 0)
+
+    @property
+    def halo(self) -> int:
+        """How many rows above and below a row of the result, or of the coarse image, depends on."""
+        narrow = gaussians.narrow(self.params, self.shape)
+        blurs = (BlurParams((sigma, sigma), border=self.params.border) for sigma, _ in narrow)
+        window = ceil(coarse.TAPS * coarse.LARGEST) if self._grids else 0
+        return max(window, 0, *(ceil(reach(self.gpu, self.shape, blur).spoiled) for blur in blurs))
+
+    @property
+    def fixed_bytes(self) -> float:
+        if self._image is not None:
+            return self._image.nbytes
+        planes, (height, width) = self.shape[0], self._size
+        nbytes = 4 * planes * height * width
+        return nbytes + _OF_TOTAL * gaussians.planes_at_once(planes, nbytes) * (nbytes / planes)
+
+    def begin(self) -> None:
+        if self._grids:
+            self._image = self.gpu.empty((self.shape[0], *self._size))
 
     def _made(self, end: int) -> int:
         """Returns up to which coarse row there is all that it needs, before the picture's row ``end``."""
@@ -81,36 +85,16 @@ class Sum(Coarse):
     def add(self, image: Image, first: int, end: int) -> None:
         if self._image is None:
             return
-        assert image.part is not None
-        gpu, begin, stop = image.gpu, self._made(first), self._made(end)
-        grids, part = gaussians.grids_of(gpu, image.part, (image.shape[1], image.shape[2]), self.params)
-        small = decimated(gpu, light_of(gpu, image, self.params), grids)
+        begin, stop = self._made(first), self._made(end)
+        grids, part = gaussians.grids_of(image.part, (image.shape[1], image.shape[2]), self.params)
+        small = decimated(self.gpu, light_of(self.gpu, image, self.params), grids)
         assert part is not None
         planes, _, columns = small.shape
         copy(small, (begin - part.first, 0), self._image, (begin, 0), (planes, stop - begin, columns))
 
     def settle(self) -> None:
         if self._image is not None:
-            self._image = gaussians.total(self._image.gpu, self._image, self.shape, self.params)
+            self._image = gaussians.total(self.gpu, self._image, self.shape, self.params)
 
-    def over(self, image: Image) -> Image:
-        gpu, result = image.gpu, image if image.owned else image.like()
-        light = light_of(gpu, image, self.params)
-        light.part = image.part
-        glow = gaussians.summed(gpu, light, self._image, self.params)
-        not_finite = gpu.zeros((1,), np.uint32)  # it counts rows twice that two parts have
-        composite(gpu, image, glow, result, self.params, not_finite, 0.0)
-        return result
-
-
-def _grids(gpu: Gpu, shape: Shape, params: BloomParams) -> Grids | None:
-    """Returns the grid of the wide Gaussians, if there are some."""
-    if not gaussians.wide(params, shape):
-        return None
-    return gaussians.grids_of(gpu, None, (shape[1], shape[2]), params)[0]
-
-
-def _shape_of(gpu: Gpu, shape: Shape, params: BloomParams) -> Shape:
-    """Returns the shape of the coarse image."""
-    grids = _grids(gpu, shape, params)
-    return (shape[0], grids.y.coarse, grids.x.coarse) if grids else (shape[0], 0, 0)
+    def glow(self, light: Image) -> Image:
+        return gaussians.summed(self.gpu, light, self._image, self.params)

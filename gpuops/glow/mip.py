@@ -6,15 +6,15 @@ On GPUs it goes through local memory, on CPUs it reads straight from global memo
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..image import Image
 from ..pixels.coding import Decoding, Encoding
-from . import mip_local, mip_wide
-from .mip_ends import Display, Ends
+from .mip_ends import Display, Ends, MipChain
+from .mip_local import LEAST_ITEMS, LocalChain
+from .mip_wide import WideChain
 from .octaves import columns, levels
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MOST_CHANNELS = 4
 
 def direct(gpu: Gpu, params: BloomParams) -> bool:
     """Says whether the chain's filters read their neighbours straight from global memory."""
-    small = gpu.limits.is_cpu or gpu.limits.work_group < mip_local.LEAST_ITEMS
+    small = gpu.limits.is_cpu or gpu.limits.work_group < LEAST_ITEMS
     return params.reads == "direct" or (params.reads == "auto" and small)
 
 
@@ -43,31 +43,32 @@ def takes_pixels(gpu: Gpu, params: BloomParams, shape: tuple[int, ...]) -> bool:
     return enough and channels <= MOST_CHANNELS and whole and not direct(gpu, params)
 
 
-def over(gpu: Gpu, image: Image, result: Image, params: BloomParams, not_finite: Image) -> None:
+def over(image: Image, result: Image, params: BloomParams, not_finite: Image) -> None:
     """Lays the glow over a planar Image; ``result`` may be the same Image. ``not_finite`` counts pixels."""
-    ends = Ends(image, result, not_finite)
-    _whole(gpu, ends, params, levels(params, image.shape[1]))
+    _whole(Ends(image, result, not_finite), params, levels(params, image.shape[1]))
 
 
-def glow_of(gpu: Gpu, light: Image, params: BloomParams) -> float:
+def glow_of(light: Image, params: BloomParams) -> float:
     """Replaces a planar Image of finite light by its glow, without the light that stays in its own pixel.
 
     Returns the share of light that stays there. The width must be the one that :meth:`BloomParams.columns` gives.
     """
     params, shares = replace(params, strength=1.0, threshold=0.0), levels(params, light.shape[1])
-    _whole(gpu, Ends(light, light, None), params, shares)
+    _whole(Ends(light, light, None), params, shares)
     return shares[0]
 
 
-def way(gpu: Gpu, params: BloomParams) -> ModuleType:
-    """Returns the module that goes down and up; its functions have the same names as the other one's."""
-    return mip_wide if direct(gpu, params) else mip_local
+def chain_of(ends: Ends, params: BloomParams, shares: list[float], *, from_image: bool = True) -> MipChain:
+    """Returns the chain as the device, or the parameters, want it."""
+    kind = WideChain if direct(ends.source.gpu, params) else LocalChain
+    return kind(ends, params, shares, from_image)
 
 
-def _whole(gpu: Gpu, ends: Ends, params: BloomParams, shares: list[float]) -> None:
+def _whole(ends: Ends, params: BloomParams, shares: list[float]) -> None:
     """Goes down the chain and up again. The levels have these ``shares`` of the light."""
-    levels, by = [ends.source], way(gpu, params)
-    by.over(gpu, ends, params, levels, shares, by.total(gpu, ends, params, levels, shares))
+    chain = chain_of(ends, params, shares)
+    chain.total()
+    chain.over()
 
 
 def over_pixels(
@@ -86,5 +87,5 @@ def over_pixels(
     """
     result, lost = gpu.empty(pixels.shape, encoding.dtype), gpu.zeros((2,), np.uint32)
     ends = Ends(pixels, result, not_finite, decoding, encoding, display, lost, repaired)
-    _whole(gpu, ends, params, levels(params, pixels.shape[0]))
+    _whole(ends, params, levels(params, pixels.shape[0]))
     return result, lost

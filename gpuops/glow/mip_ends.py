@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -56,15 +57,56 @@ class Ends:
         object.__setattr__(self, "size", shape[:2] if of_pixels else shape[1:])
 
 
+@dataclass
+class MipChain(ABC):
+    """The levels of a mip chain: on the way down half-size images, and on the way up totals of them.
+
+    Attributes
+    ----------
+    shares : list of float
+        Of the light, for each level from the first of ``levels`` on.
+    from_image : bool
+        The first level is the image itself, and not one that light has come down to.
+    factor : float
+        What the last level, once it is a total, is to be multiplied by.
+    """
+
+    ends: Ends
+    params: BloomParams
+    shares: list[float]
+    from_image: bool = True
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.gpu = self.ends.source.gpu
+        self.levels = [self.ends.source]
+
+    @abstractmethod
+    def down(self, count: int) -> None:
+        """Adds levels until there are so many."""
+
+    @abstractmethod
+    def total(self) -> None:
+        """Adds levels, of which the last is a total: of it, and of all that are coarser."""
+
+    @abstractmethod
+    def climb(self, count: int) -> None:
+        """Makes totals of levels until there are so many."""
+
+    @abstractmethod
+    def over(self) -> None:
+        """Makes the result of the levels, of which the last is a total."""
+
+    @property
+    def finest(self) -> float:
+        """The share of the image's own light that the result adds."""
+        return self.params.strength * (self.shares[0] - (self.params.blend == "energy"))
+
+
 def knee(params: BloomParams) -> tuple[float, float]:
     """The threshold and the half-width of its knee, in the image's own units."""
     threshold = params.threshold / params.scale
     return threshold, threshold * params.knee
-
-
-def finest(params: BloomParams, shares: list[float]) -> float:
-    """Returns the share of the image's own light that the result adds."""
-    return params.strength * (shares[0] - (params.blend == "energy"))
 
 
 def halved(size: tuple[int, int]) -> tuple[int, int]:

@@ -13,11 +13,10 @@ from ..params.border import define
 from ..pixels.coding import Decoding, Encoding
 from ..pixels.pointwise import defined, own_of, words_of_four
 from ..tone.operators import NO_PARAMETERS
-from .mip_ends import Ends, finest, halved, knee
+from .mip_ends import Ends, MipChain, halved, knee
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu, Kernel, Sources
-    from ..params.bloom import BloomParams
 
 # Work-items of a group.
 _ITEMS = 128
@@ -45,69 +44,115 @@ _GROUPS = 8
 _LEAST_BAND = 4
 
 
-def down(
-    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], count: int, *, first: bool = True
-) -> None:
-    """Adds levels until there are so many. ``first``: the first of them is the image itself."""
-    while len(levels) < count:
-        fine, is_image = levels[-1], first and len(levels) == 1
-        size = ends.size if is_image else (fine.shape[1], fine.shape[2])
-        if is_image or size[0] * size[1] > _LARGE:
-            levels.append(_down(gpu, ends, params, fine, halved(size), first=is_image))
-        else:
-            levels += _halve(gpu, fine, _sizes(halved(size), min(2, count - len(levels))), params.border)
+class LocalChain(MipChain):
+    """The chain through local memory."""
 
+    def down(self, count: int) -> None:
+        while len(self.levels) < count:
+            fine, is_image = self.levels[-1], self.from_image and len(self.levels) == 1
+            size = self.ends.size if is_image else (fine.shape[1], fine.shape[2])
+            if is_image or size[0] * size[1] > _LARGE:
+                self.levels.append(self._down(fine, halved(size), first=is_image))
+            else:
+                sizes = _sizes(halved(size), min(2, count - len(self.levels)))
+                self.levels += _halve(self.gpu, fine, sizes, self.params.border)
 
-def total(
-    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], shares: list[float], *, first: bool = True
-) -> float:
-    """Adds levels, of which the last is a total: of it, and of all that are coarser. Returns its factor."""
-    if len(shares) == 1:
-        return shares[0]
-    sizes = _sizes(ends.size, len(shares))
-    # The last levels, from `k` on, are one launch if there are two of them or more.
-    most = min(gpu.limits.local_bytes, _LOCAL_SMALL)
-    k = next(k for k in range(1, len(sizes)) if _bytes(sizes[k:]) <= most or k == len(sizes) - 1)
-    down(gpu, ends, params, levels, k + 1, first=first)
-    if k == len(sizes) - 1:
-        return shares[k]
-    _small(gpu, levels[k], shares[k:], params.border)
-    return 1.0
+    def total(self) -> None:
+        sizes, last = _sizes(self.ends.size, len(self.shares)), len(self.shares) - 1
+        if last:
+            # The last levels, from `k` on, are one launch if there are two of them or more.
+            most = min(self.gpu.limits.local_bytes, _LOCAL_SMALL)
+            k = next(k for k in range(1, len(sizes)) if _bytes(sizes[k:]) <= most or k == last)
+            self.down(k + 1)
+            if k < last:
+                _small(self.gpu, self.levels[k], self.shares[k:], self.params.border)
+                return
+        self.factor = self.shares[last]
 
+    def climb(self, count: int) -> None:
+        """Goes up by two levels at a time, but first by one where the number of levels is odd."""
+        while len(self.levels) > count:
+            k = len(self.levels) - 1
+            steps = min(k + 1 - count, 1 + (k % 2 == 0))
+            self._up(self.levels[k - steps :], self.shares[k - steps : k], self.factor)
+            del self.levels[k - steps + 1 :]
+            self.factor = 1.0
 
-def climb(
-    gpu: Gpu,
-    ends: Ends,
-    params: BloomParams,
-    levels: list[Image],
-    shares: list[float],
-    factor: float,
-    count: int,
-) -> float:
-    """Makes totals of levels until there are so many. Returns the factor of the last one.
+    def over(self) -> None:
+        self.climb(3)
+        between, strength = self.shares[1 : len(self.levels) - 1], self.params.strength
+        if self.ends.not_finite is None:
+            self._up(self.levels, [0.0, *between], self.factor)
+            return
+        shares = [self.finest, *(strength * share for share in between)]
+        self._up(self.levels, shares, strength * self.factor, final=True)
 
-    It goes up by two levels at a time, but first by one where the number of levels is odd.
-    """
-    while len(levels) > count:
-        k = len(levels) - 1
-        steps = min(k + 1 - count, 1 + (k % 2 == 0))
-        _up(gpu, ends, params, levels[k - steps :], shares[k - steps : k], factor)
-        del levels[k - steps + 1 :]
-        factor = 1.0
-    return factor
+    def _down(self, fine: Image, size: tuple[int, int], *, first: bool) -> Image:
+        """The next level, of ``size``."""
+        gpu, ends, params, (rows, columns) = self.gpu, self.ends, self.params, size
+        coarse = gpu.empty((ends.channels, rows, columns))
+        sources: tuple[str, ...] = ("reflected", "layout", "bloom", "bloom_boxes", "bloom_down")
+        defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
+        blocks, table, scale, height, width = ends.channels, None, 1.0, *fine.shape[1:]
+        if first:
+            blocks, (height, width) = 1, ends.size
+            defines = {
+                "CHANNELS": ends.channels,
+                "COLOURS": ends.colours,
+                "FIRST": True,
+                "KNEE": params.threshold > 0,
+            }
+            if ends.decoding:
+                sources = ("reflected", "lanes", "colour", "decode", *sources[1:])
+                defines |= {"WIDTH": 1, "BOUNDED": fine.dtype != np.float32, **ends.decoding.defines(fine)}
+                table, scale = ends.decoding.arguments(fine)
+        defines |= {"READ_WORDS": _words(fine, width), **define(params.border)}
+        quads = -(-width // 4)
+        kernel, items = _kernel(
+            gpu, sources, "down", quads, defines, _ITEMS_OF_ENDS if first and ends.decoding else _ITEMS
+        )
+        tiles = -(-quads // (items - _ENDS))
+        band = _band(gpu, rows, tiles * blocks, items, _GROUPS_FIRST if first else _GROUPS)
+        gpu.launch(
+            kernel, (tiles * items, -(-rows // band), blocks), fine, coarse, height, width, band, knee(params),
+            params.karis * params.scale, table, scale, local=(items, 1, 1), label="bloom down local",
+        )  # fmt: skip
+        return coarse
 
-
-def over(
-    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], shares: list[float], factor: float
-) -> None:
-    """Makes the result of the levels, of which the last is a total."""
-    factor = climb(gpu, ends, params, levels, shares, factor, 3)
-    between = shares[1 : len(levels) - 1]
-    if ends.not_finite is None:
-        _up(gpu, ends, params, levels, [0.0, *between], factor)
-        return
-    own_shares = [finest(params, shares), *(params.strength * share for share in between)]
-    _up(gpu, ends, params, levels, own_shares, params.strength * factor, final=True)
+    def _up(self, levels: list[Image], shares: list[float], scale: float, *, final: bool = False) -> None:
+        """Replaces the first of two or three levels by their total, weighted by shares; the last one is a total."""
+        gpu, ends, params = self.gpu, self.ends, self.params
+        fine, between, coarse = levels[0], levels[1], levels[-1]
+        out, blocks, (height, width) = fine, ends.channels, fine.shape[1:] if not final else ends.size
+        sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
+        defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
+        arguments: list[Argument] = [None, 1.0, None, None, None, 1.0, NO_PARAMETERS, 1.0]
+        if final:
+            out, blocks = ends.result, 1
+            defines = {
+                "CHANNELS": ends.channels,
+                "COLOURS": ends.colours,
+                "FINAL": True,
+                "KNEE": params.threshold > 0,
+            }
+            if ends.decoding and ends.encoding:
+                sources, more, arguments = _reads_and_writes(gpu, ends, ends.decoding, ends.encoding)
+                defines |= more
+        defines |= {"READ_WORDS": _words(fine, width), "FOURS": width % 4 == 0, **define(params.border)}
+        defines["LEVELS"] = len(shares)
+        quads = -(-width // 4)
+        kernel, items = _kernel(
+            gpu, sources, "up", quads, defines, _ITEMS_OF_ENDS if final and ends.decoding else _ITEMS
+        )
+        tiles = -(-quads // (items - _ENDS))
+        pairs = height // 2 + 1
+        band = _band(gpu, pairs, tiles * blocks, items, _GROUPS_OVER if final else _GROUPS)
+        gpu.launch(
+            kernel, (tiles * items, -(-pairs // band), blocks), coarse, between, fine, out, height, width, band,
+            float(shares[0]), float(shares[-1]), float(scale), knee(params), ends.not_finite, *arguments,
+            local=(items, 1, 1), label=f"bloom {'over' if final else 'up'} local",
+            traffic=sum(level.nbytes for level in levels) + out.nbytes,
+        )  # fmt: skip
 
 
 def _sizes(size: tuple[int, int], count: int) -> list[tuple[int, int]]:
@@ -121,42 +166,6 @@ def _sizes(size: tuple[int, int], count: int) -> list[tuple[int, int]]:
 def _bytes(sizes: list[tuple[int, int]]) -> int:
     """Bytes of local memory for a plane of each size."""
     return 4 * sum(height * width for height, width in sizes)
-
-
-def _down(
-    gpu: Gpu, ends: Ends, params: BloomParams, fine: Image, size: tuple[int, int], *, first: bool
-) -> Image:
-    """The next level, of ``size``."""
-    rows, columns = size
-    coarse = gpu.empty((ends.channels, rows, columns))
-    sources: tuple[str, ...] = ("reflected", "layout", "bloom", "bloom_boxes", "bloom_down")
-    defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-    blocks, table, scale, height, width = ends.channels, None, 1.0, *fine.shape[1:]
-    if first:
-        blocks, (height, width) = 1, ends.size
-        defines = {
-            "CHANNELS": ends.channels,
-            "COLOURS": ends.colours,
-            "FIRST": True,
-            "KNEE": params.threshold > 0,
-        }
-        if ends.decoding:
-            sources = ("reflected", "lanes", "colour", "decode", *sources[1:])
-            defines |= {"WIDTH": 1, "BOUNDED": fine.dtype != np.float32, **ends.decoding.defines(fine)}
-            table, scale = ends.decoding.arguments(fine)
-    defines |= {"READ_WORDS": _words(fine, width), **define(params.border)}
-    quads = -(-width // 4)
-    kernel, items = _kernel(
-        gpu, sources, "down", quads, defines, _ITEMS_OF_ENDS if first and ends.decoding else _ITEMS
-    )
-    tiles = -(-quads // (items - _ENDS))
-    band = _band(gpu, rows, tiles * blocks, items, _GROUPS_FIRST if first else _GROUPS)
-    gpu.launch(
-        kernel, (tiles * items, -(-rows // band), blocks), fine, coarse, height, width, band, knee(params),
-        params.karis * params.scale, table, scale, local=(items, 1, 1), label="bloom down local",
-        traffic=fine.nbytes + coarse.nbytes,
-    )  # fmt: skip
-    return coarse
 
 
 def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]], border: str) -> list[Image]:
@@ -195,50 +204,6 @@ def _small(gpu: Gpu, level: Image, shares: list[float], border: str) -> None:
     gpu.launch(
         kernel, (planes * items,), level, weights, height, width, len(shares), Local(_bytes(sizes)), local=(items,),
         label="bloom small levels local", traffic=2 * level.nbytes,
-    )  # fmt: skip
-
-
-def _up(
-    gpu: Gpu,
-    ends: Ends,
-    params: BloomParams,
-    levels: list[Image],
-    shares: list[float],
-    scale: float,
-    *,
-    final: bool = False,
-) -> None:
-    """Replaces the first of two or three levels by their total, weighted by their shares; the last one is a total."""
-    fine, between, coarse = levels[0], levels[1], levels[-1]
-    out, blocks, (height, width) = fine, ends.channels, fine.shape[1:] if not final else ends.size
-    sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
-    defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-    arguments: list[Argument] = [None, 1.0, None, None, None, 1.0, NO_PARAMETERS, 1.0]
-    if final:
-        out, blocks = ends.result, 1
-        defines = {
-            "CHANNELS": ends.channels,
-            "COLOURS": ends.colours,
-            "FINAL": True,
-            "KNEE": params.threshold > 0,
-        }
-        if ends.decoding and ends.encoding:
-            sources, more, arguments = _reads_and_writes(gpu, ends, ends.decoding, ends.encoding)
-            defines |= more
-    defines |= {"READ_WORDS": _words(fine, width), "FOURS": width % 4 == 0, **define(params.border)}
-    defines["LEVELS"] = len(shares)
-    quads = -(-width // 4)
-    kernel, items = _kernel(
-        gpu, sources, "up", quads, defines, _ITEMS_OF_ENDS if final and ends.decoding else _ITEMS
-    )
-    tiles = -(-quads // (items - _ENDS))
-    pairs = height // 2 + 1
-    band = _band(gpu, pairs, tiles * blocks, items, _GROUPS_OVER if final else _GROUPS)
-    gpu.launch(
-        kernel, (tiles * items, -(-pairs // band), blocks), coarse, between, fine, out, height, width, band,
-        float(shares[0]), float(shares[-1]), float(scale), knee(params), ends.not_finite, *arguments,
-        local=(items, 1, 1), label=f"bloom {'over' if final else 'up'} local",
-        traffic=sum(level.nbytes for level in levels) + out.nbytes,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from ..image import Image
 from ..rows.halo import beside
 from ..tiles.rectangles import copy, cut
 from . import mip
-from .bloom import composite, light_of, stretched
+from .bloom import light_of, stretched
 from .by_rows import Coarse, Shape
 from .mip_ends import Ends, halved
 from .octaves import columns, levels
@@ -46,91 +46,85 @@ def level_held(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
     return next((n for n in range(1, last) if _ALL_LEVELS * _bytes(shape, params, n) <= most), last)
 
 
-def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
-    """Returns how many rows above and below a row of the result depends on, beside the level that is held."""
-    return _UP << level_held(gpu, shape, params)
-
-
-def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
-    """Returns the bytes that the level, and those that are coarser, take on the device."""
-    return _ALL_LEVELS * _bytes(shape, params, level_held(gpu, shape, params))
-
-
-def coarse_of(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse:
-    """Returns the coarse image of a picture, which is to be filled."""
-    return MipLevels(gpu, shape, params)
-
-
 class MipLevels(Coarse):
     """A coarse level of a whole picture, and then the total of it and of all coarser ones."""
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
-        super().__init__(shape, params, halo(gpu, shape, params), fixed_bytes(gpu, shape, params))
+        super().__init__(gpu, shape, params)
         self.level = level_held(gpu, shape, params)
-        self.bytes_per_value = _STRETCHED if self._samples != shape[2] else _BYTES_PER_VALUE
+        self._stretches = columns(params, *shape[1:]) != shape[2]
+        self.bytes_per_value = _STRETCHED if self._stretches else _BYTES_PER_VALUE
         # Light that was stretched needs no threshold any more, and its glow is laid over the picture by itself.
-        stretches = self._samples != shape[2]
-        self._way = replace(params, strength=1.0, threshold=0.0) if stretches else params
+        self._way = replace(params, strength=1.0, threshold=0.0) if self._stretches else params
         self._shares = levels(params, shape[1])
+        self.stays = self._shares[0]
         self._needs = beside(shape[1], _DOWN << self.level, 1 << self.level)
         self._factor = 1.0
-        self._image = gpu.empty(_shape_of(shape, params, self.level))
+        self._image: Image
+
+    @property
+    def halo(self) -> int:
+        return _UP << self.level
+
+    @property
+    def fixed_bytes(self) -> float:
+        """The bytes that the level, and those that are coarser, take on the device."""
+        return _ALL_LEVELS * _bytes(self.shape, self.params, self.level)
+
+    def begin(self) -> None:
+        self._image = self.gpu.empty(_shape_of(self.shape, self.params, self.level))
 
     @property
     def align(self) -> int:
         return 1 << self.level
 
-    @property
-    def _samples(self) -> int:
-        """The columns of the chain's level 0."""
-        return columns(self.params, *self.shape[1:])
-
     def needs(self, first: int, end: int) -> tuple[int, int]:
         return self._needs(first, end)
 
     def add(self, image: Image, first: int, end: int) -> None:
-        gpu, height, start = image.gpu, self.shape[1], self.needs(first, end)[0]
-        image = self._level_0(image)
-        levels = [image]
-        mip.way(gpu, self._way).down(gpu, Ends(image, image, None), self._way, levels, self.level + 1)
+        height, start = self.shape[1], self.needs(first, end)[0]
+        if self._stretches:
+            image = self._stretched(light_of(self.gpu, image, self.params))
+        chain = mip.chain_of(Ends(image, image, None), self._way, self._shares)
+        chain.down(self.level + 1)
         last = self._image.shape[1] if end == height else -(-end >> self.level)
-        begin, made = -(-first >> self.level), levels[-1]
+        begin, made = -(-first >> self.level), chain.levels[-1]
         planes, _, columns = made.shape
         copy(
             made, (begin - (start >> self.level), 0), self._image, (begin, 0), (planes, last - begin, columns)
         )
 
     def settle(self) -> None:
-        gpu, levels = self._image.gpu, [self._image]
         ends, shares = Ends(self._image, self._image, None), self._shares[self.level :]
-        way = mip.way(gpu, self._way)
-        factor = way.total(gpu, ends, self._way, levels, shares, first=False)
-        self._factor = way.climb(gpu, ends, self._way, levels, shares, factor, 1)
+        chain = mip.chain_of(ends, self._way, shares, from_image=False)
+        chain.total()
+        chain.climb(1)
+        self._factor = chain.factor
 
     def over(self, image: Image) -> Image:
-        gpu, result = image.gpu, image if image.owned else image.like()
-        not_finite = gpu.zeros((1,), np.uint32)  # it counts rows twice that two parts have
-        if self._samples == self.shape[2]:
-            self._climb(image, Ends(image, result, not_finite))
-            return result
-        glow = self._level_0(image)
-        self._climb(image, Ends(glow, glow, None))
-        glow = stretched(gpu, glow, self.shape[2])
-        composite(gpu, image, glow, result, self.params, not_finite, self._shares[0])
+        if self._stretches:
+            return super().over(image)
+        result = image if image.owned else image.like()
+        # It counts rows twice that two parts have.
+        self._climb(image, Ends(image, result, self.gpu.zeros((1,), np.uint32)))
         return result
 
-    def _level_0(self, image: Image) -> Image:
-        """Returns the rows of level 0 for some rows of the picture."""
-        if self._samples == self.shape[2]:
-            return image
-        return stretched(image.gpu, light_of(image.gpu, image, self.params), self._samples)
+    def glow(self, light: Image) -> Image:
+        glow = self._stretched(light)
+        self._climb(light, Ends(glow, glow, None))
+        return stretched(self.gpu, glow, self.shape[2])
+
+    def _stretched(self, light: Image) -> Image:
+        """Returns rows of level 0, whose number of columns halves without a rest."""
+        return stretched(self.gpu, light, columns(self.params, *self.shape[1:]))
 
     def _climb(self, image: Image, ends: Ends) -> None:
         """Goes down to the level that is held, and up from its total."""
-        gpu, levels, way = image.gpu, [ends.source], mip.way(image.gpu, self._way)
-        way.down(gpu, ends, self._way, levels, self.level)
-        levels.append(self._rows(image))
-        way.over(gpu, ends, self._way, levels, self._shares, self._factor)
+        chain = mip.chain_of(ends, self._way, self._shares)
+        chain.down(self.level)
+        chain.levels.append(self._rows(image))
+        chain.factor = self._factor
+        chain.over()
 
     def _rows(self, image: Image) -> Image:
         """Returns the total's rows that belong to rows of the picture."""

@@ -6,96 +6,65 @@ from typing import TYPE_CHECKING
 
 from ..image import Image
 from ..params.border import define
-from .mip_ends import Ends, finest, knee
+from .mip_ends import MipChain, halved, knee
 
 if TYPE_CHECKING:
-    from ..gpu import Define, Gpu
-    from ..params.bloom import BloomParams
+    from ..gpu import Kernel
 
 
-def down(
-    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], count: int, *, first: bool = True
-) -> None:
-    """Adds levels until there are so many. ``first``: the first of them is the image itself."""
-    while len(levels) < count:
-        levels.append(_down_wide(gpu, levels[-1], ends, params, first=first and len(levels) == 1))
+class WideChain(MipChain):
+    """The chain by direct reads."""
 
+    def down(self, count: int) -> None:
+        while len(self.levels) < count:
+            self.levels.append(self._down(self.levels[-1], first=self.from_image and len(self.levels) == 1))
 
-def total(
-    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], shares: list[float], *, first: bool = True
-) -> float:
-    """Adds levels, of which the last is a total: of it, and of all that are coarser. Returns its factor."""
-    down(gpu, ends, params, levels, len(shares), first=first)
-    return shares[-1]
+    def total(self) -> None:
+        self.down(len(self.shares))
+        self.factor = self.shares[-1]
 
+    def climb(self, count: int) -> None:
+        """Each total is share · level + tent(the total below it)."""
+        while len(self.levels) > count:
+            coarse, fine = self.levels.pop(), self.levels[-1]
+            self._up(coarse, fine, fine, self.shares[len(self.levels) - 1], self.factor)
+            self.factor = 1.0
 
-def climb(
-    gpu: Gpu,
-    ends: Ends,
-    params: BloomParams,
-    levels: list[Image],
-    shares: list[float],
-    factor: float,
-    count: int,
-) -> float:
-    """Makes totals of levels until there are so many: sum = share · level + tent(sum below it). Returns the factor."""
-    while len(levels) > count:
-        coarse, fine = levels.pop(), levels[-1]
-        _up_wide(gpu, coarse, fine, fine, ends, params, own=shares[len(levels) - 1], scale=factor)
-        factor = 1.0
-    return factor
+    def over(self) -> None:
+        self.climb(2)
+        fine, coarse = self.ends.source, self.levels[1]
+        if self.ends.not_finite is None:
+            self._up(coarse, fine, self.ends.result, 0.0, self.factor)
+            return
+        scale = self.params.strength * self.factor
+        self._up(coarse, fine, self.ends.result, self.finest, scale, final=True)
 
+    def _down(self, fine: Image, *, first: bool) -> Image:
+        planes, height, width = fine.shape
+        coarse = fine.like((planes, *halved((height, width))))
+        _, rows, columns = coarse.shape
+        kernel = self._kernel("down_wide", whole=first, FIRST=first)
+        self.gpu.launch(
+            kernel, (-(-columns // 8), rows, 1 if first else planes), fine, coarse, height, width, knee(self.params),
+            self.params.karis * self.params.scale, local=kernel.fit(64, 1, 1), label="bloom down direct",
+        )  # fmt: skip
+        return coarse
 
-def over(
-    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], shares: list[float], factor: float
-) -> None:
-    """Makes the result of the levels, of which the last is a total."""
-    scale = climb(gpu, ends, params, levels, shares, factor, 2)
-    if ends.not_finite is None:
-        _up_wide(gpu, levels[1], ends.source, ends.result, ends, params, own=0.0, scale=scale)
-        return
-    own, scale = finest(params, shares), params.strength * scale
-    _up_wide(gpu, levels[1], ends.source, ends.result, ends, params, own=own, scale=scale, final=True)
+    def _up(
+        self, coarse: Image, fine: Image, out: Image, own: float, scale: float, *, final: bool = False
+    ) -> None:
+        planes, height, width = fine.shape
+        kernel = self._kernel("up_wide", whole=final, FINAL=final)
+        self.gpu.launch(
+            kernel, (-(-width // 16), -(-height // 2), 1 if final else planes), coarse, fine, out,
+            self.ends.not_finite, height, width, knee(self.params), float(own), float(scale),
+            local=kernel.fit(64, 1, 1), label=f"bloom {'over' if final else 'up'} direct",
+        )  # fmt: skip
 
-
-def _down_wide(gpu: Gpu, fine: Image, ends: Ends, params: BloomParams, *, first: bool) -> Image:
-    planes, height, width = fine.shape
-    coarse = fine.like((planes, (height + 1) // 2, (width + 1) // 2))
-    _, rows, columns = coarse.shape
-    defines = _wide_defines(ends, params.border, whole=first)
-    kernel = gpu.kernel(("border", "bloom", "bloom_boxes", "bloom_wide"), "down_wide", FIRST=first, **defines)
-    size, local = (-(-columns // 8), rows, 1 if first else planes), kernel.fit(64, 1, 1)
-    gpu.launch(
-        kernel, size, fine, coarse, height, width, knee(params), params.karis * params.scale, local=local,
-        label="bloom down direct", traffic=fine.nbytes + coarse.nbytes,
-    )  # fmt: skip
-    return coarse
-
-
-def _up_wide(
-    gpu: Gpu,
-    coarse: Image,
-    fine: Image,
-    out: Image,
-    ends: Ends,
-    params: BloomParams,
-    *,
-    own: float,
-    scale: float,
-    final: bool = False,
-) -> None:
-    planes, height, width = fine.shape
-    defines = _wide_defines(ends, params.border, whole=final)
-    kernel = gpu.kernel(("border", "bloom", "bloom_boxes", "bloom_wide"), "up_wide", FINAL=final, **defines)
-    size, local = (-(-width // 16), -(-height // 2), 1 if final else planes), kernel.fit(64, 1, 1)
-    gpu.launch(
-        kernel, size, coarse, fine, out, ends.not_finite, height, width, knee(params), float(own), float(scale),
-        local=local, label=f"bloom {'over' if final else 'up'} direct",
-        traffic=coarse.nbytes + fine.nbytes + out.nbytes,
-    )  # fmt: skip
-
-
-def _wide_defines(ends: Ends, border: str, *, whole: bool) -> dict[str, Define]:
-    """The defines of a kernel that takes pixels with all their channels (``whole``), or each plane by itself."""
-    defines = (ends.channels, ends.colours) if whole else (1, 1)
-    return {**define(border), "WIDE": True, "CHANNELS": defines[0], "COLOURS": defines[1]}
+    def _kernel(self, name: str, *, whole: bool, **defines: bool) -> Kernel:
+        """A kernel that takes pixels with all their channels (``whole``), or each plane by itself."""
+        channels, colours = (self.ends.channels, self.ends.colours) if whole else (1, 1)
+        return self.gpu.kernel(
+            ("border", "bloom", "bloom_boxes", "bloom_wide"), name, WIDE=True, CHANNELS=channels, COLOURS=colours,
+            **define(self.params.border), **defines,
+        )  # fmt: skip

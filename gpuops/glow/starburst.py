@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .. import fourier as fft
 from ..errors import DeviceError, TooLongError
+from ..fourier.engine.radices import next_fast_size
 from ..params.starburst import Aperture
 
 if TYPE_CHECKING:
@@ -162,8 +163,7 @@ def _reach(radius: float, most: float) -> float:
 
 def _size(taps: int, frame: tuple[int, int]) -> tuple[int, int]:
     """Returns the rows and columns that are transformed."""
-    down, across = (n + taps - 1 for n in frame)
-    return fft.next_fast_len(down), 2 * fft.next_fast_len(-(-across // 2))
+    return next_fast_size(frame[0] + taps - 1, frame[1] + taps - 1)
 
 
 def _spread(gpu: Gpu, kernel: Array, frame: tuple[int, int], border: str) -> _Spread:
@@ -254,8 +254,8 @@ def _polar(gpu: Gpu, aperture: Aperture) -> Image:
     result = gpu.empty((angles, distances, 4))
     cl = gpu.kernel("starburst", "colours")
     gpu.launch(
-        cl, (distances, angles), pattern, responses, result, len(_NM), wide, angles, distances,
-        local=cl.fit(64, 1), label="starburst colours", traffic=pattern.nbytes + result.nbytes,
+        cl, (distances, angles), pattern, responses, result, len(_NM), wide, angles, distances, local=cl.fit(64, 1),
+        label="starburst colours",
     )  # fmt: skip
     return result
 
@@ -272,7 +272,6 @@ def _pattern(gpu: Gpu, aperture: Aperture) -> Image:
     gpu.launch(
         cl, (distances, angles), spectrum, result, _LENGTH, angles, distances, sector, _STEP,
         _LENGTH / (2 * math.pi * _SIZE), _SOFT / _SIZE, local=cl.fit(64, 1), label="starburst pattern",
-        traffic=spectrum.nbytes + result.nbytes,
     )  # fmt: skip
     return result
 

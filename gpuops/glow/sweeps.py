@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..operation import Measure
 from ..tone.tonemap import stops_by_rows
-from .by_rows import Shape, shown
+from .by_rows import Coarse, Shape, shown
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -20,8 +19,8 @@ def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
     """Returns how many rows above and below a row of the result depends on, beside a coarse image of all rows."""
     if _has_no_glow(params):
         return 0.0
-    way = _way(params)
-    return way.halo(gpu, shape, params) if way else math.inf
+    way = _way(gpu, shape, params)
+    return way.halo if way else math.inf
 
 
 def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
@@ -30,8 +29,8 @@ def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
         from . import starburst
 
         return starburst.nbytes(shape, params.radius)
-    way = _way(params)
-    return way.fixed_bytes(gpu, shape, params) if way else 0.0
+    way = _way(gpu, shape, params)
+    return way.fixed_bytes if way else 0.0
 
 
 def measure(gpu: Gpu, shape: Shape, params: BloomParams) -> Measure | None:
@@ -40,8 +39,8 @@ def measure(gpu: Gpu, shape: Shape, params: BloomParams) -> Measure | None:
         return stops_by_rows(lambda exposure: replace(params, exposure=exposure))
     if _has_no_glow(params):
         return Measure(None, lambda _: shown(params))
-    way = _way(params)
-    return way.coarse_of(gpu, shape, params).measure() if way else None
+    way = _way(gpu, shape, params)
+    return way.measure() if way else None
 
 
 def _has_no_glow(params: BloomParams) -> bool:
@@ -49,20 +48,20 @@ def _has_no_glow(params: BloomParams) -> bool:
     return params.strength == 0 and params.preset is None
 
 
-def _way(params: BloomParams) -> ModuleType | None:
-    """Returns the module that makes the glow of rows in parts, if there is one."""
+def _way(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse | None:
+    """Returns the way to make the glow of rows in parts, if there is one."""
     if params.preset is not None or params.strength == 0:
         return None
     if params.method == "mip":
-        from . import mip_rows
+        from .mip_rows import MipLevels
 
-        return mip_rows
+        return MipLevels(gpu, shape, params)
     if params.method == "gaussians":
-        from . import gaussians_rows
+        from .gaussians_rows import Sum
 
-        return gaussians_rows
+        return Sum(gpu, shape, params)
     if params.kernel is not None:
-        from . import kernel_rows
+        from .kernel_rows import KernelGlow
 
-        return kernel_rows
+        return KernelGlow(gpu, shape, params)
     return None

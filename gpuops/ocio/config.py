@@ -54,9 +54,7 @@ def load(config: str | None) -> Any:
 def _loaded(name: str, _modified: int) -> Any:
     ocio = library()
     with _told(name):
-        if os.path.isfile(name):
-            return ocio.Config.CreateFromFile(name)
-        if name.startswith("ocio://"):
+        if os.path.isfile(name) or name.startswith("ocio://"):
             return ocio.Config.CreateFromFile(name)
         known = [found[0] for found in ocio.BuiltinConfigRegistry().getBuiltinConfigs()]
         if name in (*known, *SHORT.values()):

@@ -99,7 +99,6 @@ def applied(gpu: Gpu, image: Image, transform: ColourTransform) -> Image:
     result = image if image.owned else image.like()
     gpu.launch(
         kernel, (size,), image, transform.luts, result, np.uint64(size), local=kernel.fit(256), label="ocio",
-        traffic=2 * image.nbytes,
     )  # fmt: skip
     return result
 

@@ -60,7 +60,6 @@ def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
     gpu.launch(
         kernel, (-(-size // gpu.limits.lanes),), image, other, mask, result, np.uint64(size), params.amount,
         int(params.invert), local=kernel.fit(256), label="mix",
-        traffic=2 * image.nbytes + other.nbytes + (mask.nbytes if mask else 0),
     )  # fmt: skip
     return result
 

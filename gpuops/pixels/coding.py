@@ -16,20 +16,13 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import PIXEL_TYPE_NAMES, PIXEL_TYPES, Image
 from ..params.dither import Dither
-from . import blue_noise
+from .curves import SRGB_CURVE
 from .pointwise import each
 
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu
 
 Array = npt.NDArray[np.generic]
-
-# The part of a type's range within which values count as a whole code: the rounding errors of sRGB's curve and back.
-_WHOLE = 2.0**-18
-# Groups of a compute unit, at least.
-_GROUPS = 8
-# Rounds of a work-item, at most.
-_TIMES = 1 << 10
 
 
 class Losses(NamedTuple):
@@ -99,7 +92,7 @@ class Encoding:
     Integers are rounded to nearest and clipped to [0, 1] × their maximum; NaN becomes 0. Half clips finite values
     to ±65504; float keeps everything. ``encode`` applies the sRGB curve to the colours first,
     ``linearise`` its inverse; ``unpremultiply`` divides them by alpha before either (where alpha is 0 the
-    premultiplied colour stands). ``dither`` adds noise to colours before they are rounded to integers, in :func:`pack`
+    premultiplied colour stands). ``dither`` adds noise to colours before they are rounded to integers, in :func:`each`
     alone; values within 2**-18 of their range of a code become that code.
     """
 
@@ -110,7 +103,7 @@ class Encoding:
     dither: Dither | None = None
 
     def defines(self, channels: int, *, alpha: bool) -> dict[str, Define]:
-        """Returns the defines of encode.cl and pack.cl."""
+        """Returns the defines of encode.cl."""
         by_table = self._by_table
         return {
             "PIXEL": PIXEL_TYPES[self.dtype],
@@ -148,32 +141,8 @@ def unpack(pixels: Image, decoding: Decoding) -> Image:
 def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
     """Returns an Image's pixels (height, width, channels) on the device, and counters as in encode.cl."""
     image.check_planar()
-    gpu = image.gpu
-    channels, height, width = image.shape
-    size = height * width
-    defines = encoding.defines(channels, alpha=image.alpha)
-    sources: tuple[str, ...]
-    sources, noise, seed = ("lanes", "colour", "encode", "interleaved"), None, 0
-    if (dither := encoding.dither) is not None and encoding.dtype.kind == "u":
-        sources, seed = (*sources, "dither"), dither.seed
-        noise = blue_noise.on_device(gpu, seed) if dither.noise == "blue" else None
-        defines |= {
-            "DITHER": _WHOLE * _largest(encoding.dtype),
-            "BLUE": None if noise is None else blue_noise.SIZE,
-        }
-    kernel = gpu.kernel((*sources, "pack"), "pack", WIDTH=gpu.limits.lanes, **defines)
-    before = (image.part.first if image.part else 0) * width % 2**32
-    pixels = gpu.empty((height, width, channels), encoding.dtype)
-    lost = gpu.zeros((2,), np.uint32)
-    # A work-item converts several pixels and reports its losses once; HDR images would cause many atomics otherwise.
-    local = kernel.fit(1 if gpu.limits.is_cpu else 256)
-    items = -(-size // gpu.limits.lanes)
-    times = min(-(-items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
-    gpu.launch(
-        kernel, (-(-items // times),), image, encoding.codes(gpu), pixels, lost, size, times, width,
-        np.uint32(before), np.uint32(seed), noise, local=local,
-        label=f"pack {encoding.dtype}", traffic=image.nbytes + pixels.nbytes,
-    )  # fmt: skip
+    pixels, lost = each(image.gpu, image, encoding=encoding, label=f"pack {encoding.dtype}")
+    assert lost is not None
     return pixels, lost
 
 
@@ -233,7 +202,7 @@ def _largest(dtype: np.dtype[np.generic]) -> int:
 def _light_of_codes(dtype: np.dtype[np.generic]) -> npt.NDArray[np.float32]:
     """Linear light of every code, computed in float64 (IEC 61966-2-1)."""
     maximum = _largest(dtype)
-    return _linear(np.arange(maximum + 1) / maximum)
+    return SRGB_CURVE.light(np.arange(maximum + 1) / maximum).astype(np.float32)
 
 
 @cache
@@ -241,14 +210,12 @@ def _codes_of_light() -> npt.NDArray[np.uint32]:
     """The table of srgb_code in colour.cl."""
     first, full = (int(np.float32(v).view(np.uint32)) for v in (2.0**-13, 1.0045))
     starts = np.arange(first, full + 1, 1 << 16)
-    steps = _linear((np.arange(1, 256) - 0.5) / 255)  # the light at which codes step up to 1 … 255
+    steps = SRGB_CURVE.light((np.arange(1, 256) - 0.5) / 255).astype(
+        np.float32
+    )  # the light at which codes step up to 1 … 255
     codes = np.searchsorted(steps, starts.astype(np.uint32).view(np.float32), side="right")
     table = (codes << 16) - (starts - first)
     bucket, place = np.divmod(steps.view(np.uint32).astype(np.int64) - first, 1 << 16)
     inside = place > 0  # the others are at their bucket's start
     table[bucket[inside]] += (1 << 16) - place[inside]
     return np.append(table, -(len(table) << 16)).astype(np.uint32)
-
-
-def _linear(v: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4).astype(np.float32)

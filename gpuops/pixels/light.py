@@ -80,8 +80,7 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
     numbers = (*matrix, *colour.scene, *[0.0] * 7)[:16]
     gpu.launch(
         kernel, (height * width,), pixels, None if curves is None else gpu.array(curves), table, result,
-        np.uint64(height * width), scale, numbers, local=kernel.fit(256),
-        label=f"light {pixels.dtype}", traffic=pixels.nbytes + result.nbytes,
+        np.uint64(height * width), scale, numbers, local=kernel.fit(256), label=f"light {pixels.dtype}",
     )  # fmt: skip
     return result
 
@@ -135,13 +134,8 @@ def encoded(
     """
     if written in (LINEAR, SRGB):
         return pack(light, Encoding(np.dtype(dtype), encode=written == SRGB, dither=dither))
-    if dither is not None:
-        signal, _ = each(light.gpu, light, [stage(written)], label="colour")
-        signal.part = light.part
-        return pack(signal, Encoding(np.dtype(dtype), dither=dither))
-    pixels, lost = each(
-        light.gpu, light, [stage(written)], encoding=Encoding(np.dtype(dtype)), label="colour"
-    )
+    encoding = Encoding(np.dtype(dtype), dither=dither)
+    pixels, lost = each(light.gpu, light, [stage(written)], encoding=encoding, label="colour")
     assert lost is not None
     return pixels, lost
 

@@ -10,12 +10,13 @@ one by one need no launch, but are done by the one that reads their result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..programs import GeneratedSource
+from . import blue_noise
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu
@@ -248,8 +249,13 @@ def each(
     With an ``encoding`` there are also the counters of values that did not fit: see
     :func:`gpuops.pixels.coding.losses`. ``label``: what reports call the launch, in place of the stages' names.
     """
+    dither = encoding.dither if encoding is not None and encoding.dtype.kind == "u" else None
     if encoding is not None and encoding.unpremultiply:
         stages = (*stages, Stage("convert", "straightened"))
+    if encoding is not None and dither is not None:  # noise is added to the signal
+        parts = ("LIGHT_TO_SRGB",) * encoding.encode + ("SRGB_TO_LIGHT",) * encoding.linearise
+        stages = (*stages, *(Stage("convert", "converted", (), (part,), exact=True) for part in parts))
+        encoding = replace(encoding, encode=False, linearise=False)
     # Vectors are gathered from pixels of up to four channels.
     many = decoding is not None and image.shape[2] > _MOST_IN_LANES
     ways = reading(gpu, image, decoding, stages=stages, lanes=1 if many else None)
@@ -259,9 +265,12 @@ def each(
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=alpha)
     exact = ways.by_formula or bool(encoding and (encoding.linearise or (encoding.encode and codes is None)))
     native = gpu.limits.native and not exact
+    noise = blue_noise.on_device(gpu, dither.seed) if dither and dither.noise == "blue" else None
     kernel = gpu.kernel(
-        (*ways.sources, *sources, "each"),
+        (*ways.sources, *sources, *(("dither",) if dither else ()), "each"),
         "each",
+        DITHER=dither is not None,
+        BLUE=None if noise is None else blue_noise.SIZE,
         NATIVE=native,
         FINITE=not native and not exact,
         DENORMS_ARE_ZERO=native,
@@ -278,8 +287,10 @@ def each(
         result, lost = gpu.empty((height, width, channels), encoding.dtype), gpu.zeros((2,), np.uint32)
     local = kernel.fit(1 if gpu.limits.is_cpu else 256)
     items, times = ways.times(gpu, size, local[0])
+    before = (image.part.first if image.part else 0) * width % 2**32
     gpu.launch(
-        kernel, (items,), image, result, size, times, *ways.arguments, codes, lost, local=local,
+        kernel, (items,), image, result, size, times, *ways.arguments, codes, lost, width, np.uint32(before),
+        np.uint32(dither.seed if dither else 0), noise, local=local,
         label=label or " + ".join(stage.source for stage in stages) or "each", traffic=ways.nbytes + result.nbytes,
     )  # fmt: skip
     return result, lost

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from copy import copy
 
+import numpy as np
+
 from ..image import Image, Part
 from ..params.region import Region
+from ..tiles import rectangles
 
 
 def cut(image: Image, region: Region | None, *, interleaved: bool, alpha: bool = False) -> Image:
@@ -48,18 +51,15 @@ def rectangle(image: Image, place: tuple[int, int, int, int], *, interleaved: bo
     rows_in, columns_in = image.shape[:2] if interleaved else image.shape[1:]
     if (rows, columns) == (rows_in, columns_in):
         return image
-    gpu, dtype = image.gpu, image.dtype
-    planes = 1 if interleaved else image.shape[0] if alpha else image.colours
-    size = dtype.itemsize * (
-        image.shape[2] if interleaved else 1
-    )  # bytes of a pixel, of a plane or of all channels
-    part = gpu.empty((rows, columns, image.shape[2]) if interleaved else (planes, rows, columns), dtype)
-    part.space, part.alpha = image.space, alpha and image.alpha
-    part.orientation = image.orientation
-    gpu.copy(
-        part.buffer, image.buffer,
-        region=(columns * size, rows, planes),
-        src_origin=(x * size, y, 0), src_pitches=(columns_in * size, rows_in * columns_in * size),
-        dst_origin=(0, 0, 0), dst_pitches=(columns * size, rows * columns * size),
-    )  # fmt: skip
-    return part
+    if not interleaved:
+        found = rectangles.cut(image if alpha else image.without_alpha(), (y, x), (rows, columns))
+        found.orientation = image.orientation
+        return found
+    channels = image.shape[2]
+    pixel = np.dtype((np.void, channels * image.dtype.itemsize))
+    part = rectangles.cut(
+        Image(image.gpu, image.buffer, (1, rows_in, columns_in), pixel), (y, x), (rows, columns)
+    )
+    found = Image(image.gpu, part.buffer, (rows, columns, channels), image.dtype, space=image.space)
+    found.orientation = image.orientation
+    return found

@@ -39,8 +39,7 @@ def interpolated(
     kernel = gpu.kernel("rotate", "turn")
     gpu.launch(
         kernel, (columns, rows, planes), image, result, height, width, rows, columns, *fixed,
-        0.0 if image.alpha else outside, local=kernel.fit(16, 16, 1),
-        label=label, traffic=image.nbytes + result.nbytes,
+        0.0 if image.alpha else outside, local=kernel.fit(16, 16, 1), label=label,
     )  # fmt: skip
     return result
 
@@ -63,7 +62,6 @@ def mirrored(image: Image, *, across: bool, down: bool) -> Image:
     kernel = gpu.kernel("flip", "flip", ACROSS=across)
     gpu.launch(
         kernel, (width, height, planes), image, result, height, width, down, local=kernel.fit(64, 1, 1),
-        traffic=2 * image.nbytes,
     )  # fmt: skip
     return result
 
@@ -80,8 +78,5 @@ def transposed(image: Image, *, across: bool = False, down: bool = False) -> Ima
     kernel = gpu.kernel("transpose", "transpose", **({"WIDE": True} if wide else {"TILE": tile}))
     local = (1, 1, 1) if wide else kernel.fit(tile, 8, 1)
     size = -(-width // tile) * local[0], -(-height // tile) * local[1], planes
-    gpu.launch(
-        kernel, size, image, result, height, width, across, down, local=local, label="transpose",
-        traffic=2 * image.nbytes,
-    )  # fmt: skip
+    gpu.launch(kernel, size, image, result, height, width, across, down, local=local, label="transpose")
     return result

@@ -74,7 +74,6 @@ def _luma(gpu: Gpu, image: Image) -> Array:
     kernel = kernel_of(gpu, "luma", COLOURS=image.colours)
     gpu.launch(
         kernel, (width, height), image, found, width, height, local=(*kernel.fit(64), 1), label="merge luma",
-        traffic=image.nbytes + found.nbytes,
     )  # fmt: skip
     luma: Array = np.nan_to_num(found.numpy()[0], posinf=0.0, neginf=0.0)
     return luma
@@ -87,6 +86,6 @@ def shifted(gpu: Gpu, image: Image, down: int, right: int) -> Image:
     kernel = kernel_of(gpu, "shifted")
     gpu.launch(
         kernel, (width, height, planes), image, result, width, height, planes, down, right,
-        local=(*kernel.fit(64), 1, 1), label="merge shift", traffic=2 * image.nbytes,
+        local=(*kernel.fit(64), 1, 1), label="merge shift",
     )  # fmt: skip
     return result

@@ -134,7 +134,6 @@ def _average(light: Image, axis: int, count: int) -> Image:
     gpu.launch(
         kernel, (items,), light, result, np.uint64(items), np.uint32(light.shape[axis]), np.uint32(count),
         np.uint32(inner), np.uint32(prod(shape[:axis])), GREY, local=kernel.fit(256), label="average",
-        traffic=light.nbytes + result.nbytes,
     )  # fmt: skip
     return result
 

@@ -111,7 +111,7 @@ def _reduced(gpu: Gpu, image: Image) -> Image:
     kernel = kernel_of(gpu, "reduce")
     gpu.launch(
         kernel, (columns, -(-rows // _TALL), planes), image, result, width, height, planes,
-        local=(*kernel.fit(64), 1, 1), label="merge reduce", traffic=image.nbytes + result.nbytes,
+        local=(*kernel.fit(64), 1, 1), label="merge reduce",
     )  # fmt: skip
     return result
 

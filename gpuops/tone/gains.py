@@ -67,8 +67,7 @@ def _gains(gpu: Gpu, image: Image, gains: Gains) -> Image:
 def _light(image: Image, gains: Gains) -> local.Light:
     params = gains.params
     assert params.exposure is not None
-    balance = white_balance.known(params.white_balance)
-    return local.Light(image, None, (), 2.0**params.exposure, balance)
+    return local.Light(image, 2.0**params.exposure, white_balance.known(params.white_balance))
 
 
 def _measure(gpu: Gpu, shape: Shape, gains: Gains) -> Measure | None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import check_name
 from ..filters import bilateral_grid
 from ..filters.blur import blur, reach
 from ..image import Image
@@ -36,47 +35,6 @@ _BEYOND = 2.0**56
 _DARKEST = 2.0**-40
 
 
-def gain(
-    gpu: Gpu,
-    source: Image,
-    exposure: float,
-    operator: str,
-    *,
-    decoding: Decoding | None = None,
-    balance: Matrix | None = None,
-    stages: Sequence[Stage] = (),
-    **parameters: Any,
-) -> Image:
-    """Returns the factor for each pixel's light, after exposure: an Image (1, height, width), finite and positive.
-
-    Parameters
-    ----------
-    source : Image (planes, height, width) float32
-        Linear Rec. 709 light, gray or RGB; alpha has no part in it. NaN and negative light count as black; infinite
-        light has no part in the surroundings of other pixels, and becomes white.
-    exposure : float
-        The factor that the light is multiplied by first.
-    operator : str
-        ``reinhard-local`` or ``durand``.
-    decoding
-        ``source`` is pixels (height, width, channels) as a file has them.
-    balance : array (3, 3), optional
-        The matrix of :func:`gpuops.tone.white_balance.matrix`, which the light of an RGB image goes through before
-        that.
-    stages
-        What the light goes through first of all.
-    parameters
-        Those of :func:`reinhard_local` or :func:`durand`.
-
-    Raises
-    ------
-    ParameterError
-        The image is neither gray nor RGB, or there is no such operator.
-    """
-    check_name("local operator", operator, OPERATORS)
-    return OPERATORS[operator](gpu, Light(source, decoding, stages, exposure, balance), **parameters)
-
-
 def arguments(params: TonemapParams) -> dict[str, Any]:
     """Returns the parameters of the local operator that tone mapping names, all of which have values."""
     found: dict[str, Any] = {name: params.value(name) or 0.0 for name in params.known}
@@ -85,13 +43,25 @@ def arguments(params: TonemapParams) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Light:
-    """A source of light: planes, or with a decoding pixels; stages, the exposure and the white balance after them."""
+    """Linear Rec. 709 light, gray or RGB. NaN and negative light count as black; alpha has no part in it.
+
+    Attributes
+    ----------
+    source : Image
+        Planes, or with a ``decoding`` pixels (height, width, channels).
+    exposure : float
+        The factor that the light is multiplied by.
+    balance : array (3, 3), optional
+        The matrix of :func:`gpuops.tone.white_balance.matrix`, which the light of an RGB image goes through after that.
+    stages
+        What the light goes through first of all.
+    """
 
     source: Image
-    decoding: Decoding | None
-    stages: Sequence[Stage]
-    exposure: float
-    balance: Matrix | None
+    exposure: float = 1.0
+    balance: Matrix | None = None
+    decoding: Decoding | None = None
+    stages: Sequence[Stage] = ()
 
     @property
     def plane(self) -> tuple[int, int, int]:
@@ -284,6 +254,8 @@ def _ends(base: Statistics, shadows: float, highlights: float) -> tuple[float, f
     return math.log2(min(lowest, most)), math.log2(max(highest, least))
 
 
+#: The operators: of light they make the factor for each pixel's light, (1, height, width), finite and positive.
+#: Infinite light has no part in the surroundings of other pixels, and becomes white.
 OPERATORS: dict[str, Callable[..., Image]] = {"reinhard-local": reinhard_local, "durand": durand}
 
 

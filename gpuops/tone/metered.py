@@ -50,11 +50,7 @@ def metered(gpu: Gpu, image: Image, params: TonemapParams, names: Iterable[str |
     params = white_balance.resolved(gpu, image, params, None)
     exposure, scene = params.exposure, None
     if exposure is None:
-        factor = tonemap.exposure(
-            gpu, image, params.meter, params.key, params.method,
-            percentiles=params.percentiles, region=params.meter_region, balance=params.white_balance,
-        )  # fmt: skip
-        exposure = math.log2(factor)
+        exposure = math.log2(tonemap.exposure(gpu, image, params))
     if any(operators.needs_scene(_of(params, name, exposure)) for name in names):
         method = "tiles" if params.method == "local" else params.method
         weights = white_balance.weights(params.white_balance)

@@ -16,10 +16,10 @@ from ..notes import found, tally
 from ..operands import check_colours
 from ..operation import Measure, Params
 from ..params.lut import LutParams
-from ..params.operators import LOCAL, MAX_STOPS, PERCENTILES
+from ..params.operators import LOCAL, MAX_STOPS
 from ..params.region import Region
 from ..params.tonemap import TonemapParams
-from ..params.white_balance import GRAY_WORLD, WhiteBalance
+from ..params.white_balance import GRAY_WORLD
 from ..pixels import blue_noise
 from ..pixels.coding import Decoding, Encoding, pack
 from ..pixels.conversion import conversion, converted
@@ -127,10 +127,8 @@ def mapped(
         )  # fmt: skip
         ways = reading(gpu, source, decoding, stages=stages)
     if gains is None and isinstance(params.operator, str) and params.operator in LOCAL:
-        gains = local.gain(
-            gpu, source, exposure, params.operator, decoding=decoding, balance=balance, stages=stages,
-            **local.arguments(params),
-        )  # fmt: skip
+        light = local.Light(source, exposure, balance, decoding, stages)
+        gains = local.OPERATORS[params.operator](gpu, light, **local.arguments(params))
     size, width = math.prod(source.shape) // channels, source.shape[1 if decoding else 2]
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
     native = gpu.limits.native
@@ -173,7 +171,6 @@ def mapped(
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
         noise, lut.on_device(gpu, table) if table else None, gains, white_balance.rows(balance), local=group,
         label=f"tonemap {params.operator}",
-        traffic=source.nbytes + result.nbytes + (gains.nbytes if gains else 0),
     )  # fmt: skip
     warn_of_repairs(*(int(n) for n in repaired.numpy()))
     return result, lost
@@ -237,30 +234,11 @@ def _means(gpu: Gpu, image: Image, _first: int, _end: int, region: Region | None
     return None if part is None else _Means(all_statistics(gpu, part, histogram=False)[1])
 
 
-def exposure(
-    gpu: Gpu,
-    image: Image,
-    meter: str = "log-mean",
-    key: float = 0.18,
-    method: str = "auto",
-    *,
-    percentiles: tuple[float, float] = PERCENTILES,
-    region: Region | None = None,
-    balance: WhiteBalance | None = None,
-) -> float:
-    """Returns the factor that brings the metered luminance of ``image`` to ``key``; 1 where no pixel is lit.
+def exposure(gpu: Gpu, image: Image, params: TonemapParams) -> float:
+    """Returns the factor that brings the metered luminance of ``image`` to the key; 1 where no pixel is lit.
 
-    All parameters are those of :class:`gpuops.ops.tonemap.TonemapParams`, ``region`` its ``meter_region`` and
-    ``balance`` its ``white_balance``. Raises ParameterError as :func:`tonemap`.
+    Raises ParameterError as :func:`tonemap`.
     """
-    params = TonemapParams(
-        meter=meter,
-        key=key,
-        method=method,
-        percentiles=percentiles,
-        meter_region=region,
-        white_balance=balance,
-    )
     params = white_balance.resolved(gpu, image, params, None)
     return _factor(_measured(gpu, image, params), params)
 

@@ -96,7 +96,7 @@ def _launch(
         mode = "vc2"  # some of VC-2's wavelets give a mirrored sample a detail, which is not stored
     first = (1 - wavelet.length // 2) // 2 if expansive(params) else 0
     taps: tuple[Image | int, ...] = ()
-    sample = laan.TYPES[dtype.name]
+    sample = extension.TYPES[dtype.name]
     if params.method == "lifting":
         plan = lifting(wavelet, inverse=inverse, held=mode == "vc2")
         constants, halo = tables(plan, sample), plan.left + plan.right
@@ -124,7 +124,6 @@ def _launch(
     gpu.launch(
         kernel, size, *inputs, *outputs, outer, n, inner, *counts, first, *taps, *tile, local=local,
         label=f"{'i' if inverse else ''}dwt {'yx'[rows]} {wavelet.name} {params.method}",
-        traffic=sum(image.nbytes for image in (*inputs, *outputs)),
     )  # fmt: skip
 
 

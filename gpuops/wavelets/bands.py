@@ -21,12 +21,12 @@ def kernel(gpu: Gpu, name: str, *, encode: bool = False) -> Kernel:
 
 def to_levels(image: Image, maximum: int) -> Image:
     """Values in [0, 1] as whole levels 0 … maximum."""
-    return _convert("to_levels", image, image.like(dtype="int32"), maximum)
+    return _converted(image, np.dtype(np.int32), "to_levels", float(maximum))
 
 
 def from_levels(image: Image, maximum: int) -> Image:
     """Whole levels 0 … maximum as values in [0, 1]."""
-    return _convert("from_levels", image, image.like(dtype="float32"), maximum)
+    return _converted(image, np.dtype(np.float32), "from_levels", float(maximum))
 
 
 def as_floats(band: Somewhere) -> Somewhere:
@@ -40,22 +40,14 @@ def in_precision(image: Image, dtype: np.dtype[Any]) -> Image:
     """float32 as float64, or the other way round; the Image itself if it is of ``dtype``."""
     if image.dtype == dtype:
         return image
+    return _converted(image, dtype, "widen" if dtype == np.float64 else "narrow", DOUBLE=True)
+
+
+def _converted(image: Image, dtype: np.dtype[Any], name: str, *scalars: float, **defines: bool) -> Image:
     result, size = image.like(dtype=dtype), prod(image.shape)
     if size:
-        step = image.gpu.kernel("dwt_bands", "widen" if dtype == np.float64 else "narrow", DOUBLE=True)
+        step = image.gpu.kernel("dwt_bands", name, **defines)
         image.gpu.launch(
-            step, (size,), image, result, np.uint64(size), local=step.fit(256), label="dwt precision",
-            traffic=image.nbytes + result.nbytes,
-        )  # fmt: skip
-    return result
-
-
-def _convert(name: str, image: Image, result: Image, maximum: int) -> Image:
-    size = prod(image.shape)
-    if size:
-        step = kernel(image.gpu, name)
-        image.gpu.launch(
-            step, (size,), image, result, size, float(maximum), local=step.fit(256), label=f"dwt {name}",
-            traffic=image.nbytes + result.nbytes,
-        )  # fmt: skip
+            step, (size,), image, result, np.uint64(size), *scalars, local=step.fit(256), label=f"dwt {name}"
+        )
     return result

@@ -59,6 +59,6 @@ def _changed(band: Image, matrix: Matrix) -> Image:
         kernel = gpu.kernel(("lanes", "dwt_colours"), "change_colours", WIDTH=lanes)
         gpu.launch(
             kernel, (-(-size // lanes),), band, numbers, result, band.shape[0], size, local=kernel.fit(128),
-            label="dwt colours", traffic=2 * band.nbytes,
+            label="dwt colours",
         )  # fmt: skip
     return result

@@ -1,7 +1,12 @@
-"""The kernels' definitions of the extension modes."""
+"""The kernels' definitions of the extension modes, and of types of samples."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from ..gpu import Define
 from .wavelets import Wavelet
 
 # PyWavelets' mode -> its names in clkernels/pixels/border.cl and dwt_extension.cl
@@ -17,6 +22,16 @@ _EXTENSIONS = {
     "periodization": ("WRAP", "PERIODIZATION"),
     "vc2": ("CONSTANT", "HELD"),
 }
+
+
+#: The kernels' names of the types of samples.
+TYPES = {"float32": "float", "float64": "double", "int32": "int"}
+
+
+def vectors(dtype: np.dtype[Any], lanes: int) -> dict[str, Define]:
+    """The definitions for samples of a type, of which a work-item takes so many neighbours at once."""
+    sample = TYPES[dtype.name]
+    return {"S": sample, "V": f"{sample}{lanes if lanes > 1 else ''}", "WIDTH": lanes}
 
 
 def defines(wavelet: Wavelet, mode: str, *, inverse: bool) -> dict[str, bool]:

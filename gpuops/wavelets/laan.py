@@ -42,7 +42,6 @@ _LANES = 16  # neighbours that a work-item of a CPU takes at once
 # The most pairs of a row of which a group takes several; how many a CPU's group takes.
 _SHORT, _SEVERAL = 128, 8
 
-TYPES = {"float32": "float", "float64": "double", "int32": "int"}
 Shape = tuple[int, ...]
 
 
@@ -198,11 +197,10 @@ class _Axis:
 
     def _kernel(self, name: str, **defines: Define) -> Kernel:
         border = extension.defines(self.wavelet, self.mode, inverse=self.inverse)
-        sample, wide = TYPES[self.dtype.name], self.lanes
+        sample = extension.TYPES[self.dtype.name]
         return self.gpu.kernel(
-            (tables(self.plan, sample), *_SOURCES, f"dwt_laan_{name}"), name, S=sample,
-            V=f"{sample}{wide}" if wide > 1 else sample, WIDTH=wide, INTEGER=sample == "int", INVERSE=self.inverse,
-            **border, **defines,
+            (tables(self.plan, sample), *_SOURCES, f"dwt_laan_{name}"), name, INTEGER=sample == "int",
+            INVERSE=self.inverse, **extension.vectors(self.dtype, self.lanes), **border, **defines,
         )  # fmt: skip
 
     def _too_small(self) -> DeviceError:

@@ -7,7 +7,7 @@ forward if their rows are not aligned for vectors. On CPUs dwt_level_wide.cl doe
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property
 from math import ceil, prod
 
 import numpy as np
@@ -32,9 +32,7 @@ _NARROW, _WIDE = 64, 2048
 _BANDS = 4  # bands for each core
 MOST = 2**32  # samples that a plane must stay below: their places are numbers of 32 bits
 _LEAST = 8  # the fewest pairs of rows of a band: in shorter bands most rows would be read twice
-_KEPT = 256  # levels that stay prepared on a device, of any images
 
-SAMPLES = {"float32": "float", "float64": "double"}
 Shape = tuple[int, int]
 Shape3 = tuple[int, int, int]
 Three = tuple[Image, Image, Image]  # cH, cV, cD
@@ -101,8 +99,7 @@ class Level:
 
     def prepared(self) -> Level:
         """This level, or its equal that was prepared before: preparing takes ten times as long as launching."""
-        known: Level = self.gpu.kept("dwt levels", lambda: lru_cache(_KEPT)(lambda level: level))(self)
-        return known
+        return self.gpu.kept(self, lambda: self)
 
     def run(self, image: Image, coefficients: Four | None = None) -> None:
         """Reads the image and writes the coefficients, or for an inverse the reverse; in place ``image`` is both."""
@@ -157,7 +154,7 @@ class Level:
         """The launch in which each work-group takes a tile; None if no tile fits the device."""
         found = tile.fitting(
             self.gpu, self.lifting, self.steps, self.pairs, self.planes, self.dtype.itemsize,
-            {"S": SAMPLES[self.dtype.name], "INVERSE": self.inverse, **self.border},
+            {"S": extension.TYPES[self.dtype.name], "INVERSE": self.inverse, **self.border},
         )  # fmt: skip
         if found is None:
             return None
@@ -276,7 +273,7 @@ class Level:
     @property
     def steps(self) -> GeneratedSource:
         """The steps, for the kernels."""
-        return macro(self.lifting, SAMPLES[self.dtype.name])
+        return macro(self.lifting, extension.TYPES[self.dtype.name])
 
     @cached_property
     def reach(self) -> tuple[int, int]:
@@ -287,7 +284,7 @@ class Level:
     def defines(self) -> dict[str, Define]:
         before, after = self.reach
         return {
-            "S": SAMPLES[self.dtype.name],
+            "S": extension.TYPES[self.dtype.name],
             "INVERSE": self.inverse,
             "STRIPS": self.layout is not None,
             "BEFORE": before,
@@ -371,8 +368,7 @@ def fitting(
     planes, height, width = shape
     if height * width >= MOST:
         return None
-    known = gpu.kept("dwt levels of images", lambda: lru_cache(_KEPT)(partial(Level, gpu)))
-    level: Level = known(params, dtype, planes, (height, width), inverse)
+    level = Level(gpu, params, dtype, planes, (height, width), inverse).prepared()
     if gpu.limits.is_cpu:
         # A compiler that does not know vectors takes half a minute for these kernels.
         return level if gpu.limits.lanes > 1 else None

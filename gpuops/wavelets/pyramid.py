@@ -8,23 +8,14 @@ from typing import NamedTuple
 
 from ..image import Image
 from ..tiles import memory
-from ..tiles.ends import Anywhere, DeviceImage, Sink, end_of
+from ..tiles.ends import Anywhere, Sink, end_of
 from ..tiles.slabs import Slab, stream
 from . import bands, statistics
-from .transform import Details, flat
 
 _SHARE = 0.05  # the part of a band's coefficients that is shown more than half way to black or white
 _SPARSE = 3.0  # the divisor of the largest coefficient, if a smaller part than _SHARE is not zero
 _ROUNDING = 1e-5  # the part of the image's median below which details are hardly anything but rounding errors
 _THIN = 1024  # the widest picture, in pixels, whose lines are one pixel wide
-
-
-def picture(approximation: Image, details: Sequence[Details[Image]], white: float = 1.0) -> Image:
-    """The picture that :func:`paint` makes of the bands."""
-    found = flat(approximation, details)
-    result = DeviceImage(approximation.gpu.empty(size(found)))
-    paint(found, result, white)
-    return result.image
 
 
 def size(found: Sequence[Anywhere]) -> tuple[int, int, int]:

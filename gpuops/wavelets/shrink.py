@@ -15,6 +15,7 @@ from ..params.dwt import ShrinkParams
 from ..tiles.ends import Anywhere, Somewhere, changed
 from . import noise, statistics
 from .colours import MATRICES, to_rgb, to_space
+from .extension import vectors
 from .transform import Details
 
 # pywt.threshold's modes, as dwt_shrink.cl numbers them.
@@ -108,13 +109,11 @@ def shrink_band(
         real, how = np.float64 if band.dtype == np.float64 else np.float32, MODES.index(mode)
         most = float(np.finfo(real).max)
         limits = band.gpu.array(np.clip(thresholds, -most, most).astype(real))
-        sample, lanes = "double" if real is np.float64 else "float", band.gpu.limits.lanes
-        kernel = band.gpu.kernel(
-            ("border", "dwt_extension", "dwt_shrink"), "shrink", S=sample,
-            V=f"{sample}{lanes if lanes > 1 else ''}", WIDTH=lanes,
-        )  # fmt: skip
+        lanes = band.gpu.limits.lanes
+        sources = ("border", "dwt_extension", "dwt_shrink")
+        kernel = band.gpu.kernel(sources, "shrink", **vectors(band.dtype, lanes))
         band.gpu.launch(
             kernel, (-(-size // lanes), planes), band, limits, result, planes, size, how, np.array([substitute], real),
-            local=(*kernel.fit(128), 1), label="dwt shrink", traffic=2 * band.nbytes,
+            local=(*kernel.fit(128), 1), label="dwt shrink",
         )  # fmt: skip
     return result

@@ -7,6 +7,7 @@ from math import prod, sqrt
 import numpy as np
 
 from ..image import Image
+from .extension import vectors
 from .wavelets import WAVELETS, Wavelet
 
 Bands = tuple[Image, tuple[Image, Image, Image]]
@@ -48,11 +49,8 @@ def _launch(
     gpu, shape, dtype, wavelet = images[0].gpu, images[0].shape, images[0].dtype, WAVELETS[name]
     restored = kernel_name == "restored"
     rows = axis == X
-    sample, width = "double" if dtype == np.float64 else "float", gpu.limits.lanes
-    kernel = gpu.kernel(
-        ("border", "dwt_extension", "swt"), kernel_name, S=sample, V=f"{sample}{width if width > 1 else ''}",
-        WIDTH=width, ROWS=rows,
-    )  # fmt: skip
+    width = gpu.limits.lanes
+    kernel = gpu.kernel(("border", "dwt_extension", "swt"), kernel_name, ROWS=rows, **vectors(dtype, width))
     filters = gpu.kept(
         ("swt filters", name, dtype, restored, norm),
         lambda: gpu.array(_filters(wavelet, restored, norm).astype(dtype)),
@@ -62,9 +60,8 @@ def _launch(
     first = apart * (wavelet.length // 2 - restored)  # PyWavelets' alignment
     size = (-(-n // width), 1, outer) if rows else (-(-inner // width), n, outer)
     gpu.launch(
-        kernel, size, *images, filters, wavelet.length, outer, n, inner, first, apart,
-        local=kernel.fit(128, 1, 1), label=f"{'i' if restored else ''}swt {'yx'[axis - 1]} {name}",
-        traffic=sum(image.nbytes for image in images),
+        kernel, size, *images, filters, wavelet.length, outer, n, inner, first, apart, local=kernel.fit(128, 1, 1),
+        label=f"{'i' if restored else ''}swt {'yx'[axis - 1]} {name}",
     )  # fmt: skip
 
 

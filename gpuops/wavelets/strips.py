@@ -18,7 +18,8 @@ from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
 from .blocked import BandInBlock
-from .level import MOST, SAMPLES, Level, LevelLayout
+from .extension import TYPES
+from .level import MOST, Level, LevelLayout
 
 _STRIP = 10  # binary logarithm of a strip's columns, if groups have as many
 _RUN = 3  # binary logarithm of the columns of the shortest run, which one work-item has
@@ -94,7 +95,7 @@ def _places(levels: Sequence[tuple[LevelLayout, Shape]]) -> Iterator[BandInStrip
 def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[LevelLayout, Shape]]:
     """For each level, the layout of its image, and its height and width."""
     _, height, width = image.shape
-    if image.dtype.name not in SAMPLES:
+    if image.dtype.name not in ("float32", "float64"):
         raise ParameterError(f"the method strip takes float32 and float64, not {image.dtype}")
     if height * width >= MOST:
         raise ParameterError(f"the method strip takes less than {MOST} samples a plane: use lifting")
@@ -145,7 +146,7 @@ def _move(image: Image, at: BandInStrips, band: Image, *, first: int = 0, back: 
     if not band.nbytes:
         return
     kernel = image.gpu.kernel(
-        ("dwt_layout", "dwt_strips"), "band_of_strips", S=SAMPLES[image.dtype.name], STRIPS=True, BACK=back
+        ("dwt_layout", "dwt_strips"), "band_of_strips", S=TYPES[image.dtype.name], STRIPS=True, BACK=back
     )
     pitch, layout = at.layout.pitch, at.layout.vector(at.width)
     image.gpu.launch(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -36,8 +36,6 @@ Pass = Callable[[Image], tuple[Image, list[Details[Image]]]]
 
 Y, X = 1, 2
 
-# The images of a device whose passes are kept.
-_KEPT = 256
 # The methods that overwrite the image, and their modules.
 _OVERWRITING: dict[str, Any] = {"in-place": in_place, "strip": strips}
 
@@ -122,9 +120,9 @@ def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[D
         return nested([bands.in_precision(band, image.dtype) for band in found])
     if params.method in _OVERWRITING:
         return nested([*_copies(cut(image, (0, 0), image.shape[1:]), params, levels)])
-    known = image.gpu.kept("dwt passes", lambda: lru_cache(_KEPT)(partial(_passes, image.gpu)))
+    gpu, what = image.gpu, (params, image.dtype, image.shape, levels)
     coefficients: list[Details[Image]] = []
-    for made in known(params, image.dtype, image.shape, levels):
+    for made in gpu.kept(("dwt passes", *what), lambda: _passes(gpu, *what)):
         image, details = made(image)
         coefficients[:0] = details
     return image, coefficients

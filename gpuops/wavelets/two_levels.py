@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import ceil, prod
 
 import numpy as np
@@ -29,7 +29,6 @@ _MOST_REACH = {False: 4, True: 2}
 _LEAST = 12  # the fewest pairs of rows of approximations of a band: in shorter bands too many rows would be read twice
 # Samples above which this pays: in smaller images the second level alone takes little time.
 _LEAST_SAMPLES = 1 << 24
-_KEPT = 256  # images of a device that stay prepared
 
 
 @dataclass(frozen=True)
@@ -41,10 +40,7 @@ class TwoLevels:
 
     def prepared(self) -> TwoLevels:
         """These levels, or their equal that was prepared before."""
-        known: TwoLevels = self.gpu.kept("dwt two levels", lambda: lru_cache(_KEPT)(lambda levels: levels))(
-            self
-        )
-        return known
+        return self.gpu.kept(self, lambda: self)
 
     @property
     def gpu(self) -> Gpu:

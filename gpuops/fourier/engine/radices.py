@@ -80,6 +80,12 @@ def next_fast_len(n: int) -> int:
     return min(odd << (-(-n // odd) - 1).bit_length() for odd in odd_factors)
 
 
+def next_fast_size(rows: int, columns: int) -> tuple[int, int]:
+    """The smallest fast lengths for so many rows and columns. Rows of them are even: neighbours are transformed as one
+    complex value."""
+    return next_fast_len(rows), 2 * next_fast_len(-(-columns // 2))
+
+
 def _powers(first: int, base: int, most: int) -> Iterator[int]:
     """``first`` times the powers of ``base``, up to ``most``."""
     while first <= most:

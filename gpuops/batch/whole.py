@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .errors import DeviceMemoryError, byte_count
+from ..errors import DeviceMemoryError, byte_count
 
 if TYPE_CHECKING:
-    from .gpu import Gpu
+    from ..gpu import Gpu
 
 
 @contextmanager
