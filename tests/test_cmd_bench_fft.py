@@ -107,6 +107,7 @@ def test_every_variant_is_a_transform(gpu, rng, name) -> None:
         assert np.linalg.norm(result - expected) < tolerance * np.linalg.norm(expected)
 
 
+@pytest.mark.exhaustive
 def test_json_has_every_variant(clpix) -> None:
     run = clpix("bench", "fft", "--size", "16x8", "--channels", 4, "--json")
     assert (run.code, run.err) == (0, "")
