@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import files
+from .. import files, notes
 from ..pixels.coding import Losses
 from ..rows.budget import BLOCKS, codecs, with_spools
 from ..rows.spool import InMemory, in_scratch
@@ -42,6 +42,8 @@ _LEAST = 1 << 23
 def write_bands(item: Item, strips: files.Strips, how: FileReading, about: StoredBands, whole: float) -> None:
     """Writes the bands of a picture's stored values as numbers; ``whole``: the memory that this takes as a whole."""
     gpu, picture = item.gpu, strips.picture
+    for text in strips.said:
+        notes.note(text)
     row = picture.pixels.nbytes // picture.height
     held = picture.pixels.nbytes if strips.in_memory else 0
     rooms = _Rooms(item, about, row, strips.least, held, whole)
@@ -56,9 +58,10 @@ def write_bands(item: Item, strips: files.Strips, how: FileReading, about: Store
         dtype = picture.pixels.dtype if how.colour is None else np.dtype(np.float32)
         pixels: Any = RowsOfPixels((height, width, planes), dtype, begin)
         source = stored.source_of(gpu, pixels, how.decoding, about, turns=stored.TURNS)
+        kept = stack.enter_context(ExitStack())
         with gpu.phase("compute"):
             for _ in range(item.options.repeat):
-                kept = stack.enter_context(ExitStack())
+                kept.close()  # the bands of the run before
                 found = stored.coefficients(
                     source, about.params, memory=rooms.device, made=partial(rooms.band, kept)
                 )
