@@ -11,7 +11,7 @@ from . import options
 from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
-    from gpuops.batch.job import Options
+    from gpuops.batch.options import Options
     from gpuops.files import NamedArrays, Picture, Strips
     from gpuops.gpu import Gpu
     from gpuops.metrics.contents import Measured

@@ -14,7 +14,7 @@ from gpuops.params.storage import QUALITIES, SUBSAMPLINGS, Storage
 from . import types
 
 if TYPE_CHECKING:
-    from gpuops.batch.job import Options
+    from gpuops.batch.options import Options
 
 # The depths that options name, and numpy's names of them.
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
@@ -179,7 +179,7 @@ class Shared:
 
     def of_job(self, *, fuse: bool = True) -> Options:
         """Returns the options that say how files are read and written."""
-        from gpuops.batch.job import Options
+        from gpuops.batch.options import Options
 
         return Options(
             layer=self.layer,

@@ -20,7 +20,6 @@ FLAT = 15
 FAMILIES = ("fourier", "wavelets", "filters", "tone", "glow", "metrics", "pixels", "ocio")
 # Modules that import each other: these are to become none.
 CIRCLES = [
-    {"gpuops.batch.item", "gpuops.batch.job", "gpuops.batch.output"},
     {"gpuops.files.addresses", "gpuops.files.places"},
     {"gpuops.files.by_imageio", "gpuops.files.frames", "gpuops.files.pictures"},
 ]

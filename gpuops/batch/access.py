@@ -23,7 +23,7 @@ from ..rows.threads import Pending
 from .reader import check_source
 
 if TYPE_CHECKING:
-    from .job import Options
+    from .options import Options
 
 # The kinds of threads, as traces name them.
 READER, WRITER = "reader", "writer"

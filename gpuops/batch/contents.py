@@ -13,7 +13,7 @@ from ..metrics import contents as measure
 from ..rows.budget import BLOCKS, Budget, codecs
 from ..rows.threads import rows_ahead
 from .access import Access
-from .job import Options
+from .options import Options
 from .reader import check_input
 
 if TYPE_CHECKING:

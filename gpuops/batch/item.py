@@ -20,7 +20,7 @@ from ..pixels.colour import Colour
 from ..pixels.unfilter import undoing
 from ..space import Space
 from .access import Access
-from .job import Options
+from .options import Options
 from .origin import Origin, decoding_of
 from .output import Output
 

@@ -28,7 +28,7 @@ from ..pixels.targets import is_hdr
 from ..space import Space, Stored, Target
 from .access import Access
 from .finished import Described, Finished
-from .job import Options
+from .options import Options
 from .origin import Origin
 
 # The part of a device's memory, as 1 / n, that one result may take while it waits there to be written.

@@ -18,7 +18,7 @@ from ..metrics.rows.room import HostRows, halos, rows_at_a_time
 from ..rows.budget import Budget, written_whole
 from ..rows.threads import read_ahead
 from .access import Access
-from .job import Options
+from .options import Options
 
 if TYPE_CHECKING:
     from ..figure import Figure

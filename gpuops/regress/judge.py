@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..batch.access import Access
-from ..batch.job import Options
+from ..batch.options import Options
 from ..batch.side_by_side import TOGETHER
 from ..errors import DeviceMemoryError, FileError, ParameterError
 from ..figures import FIGURES
