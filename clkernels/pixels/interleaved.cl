@@ -1,9 +1,7 @@
 // Stores the first `count` of WIDTH pixels, given channel by channel, as interleaved pixels. The file stands after
-// encode.cl. Full sets go out as whole vectors: single elements would take twice the time of the arithmetic.
+// encode.cl, where WIDTH is more than 1. Full sets go out as whole vectors: single elements would take twice the time of
+// the arithmetic.
 static inline void store_interleaved(const PIXELS *v, __global PIXEL *to, int count) {
-#if WIDTH == 1
-    for (int c = 0; c < CHANNELS; c++) to[c] = v[c];
-#else
     if (count < WIDTH) {
         PIXEL s[WIDTH];
         for (int c = 0; c < CHANNELS; c++) {
@@ -30,6 +28,5 @@ static inline void store_interleaved(const PIXELS *v, __global PIXEL *to, int co
     vstore8((PIXELS)(a.s2, b.s2, c.s2, d.s2, a.s3, b.s3, c.s3, d.s3), 1, to);
     vstore8((PIXELS)(a.s4, b.s4, c.s4, d.s4, a.s5, b.s5, c.s5, d.s5), 2, to);
     vstore8((PIXELS)(a.s6, b.s6, c.s6, d.s6, a.s7, b.s7, c.s7, d.s7), 3, to);
-#endif
 #endif
 }
