@@ -444,6 +444,7 @@ FFT = ("fft",)
 )  # fmt: skip
 def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, chain) -> None:
     """One line says it, and nothing stays: neither in the folder nor of the files that were begun."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
     path = saved(tmp_path / "in.png", samples((1500, 1100, 3), "uint8"))
     folder = path if trouble == "is a file" else tmp_path / "scratch"
@@ -481,6 +482,7 @@ def test_nothing_stays_after_an_interruption(tmp_path, moment, number, step) -> 
         "from gpuops.rows import budget\n"
         "from gpuops.rows import spool\n"
         "budget.of_machine = lambda: 0\n"
+        "budget._CODEC = 0\n"
         "def interrupted(self, *_):\n"
         "    print(len(os.listdir(sys.argv[1])), flush=True)\n"
         f"    os.kill(os.getpid(), signal.{number})\n"
