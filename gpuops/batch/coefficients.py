@@ -66,10 +66,11 @@ class ToCoefficients:
         assert origin.dtype is not None
         about = StoredBands(params, (planes, height, width), origin.dtype.name, decoding.alpha, origin.linear)
         plain = item.output.writes_data and not (self.reconstruct or self.shrinking or self.keeping)
-        strips = found if isinstance(found, Strips) else Strips.of(found)
         nbytes = picture.pixels.nbytes
         whole = max(item.budget.whole(nbytes), stored.host_bytes(about, nbytes))
         if plain and not (found is picture and item.budget.has_room(whole)):
+            strips = found if isinstance(found, Strips) else item.by_rows() or Strips.of(found)
+            del found, picture  # what comes by rows need not stay in memory
             write_bands(item, strips, how, about, whole)
             return None
         picture, how = item.read(found, linear=False, premultiply=False, what=self._asks)

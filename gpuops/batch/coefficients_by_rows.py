@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 # Bands of all levels, and the approximations on the way, in bytes of the image's samples.
 _BANDS, _ON_THE_WAY = 1.0, 1 / 3
-# Copies of what is on the device at a time that are on the host as well: staging memory, whose sizes are powers of two,
-# and rows on their way.
-_STAGED = 4
 # Bytes of staging memory that there are at least.
 _LEAST = 1 << 23
 
@@ -105,14 +102,15 @@ class _Rooms:
         bands = prod(about.shape) * about.sample.itemsize * (_BANDS + _ON_THE_WAY)
         self._about = about
         fixed = codecs(2) + BLOCKS * least * row + _LEAST + held
-        beside = fixed + _STAGED * multilevel.least(planes, tuple(shape), row, about.params)
+        beside = fixed + multilevel.least(planes, tuple(shape), row, about.params)
         in_memory = max(beside + bands, fixed + with_spools(bands))
         needed = beside if item.options.scratch is not None else in_memory
         if item.options.memory is not None and not budget.has_room(needed):
             raise budget.refused(needed, whole, scratch=bands, beside=beside)
         self._in_memory = item.options.scratch is None or budget.has_room(in_memory)
         free = budget.nbytes - fixed - (bands if self._in_memory else 0)
-        self.device = int(min(item.gpu.limits.global_bytes, max(free, beside - fixed) / _STAGED))
+        # Staging memory, and rows on their way, take less of the host than a slab with all copies takes of the device.
+        self.device = int(min(item.gpu.limits.global_bytes, max(free, beside - fixed)))
         self.at_once = max(row, min(self.device, _LEAST) // BLOCKS)
 
     def band(self, stack: ExitStack, shape: tuple[int, ...], dtype: np.dtype[Any]) -> HostImage:

@@ -101,9 +101,9 @@ class RowsOfPixels:
             end += len(held[-1])
             while held and self._first + len(held[0]) <= at.start:
                 self._first += len(held.pop(0))
-        rows = held[0] if len(held) == 1 else np.concatenate(held)
-        self._held = [rows]
-        return rows[at.start - self._first : at.stop - self._first]
+        rows = (held[0] if len(held) == 1 else np.concatenate(held))[at.start - self._first :]
+        self._first, self._held = at.start, [rows]
+        return rows[: at.stop - at.start]
 
 
 class PixelRows(Sink):
