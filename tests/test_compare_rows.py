@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -276,6 +277,8 @@ def test_a_figure_is_its_record_alone(clpix, gpu, rng, tmp_path, monkeypatch) ->
 
     figure = Figure("unlike", "how many differ", unlike, count, above=1, below=2, unit=" of these", digits=0)
     monkeypatch.setitem(FIGURES, figure.name, figure)
+    for module in ("clpix.compare", "clpix.comparing"):  # which list all figures as they are imported
+        monkeypatch.delitem(sys.modules, module, raising=False)
     how, limits = Comparing(metrics=("unlike",)), Thresholds(limits={"unlike": 3})
     for measured in (as_whole(gpu, a, b, how, limits), by_rows(gpu, a, b, how, 17, limits)):
         assert measured.figures["unlike"] == (a.pixels != b.pixels).any(2).sum()

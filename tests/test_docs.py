@@ -134,7 +134,7 @@ def resolve(name: str) -> object:
         try:
             found: object = import_module(".".join(parts[:count]))
         except ModuleNotFoundError as error:
-            if error.name == "distributed":
+            if error.name in ("cloudpickle", "dask", "distributed"):
                 pytest.skip("needs the extra dask")
             continue
         for part in parts[count:]:

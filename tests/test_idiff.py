@@ -49,7 +49,7 @@ TABLES: tuple[dict[str, float], ...] = (
 def idiff(folder: Path, pictures: tuple[Picture, Picture], table: dict[str, float]) -> int:
     paths = [folder / f"{k}.exr" for k in range(2)]
     for path, picture in zip(paths, pictures, strict=True):
-        files.write(path, picture)
+        files.write(path, picture, overwrite=True)
     options = [word for name, value in table.items() for word in (f"-{name}", f"{value:g}")]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH",)}
     return subprocess.run(

@@ -116,6 +116,7 @@ def boxes(*parts: tuple[bytes, bytes]) -> bytes:
     return b"".join(struct.pack(">I", 8 + len(data)) + kind + data for kind, data in parts)
 
 
+@needs("pillow_heif", "formats")
 def test_kinds_that_are_not_read_are_named(tmp_path) -> None:
     """They are neither cut off nor damaged, and no videos."""
     sizes = struct.pack("<IHHIIiiHHIIiiII", 154, 0, 0, 54, 40, 4, 4, 1, 24, 4, 100, 0, 0, 0, 0)

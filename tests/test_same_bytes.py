@@ -11,6 +11,8 @@ import pytest
 
 from gpuops.files import FORMATS, Metadata, Picture, oiio, write
 
+from .choices import needs
+
 #: Writes a picture in every format and depth with 1 to 4 channels, and arrays in every format for them.
 LIBRARY = """
 import sys, warnings, numpy as np
@@ -80,6 +82,7 @@ def written_twice(tmp_path: Path, code: str, *args: object) -> tuple[list[str], 
     return names, [name for name in names if written[0].get(name) != written[1].get(name)]
 
 
+@needs("pillow_heif", "formats")
 def test_every_format(tmp_path) -> None:
     names, changed = written_twice(tmp_path, LIBRARY)
     assert len(names) == 4 * sum(len(fmt.dtypes) for fmt in FORMATS) + 6 and changed == []

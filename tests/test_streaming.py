@@ -36,7 +36,7 @@ from gpuops.plan import plan
 from gpuops.rows.flow import flow, settled
 from gpuops.rows.schedule import RowSchedule
 
-from .choices import thinned
+from .choices import of_formats, thinned
 from .conftest import in_blocks
 from .test_operations import skip_without_package
 from .tolerance import BLUR, ROUNDINGS
@@ -327,14 +327,11 @@ def test_small_pictures_are_read_as_a_whole(tmp_path) -> None:
     assert files.open_rows(str(path), None, nbytes - 1) is not None
 
 
-@pytest.mark.parametrize("fmt", files.FORMATS, ids=str)
+@pytest.mark.parametrize("fmt", of_formats(files.FORMATS), ids=str)
 def test_the_header_tells_what_a_picture_takes(fmt, tmp_path) -> None:
     for dtype in fmt.dtypes:
         path = tmp_path / f"{dtype}{fmt.extension}"
-        try:
-            files.write(path, files.Picture(np.zeros((670, 450, 3), dtype)))
-        except files.FileError as missing:
-            pytest.skip(str(missing))
+        files.write(path, files.Picture(np.zeros((670, 450, 3), dtype)))
         takes = files.read(path).pixels.nbytes
         with pytest.raises(files.NeedsWholeFile) if not fmt.read_rows else nullcontext():
             assert files.open_rows(str(path), None, takes, strict=True) is not None

@@ -20,16 +20,17 @@ from ..rows.schedule import rows_at_once
 from ..rows.source import RowsOfFile, WholePicture
 from ..rows.spool import InMemory, Spool, in_scratch
 from ..rows.turn import Turned, as_items
-from . import room
+from . import whole as whole_picture
 from .memory_promise import MemoryPromise, Spooled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..plan import Step
+    from ..rows.barrier import Barrier
     from ..rows.flow import Seen
     from ..rows.schedule import RowSchedule
-    from ..rows.source import Barrier, RowSource
+    from ..rows.source import RowSource
     from ..space import Stored, Target
     from .item import FileReading, Item
     from .row_writer import Goal
@@ -82,8 +83,8 @@ class ChainRows:
         if whole:
             return cls(item, schedule, strips, how, None)
         picture, segments = strips.picture, schedule.segments
-        fits = not room.is_too_large_for_device(schedule, picture)
-        as_whole = item.budget.whole(room.largest_bytes(schedule, picture)) if fits else None
+        fits = not whole_picture.is_too_large_for_device(schedule, picture)
+        as_whole = item.budget.whole(whole_picture.largest_bytes(schedule, picture)) if fits else None
         promise = MemoryPromise(item, strips, segments, goals, as_whole)
         for number, segment in enumerate(segments):
             if segment.filter is not None:
@@ -133,11 +134,13 @@ class ChainRows:
         if (turn := segment.end.turn) is not None:
             width = self._rows(number + 1) if turn.transposes else kept.shape[2]
             spool = self._spool(kept, width, stack)
-            return Turned(segment, spool, pool, self._planes if self.promise.keeps_pixels(number) else None)
+            return Turned(
+                segment, spool, pool, load=self._planes if self.promise.keeps_pixels(number) else None
+            )
         from ..rows.product import Filtered
 
         width, rows = self.promise.at_once(number)
-        return Filtered(segment, self._spool(kept, width, stack), rows, pool)
+        return Filtered(segment, self._spool(kept, width, stack), pool, rows=rows)
 
     def _spool(self, kept: Spooled, width: int, stack: ExitStack) -> Spool:
         """Returns a spool with panels of ``width`` columns. The stack removes its file, if it has one.

@@ -20,10 +20,9 @@ from ..files.strips import Strips
 from ..operation import operation_of
 from ..process import heap
 from ..rows.schedule import RowSchedule
-from . import room
+from . import whole
 from .chain_rows import ChainRows
 from .row_writer import Goal, RowWriter, WholeWriter, goals_of
-from .whole import needing
 
 if TYPE_CHECKING:
     from ..image import Image
@@ -102,13 +101,13 @@ def _opened(item: Item, chain: Chain) -> Iterator[Opened]:
     todo = todo.settled(item.output)
     with item.naming():
         operands.check_places(picture, ((step.params, step.traits.kind) for step in todo.steps))
-        schedule = RowSchedule.of(item.gpu, todo, room.shape_of(picture, how), picture.metadata.orientation)
+        schedule = RowSchedule.of(item.gpu, todo, whole.shape_of(picture, how), picture.metadata.orientation)
         beside = 0
         if item.options.memory is not None:
             beside = operands.largest_beside(step.params for step in todo.steps)
         large = (
             isinstance(found, Strips)
-            or room.is_too_large(schedule, picture, item.budget)
+            or whole.is_too_large(schedule, picture, item.budget)
             or not item.budget.has_room(item.budget.whole(beside))
         )
         obstacle = _obstacle(item, schedule) if large else None
@@ -116,14 +115,14 @@ def _opened(item: Item, chain: Chain) -> Iterator[Opened]:
         yield Opened(schedule, found if isinstance(found, Strips) else Strips.of(picture), how, whole=False)
         return
     if obstacle is not None:
-        largest = max(beside, room.largest_bytes(schedule, picture))
+        largest = max(beside, whole.largest_bytes(schedule, picture))
         item.budget.check_whole(largest, f"{obstacle} needs the whole picture")
 
     def words() -> str | None:
         step = _obstacle(item, schedule)
         return None if step is None else f"{step} needs the whole picture"
 
-    with needing(item.gpu, words, partial(room.device_bytes, schedule, picture)):
+    with whole.needing(item.gpu, words, partial(whole.device_bytes, schedule, picture)):
         if isinstance(found, Strips):
             picture = item.whole(found, obstacle or "this work")
         yield Opened(schedule, Strips.of(picture), how, whole=True)
@@ -184,7 +183,7 @@ def _write(item: Item, opened: Opened, asides: Sequence[str]) -> None:
         _note(item, text, goals)
     for writer in writers:
         writer.warn()
-    item.warn_of_spread(schedule.plan.reach(gpu, schedule.shape))
+    item.warn_of_spread(partial(schedule.plan.reach, gpu, schedule.shape))
 
 
 def prepare(item: Item, todo: Plan) -> None:

@@ -21,7 +21,7 @@ from ..wavelets.stored import StoredBands
 from ..wavelets.wavelets import WAVELETS
 from .coefficients_by_rows import write_bands, write_image
 from .item import Item
-from .room import shape_of
+from .whole import shape_of
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..rows.schedule import RowSchedule
 from .access import Access
 from .chains import prepare
 from .item import Item
-from .room import device_bytes
+from .whole import device_bytes
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -192,9 +192,9 @@ class Item:
         """
         self._not_finite += count_not_finite(place.of(how.wanted(pixels), first))
 
-    def warn_of_spread(self, reach: float) -> None:
-        """Says how many values of the input are not finite, if a filter takes them ``reach`` pixels far."""
-        if self._not_finite and reach:
+    def warn_of_spread(self, reach_of: Callable[[], float]) -> None:
+        """Says how many values of the input are not finite, if a filter takes them so many pixels far."""
+        if self._not_finite and (reach := reach_of()):
             several = self._not_finite > 1
             what = (
                 "values are NaN or infinite and spoil" if several else "value is NaN or infinite and spoils"

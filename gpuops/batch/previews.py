@@ -12,7 +12,7 @@ from ..ops.tonemap import TonemapParams
 from ..params.contact_sheet import ContactSheetParams, GlowSheetParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
-from .whole import needing
+from .whole import device_bytes, needing, shape_of
 
 if TYPE_CHECKING:
     from ..image import Image
@@ -49,7 +49,6 @@ class Previews:
     def __call__(self, item: Item) -> None:
         from .. import plan
         from ..rows.schedule import RowSchedule
-        from .room import device_bytes, shape_of
 
         what = "--plot-curve" if self.sheet is None else "--contact-sheet"
         todo = plan.plan([self.params], item.options.space, item.options.light)
@@ -107,7 +106,6 @@ class GlowSheet:
         from .. import plan
         from ..glow.contact_sheet import contact_sheet
         from ..rows.schedule import RowSchedule
-        from .room import device_bytes, shape_of
 
         todo = plan.plan([self.params], item.options.space, item.options.light)
         picture, how = item.read(linear=True, premultiply=True, what="--contact-sheet")

@@ -7,10 +7,9 @@ and transforms them back. Then rows are transformed back as they leave.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,40 +17,30 @@ import numpy.typing as npt
 from ..fourier import products
 from ..image import Image, Part
 from ..plan import prepared
-from ..space import LIGHT, Space, Stored
+from ..space import Stored
+from .barrier import Barrier
 from .panels import in_panels
-from .schedule import RowSchedule, rows_at_once
-from .spool import Spool
+from .schedule import rows_at_once
 from .threads import Writing, read_ahead
 
 Array = npt.NDArray[Any]
 
 
 @dataclass
-class Filtered:
+class Filtered(Barrier):
     """The rows of a picture that was filtered as a product of spectra.
 
     Attributes
     ----------
-    segment : RowSchedule
-        What comes before the filter, which is its end.
     spool : Spool
-        The spectra, and planes of the picture as they are: see :meth:`gpuops.operation.Spectral.spooled`.
+        The spectra, and planes of the picture as they are: see :meth:`gpuops.passes.Spectral.spooled`.
     rows : int
         How many rows are transformed at a time before the picture takes its place.
-    pool : Executor
-        Its threads read and write the spool.
+
+    The rest is as for :class:`Barrier`.
     """
 
-    segment: RowSchedule
-    spool: Spool
-    rows: int
-    pool: Executor
-    _alpha: bool = False
-    _space: Space = LIGHT
-    _orientation: int | None = None
-    #: There is nothing to decode: it gives planes.
-    decoding: ClassVar[None] = None
+    rows: int = 1
 
     def __post_init__(self) -> None:
         spectral, end = self.segment.filter, self.segment.end
@@ -79,7 +68,7 @@ class Filtered:
     def _transform(self, writing: Writing, image: Image) -> None:
         """Keeps the transform of rows, and the rows themselves where these are needed."""
         assert image.part is not None
-        self._alpha, self._space, self._orientation = image.alpha, image.space, image.orientation
+        self._note(image)
         first, planes, count = image.part.first, self.shape[0], self._count
         spectra = products.rows_of(self.gpu, image.planes(slice(0, count)), self.spectral).numpy()
         kept = [(plane, values) for plane, values in enumerate(spectra)]
@@ -156,7 +145,7 @@ class Filtered:
             colours, image = image, gpu.empty((planes, *image.shape[1:]))
             image.put(slice(0, count), colours)
             image.put(slice(count, planes), gpu.array(rows))
-        image.alpha, image.space, image.orientation = self._alpha, self._space, self._orientation
+        self._labelled(image)
         image = self.spectral.finished(gpu, image)
         image.owned = True
         return image

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..files import Strips
     from ..gpu import Gpu
     from ..pixels.coding import Decoding
-    from ..space import Stored
 
 Array = npt.NDArray[Any]
 
@@ -32,13 +31,6 @@ class RowSource(Protocol):
 
     def __call__(self, at_once: int, wanted: tuple[int, int], /) -> Generator[Image, None, None]:
         """Gives blocks of ``at_once`` bytes of planes, which have all rows (first, end) that are ``wanted``."""
-
-
-class Barrier(RowSource, Protocol):
-    """A source whose rows need all rows before it: they are kept first."""
-
-    def fill(self, images: Iterable[Image | Stored]) -> None:
-        """Keeps planes, each Image with its ``part``."""
 
 
 @dataclass

@@ -6,50 +6,39 @@ A spool that is transposed holds panels of columns, so rows go there, and column
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..image import Image, Part
 from ..pixels.turns import upright
-from ..space import LIGHT, Space, Stored
-from .schedule import RowSchedule, rows_at_once
+from ..space import Stored
+from .barrier import Barrier
+from .schedule import rows_at_once
 from .source import RowsOfFile
-from .spool import Spool
 from .threads import Writing, read_ahead, rows_ahead
 
 Array = npt.NDArray[Any]
 
 
 @dataclass
-class Turned:
+class Turned(Barrier):
     """The rows of a turned picture.
 
     Attributes
     ----------
-    segment : RowSchedule
-        What comes before the turn, which is its end.
     spool : Spool
         The picture before it is turned: planes, or with ``load`` a file's pixels, each one item (:func:`as_items`).
-    pool : Executor
-        Its threads read and write the spool.
     load : callable, optional
         ``(lines)`` → the planes of a file's pixels, items (rows, columns).
+
+    The rest is as for :class:`Barrier`.
     """
 
-    segment: RowSchedule
-    spool: Spool
-    pool: Executor
     load: Callable[[Array], Image] | None = None
-    _alpha: bool = False
-    _space: Space = LIGHT
-    _orientation: int | None = None
-    #: There is nothing to decode: it gives planes.
-    decoding: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         end = self.segment.end
@@ -70,7 +59,7 @@ class Turned:
         writing = Writing(self.pool)
         for image in images:
             assert isinstance(image, Image) and image.part is not None
-            self._alpha, self._space, self._orientation = image.alpha, image.space, image.orientation
+            self._note(image)
             self._put(writing, image.part.first, image.numpy())
         writing.wait()
 
@@ -132,7 +121,7 @@ class Turned:
         """Returns rows of the turned picture."""
         if self.load is None:
             image = self.gpu.array(lines)
-            image.alpha, image.space, image.orientation = self._alpha, self._space, self._orientation
+            self._labelled(image)
         else:
             image = self.load(lines[0])
         image = upright(image, self.turn.orientation)

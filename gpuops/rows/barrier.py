@@ -1,0 +1,57 @@
+"""A barrier: a source of rows that keeps all rows before it gives the first one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from ..space import LIGHT, Space
+
+if TYPE_CHECKING:
+    from ..image import Image
+    from ..space import Stored
+    from .schedule import RowSchedule
+    from .spool import Spool
+
+
+@dataclass
+class Barrier(ABC):
+    """A segment's end, which keeps planes in a spool.
+
+    Attributes
+    ----------
+    segment : RowSchedule
+        What comes before the barrier, which is its end.
+    spool : Spool
+    pool : Executor
+        Its threads read and write the spool.
+    """
+
+    segment: RowSchedule
+    spool: Spool
+    pool: Executor
+    _alpha: bool = False
+    _space: Space = LIGHT
+    _orientation: int | None = None
+    #: There is nothing to decode: it gives planes.
+    decoding: ClassVar[None] = None
+
+    @abstractmethod
+    def fill(self, images: Iterable[Image | Stored]) -> None:
+        """Keeps planes, each Image with its ``part``."""
+
+    @abstractmethod
+    def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
+        """Gives blocks of planes, as a :class:`gpuops.rows.source.RowSource` does."""
+
+    def _note(self, image: Image) -> None:
+        """Keeps what planes are, beside their values."""
+        self._alpha, self._space, self._orientation = image.alpha, image.space, image.orientation
+
+    def _labelled(self, image: Image) -> Image:
+        """Returns planes as what they were before."""
+        image.alpha, image.space, image.orientation = self._alpha, self._space, self._orientation
+        return image
