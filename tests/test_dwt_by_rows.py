@@ -82,3 +82,42 @@ def test_pixels_that_are_not_finite(clpix, tmp_path) -> None:
     files.write(tmp_path / "a.exr", Picture(values, linear=True))
     run = clpix("dwt", tmp_path / "a.exr", "-o", tmp_path / "out.npz", "--memory", "1200K", "--levels", "2")
     assert run.code == 1 and "NaN or infinite" in run.err and not (tmp_path / "out.npz").exists(), run.err
+
+
+# What dwt is given, what idwt is, and the picture that this writes.
+COMBINATIONS = [
+    ("--alpha drop --repeat 2", "--dtype uint16", "out.png"),
+    ("", "--alpha drop --dtype uint16 --colour display-p3", "out.png"),
+    ("", "--repeat 2 --strip", "out.tif"),
+    ("--space linear", "--dtype half", "out.exr"),
+    ("--space linear --alpha drop", "--quality 100 --subsampling 4:4:4", "out.jpg"),
+    ("--space encoded", "--alpha drop --colour rec2020", "out.pfm"),
+]
+
+
+@pytest.mark.cases(2)
+@pytest.mark.parametrize("dwt, idwt, out", COMBINATIONS)
+@pytest.mark.parametrize("name", ["a.png", "a.exr"])
+@pytest.mark.usefixtures("small")
+def test_options_by_rows(clpix, rng, tmp_path, monkeypatch, dwt, idwt, out, name) -> None:
+    monkeypatch.chdir(tmp_path)
+    linear = name == "a.exr"
+    values = rng.random((1201, 97, 4)) if linear else rng.integers(0, 65536, (1201, 97, 4))
+    files.write(name, Picture(values.astype("f4" if linear else "u2"), True, linear))
+    said = []
+    for folder in ("whole", "rows"):
+        os.mkdir(folder)
+        for words in (
+            ["dwt", name, *dwt.split(), "-o", f"{folder}/x.npz"],
+            ["idwt", f"{folder}/x.npz", *idwt.split(), "-o", f"{folder}/{out}"],
+        ):
+            memory = "4G" if folder == "whole" else str(least(clpix(*words, "--memory", "1K").err))
+            run = clpix(*words, "--memory", memory)
+            assert run.code == 0, run.err
+            said.append(run.err.replace(folder, ""))
+    assert said[:2] == said[2:]
+    with np.load("whole/x.npz") as whole, np.load("rows/x.npz") as rows:
+        assert set(whole) == set(rows)
+        for key in whole:
+            np.testing.assert_array_equal(rows[key], whole[key])
+    np.testing.assert_array_equal(files.read(f"rows/{out}").pixels, files.read(f"whole/{out}").pixels)
