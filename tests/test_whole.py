@@ -150,9 +150,7 @@ def test_the_command_regress(clpix, folder, monkeypatch) -> None:
     monkeypatch.setattr(Limits, "of", small)
     run = clpix("regress", "results", "references", "--min-psnr", "1")
     assert run.code == 2
-    assert re.match("error +a.exr: [0-9]+ rows of 300 pixels need .* or use another device\n", run.out), (
-        run.out
-    )
+    assert re.match("error +a.exr: .* need.* or (use )?another device\n", run.out), run.out
     assert run.out.endswith("2 pictures: 1 error, 1 passed\n")
 
 

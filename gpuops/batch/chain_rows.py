@@ -213,8 +213,9 @@ class ChainRows:
             )  # fmt: skip
             with notes.findings_to(lambda _finding: None):
                 for _ in range(options.repeat - 1):
-                    for _ in sweep(source(at_once, needed)):
+                    for result in sweep(source(at_once, needed)):
                         gpu.finish()
+                        del result  # whose memory is free for the next run
         if isinstance(source, RowsOfFile):
             source = replace(source, look=self._look)
         with closing(source(at_once, needed)) as blocks:
