@@ -174,7 +174,7 @@ def test_the_last_worker_dies(here, tmp_path_factory) -> None:
 @pytest.mark.exhaustive
 def test_an_answer_is_lost(here, alone, monkeypatch) -> None:
     """The worker that has done a task dies before its answer is fetched: the task is done again."""
-    hear, killed = clusters._ClusterRun._hear, []
+    hear, killed = clusters._ClusterRun._wait, []
 
     def hear_late(run: clusters._ClusterRun) -> None:
         if not killed:
@@ -190,7 +190,7 @@ def test_an_answer_is_lost(here, alone, monkeypatch) -> None:
         hear(run)
 
     alone.add()
-    monkeypatch.setattr(clusters._ClusterRun, "_hear", hear_late)
+    monkeypatch.setattr(clusters._ClusterRun, "_wait", hear_late)
     jobs = jobs_of(here)
     with connected(str(alone.file)) as cluster:
         found, _ = run_at(cluster, jobs)

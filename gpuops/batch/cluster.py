@@ -12,6 +12,7 @@ from asyncio import CancelledError
 from asyncio import TimeoutError as TimedOut  # in Python 3.10 it is not the builtin one
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -19,14 +20,15 @@ from uuid import uuid4
 
 import cloudpickle
 
-from ..errors import ClusterError, DeviceError, ParameterError
+from ..errors import ClusterError, GpuopsError
 from ..files import places
 from ..notes import note
 from . import tasks
-from .begun import Begun
 from .connection import Cluster
+from .dispatch import Attempt, Dispatch
 from .job import Job
 from .pipeline import Done
+from .worker import JobNews
 
 # Seconds that a task should take: its messages take milliseconds.
 _TASK = 0.8
@@ -98,11 +100,11 @@ def run_jobs_at(
 def end_all() -> None:
     """Removes unfinished files of this process, which is about to end."""
     for run in tuple(_runs):
-        tasks.sweep(run.folders())
+        tasks.sweep(run.folders)
 
 
-class _ClusterRun:
-    """The jobs that are left, the tasks that are under way, and the outcomes of others."""
+class _ClusterRun(Dispatch):
+    """The workers of a cluster, and the tasks that are under way."""
 
     def __init__(
         self,
@@ -113,36 +115,27 @@ class _ClusterRun:
         begin: Callable[[Job], None],
         end: Callable[[Done], None],
     ) -> None:
-        self._client, self._name = cluster.client, cluster.name
-        self._jobs, self._how, self._retries, self._begin, self._end = jobs, how, retries, begin, end
-        self._begun = 0
-        self._again: deque[list[Begun]] = deque()
-        self._suspects: deque[Begun] = deque()  # jobs of tasks whose workers have died
-        self._flying: dict[str, tuple[Any, list[Begun]]] = {}
+        super().__init__(jobs, retries, begin, end)
+        self._client, self._name, self._how = cluster.client, cluster.name, how
+        self._folders: set[str] = set()  # in which workers write
+        self._again: deque[list[Attempt]] = deque()
+        self._suspects: deque[Attempt] = deque()  # jobs of tasks whose workers have died
+        self._flying: dict[str, tuple[Any, list[Attempt]]] = {}
         self._ended: SimpleQueue[Any] = SimpleQueue()
-        self._done: dict[int, Done] = {}
         self._seconds: float | None = None  # of a job
         self._id = uuid4().hex
-        self._count = 0
+        self._sent = 0
         self._refused: set[str] = set()
         self._seen: set[str] = set()
         self._gone = False  # whether a worker has vanished
         self._alone: float | None = None  # since when no worker is left
-        self._told = False  # whether a note has said so
+        self._warned = False  # whether a note has said so
         self._looked = -math.inf
         self._resources: dict[str, int] = {}
         self._workers = self._look()
         if any(found.get(_GPU, 0) >= 1 for found in self._workers.values()):
             self._resources = {_GPU: 1}
             self._workers = self._look()
-
-    def run(self) -> Iterator[Done]:
-        for number in range(len(self._jobs)):
-            self._fill()
-            while number not in self._done:
-                self._hear()
-                self._fill()
-            yield self._done.pop(number)
 
     def end(self) -> None:
         """Ends the tasks that are under way, and removes unfinished files of workers that have died."""
@@ -151,14 +144,13 @@ class _ClusterRun:
         self._client.cancel([future for future, _ in self._flying.values()])
         self._look()
         if self._gone:
-            folders = self.folders()
-            tasks.sweep(folders)
-            self._client.run(tasks.sweep, folders, on_error="ignore")
+            tasks.sweep(self.folders)
+            self._client.run(tasks.sweep, self.folders, on_error="ignore")
 
+    @property
     def folders(self) -> list[str]:
         """The folders in which workers write."""
-        begun = self._jobs[: self._begun]
-        return sorted({places.folder_of_drafts(path) for job in begun for path in job.outputs})
+        return sorted(self._folders)
 
     # -- who works --------------------------------------------------------------------------------------------
 
@@ -183,11 +175,11 @@ class _ClusterRun:
         """Looks for workers, and notes once if there has been none for a while."""
         self._workers = self._look()
         if self._workers:
-            self._alone, self._told = None, False
+            self._alone, self._warned = None, False
             return
         self._alone = self._alone or self._looked
-        if self._looked - self._alone > _ALONE and not self._told:
-            self._told = True
+        if self._looked - self._alone > _ALONE and not self._warned:
+            self._warned = True
             note(
                 f"{self._name}: no worker is left; waiting for one: 'dask worker {self._client.scheduler.address}'"
             )
@@ -209,34 +201,34 @@ class _ClusterRun:
             if not self._flying and room:
                 self._send([self._suspects.popleft()])
             return
-        if any(one.died for _, todo in self._flying.values() for one in todo):
+        if any(one.died_on for _, todo in self._flying.values() for one in todo):
             return
         while len(self._flying) < room and (todo := self._next(room)):
             self._send(todo)
 
-    def _next(self, room: int) -> list[Begun]:
+    def _next(self, room: int) -> list[Attempt]:
         """Returns the jobs of the next task: enough to take a while, but so few that no worker idles at the end."""
         if self._again:
             return self._again.popleft()
-        left = len(self._jobs) - self._begun
         enough = 1 if self._seconds is None else math.ceil(_TASK / max(self._seconds, 1e-6))
-        count = min(enough, _MOST, math.ceil(left / room))
-        todo = []
-        for job in self._jobs[self._begun : self._begun + count]:
-            self._begin(job)
-            todo.append(Begun(self._begun, job, not any(map(places.exists, job.outputs))))
-            self._begun += 1
+        count = min(enough, _MOST, math.ceil(len(self._rest) / room))
+        todo = [one for _ in range(count) if (one := self._next_new()) is not None]
+        outputs = (path for one in todo for path in one.job.outputs)
+        self._folders.update(map(places.folder_of_drafts, outputs))
         return todo
 
-    def _send(self, todo: list[Begun]) -> None:
-        self._count += 1
+    def _try_again(self, attempt: Attempt) -> None:
+        self._again.append([attempt])
+
+    def _send(self, todo: list[Attempt]) -> None:
+        self._sent += 1
         task = self._how._replace(
-            jobs=tuple(one.sent() for one in todo), new=tuple(one.is_new for one in todo)
+            jobs=tuple(_absolute(one.next_try()) for one in todo), new=tuple(one.is_new for one in todo)
         )
         future = self._client.submit(
             pickle.loads,
             cloudpickle.dumps(tasks.Call(task)),
-            key=f"clpix-{self._id}-{self._count}",
+            key=f"clpix-{self._id}-{self._sent}",
             retries=self._retries,
             resources=self._resources or None,
             workers=list(self._workers) if self._refused else None,
@@ -246,7 +238,7 @@ class _ClusterRun:
 
     # -- what became of it ------------------------------------------------------------------------------------
 
-    def _hear(self) -> None:
+    def _wait(self) -> None:
         """Waits for the end of a task, but not for long."""
         try:
             future = self._ended.get(timeout=_LOOK)
@@ -277,26 +269,17 @@ class _ClusterRun:
             raise self._lost() from None
         return found
 
-    def _answered(self, todo: list[Begun], answer: tasks.Answer | tasks.Refusal) -> None:
+    def _answered(self, todo: list[Attempt], answer: tasks.Answer | tasks.Refusal) -> None:
         if isinstance(answer, tasks.Refusal):
             self._leave_out(answer)
             self._again.append(todo)
             return
         each = answer.seconds / len(todo)
         self._seconds = each if self._seconds is None else self._seconds + _WEIGHT * (each - self._seconds)
-        for one, told in zip(todo, answer.told, strict=True):
-            if told.error is None or isinstance(told.error, ParameterError) or one.tries == self._retries:
-                self._settle(one, one.done(told))
-            else:
-                one.tries += 1
-                one.again = one.again or bool(one.job.asides)  # some may be written already
-                self._again.append([one])
+        for one, news in zip(todo, answer.told, strict=True):
+            self._told(one, _named(one.job, news))
 
-    def _settle(self, one: Begun, done: Done) -> None:
-        self._done[one.number] = done
-        self._end(done)
-
-    def _broken(self, todo: list[Begun], error: BaseException) -> None:
+    def _broken(self, todo: list[Attempt], error: BaseException) -> None:
         """Does the jobs of a task that killed its workers again, one by one, so that only the one to blame fails."""
         from distributed import KilledWorker
 
@@ -305,11 +288,10 @@ class _ClusterRun:
         if not isinstance(error, KilledWorker):
             raise error
         for one in todo:
-            if one.died:
-                why = DeviceError("every worker that worked on it died: look at this file, or leave it out")
-                self._settle(one, Done(one.job, error=why))
+            if one.died_on:
+                self._fail(one, "every worker that worked on it died: look at this file, or leave it out")
             else:
-                one.again = one.died = True
+                one.died_on = self._name
                 self._suspects.append(one)
 
     def _leave_out(self, refusal: tasks.Refusal) -> None:
@@ -321,3 +303,24 @@ class _ClusterRun:
         if not self._workers:
             raise type(refusal.error)(f"worker {refusal.worker}: {refusal.error}")
         note(f"worker {refusal.worker} is left out: {refusal.error}")
+
+
+def _absolute(job: Job) -> Job:
+    """Returns a job for a worker: with absolute paths, which mean the same there."""
+    source, target, *asides = map(places.absolute, (job.source, *job.outputs))
+    return replace(job, source=source, target=target, asides=tuple(asides))
+
+
+def _named(job: Job, news: JobNews) -> JobNews:
+    """Returns the news of a job with the paths as they were given here."""
+    names = {places.absolute(path): path for path in (job.source, *job.outputs)}
+
+    def named(text: str) -> str:
+        for absolute, path in names.items():
+            text = text.replace(absolute, path)
+        return text
+
+    error = news.error
+    if isinstance(error, GpuopsError):
+        error = type(error)(named(str(error)))
+    return news._replace(error=error, notes=list(map(named, news.notes)))

@@ -12,17 +12,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..device.probe import death
-from ..errors import DeviceError, GpuopsError, ParameterError
+from ..errors import GpuopsError
 from ..files import drafts, places, threads
 from ..notes import note
 from ..rows.budget import usual_memory
-from .job import Job
-from .pipeline import Done
-from .worker import JobNews, Worker, WorkerSettings
+from .dispatch import Attempt, Dispatch
+from .worker import Worker, WorkerSettings
 
 if TYPE_CHECKING:
     from ..device import DeviceInfo
     from ..gpu import Gpu
+    from .job import Job
+    from .pipeline import Done
 
 # How often the process of a device may die before the device is left out.
 _DEATHS = 2
@@ -87,29 +88,6 @@ def end_all() -> None:
         crew.end()
 
 
-@dataclass
-class _Task:
-    """A job that was begun.
-
-    ``is_new``: none of its outputs was there before. ``tries``: how often it has failed. ``died_on``: the device whose
-    process died during it.
-    """
-
-    number: int
-    job: Job
-    is_new: bool
-    given: bool = False
-    tries: int = 0
-    died_on: _Device | None = None
-
-    def next_try(self) -> Job:
-        """Returns the job for a process. From the second try on it may replace outputs of an earlier try."""
-        again, self.given = self.given, True
-        if not again or not self.is_new:
-            return self.job
-        return self.job.replacing()
-
-
 @dataclass(eq=False)
 class _Device:
     """A device: its process, the tasks of this process, and how often it died.
@@ -120,7 +98,7 @@ class _Device:
     info: DeviceInfo
     how: WorkerSettings
     worker: Worker = field(init=False)
-    tasks: deque[_Task] = field(default_factory=deque)
+    tasks: deque[Attempt] = field(default_factory=deque)
     asks: bool = False
     works: bool = False
     worked: bool = False
@@ -145,8 +123,8 @@ class _Device:
         return how
 
 
-class _Crew:
-    """The devices that work, the jobs that are left for them, and the outcomes of others."""
+class _Crew(Dispatch):
+    """The devices that work, and their jobs."""
 
     def __init__(
         self,
@@ -157,34 +135,31 @@ class _Crew:
         end: Callable[[Done], None],
         how: Callable[[int], WorkerSettings],
     ) -> None:
-        self._count, self._retries = len(jobs), retries
-        self._rest = deque(enumerate(jobs))
-        self._begin, self._end = begin, end
-        self._again: list[_Task] = []
-        self._done: dict[int, Done] = {}
+        super().__init__(jobs, retries, begin, end)
+        self._again: list[Attempt] = []
         self._worked = False
         self._devices = [_Device(info, how(place)) for place, info in enumerate(devices)]
-
-    def run(self) -> Iterator[Done]:
-        for number in range(self._count):
-            self._turn(0)
-            while number not in self._done:
-                self._turn(None)
-            yield self._done.pop(number)
 
     def end(self) -> None:
         for device in self._devices:
             device.end()
 
-    def _turn(self, timeout: float | None) -> None:
-        """Takes all messages of processes, and answers. Without a timeout it waits for the first one."""
+    def _fill(self) -> None:
+        """Answers processes that ask for jobs, once all that they have said is known."""
+        self._hear_all(0)
+        for device in self._devices:
+            if device.asks:
+                self._answer(device)
+
+    def _wait(self) -> None:
+        self._hear_all(None)
+
+    def _hear_all(self, timeout: float | None) -> None:
+        """Takes all messages of processes. Without a timeout it waits for the first one."""
         while speakers := self._speakers(timeout):
             for device in speakers:
                 self._hear(device)
             timeout = 0  # nothing is given to a process that has just died
-        for device in self._devices:
-            if device.asks:
-                self._answer(device)
 
     def _speakers(self, timeout: float | None) -> list[_Device]:
         devices = {device.worker: device for device in self._devices}
@@ -201,7 +176,8 @@ class _Crew:
         elif isinstance(said, GpuopsError):
             self._refused(device, said)
         else:
-            self._told(device, said)
+            self._told(device.tasks.popleft(), said)
+            device.works = device.worked = self._worked = True
 
     # -- what is to be done -----------------------------------------------------------------------------------
 
@@ -214,7 +190,7 @@ class _Crew:
         device.tasks += tasks
         device.worker.answer([task.next_try() for task in tasks])
 
-    def _next_ones(self, device: _Device) -> list[_Task]:
+    def _next_ones(self, device: _Device) -> list[Attempt]:
         """Returns the next tasks for a device: several if all is well, and many are left."""
         task = self._next(device)
         if task is None:
@@ -222,17 +198,17 @@ class _Crew:
         several = min(_AT_A_TIME, len(self._rest) // (_PARTS * len(self._devices)))
         if self._again or task.died_on or not device.works:
             several = 1
-        more = (self._begun() for _ in range(several - 1))
+        more = (self._next_new() for _ in range(several - 1))
         return [task, *(other for other in more if other is not None)]
 
-    def _next(self, device: _Device) -> _Task | None:
+    def _next(self, device: _Device) -> Attempt | None:
         """Returns the next task for a device.
 
         A task during which a process died is done alone, by another device if possible.
         """
         if any(task.died_on for task in device.tasks):
             return None
-        if not device.works and (task := self._begun()) is not None:
+        if not device.works and (task := self._next_new()) is not None:
             return task  # a device has to show that it works before it is given a task that was begun before
         for again in self._again:
             if again.died_on is not device or len(self._devices) == 1:
@@ -240,33 +216,12 @@ class _Crew:
                     return None
                 self._again.remove(again)
                 return again
-        return self._begun()
+        return self._next_new()
 
-    def _begun(self) -> _Task | None:
-        """Begins the next job."""
-        if not self._rest:
-            return None
-        number, job = self._rest.popleft()
-        self._begin(job)
-        return _Task(number, job, not any(map(places.exists, job.outputs)))
+    def _try_again(self, attempt: Attempt) -> None:
+        self._again.append(attempt)
 
     # -- what became of it ------------------------------------------------------------------------------------
-
-    def _told(self, device: _Device, said: JobNews) -> None:
-        task = device.tasks.popleft()
-        if said.error is None or isinstance(said.error, ParameterError) or task.tries == self._retries:
-            self._settle(task, Done(task.job, *said))
-        else:
-            task.tries += 1
-            self._again.append(task)
-        device.works = device.worked = self._worked = True
-
-    def _fail(self, task: _Task, why: str) -> None:
-        self._settle(task, Done(task.job, error=DeviceError(why)))
-
-    def _settle(self, task: _Task, done: Done) -> None:
-        self._done[task.number] = done
-        self._end(done)
 
     def _died(self, device: _Device) -> None:
         """Starts a device's process again, or leaves the device out, and settles its tasks."""
@@ -304,7 +259,7 @@ class _Crew:
     def _leave_out(self, device: _Device) -> None:
         self._devices.remove(device)
         if not self._devices:
-            while (task := self._again.pop() if self._again else self._begun()) is not None:
+            while (task := self._again.pop() if self._again else self._next_new()) is not None:
                 self._fail(task, "no device is left to work on it")
 
 
