@@ -148,7 +148,7 @@ def test_a_death_in_the_middle(here, restarted, late) -> None:
     (here / "marks").mkdir()
     jobs = jobs_of(here, Kills(("03",), late, str(here / "marks")))
     found, said = run_at(restarted, jobs, retries=0)
-    assert not errors(found) and not said
+    assert not errors(found) and all("no worker is left" in text for text in said)  # a start may take a while
     check_flipped(jobs, here)
 
 
