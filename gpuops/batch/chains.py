@@ -174,11 +174,11 @@ def _write(item: Item, opened: Opened, asides: Sequence[str]) -> None:
 
         def seen(params: Params, image: Image) -> None:
             if (writer := of_steps.get(id(params))) is not None:
-                writer.put(writer.output.finished(image))
+                writer.put(writer.output.file_pixels(image))
 
         with closing(way.results(pool, spools, seen)) as results:
             for result in results:
-                writers[-1].put(item.output.finished(result))
+                writers[-1].put(item.output.file_pixels(result))
     for text in said:
         _note(item, text, goals)
     for writer in writers:

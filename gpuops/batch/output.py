@@ -27,7 +27,7 @@ from ..pixels.colour import LINEAR, SRGB, Colour
 from ..pixels.targets import is_hdr
 from ..space import Space, Stored, Target
 from .access import Access
-from .finished import Described, Finished
+from .file_pixels import FileLabels, FilePixels
 from .options import Options
 from .origin import Origin
 
@@ -176,9 +176,9 @@ class Output:
 
     def save_result(self, result: Image | Stored) -> None:
         """Writes a chain's result: planes, or pixels that are ready for the file."""
-        self.write(self.finished(result))
+        self.write(self.file_pixels(result))
 
-    def finished(self, result: Image | Stored) -> Finished:
+    def file_pixels(self, result: Image | Stored) -> FilePixels:
         """Returns the pixels, or some rows, of a chain's result."""
         if isinstance(result, Image):
             return self.encoded(result, self._dtype_of(result.space))
@@ -187,7 +187,9 @@ class Output:
         if space.display:
             dtype = self._display_dtype
             written = result.written or usual(self._depth(dtype))
-            return Finished(pixels, lost, turned.described(written, dtype, alpha=alpha, display=True), dtype)
+            return FilePixels(
+                pixels, lost, turned.described(written, dtype, alpha=alpha, display=True), dtype
+            )
         return turned.of_pixels(pixels, lost, None, linear=space.linear, alpha=alpha)
 
     def _kept(self, pixels: Image, lost: Image) -> tuple[np.ndarray[Any, Any] | Image, Losses]:
@@ -216,7 +218,7 @@ class Output:
         """
         self.write(self.encoded(image, dtype, display=display))
 
-    def encoded(self, image: Image, dtype: str | None = None, *, display: bool = False) -> Finished:
+    def encoded(self, image: Image, dtype: str | None = None, *, display: bool = False) -> FilePixels:
         """Returns the pixels, or some rows, that :meth:`save` writes for an image."""
         display = display or image.space.display
         turned = self._turned(image.orientation)
@@ -239,7 +241,7 @@ class Output:
                 pixels, counted = pack(image, replace(encoding, dither=dither))
             kept, lost = self._kept(pixels, counted)
         found = turned.described(written, dtype, alpha=image.alpha, display=display)
-        return Finished(kept, lost, found, dtype)
+        return FilePixels(kept, lost, found, dtype)
 
     def save_host(
         self,
@@ -263,7 +265,7 @@ class Output:
         linear: bool,
         alpha: bool,
         display: bool = False,
-    ) -> Finished:
+    ) -> FilePixels:
         """Returns the pixels, or some rows, that :meth:`save_host` writes."""
         values, written = self._spaces(dtype, linear=linear, display=display)
         if _needs_light(values, written):
@@ -273,7 +275,7 @@ class Output:
                 pixels, lost = light.of_host(
                     self.gpu, host, values, alpha=alpha, written=written, dtype=depth, levels=levels
                 )
-        return Finished(pixels, lost, self.described(written, dtype, alpha=alpha, display=display), dtype)
+        return FilePixels(pixels, lost, self.described(written, dtype, alpha=alpha, display=display), dtype)
 
     def save_codes(self, codes: np.ndarray[Any, Any]) -> None:
         """encode: writes a new picture in place of the input's: 8-bit sRGB codes (height, width, channels), no alpha.
@@ -287,19 +289,19 @@ class Output:
                 self.gpu, codes, SRGB, alpha=False, written=written, dtype=self._depth("uint8")
             )
         found = only.described(written, "uint8", alpha=False, display=True)
-        self.write(Finished(codes, lost, found, "uint8"))
+        self.write(FilePixels(codes, lost, found, "uint8"))
 
     def described(
         self, colour: Colour, dtype: str | None, *, alpha: bool, display: bool = False
-    ) -> Described:
+    ) -> FileLabels:
         """Returns what a file says of pixels in a colour space. Raises ParameterError for a gain map without light."""
         self._check_light(display=display)
         metadata = self.origin.labelled(colour, dtype, display=display)
         if self.options.colour != AUTO:  # floats that are sRGB are told from light, which floats usually are
             metadata = replace(metadata, colour=colour)
-        return Described(alpha, colour.linear, metadata, self.origin.associated)
+        return FileLabels(alpha, colour.linear, metadata, self.origin.associated)
 
-    def write(self, result: Finished) -> None:
+    def write(self, result: FilePixels) -> None:
         """download → encode, which a thread may do later; losses become warnings."""
         self.warn(result)
         with self.gpu.phase("encode"):
@@ -310,15 +312,15 @@ class Output:
             else:
                 self.access.write(lambda: self._write(result), result.pixels.nbytes)
 
-    def _write(self, result: Finished) -> None:
+    def _write(self, result: FilePixels) -> None:
         how = self.options
         files.write(self.path, self._picture(result), overwrite=how.overwrite, storage=how.storage)
 
-    def _picture(self, result: Finished) -> files.Picture:
+    def _picture(self, result: FilePixels) -> files.Picture:
         picture = result.picture()
         return files.stripped(picture) if self.options.strip else picture
 
-    def warn(self, result: Finished) -> None:
+    def warn(self, result: FilePixels) -> None:
         """Notes the values that the pixels have lost."""
         self._warn_of_depth(result.dtype)
         lost = result.lost
@@ -330,7 +332,7 @@ class Output:
         if lost.not_finite:
             self._note(f"{values_were(lost.not_finite)} NaN or infinite and became 0 or the limit")
 
-    def _only_overshoots(self, result: Finished) -> bool:
+    def _only_overshoots(self, result: FilePixels) -> bool:
         """Says whether no value can be beyond the range but for overshoot: integers of the space that they were in."""
         depth = result.pixels.dtype
         levels = self.origin.levels(result.dtype, depth)

@@ -20,7 +20,7 @@ from ..rows.threads import Writing
 if TYPE_CHECKING:
     from ..operation import Params
     from ..rows.schedule import RowSchedule, Shape
-    from .finished import Finished
+    from .file_pixels import FilePixels
     from .item import Item
     from .output import Output
 
@@ -60,7 +60,7 @@ class WholeWriter:
     def __enter__(self) -> WholeWriter:
         return self
 
-    def put(self, result: Finished) -> None:
+    def put(self, result: FilePixels) -> None:
         """Takes the result."""
         self._result = result
 
@@ -79,12 +79,12 @@ class RowWriter:
         self.output, self._height = output, height
         self._resources, self._writing = ExitStack(), Writing(pool)
         self._lost = Losses()
-        self._first: Finished | None = None
+        self._first: FilePixels | None = None
 
     def __enter__(self) -> RowWriter:
         return self
 
-    def put(self, rows: Finished) -> None:
+    def put(self, rows: FilePixels) -> None:
         """Writes the next rows."""
         picture = rows.picture()
         if self._first is None:

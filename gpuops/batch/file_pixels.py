@@ -1,4 +1,4 @@
-"""A result in the form of its file: its pixels, and what the file says of them."""
+"""The pixels of a result as its file has them, and what the file says of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..image import Image
 from ..pixels.coding import Losses
 
 
-class Described(NamedTuple):
+class FileLabels(NamedTuple):
     """All properties of a picture except its pixels."""
 
     alpha: bool
@@ -24,7 +24,7 @@ class Described(NamedTuple):
         return files.Picture(pixels, self.alpha, self.linear, self.metadata, self.associated)
 
 
-class Finished(NamedTuple):
+class FilePixels(NamedTuple):
     """Pixels, or some rows, in the form of their file, the values they have lost, and what the file says of them.
 
     ``dtype`` is their depth unless the options say another one; None is the input's. Pixels may still be on the device.
@@ -32,7 +32,7 @@ class Finished(NamedTuple):
 
     pixels: np.ndarray[Any, Any] | Image
     lost: Losses
-    of: Described
+    of: FileLabels
     dtype: str | None
 
     def picture(self) -> files.Picture:
