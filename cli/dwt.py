@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.ops.denoise import DenoiseParams
-from gpuops.params.dwt import METHODS, DwtParams, KeepParams, default_mode, shrink_option
+from gpuops.params.dwt import DwtParams, KeepParams, default_mode, shrink_option
 from gpuops.params.files import STREAM
 
-from . import derived, options, types
+from . import derived, options
 from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
@@ -49,14 +49,7 @@ def _options(*names: str) -> Callable[[options.Command], options.Command]:
 @options.output
 @options.shared
 @options.batch
-@_options("wavelet", "levels", "mode")
-@click.option(
-    "--method",
-    type=types.ChoiceType(METHODS),
-    default="auto",
-    show_default=True,
-    help="The kernels that compute the transform.",
-)
+@_options("wavelet", "levels", "mode", "method")
 @click.option(
     "--integer", is_flag=True, help="Use the reversible transform of 8- or 16-bit values to whole numbers."
 )
@@ -119,10 +112,15 @@ def command(
             options.refuse("a picture of the pyramid shows the colours", "alpha")
 
     from gpuops.batch.coefficients import ToCoefficients
+    from gpuops.chain import Chain
 
     from .pipeline import process
 
-    work = ToCoefficients(params, shrinking, keeping, reconstruct, cycle_spins or 1)
+    if shrinks and reconstruct:
+        step = DenoiseParams(None, shrink, threshold, denoise_space, name, mode, levels, method, cycle_spins)
+        process(shared, "dwt", Chain(step), check=check)
+        return
+    work = ToCoefficients(params, shrinking, keeping, reconstruct)
     process(shared, "dwt", work, check=check, tell=partial(_tell, as_json=as_json))
 
 

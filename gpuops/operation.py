@@ -28,7 +28,7 @@ from .params.notations import (
     Text,
     Written,
 )
-from .passes import Measure, Pass, Reach, Spectral, Turn
+from .passes import Measure, Pass, Reach, Slabbed, Spectral, Turn
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -146,6 +146,9 @@ class Operation:
     spectral : callable, optional
         ``(gpu, shape, params)`` → the :class:`Spectral` filter that ``function`` is for planes of this shape, or None
         if it is none. By rows a spool keeps its spectra.
+    slabs : callable, optional
+        ``(gpu, shape, params)`` → how ``function``, which needs all rows, is done in slabs of an image on the host: a
+        :class:`Slabbed`. None: it cannot be.
     whole : mapping of str to tuple
         Of parameters, the values with which the step may need all rows at once, for :meth:`words`.
     writes : bool
@@ -193,6 +196,7 @@ class Operation:
     passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
     turn: Callable[[Any, int], Turn | None] | None = None
     spectral: Callable[[Gpu, tuple[int, int, int], Any], Spectral | None] = lambda _gpu, _shape, _params: None
+    slabs: Callable[[Gpu, tuple[int, int, int], Any], Slabbed | None] = lambda _gpu, _shape, _params: None
     whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     writes: bool = False
     ends: Callable[..., Stored] | None = None

@@ -171,3 +171,22 @@ class Spectral(NamedTuple):
         planes, height, _ = shape
         again = len(self.products) > 1
         return planes * (2 if again else 1), self.size[0] if again else height, self.size[1] // 2 + 1
+
+
+class Slabbed(NamedTuple):
+    """A step that needs all of its input, which by rows a spool keeps, and works on it there in slabs.
+
+    Attributes
+    ----------
+    work : callable
+        ``(image, memory, made)``: replaces an image on the host, a :class:`gpuops.tiles.ends.HostImage`, by the step's
+        result, with ``memory`` bytes of the device's. ``made``: ``(shape, dtype)`` → a place for another such image.
+    beside : int
+        Bytes of the images that it makes.
+    least : int
+        Bytes of the device's memory that suffice.
+    """
+
+    work: Callable[[Any, int, Callable[..., Any]], None]
+    beside: int
+    least: int

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
 import pywt
 
 from gpuops import ParameterError, files
+from gpuops.batch.memory_promise import MemoryPromise
 from gpuops.ops.denoise import DenoiseParams, denoise
 from gpuops.params.dwt import DwtParams, ShrinkParams
 
 from . import tolerance
+from .conftest import in_blocks
 from .reference.images import shades_and_edges
 
 IDENTITIES = [DenoiseParams(level=0.0), DenoiseParams(levels=0)]
@@ -69,6 +72,70 @@ def test_it_is_what_dwt_reconstructs(clpix, tmp_path, rng, options) -> None:
         assert run.code == 0 and not run.err
     step, old = (files.read(tmp_path / f"{name}.png").pixels for name in ("step", "old"))
     np.testing.assert_array_equal(step, old)
+
+
+BY_ROWS = [
+    (),
+    ("--threshold", "visu:0.5", "--denoise-space", "rgb", "--wavelet", "haar", "--levels", "2"),
+    ("--cycle-spins", "3", "--levels", "3", "--mode", "periodization"),
+    ("--wavelet", "db4", "--mode", "smooth", "--shrink", "garrote", "--denoise-space", "ycbcr"),
+    ("--level", "0.1", "--method", "filterbank", "then", "blur", "--sigma", "2"),
+    ("then", "rotate", "--angle", "90", "then", "denoise", "--levels", "1", "then", "tonemap"),
+]
+
+
+@pytest.mark.cases(2)
+@pytest.mark.parametrize("place", ["memory", "scratch"])
+@pytest.mark.parametrize("options", BY_ROWS, ids=str)
+@pytest.mark.parametrize(
+    ("name", "shape"), [("in.png", (1201, 97, 4)), ("in.exr", (700, 61, 3)), ("in.tif", (90, 233, 1))]
+)
+def test_rows_are_the_whole(clpix, rng, tmp_path, monkeypatch, options, place, name, shape) -> None:
+    """Planes and coefficients are kept in memory or in files, and are worked on in several slabs."""
+    values = rng.random(shape).astype(np.float32) if name == "in.exr" else rng.integers(0, 65536, shape)
+    pixels = values.astype(np.float32 if name == "in.exr" else np.uint16)
+    files.write(tmp_path / name, files.Picture(pixels, shape[2] == 4, name == "in.exr"))
+    command = ("denoise", tmp_path / name, *options, "-o")
+    whole = clpix(*command, tmp_path / f"whole-{name}")
+    assert whole.code == 0, whole.err
+    (tmp_path / "scratch").mkdir()
+    in_blocks(monkeypatch)
+    monkeypatch.setattr(
+        "gpuops.batch.memory_promise.MemoryPromise.slab_bytes", lambda promise, number: least(promise, number)
+    )
+    if place == "scratch":
+        monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
+        command = (*command[:-1], "--scratch", tmp_path / "scratch", "-o")
+    rows = clpix(*command, tmp_path / f"rows-{name}")
+    assert rows.code == 0 and rows.err.replace("rows-", "whole-") == whole.err, rows.err
+    found, expected = (files.read(tmp_path / f"{kind}-{name}").pixels for kind in ("rows", "whole"))
+    np.testing.assert_array_equal(found, expected)
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+def least(promise: MemoryPromise, number: int) -> int:
+    """The bytes of the device's memory that a step in slabs needs at least."""
+    end = promise.segments[number].end
+    assert end is not None and end.slabbed is not None
+    return end.slabbed.least
+
+
+def test_too_little_room(clpix, rng, tmp_path, monkeypatch) -> None:
+    """One line says how much the host's, or the device's, memory should be, and that works."""
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
+    files.write(tmp_path / "in.tif", files.Picture(rng.integers(0, 256, (900, 200, 3)).astype(np.uint8)))
+    command = ("denoise", tmp_path / "in.tif", "-o", tmp_path / "out.tif", "--overwrite")
+    for option, least_said in (
+        ("--memory", r"raise --memory to (\d+)K"),
+        ("--device-memory", r"needs ([\d.]+) MB"),
+    ):
+        run = clpix(*command, option, "10K")
+        assert run.code == 1 and len(run.err.splitlines()) == 1 and not (tmp_path / "out.tif").exists()
+        found = re.search(least_said, run.err)
+        assert found is not None, run.err
+        enough = f"{found[1]}K" if option == "--memory" else f"{math.ceil(float(found[1]) * 1e6)}"
+        assert clpix(*command, option, enough).code == 0
+        (tmp_path / "out.tif").unlink()
 
 
 def test_words_of_the_command_line() -> None:

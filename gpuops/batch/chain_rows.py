@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..plan import Step
     from ..rows.barrier import Barrier
     from ..rows.flow import Seen
-    from ..rows.schedule import RowSchedule
+    from ..rows.schedule import RowSchedule, Shape
     from ..rows.source import RowSource
     from ..space import Stored, Target
     from .item import FileReading, Item
@@ -89,6 +89,8 @@ class ChainRows:
         for number, segment in enumerate(segments):
             if segment.filter is not None:
                 promise.at_once(number)
+            elif segment.end is not None and segment.end.slabbed is not None:
+                promise.slab_bytes(number)
             promise.block_bytes(number, segment)
         return cls(item, schedule, strips, how, promise)
 
@@ -137,6 +139,14 @@ class ChainRows:
             return Turned(
                 segment, spool, pool, load=self._planes if self.promise.keeps_pixels(number) else None
             )
+        if segment.end.slabbed is not None:
+            from ..rows.collected import Collected
+
+            def kept_in(shape: Shape, dtype: np.dtype[Any], stack: ExitStack) -> Spool:
+                return self._spool(kept._replace(shape=shape, dtype=dtype), shape[2], stack)
+
+            spool, memory = self._spool(kept, kept.shape[2], stack), self.promise.slab_bytes(number)
+            return Collected(segment, spool, pool, memory=memory, kept_in=kept_in)
         from ..rows.product import Filtered
 
         width, rows = self.promise.at_once(number)

@@ -14,9 +14,8 @@ from ..files.strips import Strips
 from ..params.dwt import IN_PLACE, DwtParams, KeepParams, ShrinkParams
 from ..pixels.coding import Encoding
 from ..tiles.ends import Anywhere, DeviceImage
-from ..tiles.pixels import PixelSink
-from ..wavelets import denoise, keep, multilevel, pyramid, shrink, stored, transform
-from ..wavelets.denoise import Original
+from ..tiles.pixels import PixelSink, PixelSource
+from ..wavelets import keep, multilevel, pyramid, shrink, stored, transform
 from ..wavelets.stored import StoredBands
 from ..wavelets.wavelets import WAVELETS
 from .coefficients_by_rows import write_bands, write_image
@@ -43,16 +42,13 @@ class ToCoefficients:
     shrinking, keeping : optional
         How coefficients are changed: at most one of these. With ``keeping`` an :class:`Approximation` is returned.
     reconstruct : bool
-        Whether the image is written that the changed coefficients give.
-    spins : int
-        For ``shrinking``: see :func:`gpuops.wavelets.denoise.denoised`.
+        Whether the image is written that the coefficients give which were kept.
     """
 
     params: DwtParams
     shrinking: ShrinkParams | None = None
     keeping: KeepParams | None = None
     reconstruct: bool = False
-    spins: int = 1
 
     def __call__(self, item: Item) -> Approximation | None:
         found = item.opened()
@@ -83,11 +79,7 @@ class ToCoefficients:
             is_light = origin.linear and not decoding.linearise
             return work.keep(self.keeping, pixels, is_light, reconstruct=self.reconstruct)
         del pixels, source  # pixels on the device need not stay on the host
-        if self.reconstruct:
-            assert self.shrinking is not None
-            work.denoise(self.shrinking, self.spins)
-        else:
-            work.transform(self.shrinking)
+        work.transform(self.shrinking)
         return None
 
     @property
@@ -133,7 +125,7 @@ class _Work:
     """The work on the image of a source, on the device as a whole or in slabs; ``about`` tells of the image."""
 
     item: Item
-    source: Original | None
+    source: DeviceImage | PixelSource | None
     about: StoredBands
 
     def transform(self, shrinking: ShrinkParams | None) -> None:
@@ -148,16 +140,6 @@ class _Work:
         else:
             arrays = item.run(lambda: stored.named(self._shrunk(shrinking), about))
         item.output.save_data(arrays, about.attributes(), compress=shrinking is not None)
-
-    def denoise(self, shrinking: ShrinkParams, spins: int) -> None:
-        """Writes the image of shrunk coefficients."""
-
-        def clean() -> PixelSink:
-            sink = stored.sink_of(self.about, self._encoding)
-            denoise.denoised(self._original, sink, self.about.params, shrinking, spins)
-            return sink
-
-        self.save(self.item.run(clean))
 
     def keep(self, keeping: KeepParams, pixels: Any, is_light: bool, *, reconstruct: bool) -> Approximation:
         """Writes what is kept of the image of ``pixels``, which are light or not."""
@@ -181,7 +163,7 @@ class _Work:
         return Approximation(kept, psnr)
 
     @property
-    def _original(self) -> Original:
+    def _original(self) -> DeviceImage | PixelSource:
         assert self.source is not None
         return self.source
 

@@ -79,6 +79,9 @@ def _step(at: ScheduledStep) -> str:
     if at.spectral is not None:
         kept = byte_count(8 * math.prod(at.spectral.spooled(at.shape)), up=True)
         words.append(f"by rows {kept} of spectra are kept")
+    elif at.slabbed is not None:
+        kept = byte_count(4 * math.prod(at.shape) + at.slabbed.beside, up=True)
+        words.append(f"by rows {kept} of planes and coefficients are kept")
     if traits.display:
         words.append("gives a display's values")
     return ", ".join(words)

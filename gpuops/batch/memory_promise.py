@@ -13,6 +13,7 @@ from .. import files
 from ..errors import FileError
 from ..rows.budget import BLOCKS, PANELS, codecs, with_spools, written_whole
 from ..rows.schedule import block_bytes, row_bytes
+from ..tiles.memory import no_room
 
 if TYPE_CHECKING:
     from ..rows.schedule import RowSchedule, Shape
@@ -24,7 +25,7 @@ _COLUMNS = 8
 
 
 class Spooled(NamedTuple):
-    """A segment's result as a spool keeps it until it is turned, or its spectra until they are filtered.
+    """A segment's result as a spool keeps it until it is turned, filtered as spectra, or worked on in slabs.
 
     Attributes
     ----------
@@ -35,12 +36,15 @@ class Spooled(NamedTuple):
         Whether the values are in memory already, as the input's picture.
     in_memory : bool
         Whether they are kept in memory, and not in a file.
+    beside : int
+        Bytes of what is made on the way, which is kept there, too.
     """
 
     shape: Shape
     dtype: np.dtype[Any]
     there: bool = False
     in_memory: bool = True
+    beside: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -50,7 +54,7 @@ class Spooled(NamedTuple):
     @property
     def held(self) -> int:
         """Bytes of memory beside the picture's."""
-        return self.nbytes if self.in_memory and not self.there else 0
+        return self.nbytes + self.beside if self.in_memory and not self.there else 0
 
 
 @dataclass
@@ -158,6 +162,16 @@ class MemoryPromise:
         columns = products.columns_at_once(gpu, segment.result, spectral, nbytes)
         return columns, products.rows_at_once(gpu, segment.result, spectral, nbytes)
 
+    def slab_bytes(self, number: int) -> int:
+        """Returns how many bytes of the device's memory work in slabs at the end of a segment may take, so that the
+        host's memory suffices, too. Raises DeviceError if the device has too little."""
+        gpu, end, memory = self.item.gpu, self.segments[number].end, self.item.options.memory
+        assert end is not None and end.slabbed is not None
+        there = gpu.limits.global_bytes
+        if end.slabbed.least > there:
+            raise no_room(gpu, f"{end.step.name} in slabs needs", end.slabbed.least)
+        return there if memory is None else min(there, memory - self._fixed - self._held(number))
+
     def _ends(self, number: int) -> tuple[float, float]:
         """Returns what a segment takes on the device for spectra: copies of a block, and bytes all the time."""
         gpu, copies, tables = self.item.gpu, 0.0, 0.0
@@ -171,8 +185,10 @@ class MemoryPromise:
 
     def _least(self, number: int) -> int:
         """Returns the least bytes of memory: those of one row of everything that is read and written, or of columns."""
-        spectral, least = self.segments[number].filter, BLOCKS * sum(row for row, _ in self._rows(number))
-        return least if spectral is None else max(least, PANELS * _COLUMNS * spectral.column)
+        least, end = BLOCKS * sum(row for row, _ in self._rows(number)), self.segments[number].end
+        if end is not None and end.spectral is not None:
+            return max(least, PANELS * _COLUMNS * end.spectral.column)
+        return max(least, end.slabbed.least) if end is not None and end.slabbed is not None else least
 
     def _kept(self, number: int) -> Spooled:
         """Returns the form in which a segment's result is kept."""
@@ -180,7 +196,9 @@ class MemoryPromise:
         if (spectral := segment.filter) is not None:
             return Spooled(spectral.spooled(segment.result), np.dtype(np.complex64))
         if not self.keeps_pixels(number):
-            return Spooled(segment.result, np.dtype(np.float32))
+            slabbed = segment.end.slabbed if segment.end is not None else None
+            beside = slabbed.beside if slabbed is not None else 0
+            return Spooled(segment.result, np.dtype(np.float32), beside=beside)
         pixels = self.strips.picture.pixels
         height, width, channels = pixels.shape
         pixel = np.dtype((np.void, channels * pixels.itemsize))

@@ -64,7 +64,7 @@ def write_image(
             with RowWriter(output, height, pool) as writing:
                 for first in range(0, height, step):
                     at = slice(first, min(first + step, height))
-                    values = gpu.array(np.stack([spool.rows(plane, at) for plane in range(planes)]))
+                    values = gpu.array(spool.block(at))
                     image = axes.rows_back(
                         gpu, values, about.transform[1], width, params, first=first, height=height
                     )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,14 +123,8 @@ class Sweeps:
             first = image.part.first
             values = axes.of_rows(self.item.gpu, image, self.size, self.params)
             del image
-            host = values.numpy()
+            writing.put(partial(spool.put_block, first, values.numpy()[: spool.shape[0]]))
             del values
-
-            def put(host: Array = host, first: int = first) -> None:
-                for plane in range(spool.shape[0]):
-                    spool.put_rows(plane, first, host[plane])
-
-            writing.put(put)
         writing.wait()
 
     def columns(

@@ -29,6 +29,7 @@ def file(folder: str, nbytes: int) -> Iterator[int]:
     with telling(folder), draft_file(folder) as path:
         descriptor = os.open(path, os.O_RDWR)
         try:
+            os.truncate(descriptor, nbytes)  # what was not written yet can be read
             yield descriptor
         finally:
             os.close(descriptor)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
+from ..notes import note, silence
 from ..operation import Choice, Operation, Params, Reach, Traits, Whole, Written, parameter
 from ..params.dwt import (
     DEFAULT_LEVELS,
@@ -15,6 +16,7 @@ from ..params.dwt import (
     FAMILIES,
     MAX_LEVELS,
     MAX_SPINS,
+    METHODS,
     MODES,
     SHRINKS,
     DwtParams,
@@ -25,10 +27,13 @@ from ..params.dwt import (
     threshold_option,
     wavelet_name,
 )
+from ..passes import Slabbed
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
+    from ..tiles.ends import HostImage
+    from ..wavelets import multilevel
 
 
 def _level(text: str) -> float | None:
@@ -63,7 +68,7 @@ class DenoiseParams(Params):
         details. With 0 the result is the input.
     shrink, threshold : str, optional
         As :func:`gpuops.params.dwt.shrink_option` understands them. Without a threshold it is that of ``bayes``.
-    denoise_space, wavelet, mode, levels, cycle_spins
+    denoise_space, wavelet, mode, levels, method, cycle_spins
         As for :func:`gpuops.wavelets.denoise.denoise`. The default of ``levels`` is 5, fewer for small images.
     """
 
@@ -127,6 +132,7 @@ class DenoiseParams(Params):
             optional=True,
         ),
     )
+    method: str = parameter("auto", Choice("The kernels that compute the transform.", METHODS))
     cycle_spins: int | None = parameter(
         None,
         Whole(
@@ -154,7 +160,7 @@ class DenoiseParams(Params):
     @property
     def transform(self) -> DwtParams:
         """The transform."""
-        return DwtParams(self.wavelet, self.mode or default_mode(self.wavelet), self.levels)
+        return DwtParams(self.wavelet, self.mode or default_mode(self.wavelet), self.levels, self.method)
 
 
 def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:
@@ -163,17 +169,44 @@ def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:
     Raises ParameterError for values that are NaN or infinite, or colours that are neither gray nor RGB.
     """
     from ..wavelets.denoise import denoise as denoised
-    from ..wavelets.transform import default_levels
 
     image.check_planar()
     if OPERATION.identity(params):
         return image
-    transform = params.transform
-    if transform.levels is None:
-        transform = replace(transform, levels=default_levels(image.shape[1:], transform))
-    result: Image = denoised(gpu, image, transform, params.shrinking, spins=params.cycle_spins or 1)
+    transform, spins = _transform(params, image.shape), params.cycle_spins or 1
+    result: Image = denoised(gpu, image, transform, params.shrinking, spins=spins)
     result.space, result.orientation = image.space, image.orientation
     return result
+
+
+def _transform(params: DenoiseParams, shape: tuple[int, ...]) -> DwtParams:
+    """The transform of planes, with its number of levels."""
+    from ..wavelets.transform import default_levels, warn_of_levels
+
+    transform, size = params.transform, shape[1:]
+    if transform.levels is not None:
+        warn_of_levels(size, transform)
+        return transform
+    levels = default_levels(size, transform)
+    if levels == 0:
+        note(f"{size[0]}×{size[1]} pixels are too few for a level that could be shrunk")
+    return replace(transform, levels=levels)
+
+
+def _slabs(_gpu: Gpu, shape: tuple[int, int, int], params: DenoiseParams) -> Slabbed:
+    from ..wavelets import denoise, multilevel
+
+    with silence():
+        transform, spins = _transform(params, shape), params.cycle_spins or 1
+    planes, height, width = shape
+    size = height + spins - 1, width + spins - 1
+
+    def work(image: HostImage, memory: int, made: multilevel.Made) -> None:
+        transform = _transform(params, shape)
+        denoise.denoised(image, image, transform, params.shrinking, spins, memory=memory, made=made)
+
+    least = multilevel.least(planes, size, 0, transform)
+    return Slabbed(work, denoise.spool_bytes(shape, transform, spins), least)
 
 
 def _traits(params: DenoiseParams) -> Traits:
@@ -190,6 +223,7 @@ OPERATION = Operation(
     traits=_traits,
     identity=lambda params: params.level == 0 or params.levels == 0,
     reach=lambda *_: Reach(spoiled=math.inf),
+    slabs=_slabs,
     cases=(
         DenoiseParams(),
         DenoiseParams(0.05, "visu", denoise_space="rgb", wavelet="db4", levels=2),
@@ -203,6 +237,6 @@ OPERATION = Operation(
     ),
     groups={
         "Shrinking": ("level", "shrink", "threshold", "denoise_space", "cycle_spins"),
-        "Transform": ("wavelet", "levels", "mode"),
+        "Transform": ("wavelet", "levels", "mode", "method"),
     },
 )

@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from ..space import LIGHT, Space
+from ..space import LIGHT, Space, Stored
+from .threads import Writing
 
 if TYPE_CHECKING:
     from ..image import Image
-    from ..space import Stored
     from .schedule import RowSchedule
     from .spool import Spool
 
@@ -46,6 +47,15 @@ class Barrier(ABC):
     @abstractmethod
     def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
         """Gives blocks of planes, as a :class:`gpuops.rows.source.RowSource` does."""
+
+    def _keep(self, images: Iterable[Image | Stored]) -> None:
+        """Puts planes into the spool."""
+        writing = Writing(self.pool)
+        for image in images:
+            assert not isinstance(image, Stored) and image.part is not None
+            self._note(image)
+            writing.put(partial(self.spool.put_block, image.part.first, image.numpy()))
+        writing.wait()
 
     def _note(self, image: Image) -> None:
         """Keeps what planes are, beside their values."""

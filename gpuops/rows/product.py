@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,12 +110,7 @@ class Filtered(Barrier):
         with closing(read_ahead(self.gpu, self.pool, map(read, places))) as ahead:
             for at, (spectra, rows) in zip(places, ahead, strict=True):
                 made = self._replaced(spectra, rows, max(top - at.start, 0))
-
-                def put(made: Array = made, first: int = at.start) -> None:
-                    for plane, values in enumerate(made):
-                        self.spool.put_rows(plane, first, values)
-
-                writing.put(put)
+                writing.put(partial(self.spool.put_block, at.start, made))
         writing.wait()
 
     def _replaced(self, spectra: Array, rows: Array, at: int) -> Array:
@@ -152,10 +148,7 @@ class Filtered(Barrier):
 
     def _spectra(self, at: slice) -> Array:
         """Returns rows of all spectra."""
-        found = np.empty((self._count, at.stop - at.start, self.spool.shape[2]), self.spool.dtype)
-        for plane in range(self._count):
-            found[plane] = self.spool.rows(plane, at)
-        return found
+        return self.spool.block(at, slice(self._count))
 
     def _rows(self, at: slice, first: int, count: int) -> Array:
         """Returns rows of ``count`` planes, from ``first`` on, that the spool has as they are."""

@@ -1,9 +1,9 @@
 """The schedule of a chain by rows: what each step takes, where all rows are kept, and which steps go together.
 
-A *barrier* is a step of which each row of the result is made of all rows, or of columns: a turn, or a filter as a
-product of spectra. A spool keeps the rows there. Between barriers are *segments*, in which rows come, are worked on,
-and go. A segment's *stages* are steps that are done on the same rows, and passes, which look at rows above and below or
-move them.
+A *barrier* is a step of which each row of the result is made of all rows, or of columns: a turn, a filter as a product
+of spectra, or work in slabs. A spool keeps the rows there. Between barriers are *segments*, in which rows come, are
+worked on, and go. A segment's *stages* are steps that are done on the same rows, and passes, which look at rows above
+and below or move them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..passes import Pass, Reach, Spectral, Turn
+from ..passes import Pass, Reach, Slabbed, Spectral, Turn
 from ..tiles.memory import ROUNDED, no_room
 from .edges import with_neighbours
 from .halo import with_halo
@@ -114,12 +114,17 @@ class ScheduledStep:
         """The filter of spectra that the step is, or None if it is none."""
         return self.step.operation.spectral(self.gpu, self.shape, self.step.params)
 
+    @cached_property
+    def slabbed(self) -> Slabbed | None:
+        """The work in slabs that the step is, or None if it is none."""
+        return self.step.operation.slabs(self.gpu, self.shape, self.step.params)
+
     @property
-    def barrier(self) -> Turn | Spectral | None:
+    def barrier(self) -> Turn | Spectral | Slabbed | None:
         """What takes all rows before it gives the first one, or None."""
         if self.turn is not None:
             return None if self.turn.keeps_rows else self.turn
-        return self.spectral
+        return self.spectral or self.slabbed
 
     @cached_property
     def passes(self) -> tuple[Pass, ...] | None:

@@ -38,6 +38,16 @@ class Spool(ABC):
     def rows(self, plane: int, at: slice) -> Array:
         """Returns the rows ``at`` of a plane."""
 
+    def block(self, at: slice, planes: slice = slice(None)) -> Array:
+        """Returns the rows ``at`` of several planes: (planes, rows, columns)."""
+        found = [self.rows(plane, at) for plane in range(self.shape[0])[planes]]
+        return found[0][None] if len(found) == 1 else np.stack(found)
+
+    def put_block(self, first: int, block: Array) -> None:
+        """Fills the rows from ``first`` on of the first planes, as many as there are."""
+        for plane, rows in enumerate(block):
+            self.put_rows(plane, first, rows)
+
     @abstractmethod
     def put_rows(self, plane: int, first: int, rows: Array) -> None:
         """Fills the rows from ``first`` on of a plane."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,25 +51,13 @@ class Turned(Barrier):
         writing = Writing(self.pool)
         with closing(rows_ahead(self.gpu, self.pool, source.strips, rows)) as blocks:
             for first, pixels in blocks:
-                self._put(writing, first, as_items(pixels)[None])
+                writing.put(partial(self.spool.put_block, first, as_items(pixels)[None]))
                 source.look(pixels, first)
         writing.wait()
 
     def fill(self, images: Iterable[Image | Stored]) -> None:
         """Keeps planes, each Image with its ``part``."""
-        writing = Writing(self.pool)
-        for image in images:
-            assert isinstance(image, Image) and image.part is not None
-            self._note(image)
-            self._put(writing, image.part.first, image.numpy())
-        writing.wait()
-
-    def _put(self, writing: Writing, first: int, values: Array) -> None:
-        def put() -> None:
-            for plane, rows in enumerate(values):
-                self.spool.put_rows(plane, first, rows)
-
-        writing.put(put)
+        self._keep(images)
 
     def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
         """Gives blocks of planes."""
@@ -99,12 +88,11 @@ class Turned(Barrier):
 
     def _lines(self, at: slice) -> Array:
         """Returns rows of the spool, or columns if they become rows: (planes, rows, columns)."""
+        if not self.turn.transposes:
+            return self.spool.block(at)
         count, rows, _ = self.spool.shape
-        if self.turn.transposes:
-            found = [self.spool.panel(plane, at, rows) for plane in range(count)]
-        else:
-            found = [self.spool.rows(plane, at) for plane in range(count)]
-        return found[0][None] if count == 1 else np.stack(found)
+        panels = [self.spool.panel(plane, at, rows) for plane in range(count)]
+        return panels[0][None] if count == 1 else np.stack(panels)
 
     def _count(self, lines: Array) -> int:
         """Returns how many rows of the turned picture these lines make."""

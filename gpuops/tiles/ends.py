@@ -122,11 +122,6 @@ class HostImage(Source, Sink):
         """The colours alone."""
         return HostImage(self.gpu, self.array[: self.shape[0] - self.alpha], linear=self.linear)
 
-    def mirrored(self, down: int, right: int) -> HostImage:
-        """A copy with mirrored rows above it and mirrored columns to its left."""
-        array = np.pad(self.array, ((0, 0), (down, 0), (right, 0)), "reflect")
-        return HostImage(self.gpu, array, alpha=self.alpha, linear=self.linear)
-
     def put(self, image: Image, first: int, at: slice) -> None:
         self._outlet.receive(image, first, self.array[:, at])
 

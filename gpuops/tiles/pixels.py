@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,18 +46,6 @@ class PixelSource(Source):
         height, width, channels = pixels.shape
         self.shape = channels, height, width
         self.row_bytes = width * channels * pixels.itemsize
-
-    def without_alpha(self) -> PixelSource:
-        """The colours alone."""
-        colours = self.pixels[..., : self.shape[0] - self.alpha]
-        return self._of(colours, replace(self._decoding, alpha=False))
-
-    def mirrored(self, down: int, right: int) -> PixelSource:
-        """A copy with mirrored rows above it and mirrored columns to its left."""
-        return self._of(np.pad(self.pixels, ((down, 0), (right, 0), (0, 0)), "reflect"), self._decoding)
-
-    def _of(self, pixels: Array, decoding: Decoding) -> PixelSource:
-        return PixelSource(self.gpu, pixels, decoding, self.linear, self._convert, self.dtype, self._turns)
 
     def reading(self, transfers: Transfers, rows: int) -> None:
         self._inlet = transfers.inlet(rows * self.row_bytes)

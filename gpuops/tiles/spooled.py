@@ -25,11 +25,17 @@ Array = npt.NDArray[Any]
 
 
 class SpooledImage(HostImage):
-    """An image (planes, height, width) in a spool of one panel."""
+    """An image (planes, height, width) in a spool of one panel: all of its planes, or the first ``count``."""
 
-    def __init__(self, gpu: Gpu, spool: Spool, *, alpha: bool = False, linear: bool = True) -> None:
-        super().__init__(gpu, unread(spool.shape, spool.dtype), alpha=alpha, linear=linear)
+    def __init__(
+        self, gpu: Gpu, spool: Spool, *, alpha: bool = False, linear: bool = True, count: int | None = None
+    ) -> None:
+        planes, *size = spool.shape
+        super().__init__(gpu, unread((count or planes, *size), spool.dtype), alpha=alpha, linear=linear)
         self.spool = spool
+
+    def without_alpha(self) -> SpooledImage:
+        return SpooledImage(self.gpu, self.spool, linear=self.linear, count=self.shape[0] - self.alpha)
 
     def reading(self, transfers: Transfers, rows: int) -> None: ...
     def writing(self, transfers: Transfers, rows: int) -> None: ...
@@ -53,7 +59,7 @@ class SpooledImage(HostImage):
         self.put(rows, 0, at)
 
     def _rows(self, rows: slice, planes: slice = slice(None)) -> Array:
-        return np.stack([self.spool.rows(plane, rows) for plane in range(self.shape[0])[planes]])
+        return self.spool.block(rows, slice(*planes.indices(self.shape[0])))
 
     def _image(self, pieces: Sequence[Array]) -> Image:
         image = self.gpu.array(pieces[0] if len(pieces) == 1 else np.concatenate(pieces, 1))
@@ -63,8 +69,7 @@ class SpooledImage(HostImage):
     def put(self, image: Image, first: int, at: slice) -> None:
         count = at.stop - at.start
         rows = image if count == image.shape[1] else cut(image, (first, 0), (count, image.shape[2]))
-        for plane, values in enumerate(rows.numpy()):
-            self.spool.put_rows(plane, at.start, values)
+        self.spool.put_block(at.start, rows.numpy())
 
     def fill(self, image: Image) -> None:
         self.put(image, 0, slice(0, self.shape[1]))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +16,16 @@ from ..image import Image
 from ..operands import on_device, planes_of, two_ended
 from ..params.dwt import MAX_SPINS, DwtParams, ShrinkParams
 from ..tiles.ends import DeviceImage, HostImage, Sink, Source
-from ..tiles.pixels import PixelSource, WithAlpha
+from ..tiles.pixels import WithAlpha
+from ..tiles.rectangles import cut
 from ..tiles.slabs import move
 from . import bands, multilevel, shrink, stored, transform
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# The inputs that can be denoised: images on the device, arrays, a file's pixels.
-Original = DeviceImage | HostImage | PixelSource
+# The inputs that can be denoised: images on the device or on the host.
+Original = DeviceImage | HostImage
 
 
 @two_ended
@@ -65,31 +68,37 @@ def denoise(
 
 
 def denoised(
-    source: Original, sink: Sink, params: DwtParams, shrinking: ShrinkParams, spins: int = 1
+    source: Original,
+    sink: Sink,
+    params: DwtParams,
+    shrinking: ShrinkParams,
+    spins: int = 1,
+    *,
+    memory: int | None = None,
+    made: multilevel.Made | None = None,
 ) -> None:
-    """Does what :func:`denoise` does, from a source to a sink."""
+    """Does what :func:`denoise` does, from a source to a sink, which may be the source.
+
+    ``memory`` and ``made`` are as for :func:`gpuops.wavelets.multilevel.decompose`.
+    """
     gpu = source.gpu
+    made = made or partial(_in_array, gpu)
     if params.levels is None:
         params = replace(params, levels=transform.max_levels(source.shape[1:], params))
     if source.alpha:
         sink, source = WithAlpha(sink, source), source.without_alpha()
     if spins == 1:
-        _once(source, sink, params, shrinking)
+        _once(source, sink, params, shrinking, memory, made)
         return
-
-    def empty(like: Original) -> DeviceImage | HostImage:
-        if isinstance(like, DeviceImage):
-            return DeviceImage(like.image.like())
-        return HostImage(gpu, np.empty(like.shape, np.float32))
-
-    mean = empty(source)
+    if isinstance(source, DeviceImage):
+        mean: Original = DeviceImage(source.image.like())
+    else:
+        mean = made(source.shape, np.dtype(np.float32))
     # Along an axis of n samples there are n shifts at most.
     shifts = list(product(*(range(min(spins, n)) for n in source.shape[1:])))
     for number, (down, right) in enumerate(shifts):
-        shifted = _shifted(source, down, right)
-        # On the device the result takes the shifted image's place.
-        one = shifted if isinstance(shifted, DeviceImage) else empty(shifted)
-        _once(shifted, one, params, shrinking)
+        one = _shifted(source, down, right, made)
+        _once(one, one, params, shrinking, memory, made)
         for at, part in mean.parts():
             shown = one.rows(slice(at.start, at.stop + down))
             _add_cropped(shown, part, down, right, 1 / len(shifts), more=number > 0)
@@ -97,20 +106,51 @@ def denoised(
     if isinstance(mean, DeviceImage):
         sink.fill(mean.image)
     else:
-        move([(mean, sink)], gpu.limits.global_bytes // 2, copies=multilevel.COPIES)
+        move([(mean, sink)], (memory or gpu.limits.global_bytes) // 2, copies=multilevel.COPIES)
 
 
-def _once(source: Source, sink: Sink, params: DwtParams, shrinking: ShrinkParams) -> None:
-    approximation, details = transform.nested(stored.coefficients(source, params))
+def spool_bytes(shape: tuple[int, int, int], params: DwtParams, spins: int = 1) -> int:
+    """Returns the bytes of all that is made on the way for an image (planes, height, width), if it is on the host."""
+    planes, height, width = shape
+    size, of_mean = (height, width), 0
+    if spins > 1:  # a shifted image, and the mean
+        size, of_mean = (height + spins - 1, width + spins - 1), height * width
+    names = transform.band_shapes(params, size, params.levels or 0)
+    bands = sum(prod(of_band) for _, of_band in names)
+    # Each level but the last makes an approximation on the way, of a quarter of the one before.
+    return 4 * planes * (bands + bands // 3 + of_mean + (prod(size) if spins > 1 else 0))
+
+
+def _once(
+    source: Source,
+    sink: Sink,
+    params: DwtParams,
+    shrinking: ShrinkParams,
+    memory: int | None,
+    made: multilevel.Made,
+) -> None:
+    found = stored.coefficients(source, params, memory=memory, made=made)
+    approximation, details = transform.nested(found)
     details = shrink.shrink(approximation, details, params.wavelet, shrinking)
-    multilevel.recompose(transform.flat(approximation, details), params, sink)
+    multilevel.recompose(transform.flat(approximation, details), params, sink, memory=memory, made=made)
 
 
-def _shifted(source: Original, down: int, right: int) -> Original:
+def _shifted(source: Original, down: int, right: int, made: multilevel.Made) -> Original:
     """The image with ``down`` mirrored rows above it and ``right`` mirrored columns to its left."""
     if isinstance(source, DeviceImage):
         return DeviceImage(_extended(source.image, down, right))
-    return source.mirrored(down, right)
+    planes, height, width = source.shape
+    result = made((planes, height + down, width + right), source.dtype)
+    for at, rows in source.parts():
+        result.overwrite(slice(at.start + down, at.stop + down), _extended(rows, 0, right))
+    if down:
+        above = _extended(source.rows(slice(0, down + 1)), down, right)
+        result.overwrite(slice(0, down), cut(above, (0, 0), (down, width + right)))
+    return result
+
+
+def _in_array(gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> HostImage:
+    return HostImage(gpu, np.empty(shape, dtype))
 
 
 def _extended(image: Image, down: int, right: int) -> Image:

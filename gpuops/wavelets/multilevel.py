@@ -206,10 +206,10 @@ def _in_array(source: Source, shape: Shape, dtype: np.dtype[Any]) -> HostImage:
 
 def least(planes: int, shape: Shape, moved: int, params: DwtParams) -> int:
     """Returns bytes of the device's memory that suffice for slabs of an image of (height, width) ``shape``, of which a
-    row moves as so many bytes."""
+    row moves as so many bytes, or as float32."""
     across = max(shape[1], 2 * axis.lengths(params, shape[1])[0])
     row = 8 * planes * across  # in double where a method is
-    return plan.cost(row, 2 * moved, COPIES) * 2 * (3 * _margin(params) + 1)
+    return plan.cost(row, 2 * max(moved, row // 2), COPIES) * 2 * (3 * _margin(params) + 1)
 
 
 def _margin(params: DwtParams) -> int:
