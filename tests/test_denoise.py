@@ -127,7 +127,7 @@ def test_too_little_room(clpix, rng, tmp_path, monkeypatch) -> None:
     command = ("denoise", tmp_path / "in.tif", "-o", tmp_path / "out.tif", "--overwrite")
     for option, least_said in (
         ("--memory", r"raise --memory to (\d+)K"),
-        ("--device-memory", r"needs ([\d.]+) MB"),
+        ("--device-memory", r"need ([\d.]+) MB"),
     ):
         run = clpix(*command, option, "10K")
         assert run.code == 1 and len(run.err.splitlines()) == 1 and not (tmp_path / "out.tif").exists()

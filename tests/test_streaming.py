@@ -269,6 +269,7 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
             todo = plan(Chain(case))
             streams = RowSchedule.of(gpu, todo, shape).obstacle is None
             declared = record.passes or record.turn or record.spectral(gpu, shape, case)
+            declared = declared or record.slabs(gpu, shape, case)
             by_rows = declared is not None or np.isfinite(record.reach(gpu, shape, case).rows)
             assert streams <= (not todo.steps or by_rows), name
     for step, words in (
@@ -545,6 +546,8 @@ ALL_BY_ROWS = [
     ("convolve", "--kernel", "small.exr", "--border", "wrap"),
     ("convolve", "--kernel", "large.exr", "--border", "wrap"),
     ("grade", "--exposure", "0.3"),
+    ("denoise",),
+    ("denoise", "--cycle-spins", "2", "then", "resize", "--scale", "0.5"),
     ("deconvolve", "--method", "richardson-lucy", "--sigma", "0.7", "--iterations", "3"),
     ("deconvolve", "--method", "richardson-lucy", "--kind", "disc", "--radius", "2", "--iterations", "4", "then",
      "tonemap"),
@@ -659,7 +662,8 @@ def test_all_steps_by_rows_are_among_these(gpu) -> None:
     for name in STEPS:
         record = operation(name)
         reaches = any(np.isfinite(record.reach(gpu, (3, 40, 40), case).rows) for case in record.cases)
-        assert not (reaches or record.passes or record.turn) or name in names, name
+        by_slabs = any(record.slabs(gpu, (3, 40, 40), case) for case in record.cases)
+        assert not (reaches or record.passes or record.turn or by_slabs) or name in names, name
 
 
 def test_notes_name_the_input_once(clpix, tmp_path, monkeypatch) -> None:

@@ -169,7 +169,7 @@ class MemoryPromise:
         assert end is not None and end.slabbed is not None
         there = gpu.limits.global_bytes
         if end.slabbed.least > there:
-            raise no_room(gpu, f"{end.step.name} in slabs needs", end.slabbed.least)
+            raise no_room(gpu, f"rows of {end.shape[2]} pixels need", end.slabbed.least)
         return there if memory is None else min(there, memory - self._fixed - self._held(number))
 
     def _ends(self, number: int) -> tuple[float, float]:
