@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,6 +18,7 @@ from .whole import device_bytes, needing, shape_of
 
 if TYPE_CHECKING:
     from ..image import Image
+    from ..params.kinds import Params
     from ..pixels.coding import Decoding
     from ..plan import Plan
     from ..tone.curves import Curve
@@ -47,23 +50,14 @@ class Previews:
     plot: str | None = None
 
     def __call__(self, item: Item) -> None:
-        from .. import plan
-        from ..rows.schedule import RowSchedule
-
         what = "--plot-curve" if self.sheet is None else "--contact-sheet"
-        todo = plan.plan([self.params], item.options.space, item.options.light)
-        picture, how = item.read(linear=True, premultiply=False, what=what)
-        schedule = RowSchedule.of(item.gpu, todo, shape_of(picture), picture.metadata.orientation)
-        nbytes = device_bytes(schedule, picture) + _BESIDE * picture.pixels.size
-        with needing(item.gpu, lambda: f"{what} needs the whole picture", lambda: nbytes):
-            self._work(item, item.on_device(picture.pixels, how), how.decoding, todo)
+        with _whole(item, self.params, what, premultiply=False) as (pixels, image, decoding, todo):
+            self._work(item, pixels, image, decoding, todo)
 
-    def _work(self, item: Item, pixels: Image, decoding: Decoding, todo: Plan) -> None:
+    def _work(self, item: Item, pixels: Image, image: Image, decoding: Decoding, todo: Plan) -> None:
         from .. import plan
 
         gpu = item.gpu
-        image = plan.planes(pixels, decoding)
-        image.owned = False  # it is looked at several times
         curves = item.run(self._curves, image) if self.plot is not None else []
         if self.sheet is not None:
             from ..tone.contact_sheet import contact_sheet
@@ -103,16 +97,27 @@ class GlowSheet:
     sheet: GlowSheetParams
 
     def __call__(self, item: Item) -> None:
-        from .. import plan
         from ..glow.contact_sheet import contact_sheet
-        from ..rows.schedule import RowSchedule
 
-        todo = plan.plan([self.params], item.options.space, item.options.light)
-        picture, how = item.read(linear=True, premultiply=True, what="--contact-sheet")
-        schedule = RowSchedule.of(item.gpu, todo, shape_of(picture), picture.metadata.orientation)
-        nbytes = device_bytes(schedule, picture) + _BESIDE * picture.pixels.size
-        with needing(item.gpu, lambda: "--contact-sheet needs the whole picture", lambda: nbytes):
-            image = plan.planes(item.on_device(picture.pixels, how), how.decoding)
-            image.owned = False  # it is looked at several times
+        with _whole(item, self.params, "--contact-sheet", premultiply=True) as (_, image, _, _):
             make = partial(contact_sheet, orientation=item.origin.metadata.orientation)
             item.output.save_codes(item.run(make, item.gpu, image, self.params, self.sheet))
+
+
+@contextmanager
+def _whole(
+    item: Item, params: Params, what: str, *, premultiply: bool
+) -> Iterator[tuple[Image, Image, Decoding, Plan]]:
+    """Gives the pixels of the whole picture, its planes, how these were read, and the plan of a step for it."""
+    from .. import plan
+    from ..rows.schedule import RowSchedule
+
+    todo = plan.plan([params], item.options.space, item.options.light)
+    picture, how = item.read(linear=True, premultiply=premultiply, what=what)
+    schedule = RowSchedule.of(item.gpu, todo, shape_of(picture), picture.metadata.orientation)
+    nbytes = device_bytes(schedule, picture) + _BESIDE * picture.pixels.size
+    with needing(item.gpu, lambda: f"{what} needs the whole picture", lambda: nbytes):
+        pixels = item.on_device(picture.pixels, how)
+        image = plan.planes(pixels, how.decoding)
+        image.owned = False  # it is looked at several times
+        yield pixels, image, how.decoding, todo
