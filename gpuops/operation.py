@@ -14,11 +14,12 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .ops import operation
-from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds, parameter
+from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds
 from .params.notations import (
     File,
     Files,
     Group,
+    NumberOr,
     Numbers,
     PerAxis,
     Points,
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
     from .space import Space, Stored, Target
 
 __all__ = [
-    "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
+    "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "NumberOr", "Numbers",
+    "Operation",
     "Option", "Params", "Pass", "PerAxis", "Points", "Reach", "Rectangle", "Repeated", "Size", "Spectral", "Text",
-    "Together", "Traits", "Turn", "Whole", "Written", "kinds", "operation_of", "parameter",
+    "Together", "Traits", "Turn", "Whole", "Written", "kinds", "operation_of",
 ]  # fmt: skip
 
 

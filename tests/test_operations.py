@@ -10,7 +10,6 @@ import math
 import pickle
 import runpy
 from collections.abc import Callable
-from dataclasses import MISSING
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import pytest
 
 from gpuops import Gpu, ParameterError, Report, files
 from gpuops.chain import Chain
-from gpuops.operation import Choice, Given, Number, Operation, Params, kinds, operation_of, parameter
+from gpuops.operation import Choice, Given, Number, Operation, Params, kinds, operation_of
 from gpuops.ops import OPERATIONS, operation
 from gpuops.ops.convolve import ConvolveParams
 from gpuops.params.files import FileOperand
@@ -248,7 +247,7 @@ def test_its_defaults_are_right(name) -> None:
     params = operation(name).params
     for field in dataclasses.fields(params):
         kind = kinds(params).get(field.name)
-        if kind is not None and field.default is not dataclasses.MISSING:
+        if kind is not None and field.default not in (dataclasses.MISSING, None):  # None stands for none
             checked = kind.check(field.name, field.default)
             assert type(checked) is type(field.default) and checked == field.default
 
@@ -263,15 +262,15 @@ def test_parameters_are_checked() -> None:
 
     @dataclass(frozen=True)
     class Some(Params):
-        size: float = parameter(MISSING, Number("How large.", 0.5, 4, "pixels"))
-        the_way: str = parameter("up", Choice("Where to.", ("up", "down")))
+        size: float = Number("How large.", 0.5, 4, "pixels").field()
+        the_way: str = Choice("Where to.", ("up", "down")).field("up")
 
     assert Some(2) == Some(2.0, "up") == Some(np.float32(2)) and isinstance(Some(2).size, float)
     for given, text in (
         ((5,), "^size must be from 0.5 to 4 pixels, not 5$"),
         ((float("nan"),), "^size must be from 0.5 to 4 pixels, not nan$"),
         (("x",), "^size must be a number, not 'x'$"),
-        ((1, "left"), "^the-way must be one of up, down, not 'left'$"),
+        ((1, "left"), "^unknown the-way 'left': use one of up, down$"),
     ):
         with pytest.raises(ParameterError, match=text):
             Some(*given)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Operation, Params, Pass, Rectangle, Traits, parameter
+from ..operation import Operation, Params, Pass, Rectangle, Traits
 from ..params.region import Region
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ class CropParams(Params):
     change by at most one unit in the last place, since every command divides them by alpha and multiplies them again.
     """
 
-    region: Region = parameter(
-        MISSING, Rectangle("The rectangle's left, top, width and height, in pixels, or all four with %.")
-    )
+    region: Region = Rectangle(
+        "The rectangle's left, top, width and height, in pixels, or all four with %."
+    ).field()
 
 
 def crop(gpu: Gpu, image: Image, params: CropParams) -> Image:

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Number, Operation, Params, Reach, Spectral, Traits, Whole, parameter
+from ..operation import Choice, Number, Operation, Params, Reach, Spectral, Traits, Whole
 from .blur import BlurParams
 
 if TYPE_CHECKING:
@@ -42,39 +42,25 @@ class DeconvolveParams(Params):
     take it long, as it sums every pixel of them. A blur of width 0, and --iterations 0, give the input exactly.
     """
 
-    method: str = parameter(
-        "wiener", Choice("The method that undoes the blur.", ("wiener", "richardson-lucy"))
-    )
-    kind: str = parameter("gaussian", Choice("The kind of blur that it was.", tuple(_WIDTHS)))
-    sigma: float | None = parameter(
-        None, Number("Standard deviation of the Gaussian.", 0, 30, "pixels", optional=True)
-    )
-    radius: float | None = parameter(None, Number("The radius of the disc.", 0, 100, "pixels", optional=True))
-    length: float | None = parameter(
-        None, Number("The length of the motion.", 0, 200, "pixels", optional=True)
-    )
-    angle: float = parameter(
-        0.0, Number("The direction of the motion, counter-clockwise from the x axis.", -360, 360, "degrees")
-    )
-    balance: float = parameter(
-        0.003, Number("The noise's power relative to the image's, for wiener.", 1e-6, 1e6)
-    )
-    reg: str = parameter(
-        "laplacian",
-        Choice(
-            "Weigh balance by fineness of detail or equally, for wiener: by the Laplacian's power, or by 1 everywhere.",
-            ("laplacian", "constant"),
-        ),
-    )
-    iterations: int = parameter(10, Whole("For richardson-lucy: the number of iterations.", 0, 1000))
-    filter_epsilon: float = parameter(
-        0.0,
-        Number(
-            "The least light, for richardson-lucy: light becomes 0 where the estimate's blur is not above this.",
-            0,
-            1e5,
-        ),
-    )
+    method: str = Choice("The method that undoes the blur.", ("wiener", "richardson-lucy")).field("wiener")
+    kind: str = Choice("The kind of blur that it was.", tuple(_WIDTHS)).field("gaussian")
+    sigma: float | None = Number("Standard deviation of the Gaussian.", 0, 30, "pixels").field(None)
+    radius: float | None = Number("The radius of the disc.", 0, 100, "pixels").field(None)
+    length: float | None = Number("The length of the motion.", 0, 200, "pixels").field(None)
+    angle: float = Number(
+        "The direction of the motion, counter-clockwise from the x axis.", -360, 360, "degrees"
+    ).field(0.0)
+    balance: float = Number("The noise's power relative to the image's, for wiener.", 1e-6, 1e6).field(0.003)
+    reg: str = Choice(
+        "Weigh balance by fineness of detail or equally, for wiener: by the Laplacian's power, or by 1 everywhere.",
+        ("laplacian", "constant"),
+    ).field("laplacian")
+    iterations: int = Whole("For richardson-lucy: the number of iterations.", 0, 1000).field(10)
+    filter_epsilon: float = Number(
+        "The least light, for richardson-lucy: light becomes 0 where the estimate's blur is not above this.",
+        0,
+        1e5,
+    ).field(0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

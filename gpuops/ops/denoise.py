@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Operation, Params, Reach, Traits, Whole, Written, parameter
+from ..operation import Choice, NumberOr, Operation, Params, Reach, Traits, Whole, Written
 from ..params.dwt import (
     DEFAULT_LEVELS,
     DENOISE_SPACES,
@@ -29,18 +29,6 @@ from ..params.dwt import (
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
-
-
-def _level(text: str) -> float | None:
-    if text == "auto":
-        return None
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not 0 <= found <= 1e6:
-        raise ParameterError(f"level is auto, or a standard deviation from 0 to 1e6, not {text!r}")
-    return found
 
 
 def _threshold(text: str) -> str:
@@ -67,75 +55,48 @@ class DenoiseParams(Params):
         As for :func:`gpuops.wavelets.denoise.denoise`. The default of ``levels`` is 5, fewer for small images.
     """
 
-    level: float | None = parameter(
-        None,
-        Written(
-            "The noise's standard deviation in stored values of 0 … 1. auto estimates it.  [default: auto]",
-            "auto|S",
-            _level,
-        ),
-    )
-    shrink: str | None = parameter(
-        None,
-        Choice(
-            "How to shrink: soft, hard, garrote; or soft by a threshold that visu or bayes estimate, times "
-            "--threshold (default 1).",
-            SHRINKS,
-            optional=True,
-        ),
-    )
-    threshold: str | None = parameter(
-        None,
-        Written(
-            "Shrink the details by T, or by a threshold estimated from the noise: visu or bayes (times F).",
-            "T|ESTIMATE[:F]",
-            _threshold,
-        ),
-    )
-    denoise_space: str = parameter(
-        DENOISE_SPACES[0],
-        Choice(
-            "The space in which colours are shrunk: opponent (their sum and two differences, which have less detail), "
-            "ycbcr (as in JPEG) or rgb (each by itself).",
-            DENOISE_SPACES,
-        ),
-    )
-    wavelet: str = parameter(
-        "bior4.4",
-        Written(
-            f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them.  [default: bior4.4 (CDF 9/7); of "
-            "whole numbers bior2.2 (CDF 5/3)]",
-            "NAME",
-            wavelet_name,
-        ),
-    )
-    mode: str | None = parameter(
-        None,
-        Written(
-            f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}.  [default: mirror, JPEG 2000's, "
-            "which has as many coefficients as pixels; symmetric for wavelets without lifting steps]",
-            "MODE",
-            mode_name,
-        ),
-    )
-    levels: int | None = parameter(
-        None,
-        Whole(
-            f"How often the approximation is transformed again.  [default: {DEFAULT_LEVELS}, fewer for small images]",
-            0,
-            MAX_LEVELS,
-            optional=True,
-        ),
-    )
-    cycle_spins: int | None = parameter(
-        None,
-        Whole(
-            "Take the mean of N × N shifts of the image, which removes blocky artefacts.",
-            1,
-            MAX_SPINS,
-            optional=True,
-        ),
-    )
+    level: float | None = NumberOr(
+        "The noise's standard deviation in stored values of 0 … 1. auto estimates it.  [default: auto]",
+        "auto|S",
+        0,
+        1e6,
+        {"auto": None},
+    ).field(None)
+    shrink: str | None = Choice(
+        "How to shrink: soft, hard, garrote; or soft by a threshold that visu or bayes estimate, times "
+        "--threshold (default 1).",
+        SHRINKS,
+    ).field(None)
+    threshold: str | None = Written(
+        "Shrink the details by T, or by a threshold estimated from the noise: visu or bayes (times F).",
+        "T|ESTIMATE[:F]",
+        _threshold,
+    ).field(None)
+    denoise_space: str = Choice(
+        "The space in which colours are shrunk: opponent (their sum and two differences, which have less detail), "
+        "ycbcr (as in JPEG) or rgb (each by itself).",
+        DENOISE_SPACES,
+    ).field(DENOISE_SPACES[0])
+    wavelet: str = Written(
+        f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them.  [default: bior4.4 (CDF 9/7); of "
+        "whole numbers bior2.2 (CDF 5/3)]",
+        "NAME",
+        wavelet_name,
+    ).field("bior4.4")
+    mode: str | None = Written(
+        f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}.  [default: mirror, JPEG 2000's, "
+        "which has as many coefficients as pixels; symmetric for wavelets without lifting steps]",
+        "MODE",
+        mode_name,
+    ).field(None)
+    levels: int | None = Whole(
+        f"How often the approximation is transformed again.  [default: {DEFAULT_LEVELS}, fewer for small images]",
+        0,
+        MAX_LEVELS,
+    ).field(None)
+    cycle_spins: int | None = Whole(
+        "Take the mean of N × N shifts of the image, which removes blocky artefacts.", 1, MAX_SPINS
+    ).field(None)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,6 +10,7 @@ from ..errors import ParameterError
 from ..operation import (
     Choice,
     File,
+    NumberOr,
     Operation,
     Params,
     Reach,
@@ -17,8 +18,6 @@ from ..operation import (
     Spectral,
     Traits,
     Whole,
-    Written,
-    parameter,
 )
 from ..params.fft import FILTERS, SHAPES, FrequencyFilter, filter_option
 from ..params.files import FileOperand
@@ -35,18 +34,6 @@ _WITHOUT_MEAN = ("highpass", "bandpass")
 _MIDDLE_LIGHT = ((0.5 + 0.055) / 1.055) ** 2.4
 
 
-def _offset(text: str) -> str | float:
-    if text in (_AUTO, _MIDDLE):
-        return text
-    try:
-        found = float(text)
-    except ValueError:
-        found = inf
-    if not abs(found) <= 1e5:
-        raise ParameterError(f"offset is auto, middle, or a number of at most 1e5, not {text!r}")
-    return found
-
-
 @dataclass(frozen=True)
 class FilterParams(Params):
     """Filter the frequencies of images, in linear light and with premultiplied alpha.
@@ -61,28 +48,22 @@ class FilterParams(Params):
     and notch filter alpha as well. Otherwise it stays as it is.
     """
 
-    kind: str | None = parameter(
-        None, Choice("The frequencies that stay, or that go.", FILTERS, optional=True)
-    )
-    cutoff: tuple[str, ...] = parameter(
-        (),
-        Repeated(
-            "A frequency in cycles per pixel, a band, or a notch's place and radius, once for each notch.",
-            "F|LOW:HIGH|FX,FY[,R]",
-        ),
-    )
-    shape: str = parameter("gaussian", Choice("The shape of the filter's edge.", SHAPES))
-    order: int = parameter(2, Whole("The order of a Butterworth filter.", 1, 16))
-    mask: FileOperand | None = parameter(
-        None, File("Multiply the spectrum by this picture, frequency 0 in the middle. Black is 0, white 1.")
-    )
-    border: str = parameter(
-        "reflect",
-        Choice("What is beyond the edges: the mirrored image, or the opposite side.", ("reflect", "wrap")),
-    )
-    offset: str | float = parameter(
-        _AUTO, Written("Add this to the colours.", f"{_AUTO}|{_MIDDLE}|V", _offset)
-    )
+    kind: str | None = Choice("The frequencies that stay, or that go.", FILTERS).field(None)
+    cutoff: tuple[str, ...] = Repeated(
+        "A frequency in cycles per pixel, a band, or a notch's place and radius, once for each notch.",
+        "F|LOW:HIGH|FX,FY[,R]",
+    ).field(())
+    shape: str = Choice("The shape of the filter's edge.", SHAPES).field("gaussian")
+    order: int = Whole("The order of a Butterworth filter.", 1, 16).field(2)
+    mask: FileOperand | None = File(
+        "Multiply the spectrum by this picture, frequency 0 in the middle. Black is 0, white 1."
+    ).field(None)
+    border: str = Choice(
+        "What is beyond the edges: the mirrored image, or the opposite side.", ("reflect", "wrap")
+    ).field("reflect")
+    offset: str | float = NumberOr(
+        "Add this to the colours.", "auto|middle|V", -1e5, 1e5, {_AUTO: _AUTO, _MIDDLE: _MIDDLE}
+    ).field(_AUTO)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,7 +75,6 @@ class FilterParams(Params):
             raise ParameterError("only shape butterworth has an order")
         if self.kind is None and self.shape != "gaussian":
             raise ParameterError("a mask alone has no shape")
-        object.__setattr__(self, "offset", _offset(str(self.offset)))
         self.filter()
 
     def filter(self) -> FrequencyFilter | None:

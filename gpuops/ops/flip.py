@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Operation, Params, Reach, Traits, Turn, parameter
+from ..operation import Choice, Operation, Params, Reach, Traits, Turn
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -25,10 +25,9 @@ class FlipParams(Params):
     clpix rotate --auto-orient applies it to the pixels.
     """
 
-    axis: str = parameter(
-        MISSING,
-        Choice("The axis along which pixels change their places.", ("horizontal", "vertical", "both")),
-    )
+    axis: str = Choice(
+        "The axis along which pixels change their places.", ("horizontal", "vertical", "both")
+    ).field()
 
 
 def flip(gpu: Gpu, image: Image, params: FlipParams) -> Image:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import File, Flag, Number, Operation, Params, Reach, Traits, parameter
+from ..operation import File, Flag, Number, Operation, Params, Reach, Traits
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ class MixParams(Params):
     is transparent and the image has no alpha, the image shows through.
     """
 
-    picture: FileOperand | None = parameter(
-        None, File("The other picture.", required=True, alike=True, by_rows=True)
+    picture: FileOperand | None = File("The other picture.", required=True, alike=True, by_rows=True).field(
+        None
     )
-    mask: FileOperand | None = parameter(
-        None, File("A mask. The other picture is seen where it is white.", alike=True, by_rows=True)
-    )
-    amount: float = parameter(1.0, Number("The share of the other picture, 0 … 1.", 0, 1))
-    invert: bool = parameter(False, Flag("Swap black and white of the mask."))
+    mask: FileOperand | None = File(
+        "A mask. The other picture is seen where it is white.", alike=True, by_rows=True
+    ).field(None)
+    amount: float = Number("The share of the other picture, 0 … 1.", 0, 1).field(1.0)
+    invert: bool = Flag("Swap black and white of the mask.").field(False)
 
 
 def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:

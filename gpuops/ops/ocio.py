@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Flag, Operation, Params, Reach, Text, Traits, parameter
+from ..operation import Flag, Operation, Params, Reach, Text, Traits
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -31,22 +31,17 @@ class OcioParams(Params):
     stays. Gray images stay gray: they get the luminance of the result.
     """
 
-    config: str | None = parameter(
-        None, Text("A file, or the name of a built-in config.  [default: $OCIO]", "CONFIG")
+    config: str | None = Text("A file, or the name of a built-in config.  [default: $OCIO]", "CONFIG").field(
+        None
     )
-    source: str | None = parameter(
-        None,
-        Text(
-            "The colour space of the image's values.  [default: what the file says]", "SPACE", option="from"
-        ),
-    )
-    to: str | None = parameter(None, Text("The colour space of the result.", "SPACE"))
-    display: str | None = parameter(None, Text("The display that the result is for.", "DISPLAY"))
-    view: str | None = parameter(None, Text("The view of that display.", "VIEW"))
-    look: str | None = parameter(
-        None, Text("Looks to apply, with commas between them; -LOOK undoes one.", "LOOK")
-    )
-    inverse: bool = parameter(False, Flag("Go the other way: from the result's space back to the image's."))
+    source: str | None = Text(
+        "The colour space of the image's values.  [default: what the file says]", "SPACE", option="from"
+    ).field(None)
+    to: str | None = Text("The colour space of the result.", "SPACE").field(None)
+    display: str | None = Text("The display that the result is for.", "DISPLAY").field(None)
+    view: str | None = Text("The view of that display.", "VIEW").field(None)
+    look: str | None = Text("Looks to apply, with commas between them; -LOOK undoes one.", "LOOK").field(None)
+    inverse: bool = Flag("Go the other way: from the result's space back to the image's.").field(False)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, File, Number, Operation, Params, Reach, Traits, Whole, parameter
+from ..operation import Choice, File, Number, Operation, Params, Reach, Traits, Whole
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -28,18 +28,16 @@ class RegisterParams(Params):
     with premultiplied alpha. Outside of the picture is transparent if there is alpha, and otherwise --background.
     """
 
-    reference: FileOperand | None = parameter(
-        None, File("The picture that the images are shifted to.", required=True, alike=True)
-    )
-    upsample: int = parameter(
-        10, Whole("The parts of a pixel that are told apart; 1 is whole pixels.", 1, 100)
-    )
-    window: str = parameter(
-        "hann", Choice("The window that pictures are multiplied by to find the shift.", ("hann", "none"))
-    )
-    background: float = parameter(
-        0.0, Number("The light outside of pictures without alpha: 0 is black, 1 is white.", 0, 1)
-    )
+    reference: FileOperand | None = File(
+        "The picture that the images are shifted to.", required=True, alike=True
+    ).field(None)
+    upsample: int = Whole("The parts of a pixel that are told apart; 1 is whole pixels.", 1, 100).field(10)
+    window: str = Choice(
+        "The window that pictures are multiplied by to find the shift.", ("hann", "none")
+    ).field("hann")
+    background: float = Number(
+        "The light outside of pictures without alpha: 0 is black, 1 is white.", 0, 1
+    ).field(0.0)
 
 
 def register(gpu: Gpu, image: Image, params: RegisterParams) -> Image:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Numbers, Operation, Params, Pass, Reach, Size, Traits, parameter
+from ..operation import Choice, Numbers, Operation, Params, Pass, Reach, Size, Traits
 
 if TYPE_CHECKING:
     from ..filters.resampling import ResampledAxis
@@ -32,30 +32,19 @@ class ResizeParams(Params):
     any rotation that EXIF asks for.
     """
 
-    size: tuple[int | None, int | None] | None = parameter(
-        None, Size("The new width and height; one may be left out: 1920x or x1080.", MOST, partial=True)
-    )
-    scale: tuple[float, float] | None = parameter(
-        None,
-        Numbers(
-            "The factor, such as 0.5 or 50%, or two for width and height.",
-            2,
-            1e-6,
-            1e6,
-            percent=True,
-            optional=True,
-        ),
-    )
-    fit: str = parameter(
-        "contain", Choice("How the image fits into a size of another shape.", ("contain", "cover", "stretch"))
-    )
-    filter: str = parameter(
-        "lanczos3",
-        Choice(
-            "The filter that makes new pixels from the old ones.",
-            ("lanczos3", "mitchell", "catmull-rom", "area", "nearest"),
-        ),
-    )
+    size: tuple[int | None, int | None] | None = Size(
+        "The new width and height; one may be left out: 1920x or x1080.", MOST, partial=True
+    ).field(None)
+    scale: tuple[float, float] | None = Numbers(
+        "The factor, such as 0.5 or 50%, or two for width and height.", 2, 1e-6, 1e6, percent=True
+    ).field(None)
+    fit: str = Choice(
+        "How the image fits into a size of another shape.", ("contain", "cover", "stretch")
+    ).field("contain")
+    filter: str = Choice(
+        "The filter that makes new pixels from the old ones.",
+        ("lanczos3", "mitchell", "catmull-rom", "area", "nearest"),
+    ).field("lanczos3")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from math import ceil, cos, radians, sin
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Flag, Number, Operation, Params, Reach, Traits, Turn, parameter
+from ..operation import Flag, Number, Operation, Params, Reach, Traits, Turn
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -30,14 +30,12 @@ class RotateParams(Params):
     which is upright. --angle leaves the orientation as it is, and viewers apply it afterwards.
     """
 
-    angle: float | None = parameter(
-        None, Number("The angle by which to turn, clockwise.", -360, 360, "degrees", optional=True)
-    )
-    auto_orient: bool = parameter(False, Flag("Turn as the EXIF orientation asks, in place of an angle."))
-    expand: bool = parameter(True, Flag("Let the canvas grow to hold all of the turned picture."))
-    background: float = parameter(
-        0.0, Number("The light outside of pictures without alpha: 0 is black, 1 is white.", 0, 1)
-    )
+    angle: float | None = Number("The angle by which to turn, clockwise.", -360, 360, "degrees").field(None)
+    auto_orient: bool = Flag("Turn as the EXIF orientation asks, in place of an angle.").field(False)
+    expand: bool = Flag("Let the canvas grow to hold all of the turned picture.").field(True)
+    background: float = Number(
+        "The light outside of pictures without alpha: 0 is black, 1 is white.", 0, 1
+    ).field(0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Number, Operation, Params, Reach, Traits, parameter
+from ..operation import Choice, Number, Operation, Params, Reach, Traits
 from .blur import BlurParams
 
 if TYPE_CHECKING:
@@ -21,18 +21,15 @@ class SharpenParams(Params):
     never falls below black by that, and alpha stays as it is. --amount 0 and --sigma 0 give the input exactly.
     """
 
-    sigma: float = parameter(1.0, Number("Standard deviation of the Gaussian.", 0, 1e5, "pixels"))
-    amount: float = parameter(1.0, Number("The share of the difference that is added.", 0, 1000))
-    threshold: float = parameter(0.0, Number("Differences of light up to this are left alone.", 0, 1e5))
-    of: str = parameter(
-        "luminance", Choice("Sharpen luminance, so that hues stay, or each colour.", ("luminance", "colours"))
+    sigma: float = Number("Standard deviation of the Gaussian.", 0, 1e5, "pixels").field(1.0)
+    amount: float = Number("The share of the difference that is added.", 0, 1000).field(1.0)
+    threshold: float = Number("Differences of light up to this are left alone.", 0, 1e5).field(0.0)
+    of: str = Choice("Sharpen luminance, so that hues stay, or each colour.", ("luminance", "colours")).field(
+        "luminance"
     )
-    border: str = parameter(
-        "reflect",
-        Choice(
-            "What is beyond the edges. wrap-x, for panoramas, is the opposite side.", ("reflect", "wrap-x")
-        ),
-    )
+    border: str = Choice(
+        "What is beyond the edges. wrap-x, for panoramas, is the opposite side.", ("reflect", "wrap-x")
+    ).field("reflect")
 
 
 def sharpen(gpu: Gpu, image: Image, params: SharpenParams) -> Image:

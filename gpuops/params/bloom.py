@@ -8,9 +8,9 @@ from typing import Any
 from ..errors import ParameterError
 from .exposure import EXPOSURE
 from .files import FileOperand
-from .kinds import Choice, Flag, Given, Number, Params, parameter
+from .kinds import Choice, Flag, Given, Number, Params
 from .notations import File, Group, Written
-from .operators import MAX_STOPS, OPERATORS
+from .operators import OPERATORS
 from .starburst import Aperture
 from .tonemap import TonemapParams
 
@@ -81,90 +81,64 @@ class BloomParams(Params):
         ``method="fft"`` without a kernel image.
     """
 
-    threshold: float = parameter(
-        0.0,
-        Number(
-            "Only light above this glows. It is linear, after exposure, of the brightest channel (1 is a display's "
-            "white).",
-            0,
-            1e6,
-        ),
+    threshold: float = Number(
+        "Only light above this glows. It is linear, after exposure, of the brightest channel (1 is a display's "
+        "white).",
+        0,
+        1e6,
+    ).field(0.0)
+    knee: float = Number(
+        "Softness of the threshold. It is half the width of the transition, as a fraction of the threshold.",
+        0,
+        1,
+    ).field(0.5)
+    strength: float = Number(
+        "Share of the light that goes into the glow; 0 gives the input exactly.", 0, 100
+    ).field(STRENGTH)
+    radius: float = Number(
+        "Reach of the glow, as a share of the height: σ of its widest part. A starburst of a "
+        "round aperture has 99 % of its green light within it.",
+        0,
+        1,
+    ).field(RADIUS)
+    blend: str = Choice(
+        "energy takes the glow's light from where it came. add puts the glow on top.", BLENDS
+    ).field("energy")
+    method: str = Choice(
+        "mip is a chain of half-size images, gaussians the exact sum (slow), and fft a starburst (the light that "
+        "the lens's aperture diffracts) or --kernel. The default is mip, or fft if --kernel or an aperture is "
+        "given.",
+        METHODS,
+    ).field("mip")
+    karis: bool = Flag("Damp the glow of single hot pixels.").field(True)
+    reads: str = Choice("The filters of mip read through local memory, or directly.", READS).field("auto")
+    border: str = Choice(
+        "What is beyond the edges: the mirrored image, or with wrap-x (for panoramas) the opposite side.",
+        BORDERS,
+    ).field("reflect")
+    exposure: float | None = replace(
+        EXPOSURE,
+        help="The exposure in stops, for --threshold and --tonemap. auto meters the input.  [default: auto with "
+        "--tonemap, or 0]",
+    ).field(0.0)
+    aperture: Aperture = Group("The aperture of a starburst.", Aperture, _APERTURE).field(Aperture())
+    kernel: FileOperand | None = File("Shape of the glow, pixel for pixel, in place of a starburst.").field(
+        None
     )
-    knee: float = parameter(
-        0.5,
-        Number(
-            "Softness of the threshold. It is half the width of the transition, as a fraction of the threshold.",
-            0,
-            1,
-        ),
-    )
-    strength: float = parameter(
-        STRENGTH, Number("Share of the light that goes into the glow; 0 gives the input exactly.", 0, 100)
-    )
-    radius: float = parameter(
-        RADIUS,
-        Number(
-            "Reach of the glow, as a share of the height: σ of its widest part. A starburst of a "
-            "round aperture has 99 % of its green light within it.",
-            0,
-            1,
-        ),
-    )
-    blend: str = parameter(
-        "energy",
-        Choice("energy takes the glow's light from where it came. add puts the glow on top.", BLENDS),
-    )
-    method: str = parameter(
-        "mip",
-        Choice(
-            "mip is a chain of half-size images, gaussians the exact sum (slow), and fft a starburst (the light that "
-            "the lens's aperture diffracts) or --kernel. The default is mip, or fft if --kernel or an aperture is "
-            "given.",
-            METHODS,
-        ),
-    )
-    karis: bool = parameter(True, Flag("Damp the glow of single hot pixels."))
-    reads: str = parameter(
-        "auto", Choice("The filters of mip read through local memory, or directly.", READS)
-    )
-    border: str = parameter(
-        "reflect",
-        Choice(
-            "What is beyond the edges: the mirrored image, or with wrap-x (for panoramas) the opposite side.",
-            BORDERS,
-        ),
-    )
-    exposure: float | None = parameter(
-        0.0,
-        replace(
-            EXPOSURE,
-            help="The exposure in stops, for --threshold and --tonemap. auto meters the input.  [default: auto with "
-            "--tonemap, or 0]",
-        ),
-    )
-    aperture: Aperture = parameter(Aperture(), Group("The aperture of a starburst.", Aperture, _APERTURE))
-    kernel: FileOperand | None = parameter(
-        None, File("Shape of the glow, pixel for pixel, in place of a starburst.")
-    )
-    tonemap: str | None = parameter(
-        None,
-        Written(
-            "Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults): "
-            f"{', '.join(OPERATORS)}.",
-            "OPERATOR",
-            str,
-        ),
-    )
-    preset: str | None = parameter(
-        None, Choice("Make exactly the bloom of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
+    tonemap: str | None = Written(
+        "Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults): "
+        f"{', '.join(OPERATORS)}.",
+        "OPERATOR",
+        str,
+    ).field(None)
+    preset: str | None = Choice("Make exactly the bloom of the Direct3D 11 HDR sample.", ("d3d11",)).field(
+        None
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.blend == "energy" and self.strength > 1:
             raise ParameterError(f"strength must be 0 … 1 with the blend energy, not {self.strength}")
-        if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
-            raise ParameterError(f"exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
         if self.tonemap is not None:
             _ = self.display  # which checks the operator's name
         if self.kernel is not None and self.method != "fft":

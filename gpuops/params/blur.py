@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from ..notes import note
 from .bilateral import BilateralParams
 from .border import BORDER, set_border
-from .kinds import Choice, Given, Number, Params, parameter
+from .kinds import Choice, Given, Number, Params
 from .notations import PerAxis
 
 KINDS = ("gaussian", "box", "disc", "motion", "median", "bilateral")
@@ -56,49 +56,34 @@ class BlurParams(Params):
         have auto. ``recursive`` is an older name that now means ``auto``.
     """
 
-    sigma: tuple[float, float] = parameter(
-        (0.0, 0.0),
-        PerAxis("Standard deviation of the Gaussian in pixels, also of the bilateral filter's.", apart=True),
+    sigma: tuple[float, float] = PerAxis(
+        "Standard deviation of the Gaussian in pixels, also of the bilateral filter's.", apart=True
+    ).field((0.0, 0.0))
+    radius: tuple[float, float] = PerAxis(
+        "The radius of the disc, or of the window of box, median (15 at most) and bilateral. The window has "
+        "2R + 1 pixels."
+    ).field((0, 0))
+    sigma_color: float = Number(
+        "How far colours may differ, for bilateral: a standard deviation, in values of 0 … 1 or in light.",
+        0,
+        1e6,
+        hidden=True,
+    ).field(0.0)
+    length: float = Number("The length of the motion.", 0, MAX_RADIUS_2D, "pixels", hidden=True).field(0.0)
+    angle: float = Number(
+        "The direction of the motion, counter-clockwise from the x axis.", -1e6, 1e6, "degrees"
+    ).field(0.0)
+    kind: str = Choice("The shape of the blur.", KINDS).field("gaussian")
+    border: str = BORDER.field("reflect")
+    cval: float = 0.0
+    truncate: float | None = Number(
+        "Cut the Gaussian at this many sigmas (scipy's default: 4), not where it ends.", 0, 1e4
+    ).field(None)
+    method: str = Choice("How the blur is computed. recursive is an older name for auto.", METHODS).field(
+        "auto"
     )
-    radius: tuple[float, float] = parameter(
-        (0, 0),
-        PerAxis(
-            "The radius of the disc, or of the window of box, median (15 at most) and bilateral. The window has "
-            "2R + 1 pixels."
-        ),
-    )
-    sigma_color: float = parameter(
-        0.0,
-        Number(
-            "How far colours may differ, for bilateral: a standard deviation, in values of 0 … 1 or in light.",
-            0,
-            1e6,
-            hidden=True,
-        ),
-    )
-    length: float = parameter(
-        0.0, Number("The length of the motion.", 0, MAX_RADIUS_2D, "pixels", hidden=True)
-    )
-    angle: float = parameter(
-        0.0, Number("The direction of the motion, counter-clockwise from the x axis.", -1e6, 1e6, "degrees")
-    )
-    kind: str = parameter("gaussian", Choice("The shape of the blur.", KINDS))
-    border: str = parameter("reflect", BORDER)
-    cval: float = parameter(0.0, None)
-    truncate: float | None = parameter(
-        None,
-        Number(
-            "Cut the Gaussian at this many sigmas (scipy's default: 4), not where it ends.",
-            0,
-            1e4,
-            optional=True,
-        ),
-    )
-    method: str = parameter(
-        "auto", Choice("How the blur is computed. recursive is an older name for auto.", METHODS)
-    )
-    preset: str | None = parameter(
-        None, Choice("Make exactly the blur of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
+    preset: str | None = Choice("Make exactly the blur of the Direct3D 11 HDR sample.", ("d3d11",)).field(
+        None
     )
 
     def __post_init__(self) -> None:
@@ -113,8 +98,6 @@ class BlurParams(Params):
                     raise ParameterError(f"{name} must be a finite number of pixels, 0 or more, not {value}")
         if self.truncate == 0:
             raise ParameterError("truncate must be a positive number of sigmas, not 0")
-        if not math.isfinite(self.cval):
-            raise ParameterError(f"the border's constant must be finite, not {self.cval}")
         if self.method == "multirate" and (self.kind != "gaussian" or self.truncate is not None):
             raise ParameterError("multirate is a whole Gaussian's method: use local, direct or fft")
         if self.method == "multirate" and max(self.sigma) < LEAST_MULTIRATE:

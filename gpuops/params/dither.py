@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 
 #: The kinds of noise. All have a triangular distribution of −1 … 1 codes.
 NOISES = {"triangular": "white noise", "blue": "noise without low frequencies, which is seen less"}
@@ -28,7 +28,6 @@ class Dither:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.noise not in NOISES:
-            raise ParameterError(f"noise must be one of {', '.join(NOISES)}, not {self.noise!r}")
+        check_name("noise", self.noise, NOISES)
         if not SEEDS[0] <= self.seed <= SEEDS[1]:
             raise ParameterError(f"seed must be from {SEEDS[0]} to {SEEDS[1]}, not {self.seed}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError, check_name
 from .files import FileOperand
+from .kinds import Choice, Params
 
 # The places of the factor 1/n, as scipy.fft names them.
 NORMS = ("ortho", "backward", "forward")
@@ -22,7 +23,7 @@ BUTTERFLIES = ("subdivided", "direct")
 
 
 @dataclass(frozen=True)
-class FftParams:
+class FftParams(Params):
     """The way to compute transforms; their results do not depend on it.
 
     Attributes
@@ -44,15 +45,14 @@ class FftParams:
         ``direct`` sums all values times their roots for each result, which takes more arithmetic.
     """
 
-    method: str = "auto"
-    radix: str = "auto"
-    twiddle: str = "auto"
+    method: str = Choice("The kernels that compute the transform.", METHODS).field("auto")
+    radix: str = Choice("The largest radix.", RADICES).field("auto")
+    twiddle: str = Choice("", TWIDDLES).field("auto")
     butterfly: str = "subdivided"
 
     def __post_init__(self) -> None:
-        chosen = (("method", METHODS), ("radix", RADICES), ("twiddle", TWIDDLES), ("butterfly", BUTTERFLIES))
-        for name, choices in chosen:
-            check_name(name, getattr(self, name), choices)
+        super().__post_init__()
+        check_name("butterfly", self.butterfly, BUTTERFLIES)
 
 
 # The windows that an image may be multiplied by.
@@ -161,7 +161,7 @@ def _notch(text: str) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True)
-class SpectrumParams:
+class SpectrumParams(Params):
     """The definition of an image's spectrum, which a spectrum file records.
 
     Attributes
@@ -183,19 +183,21 @@ class SpectrumParams:
         ``half`` stores the spectrum in 16 bits, ``double`` computes and stores it in 64.
     """
 
-    norm: str = "ortho"
+    norm: str = Choice("The scaling, as in scipy.fft.", NORMS).field("ortho")
     half: bool = True
     shift: bool = False
-    window: str = "none"
+    window: str = Choice("", WINDOWS).field("none")
     pad: str = "none"
     filter: FrequencyFilter | None = None
     mask: FileOperand | None = None
-    precision: str = "single"
+    precision: str = Choice(
+        "The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",
+        PRECISIONS,
+    ).field("single")
     how: FftParams = FftParams()
 
     def __post_init__(self) -> None:
-        for name, choices in (("norm", NORMS), ("window", WINDOWS), ("precision", PRECISIONS)):
-            check_name(name, getattr(self, name), choices)
+        super().__post_init__()
         number = self.pad.isascii() and self.pad.isdigit() and len(self.pad) < 10
         if self.pad not in ("none", "pow2", "fast") and not number:
             raise ParameterError(f"--pad is none, pow2, fast or a number of pixels, not {self.pad!r:.40}")

@@ -1,7 +1,8 @@
 """Parameters of operations: what values they may have, how they are written, and the frozen dataclasses that hold them.
 
-A parameter is a field of a :class:`Params`, made by :func:`parameter` with a kind. From the kind follow the options of
-the command, the keys of a recipe, the row of the reference page, and the check of a value.
+A parameter is a field of a :class:`Params`, made by :meth:`Kind.field`. From its kind follow the options of the
+command, the keys of a recipe, the row of the reference page, and the check of a value. A field without a kind has no
+option: another field's options say it.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass
+from dataclasses import KW_ONLY, MISSING, dataclass
 from math import isfinite, log2
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from ..errors import ParameterError, meant
+from ..errors import ParameterError, check_name
 
 P = TypeVar("P", bound="Params")
 #: The kinds of each class of parameters that was asked for them.
@@ -82,24 +83,33 @@ class Given(Mapping[str, Any]):
         return self._spell(name)
 
 
+@dataclass(eq=False)
 class Kind(ABC):
     """The kind of a parameter: which values it may have, and how they are written, checked and explained in ``help``.
 
-    Kinds are never compared, so they have no methods for it: making these would take most of a module's import.
+    A parameter whose default is None may be None. Kinds are never compared, so they have no methods for it: making
+    these would take most of a module's import.
     """
 
     help: str
-    #: Whether the value may be None, which stands for none.
-    optional: bool = False
+    _: KW_ONLY
     #: Whether the command's help does not show the default, as it is none that people would give.
     hidden: bool = False
-    #: The type of an option's value, as in :class:`Option`.
-    type: Any = str
+    #: The option's name where it is not the parameter's, which Python may not allow.
+    option: str = ""
+    #: Whether the option has to be given although the parameter has a default.
+    required: bool = False
+
+    #: The type of an option's value, and whether it may be repeated, as in :class:`Option`.
+    type: ClassVar[Any] = str
+    multiple: ClassVar[bool] = False
+
+    def field(self, default: Any = MISSING) -> Any:
+        """A parameter of this kind: a field of a :class:`Params`. Without a default callers have to give a value."""
+        return dataclasses.field(default=default, metadata={"kind": self})
 
     def check(self, name: str, value: Any) -> Any:
         """Returns the value, as its own type where it was a text; raises ParameterError if it is none of the kind."""
-        if value is None and self.optional:
-            return None
         try:
             return self.checked(name, value)
         except ParameterError:
@@ -107,9 +117,9 @@ class Kind(ABC):
         except (TypeError, ValueError) as error:
             raise ParameterError(f"{name} cannot be {value!r}: give {self.values}") from error
 
-    @abstractmethod
     def checked(self, name: str, value: Any) -> Any:
-        """Does the same for a value other than None; for None, too, where it has a meaning of its own."""
+        """Does the same, and may raise TypeError or ValueError as well."""
+        return value
 
     @property
     @abstractmethod
@@ -127,18 +137,19 @@ class Kind(ABC):
 
     def options(self, name: str, default: Any) -> list[Option]:
         """Returns the options that say the parameter ``name``."""
-        required = default is MISSING
-        shown = None if required or self.hidden else default
-        return [Option(name, self.help, self.metavar, self.type, shown, required=required)]
+        required = self.required or default is MISSING
+        shown = None if required or self.hidden or self.multiple else default
+        name = self.option or name
+        return [Option(name, self.help, self.metavar, self.type, shown, self.multiple, required)]
 
     def collected(self, name: str, given: Given) -> Any:
         """Returns the value that the options say, or MISSING if none of them was given."""
-        return given.get(name, MISSING)
+        return given.get(self.option or name, MISSING)
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
         """Returns the options, as plain values, that say ``value``."""
         plain = isinstance(value, bool | int | float | str)
-        return {} if value is None else {name: value if plain else self.text(value)}
+        return {} if value is None else {self.option or name: value if plain else self.text(value)}
 
 
 def interval(low: float, high: float) -> str:
@@ -151,12 +162,9 @@ class Number(Kind):
     """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one."""
 
     type = float
-    help: str
     low: float
     high: float
     unit: str = ""
-    optional: bool = False
-    hidden: bool = False
 
     def checked(self, name: str, value: Any) -> float:
         try:
@@ -175,27 +183,15 @@ class Number(Kind):
     def metavar(self) -> str:
         return self.unit.upper() or "X"
 
-    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
-        return {} if value is None else {name: float(value)}
-
-    def text(self, value: Any) -> str:
-        return repr(float(value))
-
 
 @dataclass(eq=False)
 class Choice(Kind):
     """A parameter that is one of several names."""
 
-    help: str
     names: tuple[str, ...]
-    optional: bool = False
-    hidden: bool = False
 
     def checked(self, name: str, value: Any) -> str:
-        if value not in self.names:
-            hint = meant(value, self.names)
-            said = f"{name} must be one of {', '.join(self.names)}, not {value!r}"
-            raise ParameterError(f"{said}: {hint.strip()}" if hint else said)
+        check_name(name, value, self.names)
         return str(value)
 
     @property
@@ -218,8 +214,6 @@ class Flag(Kind):
     type = bool
     values = "on or off"
     metavar = ""
-    help: str
-    optional: bool = False
 
     def checked(self, name: str, value: Any) -> bool:
         if not isinstance(value, bool):
@@ -233,10 +227,8 @@ class Whole(Kind):
 
     type = int
     metavar = "N"
-    help: str
     low: int
     high: int
-    optional: bool = False
 
     def checked(self, name: str, value: Any) -> int:
         try:
@@ -250,16 +242,6 @@ class Whole(Kind):
     @property
     def values(self) -> str:
         return f"{self.low} … {self.high}"
-
-
-def parameter(default: Any, kind: Kind | None) -> Any:
-    """A field of a :class:`Params`. Where the default is ``dataclasses.MISSING``, callers have to give a value.
-
-    A field without a kind has no option: another field's options say it.
-    """
-    if default is not MISSING and type(default).__hash__ is None:
-        return dataclasses.field(default_factory=lambda: type(default)(default), metadata={"kind": kind})
-    return dataclasses.field(default=default, metadata={"kind": kind})
 
 
 def kinds(params: type[Params]) -> Mapping[str, Kind]:

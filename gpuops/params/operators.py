@@ -157,7 +157,5 @@ GAMUTS = {
 }
 # The operator unless another is chosen.
 DEFAULT_OPERATOR = "agx"
-# The largest exposure in stops, of either sign.
-MAX_STOPS = 60.0
 # The least difference of percentiles, in percent, that numbers can tell.
 LEAST_SHARE = 1e-3

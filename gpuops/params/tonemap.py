@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ParameterError, check_name
 from .dither import NOISES
 from .exposure import OF_SEQUENCE, Neighbours
-from .kinds import Choice, Flag, Given, Number, Params, Whole, parameter
+from .kinds import Choice, Flag, Given, Number, Params, Whole
 from .lut import LutParams
 from .mapping import FrozenMapping, NamedNumbers
 from .notations import Rectangle, Written
@@ -18,7 +18,6 @@ from .operators import (
     DEFAULT_OPERATOR,
     GAMUTS,
     LEAST_SHARE,
-    MAX_STOPS,
     METERS,
     METHODS,
     OPERATORS,
@@ -27,7 +26,6 @@ from .operators import (
     WHITE,
     WRAPPING,
     Parameter,
-    check_operator,
     check_parameters,
     described_parameters,
 )  # fmt: skip
@@ -41,10 +39,17 @@ from .white_balance import (
     white_balance_text,
 )  # fmt: skip
 
-# The parameters that are as their kinds say, whatever the others are.
-_CHECKED = (
-    "meter", "key", "meter_region", "gamut", "border", "noise", "seed", "method", "preset", "bloom", "blur",
-)  # fmt: skip
+
+@dataclass(eq=False)
+class _Dither(Flag):
+    """The kind: on or off, or the largest code of the output."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        if isinstance(value, bool):
+            return value
+        if not value >= 1:
+            raise ParameterError(f"dither is the largest code of the output, such as 255, not {value}")
+        return int(value)
 
 
 @dataclass(frozen=True)
@@ -100,125 +105,83 @@ class TonemapParams(Params):
         ``d3d11``: the picture of the Direct3D 11 HDR sample, with its ``bloom`` and its ``blur`` if they are on.
     """
 
-    operator: str | LutParams = parameter(DEFAULT_OPERATOR, OPERATOR_OR_LUT)
-    exposure: float | None = parameter(None, OF_SEQUENCE)
-    sequence: Neighbours | None = parameter(None, None)
-    meter: str = parameter(
-        "log-mean", Choice("What auto exposure measures.  [default: log-mean]", tuple(METERS), hidden=True)
+    operator: str | LutParams = OPERATOR_OR_LUT.field(DEFAULT_OPERATOR)
+    exposure: float | None = OF_SEQUENCE.field(None)
+    sequence: Neighbours | None = None
+    meter: str = Choice(
+        "What auto exposure measures.  [default: log-mean]", tuple(METERS), hidden=True
+    ).field("log-mean")
+    key: float = Number(
+        "The luminance that auto exposure gives to what it measures.  [default: 0.18]", 1e-6, 1e6, hidden=True
+    ).field(0.18)
+    percentiles: tuple[float, float] = Written(
+        "The percentiles of lit pixels between which --meter histogram measures.  [default: 10,90]",
+        "LOW,HIGH",
+        percentiles_option,
+        lambda pair: f"{pair[0]!r},{pair[1]!r}",
+    ).field(PERCENTILES)
+    meter_region: Region | None = Rectangle(
+        "Meter only this rectangle, in pixels as they are stored (before any rotation by EXIF), or all four "
+        "numbers with %."
+    ).field(None)
+    white_balance: WhiteBalance | None = Written(
+        "White balance before metering. Give it equal means of channels, gains, or the scene's light in kelvin "
+        "(1667 … 25000), with its distance from the locus in Duv (positive: greener).  [default: none]",
+        "none|gray-world|R,G,B|T[K][,TINT]",
+        white_balance_option,
+        white_balance_text,
+    ).field(None)
+    white: float | None = Number(
+        "Luminance after exposure that becomes white, for reinhard-extended and drago (default: the brightest "
+        "pixel's, 1 at least) and hable (default: 11.2).",
+        1e-3,
+        2.0**60,
+    ).field(None)
+    parameters: Mapping[str, float] = NamedNumbers(
+        f"A parameter, such as contrast=1.6 for sigmoid. May be repeated. {described_parameters()}.",
+        "parameter",
+    ).field(FrozenMapping())
+    transfer: str = Written(
+        "The transfer curve of the signal. pq puts 1 at 203 cd/m².  [default: srgb, or linear in files of floats]",
+        "srgb|gamma:G|pq|linear",
+        str,
+    ).field("auto")
+    gamma: float = 2.2
+    gamut: str = Choice(
+        "What to do with colours brighter than white: clip cuts each channel, hue mixes them with gray.",
+        tuple(GAMUTS),
+    ).field("clip")
+    border: str = Choice(
+        "What is beyond the edges, for reinhard-local: the mirrored image, or with wrap-x (for panoramas) the "
+        "opposite side.",
+        ("reflect", "wrap-x"),
+    ).field("reflect")
+    dither: bool | int | None = _Dither("Add noise of ±1 code before rounding.").field(None)
+    noise: str = Choice(
+        "The noise of --dither: white, or blue, which is seen less. Both are triangularly distributed.",
+        tuple(NOISES),
+    ).field("triangular")
+    seed: int = Whole("Another seed gives another noise.", 0, 2**32 - 1).field(0)
+    gained: bool = False
+    method: str = Choice("The kernels that meter, and those of --preset.", METHODS).field("auto")
+    preset: str | None = Choice("Make exactly the picture of the Direct3D 11 HDR sample.", ("d3d11",)).field(
+        None
     )
-    key: float = parameter(
-        0.18,
-        Number(
-            "The luminance that auto exposure gives to what it measures.  [default: 0.18]",
-            1e-6,
-            1e6,
-            hidden=True,
-        ),
-    )
-    percentiles: tuple[float, float] = parameter(
-        PERCENTILES,
-        Written(
-            "The percentiles of lit pixels between which --meter histogram measures.  [default: 10,90]",
-            "LOW,HIGH",
-            percentiles_option,
-            lambda pair: f"{pair[0]!r},{pair[1]!r}",
-            hidden=True,
-        ),
-    )
-    meter_region: Region | None = parameter(
-        None,
-        Rectangle(
-            "Meter only this rectangle, in pixels as they are stored (before any rotation by EXIF), or all four "
-            "numbers with %.",
-            optional=True,
-        ),
-    )
-    white_balance: WhiteBalance | None = parameter(
-        None,
-        Written(
-            "White balance before metering. Give it equal means of channels, gains, or the scene's light in kelvin "
-            "(1667 … 25000), with its distance from the locus in Duv (positive: greener).  [default: none]",
-            "none|gray-world|R,G,B|T[K][,TINT]",
-            white_balance_option,
-            white_balance_text,
-        ),
-    )
-    white: float | None = parameter(
-        None,
-        Number(
-            "Luminance after exposure that becomes white, for reinhard-extended and drago (default: the brightest "
-            "pixel's, 1 at least) and hable (default: 11.2).",
-            1e-3,
-            2.0**60,
-            optional=True,
-        ),
-    )
-    parameters: Mapping[str, float] = parameter(
-        FrozenMapping(),
-        NamedNumbers(
-            f"A parameter, such as contrast=1.6 for sigmoid. May be repeated. {described_parameters()}.",
-            "parameter",
-        ),
-    )
-    transfer: str = parameter(
-        "auto",
-        Written(
-            "The transfer curve of the signal. pq puts 1 at 203 cd/m².  [default: srgb, or linear in files of floats]",
-            "srgb|gamma:G|pq|linear",
-            str,
-            hidden=True,
-        ),
-    )
-    gamma: float = parameter(2.2, None)
-    gamut: str = parameter(
-        "clip",
-        Choice(
-            "What to do with colours brighter than white: clip cuts each channel, hue mixes them with gray.",
-            tuple(GAMUTS),
-        ),
-    )
-    border: str = parameter(
-        "reflect",
-        Choice(
-            "What is beyond the edges, for reinhard-local: the mirrored image, or with wrap-x (for panoramas) the "
-            "opposite side.",
-            ("reflect", "wrap-x"),
-        ),
-    )
-    dither: bool | int | None = parameter(None, Flag("Add noise of ±1 code before rounding.", optional=True))
-    noise: str = parameter(
-        "triangular",
-        Choice(
-            "The noise of --dither: white, or blue, which is seen less. Both are triangularly distributed.",
-            tuple(NOISES),
-        ),
-    )
-    seed: int = parameter(0, Whole("Another seed gives another noise.", 0, 2**32 - 1))
-    gained: bool = parameter(False, None)
-    method: str = parameter("auto", Choice("The kernels that meter, and those of --preset.", METHODS))
-    preset: str | None = parameter(
-        None, Choice("Make exactly the picture of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
-    )
-    bloom: bool = parameter(True, Flag("With --preset: apply the sample's bloom, or not."))
-    blur: bool = parameter(
-        False, Flag("With --preset: apply the sample's blur, after metering and bloom, or not.")
+    bloom: bool = Flag("With --preset: apply the sample's bloom, or not.").field(True)
+    blur: bool = Flag("With --preset: apply the sample's blur, after metering and bloom, or not.").field(
+        False
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
+        super().__post_init__()
         transfer, gamma = transfer_option(self.transfer)
         object.__setattr__(self, "transfer", transfer)
         object.__setattr__(self, "gamma", gamma if gamma is not None else self.gamma)
-        given = OF_SEQUENCE.check("exposure", self.exposure)
-        if given is not None:
-            object.__setattr__(self, "sequence", given if isinstance(given, Neighbours) else None)
-        object.__setattr__(self, "exposure", None if isinstance(given, Neighbours) else given)
-        if not isinstance(self.operator, LutParams):
-            check_operator(self.operator)
+        if self.exposure is not None:
+            alike = self.exposure if isinstance(self.exposure, Neighbours) else None
+            object.__setattr__(self, "sequence", alike)
+            object.__setattr__(self, "exposure", None if alike else self.exposure)
         check_name("transfer", self.transfer, TRANSFERS)
-        self.check_kinds(*_CHECKED)
-        if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
-            raise ParameterError(f"the exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
         low, high = self.percentiles
         if not 0 <= low <= high - LEAST_SHARE or not high <= 100:
             raise ParameterError(f"percentiles are two of 0 … 100, the lower one first, not {low:g},{high:g}")
@@ -233,8 +196,6 @@ class TonemapParams(Params):
         check_parameters(str(self.operator), self.known, {**self.parameters, **white})
         if not 0.1 <= self.gamma <= 10:
             raise ParameterError(f"gamma must be between 0.1 and 10, not {self.gamma}")
-        if self.dither is not None and not isinstance(self.dither, bool) and self.dither < 1:
-            raise ParameterError(f"dither is the largest code of the output, such as 255, not {self.dither}")
 
     @classmethod
     def of_options(cls, given: Given, shown: tuple[str | LutParams, ...] = ()) -> TonemapParams:
