@@ -174,8 +174,6 @@ class Operation:
     settled : callable
         ``(params, dtype)`` → the parameters, with values for what they leave open until the type of the output's pixels
         is known.
-    cases : tuple
-        Parameters that are worth trying, for tests.
     examples : tuple of str
         Command lines that show what people use it for.
     groups : mapping of str to tuple
@@ -203,7 +201,6 @@ class Operation:
     check: Callable[[Any], object] = _check_pictures
     prepare: Callable[[Gpu, Any, Target | None], object] = lambda _gpu, _params, _target: None
     settled: Callable[[Any, Any], Params] = lambda params, _dtype: params
-    cases: tuple[Params, ...] = ()
     examples: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

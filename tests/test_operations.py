@@ -26,6 +26,7 @@ from gpuops.params.files import FileOperand
 from gpuops.pixels.conversion import converted
 
 from .choices import pairs
+from .operation_cases import CASES
 from .reference.images import on
 from .tolerance import CHAIN
 
@@ -72,15 +73,14 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> FileOperand:
 
 @pytest.fixture
 def cases(kernel: FileOperand) -> Callable[[str], list[Params]]:
-    """The record's cases, of which every operation has some; those that need a file get one."""
+    """The cases, of which every operation has some; those that need a file get one."""
 
     def found(name: str) -> list[Params]:
         if name == "convolve":
             return [ConvolveParams(kernel), ConvolveParams(kernel, False, "wrap", method="direct")]
         if name in ("merge", "mix", "register"):
             return []  # their pictures are of the images' sizes: tests/test_merge.py and others
-        assert operation(name).cases
-        return list(operation(name).cases)
+        return list(CASES[name])
 
     return found
 
@@ -105,7 +105,7 @@ def options(params: Params) -> list[str]:
 def check(gpu: Gpu, name: str, x: np.ndarray, *, alpha: bool) -> None:
     """An operation's function, with each of its cases, against its reference."""
     module, found = module_of(name), operation(name)
-    for params in found.cases:
+    for params in CASES[name]:
         image = on(gpu, x, alpha=alpha)
         expected = module.reference(x.astype(float), image.colours, params)
         result = found.function(gpu, image, params)

@@ -130,15 +130,6 @@ OPERATION = Operation(
     measure=_measure,
     ends=_ends,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
-    cases=(
-        BloomParams(),
-        BloomParams(threshold=0.8, knee=0.25, strength=0.5, blend="add", exposure=1.0),
-        BloomParams(strength=0.3, karis=False, border="wrap-x"),
-        BloomParams(method="gaussians", radius=0.05),
-        BloomParams(method="fft", radius=0.2),
-        BloomParams(strength=0.3, tonemap="agx"),
-        BloomParams(preset="d3d11"),
-    ),
     examples=(
         "clpix bloom light.exr -o glow.exr --threshold 1 --strength 0.3",
         "clpix bloom light.exr -o glow.png --tonemap agx",

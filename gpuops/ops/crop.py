@@ -61,7 +61,6 @@ OPERATION = Operation(
     crop,
     traits=Traits("stored", kind="geometry", keeps_range=True),
     passes=_passes,
-    cases=(CropParams(Region(25, 30, 50, 40, True)), CropParams(Region(0, 0, 1, 100, True))),
     examples=(
         "clpix crop photo.png -o part.png --region 8,4,32,16",
         "clpix crop photos/*.jpg -o parts/ --region 10%,10%,80%,80%",

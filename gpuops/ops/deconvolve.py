@@ -197,14 +197,6 @@ OPERATION = Operation(
     identity=_identity,
     reach=_reach,
     spectral=_spectral,
-    cases=(
-        DeconvolveParams(sigma=1.2),
-        DeconvolveParams(kind="disc", radius=2.5, reg="constant", balance=0.02),
-        DeconvolveParams(kind="motion", length=6, angle=30, balance=0.001),
-        DeconvolveParams("richardson-lucy", sigma=1.5, iterations=2),
-        DeconvolveParams("richardson-lucy", "disc", radius=2.5, iterations=2, filter_epsilon=0.3),
-        DeconvolveParams("richardson-lucy", "motion", length=6, angle=-20, iterations=2),
-    ),
     examples=(
         "clpix deconvolve photo.png -o sharp.png --sigma 1.5",
         "clpix deconvolve photo.png -o still.png --kind motion --length 9 --angle 30",

@@ -151,12 +151,6 @@ OPERATION = Operation(
     traits=_traits,
     identity=lambda params: params.level == 0 or params.levels == 0,
     reach=lambda *_: Reach(spoiled=math.inf),
-    cases=(
-        DenoiseParams(),
-        DenoiseParams(0.05, "visu", denoise_space="rgb", wavelet="db4", levels=2),
-        DenoiseParams(shrink="hard", threshold="0.1", wavelet="haar", levels=3, cycle_spins=2),
-        DenoiseParams(shrink="garrote", denoise_space="ycbcr", mode="periodization"),
-    ),
     examples=(
         "clpix denoise photo.png -o clean.png",
         "clpix denoise photo.jpg -o smooth.png --cycle-spins 2 --threshold bayes:0.7",

@@ -180,13 +180,6 @@ OPERATION = Operation(
     reach=lambda _gpu, _shape, _params: Reach(spoiled=inf),
     spectral=_spectral,
     settled=_settled,
-    cases=(
-        FilterParams("lowpass", ("0.1",)),
-        FilterParams("highpass", ("0.05",), "butterworth", 3, border="wrap", offset=0.25),
-        FilterParams("bandpass", ("0.1:0.3",), border="wrap"),
-        FilterParams("bandstop", ("0.1:0.3",), "ideal"),
-        FilterParams("notch", ("0.2,0.1,0.1", "-0.3,0.25,0.05")),
-    ),
     examples=(
         "clpix filter photo.png -o clean.png --kind notch --cutoff 0.2,0.2 --cutoff 0.2,-0.2",
         "clpix filter photo.jpg -o smooth.png --kind lowpass --cutoff 0.1",

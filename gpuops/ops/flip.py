@@ -50,7 +50,6 @@ OPERATION = Operation(
     traits=Traits("stored", kind="geometry", keeps_range=True),
     reach=_reach,
     turn=lambda params, _orientation: Turn(_ORIENTATIONS[params.axis]),
-    cases=(FlipParams("horizontal"), FlipParams("vertical"), FlipParams("both")),
     examples=(
         "clpix flip photo.jpg -o mirrored.jpg --axis horizontal",
         "clpix flip light.exr -o upside-down.exr --axis vertical",

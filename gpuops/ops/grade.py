@@ -97,13 +97,6 @@ OPERATION = Operation(
     reach=lambda _gpu, _shape, _params: Reach(0),
     stage=_stage,
     identity=lambda p: not p.curved and replace(p, curve=None, pivot=_PIVOT) == GradeParams(),
-    cases=(
-        GradeParams(exposure=-1.5),
-        GradeParams(0.5, (1.2, 0.9, 0.7), (-0.1, 0.0, 0.05), (1.3, 1.0, 0.8), 0.6),
-        GradeParams(contrast=1.4, pivot=0.3, saturation=1.7),
-        GradeParams(-1.0, curve=((0, 0.02), (0.25, 0.2), (0.6, 0.7), (1, 0.7), (3, 2))),
-        GradeParams(0.3, (1.1,), (-0.05,), (0.9, 1.1, 1.2), 1.2, 0.7, 0.18, 0.0, ((0, 1), (1, 0))),
-    ),
     examples=(
         "clpix grade light.exr -o graded.exr --exposure 0.5 --contrast 1.2",
         "clpix grade photo.jpg -o warm.jpg --slope 1.1,1,0.9 --saturation 0.8",

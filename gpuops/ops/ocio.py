@@ -102,11 +102,6 @@ OPERATION = Operation(
     traits=_traits,
     reach=lambda _gpu, _shape, _params: Reach(0),
     check=_check,
-    cases=(
-        OcioParams("cg", to="ACEScg"),
-        OcioParams("studio", display="Gamma 2.2 Rec.709 - Display"),
-        OcioParams("cg", "sRGB - Texture", "ACES2065-1"),
-    ),
     groups={"Transform": ("from", "to", "display", "view", "look", "inverse")},
     examples=(
         "clpix ocio light.exr --config studio -o shown.png",

@@ -135,15 +135,6 @@ OPERATION = Operation(
     identity=lambda params: params.scale == (1, 1),
     reach=_reach,
     passes=_passes,
-    cases=(
-        ResizeParams(scale=(0.4, 0.4)),
-        ResizeParams(scale=(1.7, 0.3), filter="mitchell"),
-        ResizeParams(scale=(0.07, 2.3), filter="catmull-rom"),
-        ResizeParams(size=(23, 19), fit="cover"),
-        ResizeParams(size=(16, 50), fit="stretch", filter="area"),
-        ResizeParams(size=(None, 11), filter="nearest"),
-        ResizeParams(size=(61, 17), filter="area", fit="cover"),
-    ),
     examples=(
         "clpix resize photo.jpg -o small.jpg --size 640x",
         "clpix resize photos/*.jpg -o squares/ --size 128x128 --fit cover",

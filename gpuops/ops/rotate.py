@@ -107,15 +107,6 @@ OPERATION = Operation(
     identity=lambda params: params.angle is not None and params.angle % 360 == 0,
     reach=lambda _gpu, _shape, params: Reach(spoiled=0 if params.exact else 2),
     turn=_turn,
-    cases=(
-        RotateParams(30),
-        RotateParams(90),
-        RotateParams(-90, expand=False),
-        RotateParams(180),
-        RotateParams(-7.5, expand=False, background=0.5),
-        RotateParams(135, background=1),
-        RotateParams(auto_orient=True),
-    ),
     examples=(
         "clpix rotate photo.jpg -o right.jpg --angle 90",
         "clpix rotate photos/*.jpg -o upright/ --auto-orient",

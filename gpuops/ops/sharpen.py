@@ -68,7 +68,6 @@ OPERATION = Operation(
     traits=Traits(premultiplied=True, kind="local", keeps_range=True),
     identity=lambda p: not (p.amount and p.sigma),
     reach=_reach,
-    cases=(SharpenParams(), SharpenParams(2.5, 0.7, 0.05), SharpenParams(1.5, 2, 0.02, "colours", "wrap-x")),
     examples=(
         "clpix sharpen photo.jpg -o crisp.jpg",
         "clpix sharpen photo.png -o crisp.png --sigma 2 --amount 0.7 --threshold 0.02",

@@ -99,15 +99,6 @@ OPERATION = Operation(
     joins=lambda params: params.preset is None and not params.gained,
     check=_check,
     prepare=_prepare,
-    cases=(
-        TonemapParams(exposure=0.5),
-        TonemapParams("reinhard-extended"),
-        TonemapParams("sigmoid", parameters={"contrast": 1.6}, white_balance=(1.2, 1.0, 0.8)),
-        TonemapParams("hable", 1.0, transfer="gamma:2.4", gamut="hue"),
-        TonemapParams("khronos-neutral", transfer="pq", meter="histogram"),
-        TonemapParams("reinhard-local"),
-        TonemapParams(preset="d3d11"),
-    ),
     examples=(
         "clpix tonemap light.exr -o picture.png",
         "clpix tonemap light.exr -o picture.jpg --operator aces-hill --exposure 0.5",
