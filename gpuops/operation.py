@@ -128,7 +128,7 @@ class Operation:
     params : type
         Its :class:`Params`, whose docstring becomes its help.
     function : callable
-        ``(gpu, image, params) → image``: planar float32 (channel, row, column).
+        ``(gpu, image, params) → image``: planar float32 (channel, row, column). Call the record in its place.
     traits : Traits or callable
         What it wants and gives; ``(params) → Traits`` where that depends on the parameters.
     identity : callable, optional
@@ -203,6 +203,14 @@ class Operation:
     settled: Callable[[Any, Any], Params] = lambda params, _dtype: params
     examples: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __call__(self, gpu: Gpu, image: Image, params: Params, **more: Any) -> Image:
+        """Does :attr:`function`, and gives the Image itself where that would change nothing.
+
+        Raises ParameterError where the Image is not planar float32 (channel, row, column).
+        """
+        image.check_planar()
+        return image if self.identity(params) else self.function(gpu, image, params, **more)
 
     @property
     def gathers(self) -> str | None:

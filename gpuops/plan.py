@@ -268,7 +268,7 @@ def run(
                 assert target is not None
                 stored = ends(gpu, image, step.params, at.decoding, target, **more)
                 return replace(stored, orientation=at.orientation)
-            result = operation.function(gpu, image, step.params, **more)
+            result = operation(gpu, image, step.params, **more)
         if result is not image:
             if not (step.traits.display or step.traits.asked):
                 result.space = image.space

@@ -12,7 +12,8 @@ from skimage import restoration
 from gpuops import Gpu, ParameterError
 from gpuops.filters import point_spread
 from gpuops.fourier import next_fast_len
-from gpuops.ops.deconvolve import OPERATION, DeconvolveParams, deconvolve
+from gpuops.ops.deconvolve import OPERATION as deconvolve
+from gpuops.ops.deconvolve import DeconvolveParams
 from gpuops.tiles import planes
 
 from . import tolerance
@@ -175,7 +176,7 @@ def test_values_that_are_not_finite(gpu, bad) -> None:
     assert not np.isfinite(wiener[0]).any() and np.isfinite(wiener[1]).all()
     params = DeconvolveParams("richardson-lucy", "motion", length=5, iterations=3)
     spoilt = ~np.isfinite(run(gpu, x, params))
-    assert OPERATION.reach(gpu, x.shape, params) == (0, 10, False)
+    assert deconvolve.reach(gpu, x.shape, params) == (0, 10, False)
     assert spoilt[0, 10, 18:23].all() and not spoilt[0, 10, :10].any() and not spoilt[0, 10, 31:].any()
     assert spoilt.sum() == spoilt[0, 10].sum() == (21 if np.isnan(bad) else 13)
 

@@ -9,7 +9,8 @@ import pytest
 import pywt
 
 from gpuops import ParameterError, files
-from gpuops.ops.denoise import DenoiseParams, denoise
+from gpuops.ops.denoise import OPERATION as denoise
+from gpuops.ops.denoise import DenoiseParams
 from gpuops.params.dwt import DwtParams, ShrinkParams
 
 from . import tolerance

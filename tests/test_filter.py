@@ -8,7 +8,8 @@ import scipy.ndimage
 
 from gpuops import ParameterError, files
 from gpuops.chain import Chain
-from gpuops.ops.filter import FilterParams, filter_
+from gpuops.ops.filter import OPERATION as filter_
+from gpuops.ops.filter import FilterParams
 from gpuops.params.files import FileOperand
 
 from .reference.fourier import frequency_filter

@@ -7,7 +7,8 @@ import pytest
 from scipy.interpolate import PchipInterpolator
 
 from gpuops import ParameterError
-from gpuops.ops.grade import GradeParams, grade
+from gpuops.ops.grade import OPERATION as grade
+from gpuops.ops.grade import GradeParams
 from gpuops.tone.monotone import cubics
 
 from . import tolerance

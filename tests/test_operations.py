@@ -108,7 +108,7 @@ def check(gpu: Gpu, name: str, x: np.ndarray, *, alpha: bool) -> None:
     for params in CASES[name]:
         image = on(gpu, x, alpha=alpha)
         expected = module.reference(x.astype(float), image.colours, params)
-        result = found.function(gpu, image, params)
+        result = found(gpu, image, params)
         assert (result.shape, result.alpha) == (expected.shape, alpha)
         assert np.abs(result.numpy() - expected).max() <= module.TOLERANCE * np.abs(expected).max()
         np.testing.assert_array_equal(image.numpy(), x)  # the input stays
@@ -129,7 +129,7 @@ def test_identities(gpu, clpix, rng, name, tmp_path) -> None:
     for i, params in enumerate(identities(name)):
         assert operation(name).identity(params)
         image = gpu.array(x.transpose(2, 0, 1).copy())
-        assert operation(name).function(gpu, image, params) is image
+        assert operation(name)(gpu, image, params) is image
         run = clpix(name, tmp_path / "in.tif", *options(params), "-o", tmp_path / f"{i}.tif")
         assert (run.code, run.err) == (0, "")
         np.testing.assert_array_equal(files.read(tmp_path / f"{i}.tif").pixels, x)
@@ -191,14 +191,14 @@ def test_what_is_declared_is_so(opened, rng, cases, name) -> None:
         gpu = opened(report=report)
         image = on(gpu, x, alpha=False)
         before = report.peak_device_bytes = image.nbytes
-        result = found.function(gpu, image, params)
+        result = found(gpu, image, params)
         assert report.peak_device_bytes - before <= (
             1.3 * traits.bytes_per_value * x.size + traits.fixed_bytes + (64 << 10)
         )
         reach = found.reach(gpu, x.shape, params).spoiled
         if traits.kind not in ("pointwise", "local") or math.isinf(reach) or result.shape != image.shape:
             continue
-        changed = found.function(gpu, on(gpu, y, alpha=False), params).numpy() != result.numpy()
+        changed = found(gpu, on(gpu, y, alpha=False), params).numpy() != result.numpy()
         rows, columns = np.nonzero(changed.any(0))
         assert max(abs(rows - 60).max(), abs(columns - 80).max()) <= (reach or 15)
 

@@ -34,7 +34,6 @@ def crop(gpu: Gpu, image: Image, params: CropParams) -> Image:
     """
     from ..pixels.regions import cut
 
-    image.check_planar()
     return cut(image, params.region, interleaved=False, alpha=True)
 
 

@@ -90,9 +90,6 @@ def deconvolve(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     from ..filters.wiener import wiener
     from ..tiles.planes import in_turn
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
     method = wiener if params.method == "wiener" else _richardson_lucy
     colours, result = image.without_alpha(), image.like()
     for at in in_turn(image.colours, image.nbytes):

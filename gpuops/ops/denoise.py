@@ -126,9 +126,6 @@ def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:
     from ..wavelets.denoise import denoise as denoised
     from ..wavelets.transform import default_levels
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
     transform = params.transform
     if transform.levels is None:
         transform = replace(transform, levels=default_levels(image.shape[1:], transform))

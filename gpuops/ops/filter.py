@@ -96,7 +96,6 @@ def filter_(gpu: Gpu, image: Image, params: FilterParams) -> Image:
     """
     from ..tiles.planes import in_turn
 
-    image.check_planar()
     filtered = image.shape[0] if params.keeps_mean else image.colours
     result = image.like()
     for at in in_turn(filtered, image.nbytes):

@@ -34,7 +34,6 @@ def flip(gpu: Gpu, image: Image, params: FlipParams) -> Image:
     """Mirrors all planes of a planar Image."""
     from ..pixels.turns import upright
 
-    image.check_planar()
     return upright(image, _ORIENTATIONS[params.axis])
 
 

@@ -56,9 +56,6 @@ def grade(gpu: Gpu, image: Image, params: GradeParams) -> Image:
     """
     from ..pixels.pointwise import each
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
     return each(gpu, image, [_stage(params, image.colours, image.shape[0], image.space)])[0]
 
 

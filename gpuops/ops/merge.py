@@ -51,9 +51,6 @@ def merge(gpu: Gpu, image: Image, params: MergeParams) -> Image:
     from ..tone.alignment import shift_between, shifted
     from ..tone.fusion import fused
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
     check_colours(image.colours, image.shape[0], "merge")
     _, height, width = image.shape
     images, seen = [image], [(0, 0, height, width)]

@@ -43,9 +43,6 @@ def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
 
     from ..files import operands
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
     if params.picture is None:
         raise ParameterError("mix needs another picture")
     other = operands.planes_like(image, params.picture)

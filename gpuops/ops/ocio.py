@@ -59,7 +59,6 @@ def ocio(gpu: Gpu, image: Image, params: OcioParams) -> Image:
     from ..ocio import transform
     from ..pixels.colour import LINEAR
 
-    image.check_planar()
     if not (params.source or params.inverse or image.space.colour == LINEAR):
         raise ParameterError("ocio gets values as they are stored: say by --from which colour space that is")
     found = transform.transform_of(gpu, params)

@@ -50,7 +50,6 @@ def register(gpu: Gpu, image: Image, params: RegisterParams) -> Image:
     from ..notes import found
     from ..pixels.turns import interpolated
 
-    image.check_planar()
     if params.reference is None:
         raise ParameterError("register needs a reference")
     reference = operands.planes_like(image, params.reference)

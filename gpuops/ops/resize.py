@@ -63,7 +63,6 @@ def resize(gpu: Gpu, image: Image, params: ResizeParams) -> Image:
     """
     from ..filters.resize import resized
 
-    image.check_planar()
     return resized(gpu, image, axes(params, *image.of_whole[1:]), params.filter)
 
 

@@ -55,7 +55,6 @@ def rotate(gpu: Gpu, image: Image, params: RotateParams) -> Image:
     """
     from ..pixels.turns import upright
 
-    image.check_planar()
     turn = _turn(params, image.orientation or 1)
     if turn is None:
         assert params.angle is not None

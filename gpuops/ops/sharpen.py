@@ -37,9 +37,6 @@ def sharpen(gpu: Gpu, image: Image, params: SharpenParams) -> Image:
     from ..filters.blur import blur
     from ..pixels.primaries import REC709_LUMINANCE
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
     soft = blur(gpu, image, _gaussian(params))  # which becomes the result
     planes, height, width = image.shape
     luminance = params.of == "luminance" and image.colours == 3

@@ -137,7 +137,7 @@ class ScheduledStep:
         if math.isinf(self.reach.rows):
             return None
         each, halo = self.step.traits.bytes_per_value, int(self.reach.rows)
-        one = with_halo(shape, halo, lambda gpu, image: operation.function(gpu, image, params), each)
+        one = with_halo(shape, halo, lambda gpu, image: operation(gpu, image, params), each)
         return (with_neighbours(one, halo) if self.reach.around else one,)
 
     @cached_property
