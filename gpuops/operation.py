@@ -7,6 +7,7 @@ page of the reference, the step of a chain, the key of a recipe and the tests.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -133,9 +134,9 @@ class Operation:
         What it wants and gives; ``(params) → Traits`` where that depends on the parameters.
     identity : callable, optional
         ``(params)`` → whether the result is the input itself. Without this function it never is.
-    reach : callable
-        ``(gpu, shape, params)`` → the :class:`Reach` of pixels, for planes of this shape. Where a row does not depend
-        on all rows, ``function`` takes Images that are a part of a picture.
+    reach : callable, optional
+        ``(gpu, shape, params)`` → the :class:`Reach` of pixels, for planes of this shape. Without this function the
+        traits' kind tells it, for ``pointwise`` and ``transform``.
     fixed_bytes : callable, optional
         ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go. Where all
         rows are needed at once: bytes that are taken in addition to the traits'.
@@ -186,7 +187,7 @@ class Operation:
     function: Callable[..., Image]
     traits: Traits | Callable[[Any], Traits] = field(default_factory=Traits)
     identity: Callable[[Any], bool] = lambda _params: False
-    reach: Callable[[Gpu, tuple[int, int, int], Any], Reach] = lambda _gpu, _shape, _params: Reach()
+    reach: Callable[[Gpu, tuple[int, int, int], Any], Reach] | None = None
     fixed_bytes: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     together: Callable[[Any], Together | None] = lambda _params: None
@@ -211,6 +212,16 @@ class Operation:
         """
         image.check_planar()
         return image if self.identity(params) else self.function(gpu, image, params, **more)
+
+    def reach_of(self, gpu: Gpu, shape: tuple[int, int, int], params: Params) -> Reach:
+        """Returns how far values have an effect, in planes of this shape.
+
+        Where a row does not depend on all rows, the operation takes Images that are a part of a picture.
+        """
+        if self.reach is not None:
+            return self.reach(gpu, shape, params)
+        kind = self.traits_of(params).kind
+        return Reach(0) if kind == "pointwise" else Reach(spoiled=math.inf if kind == "transform" else 0)
 
     @property
     def gathers(self) -> str | None:

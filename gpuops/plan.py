@@ -72,7 +72,7 @@ class Plan(NamedTuple):
 
     def reach(self, gpu: Gpu, shape: tuple[int, int, int]) -> float:
         """Returns how many pixels away a value of the input that is not finite spoils the result."""
-        return sum(step.operation.reach(gpu, shape, step.params).spoiled for step in self.steps)
+        return sum(step.operation.reach_of(gpu, shape, step.params).spoiled for step in self.steps)
 
     def settled(self, output: Target) -> Plan:
         """Returns the plan with values for what its parameters leave open until the output's depth is known."""

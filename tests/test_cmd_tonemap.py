@@ -240,7 +240,7 @@ def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
         (("--lut", "{}", "--lut-input", "log2:3"), "log2:LOW:HIGH"),
         (("--lut", "{}", "--preset", "d3d11"), "leave out --lut"),
         (("--lut-input", "linear"), "leave out --lut-input"),
-        (("--exposure", "bright"), "is a number of stops, 'auto', 'shared' or 'smooth:N'"),
+        (("--exposure", "bright"), "exposure must be EV or auto or shared or smooth:N, with numbers"),
         (("--exposure", "1", "--key", "0.3"), "--exposure auto"),
         (("--transfer", "gamma:x"), "gamma:2.2"),
         (("--white", "2"), "no white point"),

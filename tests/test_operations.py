@@ -174,7 +174,7 @@ def test_values_that_are_not_finite_are_said(gpu, clpix, cases, name, tmp_path) 
             assert run.code == 1 and "holds NaN or infinite pixels" in run.err
             continue
         assert run.code == 0
-        spread = found.reach(gpu, (3, 9, 9), params).spoiled > 0
+        spread = found.reach_of(gpu, (3, 9, 9), params).spoiled > 0
         assert ("3 values are NaN or infinite" in run.err) == spread
 
 
@@ -195,7 +195,7 @@ def test_what_is_declared_is_so(opened, rng, cases, name) -> None:
         assert report.peak_device_bytes - before <= (
             1.3 * traits.bytes_per_value * x.size + traits.fixed_bytes + (64 << 10)
         )
-        reach = found.reach(gpu, x.shape, params).spoiled
+        reach = found.reach_of(gpu, x.shape, params).spoiled
         if traits.kind not in ("pointwise", "local") or math.isinf(reach) or result.shape != image.shape:
             continue
         changed = found(gpu, on(gpu, y, alpha=False), params).numpy() != result.numpy()

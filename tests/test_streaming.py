@@ -270,7 +270,7 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
             todo = plan(Chain(case))
             streams = RowSchedule.of(gpu, todo, shape).obstacle is None
             declared = record.passes or record.turn or record.spectral(gpu, shape, case)
-            by_rows = declared is not None or np.isfinite(record.reach(gpu, shape, case).rows)
+            by_rows = declared is not None or np.isfinite(record.reach_of(gpu, shape, case).rows)
             assert streams <= (not todo.steps or by_rows), name
     for step, words in (
         (BlurParams(preset="d3d11"), "blur --preset d3d11"),
@@ -659,7 +659,9 @@ def test_all_steps_by_rows_are_among_these(gpu) -> None:
     names = {word for command in ALL_BY_ROWS for word in command}
     for name in STEPS:
         record = operation(name)
-        reaches = any(np.isfinite(record.reach(gpu, (3, 40, 40), case).rows) for case in CASES.get(name, ()))
+        reaches = any(
+            np.isfinite(record.reach_of(gpu, (3, 40, 40), case).rows) for case in CASES.get(name, ())
+        )
         assert not (reaches or record.passes or record.turn) or name in names, name
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, NumberOr, Operation, Params, Reach, Traits, Whole, Written
+from ..operation import Choice, NumberOr, Operation, Params, Traits, Whole, Written
 from ..params.dwt import (
     DEFAULT_LEVELS,
     DENOISE_SPACES,
@@ -147,7 +146,6 @@ OPERATION = Operation(
     denoise,
     traits=_traits,
     identity=lambda params: params.level == 0 or params.levels == 0,
-    reach=lambda *_: Reach(spoiled=math.inf),
     examples=(
         "clpix denoise photo.png -o clean.png",
         "clpix denoise photo.jpg -o smooth.png --cycle-spins 2 --threshold bayes:0.7",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, prod
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
@@ -13,7 +13,6 @@ from ..operation import (
     NumberOr,
     Operation,
     Params,
-    Reach,
     Repeated,
     Spectral,
     Traits,
@@ -176,7 +175,6 @@ OPERATION = Operation(
     FilterParams,
     filter_,
     traits=_traits,
-    reach=lambda _gpu, _shape, _params: Reach(spoiled=inf),
     spectral=_spectral,
     settled=_settled,
     examples=(

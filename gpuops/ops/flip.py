@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Operation, Params, Reach, Traits, Turn
+from ..operation import Choice, Operation, Params, Traits, Turn
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -37,17 +36,11 @@ def flip(gpu: Gpu, image: Image, params: FlipParams) -> Image:
     return upright(image, _ORIENTATIONS[params.axis])
 
 
-def _reach(_gpu: Gpu, _shape: tuple[int, int, int], params: FlipParams) -> Reach:
-    """No rows, if rows keep their places; else the first row of the result is the last of the input."""
-    return Reach(0 if params.axis == "horizontal" else math.inf)
-
-
 OPERATION = Operation(
     "flip",
     FlipParams,
     flip,
     traits=Traits("stored", kind="geometry", keeps_range=True),
-    reach=_reach,
     turn=lambda params, _orientation: Turn(_ORIENTATIONS[params.axis]),
     examples=(
         "clpix flip photo.jpg -o mirrored.jpg --axis horizontal",

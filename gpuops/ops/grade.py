@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..operation import Number, Numbers, Operation, Params, Points, Reach, Traits
+from ..operation import Number, Numbers, Operation, Params, Points, Traits
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -91,7 +91,6 @@ OPERATION = Operation(
     GradeParams,
     grade,
     traits=Traits(kind="pointwise"),
-    reach=lambda _gpu, _shape, _params: Reach(0),
     stage=_stage,
     identity=lambda p: not p.curved and replace(p, curve=None, pivot=_PIVOT) == GradeParams(),
     examples=(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Files, Number, Operation, Params, Reach, Traits
+from ..operation import Choice, Files, Number, Operation, Params, Traits
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -78,7 +77,6 @@ OPERATION = Operation(
     merge,
     traits=_traits,
     identity=lambda params: not params.others,
-    reach=lambda _gpu, _shape, _params: Reach(spoiled=math.inf),
     examples=(
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.jpg",
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.png --align translation",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import File, Flag, Number, Operation, Params, Reach, Traits
+from ..operation import File, Flag, Number, Operation, Params, Traits
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ OPERATION = Operation(
     mix,
     traits=Traits(premultiplied=True, kind="pointwise", bytes_per_value=16.0),
     identity=lambda params: params.amount == 0,
-    reach=lambda _gpu, _shape, _params: Reach(0),
     examples=(
         "clpix mix photo.png --picture texture.png --amount 0.3 -o both.png",
         "clpix mix photo.png --picture texture.png --mask mask.png -o masked.png",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Flag, Operation, Params, Reach, Text, Traits
+from ..operation import Flag, Operation, Params, Text, Traits
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -99,7 +99,6 @@ OPERATION = Operation(
     OcioParams,
     ocio,
     traits=_traits,
-    reach=lambda _gpu, _shape, _params: Reach(0),
     check=_check,
     groups={"Transform": ("from", "to", "display", "view", "look", "inverse")},
     examples=(

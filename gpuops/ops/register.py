@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, File, Number, Operation, Params, Reach, Traits, Whole
+from ..operation import Choice, File, Number, Operation, Params, Traits, Whole
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -80,7 +79,6 @@ OPERATION = Operation(
     traits=Traits(
         premultiplied=True, kind="transform", keeps_range=True, bytes_per_value=48.0, fixed_bytes=64e6
     ),
-    reach=lambda _gpu, _shape, _params: Reach(spoiled=inf),
     examples=(
         "clpix register after.png --reference before.png -o moved.png",
         "clpix register photo.png --reference texture.png --upsample 100 -o exact.png",

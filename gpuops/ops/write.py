@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Flag, Operation, Params, Reach, Traits, Whole, Written
+from ..operation import Choice, Flag, Operation, Params, Traits, Whole, Written
 from ..params.storage import QUALITIES, SUBSAMPLINGS, Storage
 
 if TYPE_CHECKING:
@@ -42,6 +42,5 @@ OPERATION = Operation(
     WriteParams,
     _write,
     traits=Traits("stored", kind="pointwise", keeps_range=True, bytes_per_value=0.0),
-    reach=lambda _gpu, _shape, _params: Reach(0),
     writes=True,
 )

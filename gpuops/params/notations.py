@@ -203,9 +203,8 @@ class NumberOr(Noted):
         except (TypeError, ValueError):
             number = nan
         if not self.low <= number <= self.high:
-            forms = ", ".join(self.notation.split("|"))
-            limits = f"a number from {self.low:g} to {self.high:g}"
-            raise ParameterError(f"{name} must be one of {forms}, and {limits}, not {value!r}")
+            forms, limits = self.notation.replace("|", " or "), f"numbers from {self.low:g} to {self.high:g}"
+            raise ParameterError(f"{name} must be {forms}, with {limits}, not {value!r}")
         return number
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class ScheduledStep:
     @cached_property
     def reach(self) -> Reach:
         """How far away values of the step's input have an effect."""
-        return self.step.operation.reach(self.gpu, self.shape, self.step.params)
+        return self.step.operation.reach_of(self.gpu, self.shape, self.step.params)
 
     @cached_property
     def spectral(self) -> Spectral | None:
