@@ -53,30 +53,18 @@ def _ends(gpu: Gpu, source: Image, params: BloomParams, decoding: Decoding | Non
     shown = replace(source.space, display=source.space.display or params.tonemap is not None)
     encoding = target.encoding(shown)
     if decoding is not None and params.preset is None:
-        metered = params.exposure is None
-        known = replace(params, exposure=params.exposure or 0.0)
-        pixels = bloom.bloom_pixels(
-            gpu,
-            source,
-            known,
-            decoding,
-            encoding,
-            known.display,
-            metered=metered,
-            kernel=_weights(gpu, params),
-        )
-        return Stored(*pixels, shown)
+        kernel = _weights(gpu, params)
+        made = bloom.bloom_pixels(gpu, source, params, decoding, encoding, params.display, kernel=kernel)
+        return Stored(*made, shown)
     image = source if decoding is None else unpack(source, decoding)
     image.space = source.space
-    if params.display is not None:
-        if params.exposure is None:
-            stops = tonemap.stops_of_pixels(gpu, source, decoding) if decoding else tonemap.stops(gpu, image)
-            params = replace(params, exposure=stops)
-        display = params.display
-        assert display is not None
-        light = _bloom(gpu, image, replace(params, tonemap=None))
-        return Stored(*tonemap.tonemap_premultiplied(gpu, light, display, encoding), shown)
-    return Stored(*pack(_bloom(gpu, image, params), encoding), shown)
+    if params.exposure is None:
+        stops = tonemap.stops_of_pixels(gpu, source, decoding) if decoding else tonemap.stops(gpu, image)
+        params = replace(params, exposure=stops)
+    light = _bloom(gpu, image, replace(params, tonemap=None))
+    if params.display is None:
+        return Stored(*pack(light, encoding), shown)
+    return Stored(*tonemap.tonemap_premultiplied(gpu, light, params.display, encoding), shown)
 
 
 def _weights(gpu: Gpu, params: BloomParams) -> Weights | None:

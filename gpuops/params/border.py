@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ParameterError, check_name
+from ..errors import ParameterError, standard_name
 from .kinds import Kind, Params
 
 # The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, except wrap-x.
@@ -53,11 +53,7 @@ def define(border: str) -> dict[str, bool]:
 
 def border_name(name: str) -> str:
     """The standard name of a border mode. Raises ParameterError for an unknown one."""
-    key = name.lower()
-    key = SYNONYMS.get(key, key)
-    if key not in BORDERS:
-        check_name("border", name, BORDERS)
-    return key
+    return standard_name("border", name, BORDERS, SYNONYMS)
 
 
 def border_option(text: str) -> tuple[str, float]:
