@@ -74,11 +74,7 @@ def one_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if isinstance(error, cl.Error) and "Build on" in str(error):
         causes = [line for line in lines if "error" in line.lower() and "CL_BUILD" not in line]
-        return (
-            f"cannot build kernels: {(causes or lines)[0]}"[:300]
-            if causes or lines
-            else "cannot build kernels"
-        )
+        return ": ".join(["cannot build kernels", *(causes or lines)[:1]])[:300]
     return (lines[0] if lines else type(error).__name__)[:300]
 
 

@@ -36,14 +36,8 @@ class Candidate:
         from gpuops.device import probe
 
         version = self.device.platform.version.strip()
-        found = probe.verdict(self.info, version, self.ordinal, refresh=refresh)
-        return replace(
-            self.info,
-            usable=found.usable,
-            reason=found.reason,
-            copy_gbps=found.copy_gbps,
-            gflops=found.gflops,
-        )
+        verdict = probe.verdict(self.info, version, self.ordinal, refresh=refresh)
+        return replace(self.info, **verdict._asdict())
 
 
 def list_devices(*, refresh: bool = False) -> list[DeviceInfo]:
