@@ -19,7 +19,6 @@ from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Who
 from .params.notations import (
     File,
     Files,
-    Group,
     NumberOr,
     Numbers,
     PerAxis,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from .space import Space, Stored, Target
 
 __all__ = [
-    "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "NumberOr", "Numbers",
+    "Choice", "File", "Files", "Flag", "Given", "Kind", "Measure", "Number", "NumberOr", "Numbers",
     "Operation",
     "Option", "Params", "Pass", "PerAxis", "Points", "Reach", "Rectangle", "Repeated", "Size", "Spectral", "Text",
     "Together", "Traits", "Turn", "Whole", "Written", "kinds", "operation_of",

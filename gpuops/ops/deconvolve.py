@@ -121,27 +121,17 @@ def _richardson_lucy(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     for _ in range(int(params.iterations)):
         soft = blur(gpu, estimate, form)
         soft.part = image.part
-        _launch(
-            gpu,
-            "ratio",
-            image.shape,
-            image,
-            soft,
-            width,
-            height,
-            params.filter_epsilon,
-            traffic=2 * image.nbytes,
-        )
+        _launch(gpu, "ratio", image.shape, image, soft, width, height, params.filter_epsilon)
         gain = blur(gpu, soft, form)
-        _launch(gpu, "gain", image.shape, gain, estimate, width, height, traffic=2 * image.nbytes)
+        _launch(gpu, "gain", image.shape, gain, estimate, width, height)
     return estimate
 
 
-def _launch(gpu: Gpu, name: str, shape: tuple[int, ...], *args: Argument, traffic: int) -> None:
+def _launch(gpu: Gpu, name: str, shape: tuple[int, ...], *args: Argument) -> None:
     """Launches a kernel of deconvolve.cl with a work-item for each element of ``shape``."""
     kernel = gpu.kernel("deconvolve", f"deconvolve_{name}")
     local = kernel.fit(64, 1, 1)
-    gpu.launch(kernel, shape[::-1], *args, local=local, label=f"deconvolve {name}", traffic=traffic)
+    gpu.launch(kernel, shape[::-1], *args, local=local, label=f"deconvolve {name}")
 
 
 def _summed(gpu: Gpu, params: DeconvolveParams) -> BlurParams:

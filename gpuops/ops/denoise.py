@@ -7,23 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..operation import Choice, NumberOr, Operation, Params, Traits, Whole, Written
-from ..params.dwt import (
-    DEFAULT_LEVELS,
-    DENOISE_SPACES,
-    ESTIMATES,
-    FAMILIES,
-    MAX_LEVELS,
-    MAX_SPINS,
-    MODES,
-    SHRINKS,
-    DwtParams,
-    ShrinkParams,
-    default_mode,
-    mode_name,
-    shrink_option,
-    threshold_option,
-    wavelet_name,
-)
+from ..params import dwt
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -31,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _threshold(text: str) -> str:
-    threshold_option(text)
+    dwt.threshold_option(text)
     return text
 
 
@@ -64,7 +48,7 @@ class DenoiseParams(Params):
     shrink: str | None = Choice(
         "How to shrink: soft, hard, garrote; or soft by a threshold that visu or bayes estimate, times "
         "--threshold (default 1).",
-        SHRINKS,
+        dwt.SHRINKS,
     ).field(None)
     threshold: str | None = Written(
         "Shrink the details by T, or by a threshold estimated from the noise: visu or bayes (times F).",
@@ -74,27 +58,27 @@ class DenoiseParams(Params):
     denoise_space: str = Choice(
         "The space in which colours are shrunk: opponent (their sum and two differences, which have less detail), "
         "ycbcr (as in JPEG) or rgb (each by itself).",
-        DENOISE_SPACES,
-    ).field(DENOISE_SPACES[0])
+        dwt.DENOISE_SPACES,
+    ).field(dwt.DENOISE_SPACES[0])
     wavelet: str = Written(
-        f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them.  [default: bior4.4 (CDF 9/7); of "
+        f"{', '.join(dwt.FAMILIES)}; also 5/3, 9/7 and others' names for them.  [default: bior4.4 (CDF 9/7); of "
         "whole numbers bior2.2 (CDF 5/3)]",
         "NAME",
-        wavelet_name,
+        dwt.wavelet_name,
     ).field("bior4.4")
     mode: str | None = Written(
-        f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}.  [default: mirror, JPEG 2000's, "
+        f"What stands beyond the border, by PyWavelets' names: {', '.join(dwt.MODES)}.  [default: mirror, JPEG 2000's, "
         "which has as many coefficients as pixels; symmetric for wavelets without lifting steps]",
         "MODE",
-        mode_name,
+        dwt.mode_name,
     ).field(None)
     levels: int | None = Whole(
-        f"How often the approximation is transformed again.  [default: {DEFAULT_LEVELS}, fewer for small images]",
+        f"How often the approximation is transformed again.  [default: {dwt.DEFAULT_LEVELS}, fewer for small images]",
         0,
-        MAX_LEVELS,
+        dwt.MAX_LEVELS,
     ).field(None)
     cycle_spins: int | None = Whole(
-        "Take the mean of N × N shifts of the image, which removes blocky artefacts.", 1, MAX_SPINS
+        "Take the mean of N × N shifts of the image, which removes blocky artefacts.", 1, dwt.MAX_SPINS
     ).field(None)
 
     def __post_init__(self) -> None:
@@ -106,15 +90,15 @@ class DenoiseParams(Params):
         _ = self.transform
 
     @property
-    def shrinking(self) -> ShrinkParams:
+    def shrinking(self) -> dwt.ShrinkParams:
         """How coefficients are shrunk."""
-        usual = None if self.shrink in ESTIMATES else "bayes"
-        return shrink_option(self.shrink, self.threshold or usual, self.denoise_space, self.level)
+        usual = None if self.shrink in dwt.ESTIMATES else "bayes"
+        return dwt.shrink_option(self.shrink, self.threshold or usual, self.denoise_space, self.level)
 
     @property
-    def transform(self) -> DwtParams:
+    def transform(self) -> dwt.DwtParams:
         """The transform."""
-        return DwtParams(self.wavelet, self.mode or default_mode(self.wavelet), self.levels)
+        return dwt.DwtParams(self.wavelet, self.mode or dwt.default_mode(self.wavelet), self.levels)
 
 
 def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:

@@ -8,10 +8,10 @@ from typing import Any
 from ..errors import ParameterError
 from .exposure import EXPOSURE
 from .files import FileOperand
-from .kinds import Choice, Flag, Given, Number, Params
-from .notations import File, Group, Written
+from .kinds import Choice, Flag, Given, Number, Params, Whole
+from .notations import File, Written
 from .operators import OPERATORS
-from .starburst import Aperture
+from .starburst import ANGLE, BLADES, MAX_BLADES, Aperture
 from .tonemap import TonemapParams
 
 # The ways to compute the glow.
@@ -27,12 +27,8 @@ STRENGTH = 0.1
 # The default radius, as a fraction of the image height.
 RADIUS = 0.1
 
-_APERTURE = (
-    ("blades", "blades", "N", "Blades of the aperture: N rays if even, 2N if odd."),
-    ("angle", "blade_angle", "DEG", "Direction of a ray, counter-clockwise from the x axis."),
-    ("roundness", "roundness", "R", "The aperture's shape: 0 a polygon, 1 a circle; between, rays widen."),
-)
-_APERTURE_OPTIONS = tuple(option for _, option, *_ in _APERTURE)
+# The options of a starburst's aperture.
+_APERTURE = ("blades", "blade_angle", "roundness")
 
 
 @dataclass(frozen=True)
@@ -76,8 +72,8 @@ class BloomParams(Params):
     reads : str
         ``local`` reads the filters' neighbours through local memory, ``direct`` from global memory. ``auto`` is direct
         on CPUs and local elsewhere.
-    aperture : Aperture
-        The aperture of the lens whose diffraction makes the starburst, :mod:`gpuops.glow.starburst`, for
+    blades, blade_angle, roundness
+        The :class:`Aperture` of the lens whose diffraction makes the starburst, :mod:`gpuops.glow.starburst`, for
         ``method="fft"`` without a kernel image.
     """
 
@@ -121,7 +117,13 @@ class BloomParams(Params):
         help="The exposure in stops, for --threshold and --tonemap. auto meters the input.  [default: auto with "
         "--tonemap, or 0]",
     ).field(0.0)
-    aperture: Aperture = Group("The aperture of a starburst.", Aperture, _APERTURE).field(Aperture())
+    blades: int = Whole("Blades of the aperture: N rays if even, 2N if odd.", 3, MAX_BLADES).field(BLADES)
+    blade_angle: float = Number(
+        "Direction of a ray, counter-clockwise from the x axis.", -1e6, 1e6, "degrees", "DEG"
+    ).field(ANGLE)
+    roundness: float = Number(
+        "The aperture's shape: 0 a polygon, 1 a circle; between, rays widen.", 0, 1, symbol="R"
+    ).field(0.0)
     kernel: FileOperand | None = File("Shape of the glow, pixel for pixel, in place of a starburst.").field(
         None
     )
@@ -147,9 +149,9 @@ class BloomParams(Params):
     @classmethod
     def of_options(cls, given: Given) -> BloomParams:
         if given.get("method", "fft") != "fft":
-            given.refuse(f"only --method fft has that, not {given['method']}", "kernel", *_APERTURE_OPTIONS)
+            given.refuse(f"only --method fft has that, not {given['method']}", "kernel", *_APERTURE)
         usual: dict[str, object] = {}
-        if "method" not in given and not {"kernel", *_APERTURE_OPTIONS}.isdisjoint(given):
+        if "method" not in given and not {"kernel", *_APERTURE}.isdisjoint(given):
             usual["method"] = "fft"
         if "exposure" not in given and "tonemap" in given:
             usual["exposure"] = "auto"
@@ -161,7 +163,7 @@ class BloomParams(Params):
         """Raises ParameterError where an option that somebody wrote can have no effect beside the others."""
         shaping = (
             "threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis", "border",
-            *_APERTURE_OPTIONS,
+            *_APERTURE,
         )  # fmt: skip
         if self.preset is not None:
             given.refuse("--preset fixes everything but --reads", *shaping)
@@ -173,7 +175,7 @@ class BloomParams(Params):
             given.refuse("without --threshold there is no transition", "knee")
         if self.kernel is not None:
             given.refuse("the pixels of --kernel are the image's pixels", "radius")
-            given.refuse("--kernel is the shape of the glow itself", *_APERTURE_OPTIONS)
+            given.refuse("--kernel is the shape of the glow itself", *_APERTURE)
         if self.method != "mip":
             given.refuse(f"only --method mip has that, not {self.method}", "karis", "reads")
         if self.tonemap is None and "threshold" not in given and not (self.karis and self.method == "mip"):
@@ -184,6 +186,11 @@ class BloomParams(Params):
         if self.tonemap is not None and self.exposure == 0:  # without it the image would be metered
             found["exposure"] = "0.0"
         return found
+
+    @property
+    def aperture(self) -> Aperture:
+        """The aperture of a starburst."""
+        return Aperture(self.blades, self.blade_angle, self.roundness)
 
     @property
     def display(self) -> TonemapParams | None:

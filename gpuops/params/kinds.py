@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass
 from math import isfinite, log2
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -48,22 +48,14 @@ class Option(NamedTuple):
     required: bool = False
 
 
-class Given(Mapping[str, Any]):
-    """The options that somebody wrote, by name; ``spell`` says how they wrote one."""
+class Given(dict[str, Any]):
+    """The options that somebody wrote, by name; ``spelled`` says how they wrote one."""
 
     def __init__(
-        self, values: Mapping[str, Any], spell: Callable[[str], str] = lambda name: name.replace("_", "-")
+        self, values: Mapping[str, Any], spelled: Callable[[str], str] = lambda name: name.replace("_", "-")
     ) -> None:
-        self._values, self._spell = values, spell
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+        super().__init__(values)
+        self.spelled = spelled
 
     def refuse(self, reason: str, *names: str, even_auto: bool = False) -> None:
         """Raises ParameterError if one of these options was given though it can have no effect.
@@ -72,15 +64,11 @@ class Given(Mapping[str, Any]):
         """
         for name in names:
             if name in self and (even_auto or self[name] != "auto"):
-                raise ParameterError(f"{reason}: leave out {self._spell(name)}")
+                raise ParameterError(f"{reason}: leave out {self.spelled(name)}")
 
     def with_usual(self, values: Mapping[str, Any]) -> Given:
         """Returns the same with further values that count as given."""
-        return Given({**self._values, **values}, self._spell)
-
-    def spelled(self, name: str) -> str:
-        """Returns how an option is written."""
-        return self._spell(name)
+        return Given({**self, **values}, self.spelled)
 
 
 @dataclass(eq=False)
@@ -159,12 +147,16 @@ def interval(low: float, high: float) -> str:
 
 @dataclass(eq=False)
 class Number(Kind):
-    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one."""
+    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one.
+
+    ``symbol``: what stands for it in a command's help, in place of the unit.
+    """
 
     type = float
     low: float
     high: float
     unit: str = ""
+    symbol: str = ""
 
     def checked(self, name: str, value: Any) -> float:
         try:
@@ -181,7 +173,7 @@ class Number(Kind):
 
     @property
     def metavar(self) -> str:
-        return self.unit.upper() or "X"
+        return self.symbol or self.unit.upper() or "X"
 
 
 @dataclass(eq=False)

@@ -300,36 +300,3 @@ class Files(File):
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
         return {name: [file.written() for file in value]}
-
-
-@dataclass(eq=False)
-class Group(Kind):
-    """A parameter that is a dataclass whose fields have options of their own."""
-
-    values = metavar = ""
-    of: type
-    fields: tuple[
-        tuple[str, str, str, str], ...
-    ]  # of each: the field, its option, the option's metavar and help
-
-    def checked(self, name: str, value: Any) -> Any:
-        return value
-
-    def options(self, name: str, default: Any) -> list[Option]:
-        defaults = self.of()
-        found = []
-        for name_, option, metavar, text in self.fields:
-            value = getattr(defaults, name_)
-            found.append(Option(option, text, metavar, type(value), value))
-        return found
-
-    def collected(self, name: str, given: Given) -> Any:
-        values = {field: given[option] for field, option, *_ in self.fields if option in given}
-        return self.of(**values) if values else MISSING
-
-    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
-        defaults = self.of()
-        pairs = (
-            (option, getattr(value, field), getattr(defaults, field)) for field, option, *_ in self.fields
-        )
-        return {option: ours for option, ours, usual in pairs if ours != usual}

@@ -139,7 +139,7 @@ class TonemapParams(Params):
     ).field(None)
     parameters: Mapping[str, float] = NamedNumbers(
         f"A parameter, such as contrast=1.6 for sigmoid. May be repeated. {described_parameters()}.",
-        "parameter",
+        option="parameter",
     ).field(FrozenMapping())
     transfer: str = Written(
         "The transfer curve of the signal. pq puts 1 at 203 cd/m².  [default: srgb, or linear in files of floats]",
