@@ -88,7 +88,7 @@ def step(body: str, head: str = "schema = 1\n") -> str:
         (step("op = 'blur'\nsigma = '1'"), "look, line 5: sigma is a number, not '1'"),
         (
             step("op = 'blur'\nsigma = 1\nradius = 2"),
-            "look, line 6: a Gaussian is as wide .* leave out radius",
+            "look, line 6: --kind gaussian is as large .* leave out radius",
         ),
         (step("op = 'grade'\nsaturation = 101"), "look, line 5: saturation must be from 0 to 100"),
         (step("op = 'bloom'\nkaris = 1"), "look, line 5: karis is true or false"),
