@@ -21,8 +21,7 @@ import pyopencl as cl
 
 import clkernels
 
-from .device import pocl, processor
-from .device import store as cache
+from .device import cache, pocl, processor
 from .errors import DeviceError, FileError
 from .process import standard_error
 
