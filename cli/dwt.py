@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.ops.denoise import DenoiseParams
-from gpuops.params.dwt import METHODS, DwtParams, KeepParams, default_mode, shrink_option
+from gpuops.params.dwt import DwtParams, KeepParams, default_mode, shrink_option
 from gpuops.params.files import STREAM
 
-from . import derived, options, types
+from . import derived, options
 from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.coefficients import Approximation
     from gpuops.batch.job import Job
+
+
+(_METHOD,) = map(derived.click_option, DwtParams.options())
 
 
 def _options(*names: str) -> Callable[[options.Command], options.Command]:
@@ -50,13 +53,7 @@ def _options(*names: str) -> Callable[[options.Command], options.Command]:
 @options.shared
 @options.batch
 @_options("wavelet", "levels", "mode")
-@click.option(
-    "--method",
-    type=types.ChoiceType(METHODS),
-    default="auto",
-    show_default=True,
-    help="The kernels that compute the transform.",
-)
+@_METHOD
 @click.option(
     "--integer", is_flag=True, help="Use the reversible transform of 8- or 16-bit values to whole numbers."
 )

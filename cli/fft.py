@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 # The options of a spectrum that its parameters declare.
-_NORM, _WINDOW, _PRECISION = map(derived.click_option, choices.SpectrumParams.options())
+_NORM, _WINDOW, _PAD, _PRECISION = map(derived.click_option, choices.SpectrumParams.options())
 
 
 def ways(command: options.Command) -> options.Command:
@@ -63,14 +63,7 @@ def _filter(command: options.Command) -> options.Command:
     "--shift/--no-shift", default=None, help="Put frequency 0 in the middle (default for pictures)."
 )
 @_WINDOW
-@click.option(
-    "--pad",
-    type=types.Word(),
-    default="none",
-    show_default=True,
-    metavar="none|pow2|fast|N",
-    help="Add zeros to the right and below.",
-)
+@_PAD
 @click.option(
     "--view",
     type=types.ChoiceType(choices.VIEWS),

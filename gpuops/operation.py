@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,7 +42,7 @@ __all__ = [
     "Choice", "File", "Files", "Flag", "Given", "Kind", "Measure", "Number", "NumberOr", "Numbers",
     "Operation",
     "Option", "Params", "Pass", "PerAxis", "Points", "Reach", "Rectangle", "Repeated", "Size", "Spectral", "Text",
-    "Together", "Traits", "Turn", "Whole", "Written", "kinds", "operation_of",
+    "Together", "Traits", "Turn", "Whole", "Written", "kinds", "later", "operation_of",
 ]  # fmt: skip
 
 
@@ -243,6 +244,15 @@ class Operation:
     def traits_of(self, params: Params) -> Traits:
         """Returns what the operation wants and gives with these parameters."""
         return self.traits if isinstance(self.traits, Traits) else self.traits(params)
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """Returns a function of a module that is imported when it is called, as ``--help`` must not wait for it."""
+
+    def function(*args: Any, **more: Any) -> Any:
+        return getattr(import_module(f".{module}", __package__), name)(*args, **more)
+
+    return function
 
 
 def operation_of(params: Params) -> Operation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..operation import Measure, Operation, Reach, Traits
+from ..operation import Operation, Traits, later
 from ..params.bloom import BloomParams
 
 if TYPE_CHECKING:
@@ -73,24 +73,6 @@ def _weights(gpu: Gpu, params: BloomParams) -> Weights | None:
     return None if params.kernel is None else kernel_from_file(gpu, params.kernel, normalise=True)
 
 
-def _reach(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Reach:
-    from ..glow import sweeps
-
-    return Reach(sweeps.halo(gpu, shape, params))
-
-
-def _fixed_bytes(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
-    from ..glow import sweeps
-
-    return sweeps.fixed_bytes(gpu, shape, params)
-
-
-def _measure(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Measure | None:
-    from ..glow import sweeps
-
-    return sweeps.measure(gpu, shape, params)
-
-
 def _traits(params: BloomParams) -> Traits:
     kinds = {"mip": "grid", "gaussians": "grid", "fft": "transform"}
     least = params.tonemap is None and params.border == "reflect"  # rows that go round may be stretched
@@ -112,10 +94,10 @@ OPERATION = Operation(
     _bloom,
     traits=_traits,
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
-    reach=_reach,
+    reach=later("glow.sweeps", "reach"),
     whole={"method": ("fft",), "preset": ("d3d11",)},
-    fixed_bytes=_fixed_bytes,
-    measure=_measure,
+    fixed_bytes=later("glow.sweeps", "fixed_bytes"),
+    measure=later("glow.sweeps", "measure"),
     ends=_ends,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
     examples=(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
 from ..operation import File, Flag, Number, Operation, Params, Traits
 from ..params.files import FileOperand
 
@@ -24,9 +23,7 @@ class MixParams(Params):
     is transparent and the image has no alpha, the image shows through.
     """
 
-    picture: FileOperand | None = File("The other picture.", required=True, alike=True, by_rows=True).field(
-        None
-    )
+    picture: FileOperand = File("The other picture.", alike=True, by_rows=True).field()
     mask: FileOperand | None = File(
         "A mask. The other picture is seen where it is white.", alike=True, by_rows=True
     ).field(None)
@@ -43,8 +40,6 @@ def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
 
     from ..files import operands
 
-    if params.picture is None:
-        raise ParameterError("mix needs another picture")
     other = operands.planes_like(image, params.picture)
     mask = None if params.mask is None else operands.mask_like(image, params.mask)
     planes, height, width = image.shape

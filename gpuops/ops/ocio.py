@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Flag, Operation, Params, Text, Traits
+from ..operation import Flag, Operation, Params, Text, Traits, later
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -88,18 +88,12 @@ def _traits(params: OcioParams) -> Traits:
     )
 
 
-def _check(params: OcioParams) -> None:
-    from ..ocio import config
-
-    config.processor(params)
-
-
 OPERATION = Operation(
     "ocio",
     OcioParams,
     ocio,
     traits=_traits,
-    check=_check,
+    check=later("ocio.config", "processor"),
     groups={"Transform": ("from", "to", "display", "view", "look", "inverse")},
     examples=(
         "clpix ocio light.exr --config studio -o shown.png",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
 from ..operation import Choice, File, Number, Operation, Params, Traits, Whole
 from ..params.files import FileOperand
 
@@ -27,9 +26,7 @@ class RegisterParams(Params):
     with premultiplied alpha. Outside of the picture is transparent if there is alpha, and otherwise --background.
     """
 
-    reference: FileOperand | None = File(
-        "The picture that the images are shifted to.", required=True, alike=True
-    ).field(None)
+    reference: FileOperand = File("The picture that the images are shifted to.", alike=True).field()
     upsample: int = Whole("The parts of a pixel that are told apart; 1 is whole pixels.", 1, 100).field(10)
     window: str = Choice(
         "The window that pictures are multiplied by to find the shift.", ("hann", "none")
@@ -49,8 +46,6 @@ def register(gpu: Gpu, image: Image, params: RegisterParams) -> Image:
     from ..notes import found
     from ..pixels.turns import interpolated
 
-    if params.reference is None:
-        raise ParameterError("register needs a reference")
     reference = operands.planes_like(image, params.reference)
     both = (_gray(gpu, one, params.window) for one in (reference, image))
     shift, _, _ = phase_cross_correlation(gpu, *both, upsample_factor=params.upsample)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import SupportsIndex
 
 from ..errors import ParameterError, check_name, standard_name
+from .kinds import Choice, Params
 
 # The wavelets with lifting steps, and whether each has a reversible integer form.
 _LIFTED = {
@@ -125,7 +126,7 @@ def mode_name(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class DwtParams:
+class DwtParams(Params):
     """A two-dimensional wavelet transform.
 
     Attributes
@@ -156,15 +157,15 @@ class DwtParams:
     wavelet: str = "bior4.4"
     mode: str = "mirror"
     levels: int | None = None
-    method: str = "auto"
+    method: str = Choice("The kernels that compute the transform.", METHODS).field("auto")
     integer: bool = False
     tile: str = "auto"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "wavelet", wavelet_name(self.wavelet))
         object.__setattr__(self, "mode", mode_name(self.mode))
         lifts, whole = WAVELETS[self.wavelet]
-        check_name("method", self.method, METHODS)
         check_name("tile", self.tile, TILES)
         if self.method == "auto":
             object.__setattr__(self, "method", "lifting" if lifts else "filterbank")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..errors import ParameterError, check_name
 from .files import FileOperand
 from .kinds import Choice, Params
+from .notations import Written
 
 # The places of the factor 1/n, as scipy.fft names them.
 NORMS = ("ortho", "backward", "forward")
@@ -160,6 +161,13 @@ def _notch(text: str) -> tuple[float, float, float]:
     return x, y, radius
 
 
+def _padding(text: str) -> str:
+    number = text.isascii() and text.isdigit() and len(text) < 10
+    if text not in ("none", "pow2", "fast") and not number:
+        raise ParameterError(f"--pad is none, pow2, fast or a number of pixels, not {text!r:.40}")
+    return text
+
+
 @dataclass(frozen=True)
 class SpectrumParams(Params):
     """The definition of an image's spectrum, which a spectrum file records.
@@ -187,7 +195,9 @@ class SpectrumParams(Params):
     half: bool = True
     shift: bool = False
     window: str = Choice("", WINDOWS).field("none")
-    pad: str = "none"
+    pad: str = Written("Add zeros to the right and below.", "none|pow2|fast|N", _padding, hidden=False).field(
+        "none"
+    )
     filter: FrequencyFilter | None = None
     mask: FileOperand | None = None
     precision: str = Choice(
@@ -198,9 +208,6 @@ class SpectrumParams(Params):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        number = self.pad.isascii() and self.pad.isdigit() and len(self.pad) < 10
-        if self.pad not in ("none", "pow2", "fast") and not number:
-            raise ParameterError(f"--pad is none, pow2, fast or a number of pixels, not {self.pad!r:.40}")
         if self.precision == "half" and self.norm != "ortho":
             raise ParameterError(
                 f"--precision half needs --norm ortho: with {self.norm!r} the values do not fit 16 bits"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ParameterError, check_name
+from . import operators
 from .dither import NOISES
 from .exposure import OF_SEQUENCE, Neighbours
 from .kinds import Choice, Flag, Given, Number, Params, Whole
@@ -14,30 +15,9 @@ from .lut import LutParams
 from .mapping import FrozenMapping, NamedNumbers
 from .notations import Rectangle, Written
 from .operator import OPERATOR_OR_LUT
-from .operators import (
-    DEFAULT_OPERATOR,
-    GAMUTS,
-    LEAST_SHARE,
-    METERS,
-    METHODS,
-    OPERATORS,
-    PERCENTILES,
-    TRANSFERS,
-    WHITE,
-    WRAPPING,
-    Parameter,
-    check_parameters,
-    described_parameters,
-)  # fmt: skip
 from .region import Region
 from .signal import percentiles_option, transfer_option
-from .white_balance import (
-    GRAY_WORLD,
-    WhiteBalance,
-    check,
-    white_balance_option,
-    white_balance_text,
-)  # fmt: skip
+from .white_balance import GRAY_WORLD, WHITE_BALANCE, WhiteBalance, check
 
 
 @dataclass(eq=False)
@@ -105,11 +85,11 @@ class TonemapParams(Params):
         ``d3d11``: the picture of the Direct3D 11 HDR sample, with its ``bloom`` and its ``blur`` if they are on.
     """
 
-    operator: str | LutParams = OPERATOR_OR_LUT.field(DEFAULT_OPERATOR)
+    operator: str | LutParams = OPERATOR_OR_LUT.field(operators.DEFAULT_OPERATOR)
     exposure: float | None = OF_SEQUENCE.field(None)
     sequence: Neighbours | None = None
     meter: str = Choice(
-        "What auto exposure measures.  [default: log-mean]", tuple(METERS), hidden=True
+        "What auto exposure measures.  [default: log-mean]", tuple(operators.METERS), hidden=True
     ).field("log-mean")
     key: float = Number(
         "The luminance that auto exposure gives to what it measures.  [default: 0.18]", 1e-6, 1e6, hidden=True
@@ -119,18 +99,12 @@ class TonemapParams(Params):
         "LOW,HIGH",
         percentiles_option,
         lambda pair: f"{pair[0]!r},{pair[1]!r}",
-    ).field(PERCENTILES)
+    ).field(operators.PERCENTILES)
     meter_region: Region | None = Rectangle(
         "Meter only this rectangle, in pixels as they are stored (before any rotation by EXIF), or all four "
         "numbers with %."
     ).field(None)
-    white_balance: WhiteBalance | None = Written(
-        "White balance before metering. Give it equal means of channels, gains, or the scene's light in kelvin "
-        "(1667 … 25000), with its distance from the locus in Duv (positive: greener).  [default: none]",
-        "none|gray-world|R,G,B|T[K][,TINT]",
-        white_balance_option,
-        white_balance_text,
-    ).field(None)
+    white_balance: WhiteBalance | None = WHITE_BALANCE.field(None)
     white: float | None = Number(
         "Luminance after exposure that becomes white, for reinhard-extended and drago (default: the brightest "
         "pixel's, 1 at least) and hable (default: 11.2).",
@@ -138,7 +112,7 @@ class TonemapParams(Params):
         2.0**60,
     ).field(None)
     parameters: Mapping[str, float] = NamedNumbers(
-        f"A parameter, such as contrast=1.6 for sigmoid. May be repeated. {described_parameters()}.",
+        f"A parameter, such as contrast=1.6 for sigmoid. May be repeated. {operators.described_parameters()}.",
         option="parameter",
     ).field(FrozenMapping())
     transfer: str = Written(
@@ -149,7 +123,7 @@ class TonemapParams(Params):
     gamma: float = 2.2
     gamut: str = Choice(
         "What to do with colours brighter than white: clip cuts each channel, hue mixes them with gray.",
-        tuple(GAMUTS),
+        tuple(operators.GAMUTS),
     ).field("clip")
     border: str = Choice(
         "What is beyond the edges, for reinhard-local: the mirrored image, or with wrap-x (for panoramas) the "
@@ -163,7 +137,7 @@ class TonemapParams(Params):
     ).field("triangular")
     seed: int = Whole("Another seed gives another noise.", 0, 2**32 - 1).field(0)
     gained: bool = False
-    method: str = Choice("The kernels that meter, and those of --preset.", METHODS).field("auto")
+    method: str = Choice("The kernels that meter, and those of --preset.", operators.METHODS).field("auto")
     preset: str | None = Choice("Make exactly the picture of the Direct3D 11 HDR sample.", ("d3d11",)).field(
         None
     )
@@ -181,19 +155,21 @@ class TonemapParams(Params):
             alike = self.exposure if isinstance(self.exposure, Neighbours) else None
             object.__setattr__(self, "sequence", alike)
             object.__setattr__(self, "exposure", None if alike else self.exposure)
-        check_name("transfer", self.transfer, TRANSFERS)
+        check_name("transfer", self.transfer, operators.TRANSFERS)
         low, high = self.percentiles
-        if not 0 <= low <= high - LEAST_SHARE or not high <= 100:
+        if not 0 <= low <= high - operators.LEAST_SHARE or not high <= 100:
             raise ParameterError(f"percentiles are two of 0 … 100, the lower one first, not {low:g},{high:g}")
         if self.white_balance is not None:
             check(self.white_balance)
         if self.white is not None:
-            if self.operator not in WHITE:
-                raise ParameterError(f"{self.operator} has no white point, as {', '.join(WHITE)} have")
+            if self.operator not in operators.WHITE:
+                raise ParameterError(
+                    f"{self.operator} has no white point, as {', '.join(operators.WHITE)} have"
+                )
             if "white" in self.parameters:
                 raise ParameterError("white is given twice, once as a parameter")
         white = {} if self.white is None else {"white": self.white}
-        check_parameters(str(self.operator), self.known, {**self.parameters, **white})
+        operators.check_parameters(str(self.operator), self.known, {**self.parameters, **white})
         if not 0.1 <= self.gamma <= 10:
             raise ParameterError(f"gamma must be between 0.1 and 10, not {self.gamma}")
 
@@ -212,6 +188,7 @@ class TonemapParams(Params):
 
         ``shown``: further operators that the options are for, as on a contact sheet.
         """
+        names = (self.operator, *shown)
         others = tuple(name for name in given if name not in ("preset", "method", "bloom", "blur"))
         if self.preset:
             given.refuse("--preset fixes everything but --method, --bloom and --blur", *others)
@@ -225,12 +202,13 @@ class TonemapParams(Params):
             given.refuse("--meter and --key belong to --exposure auto", "meter", "key")
             if self.white_balance != GRAY_WORLD:
                 given.refuse("with this --exposure no region is metered", "meter_region")
-                operators = (self.operator, *shown)
-                takes_white = any(isinstance(o, str) and WHITE.get(o, 1.0) is None for o in operators)
+                takes_white = any(operators.WHITE.get(o, 1.0) is None for o in names if isinstance(o, str))
                 if self.white is not None or not takes_white:
                     given.refuse("with this --exposure nothing is metered", "method")
-        if not any(operator in WRAPPING for operator in (self.operator, *shown)):
-            given.refuse(f"what is beyond the edges matters to {', '.join(WRAPPING)} alone", "border")
+        if not any(name in operators.WRAPPING for name in names):
+            given.refuse(
+                f"what is beyond the edges matters to {', '.join(operators.WRAPPING)} alone", "border"
+            )
         if not self.dither:
             given.refuse("there is no --dither", "seed", "noise")
 
@@ -245,9 +223,9 @@ class TonemapParams(Params):
         return found
 
     @property
-    def known(self) -> dict[str, Parameter]:
+    def known(self) -> dict[str, operators.Parameter]:
         """The operator's parameters."""
-        return {} if isinstance(self.operator, LutParams) else OPERATORS[self.operator].parameters
+        return {} if isinstance(self.operator, LutParams) else operators.OPERATORS[self.operator].parameters
 
     def value(self, name: str) -> float | None:
         """A parameter of the operator: what was given, or the default; None if the image decides it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import ParameterError
+from .notations import Written
 
 # The name of the white balance that makes the image's mean gray.
 GRAY_WORLD = "gray-world"
@@ -93,3 +94,13 @@ def white_balance_text(balance: WhiteBalance | None) -> str:
     if balance is None or isinstance(balance, str):
         return balance or "none"
     return ",".join(map(repr, balance))
+
+
+#: The kind of the parameter.
+WHITE_BALANCE = Written(
+    "White balance before metering. Give it equal means of channels, gains, or the scene's light in kelvin "
+    "(1667 … 25000), with its distance from the locus in Duv (positive: greener).  [default: none]",
+    "none|gray-world|R,G,B|T[K][,TINT]",
+    white_balance_option,
+    white_balance_text,
+)
