@@ -135,11 +135,7 @@ def check_name(what: str, value: object, names: Collection[object]) -> None:
 
 
 def standard_name(
-    what: str,
-    name: str,
-    names: Collection[str],
-    synonyms: Mapping[str, str],
-    shown: Collection[str] | None = None,
+    what: str, name: str, names: Collection[str], synonyms: Mapping[str, str], shown: Collection[str] = ()
 ) -> str:
     """Returns the standard form of a name of ``what``, in upper or lower case, or of its synonym.
 

@@ -88,18 +88,10 @@ def deconvolve(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     amplifies, everywhere. Richardson and Lucy's error is relative to the pixel.
     """
     from ..filters.wiener import wiener
-    from ..tiles.planes import in_turn
+    from ..tiles.planes import first_planes
 
     method = wiener if params.method == "wiener" else _richardson_lucy
-    colours, result = image.without_alpha(), image.like()
-    for at in in_turn(image.colours, image.nbytes):
-        planes = colours.planes(at)
-        planes.part = image.part
-        result.put(at, method(gpu, planes, params))
-    if image.alpha:
-        alpha = slice(image.colours, image.shape[0])
-        result.put(alpha, image.planes(alpha))
-    return result
+    return first_planes(image, image.colours, lambda planes: method(gpu, planes, params))
 
 
 def _richardson_lucy(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:

@@ -93,15 +93,10 @@ def filter_(gpu: Gpu, image: Image, params: FilterParams) -> Image:
 
     Raises ParameterError for a mask that is not of the image's size, or has values that are not finite.
     """
-    from ..tiles.planes import in_turn
+    from ..tiles.planes import first_planes
 
     filtered = image.shape[0] if params.keeps_mean else image.colours
-    result = image.like()
-    for at in in_turn(filtered, image.nbytes):
-        result.put(at, _filtered(gpu, image.planes(at), params))
-    if filtered < image.shape[0]:
-        alpha = slice(filtered, image.shape[0])
-        result.put(alpha, image.planes(alpha))
+    result = first_planes(image, filtered, lambda planes: _filtered(gpu, planes, params))
     return _finished(gpu, result, params)
 
 
