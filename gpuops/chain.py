@@ -65,11 +65,11 @@ class Chain(tuple[Params, ...]):
         """Returns the recipe. Raises ParameterError for what no recipe can hold, such as a table in memory."""
         lines = [f"schema = {SCHEMA}"]
         for params in self.steps:
-            found, written = operation_of(params), params.written()
-            lines += ["", "[[step]]", f"op = {_toml(found.name)}"]
+            record, written = operation_of(params), params.written()
+            lines += ["", "[[step]]", f"op = {_toml(record.name)}"]
             lines += [f"{name} = {_toml(value)}" for name, value in written.items()]
             if type(params).of_options(Given(written)) != params:
-                raise ParameterError(f"parameters of {found.name} that have no effect together: {params}")
+                raise ParameterError(f"parameters of {record.name} that have no effect together: {params}")
         return "\n".join(lines) + "\n"
 
     @classmethod

@@ -258,5 +258,5 @@ def later(module: str, name: str) -> Callable[..., Any]:
 def operation_of(params: Params) -> Operation:
     """Returns the record that parameters belong to: it stands in their module, or in that of its name in ops."""
     module = type(params).__module__
-    found: Operation | None = getattr(sys.modules[module], "OPERATION", None)
-    return found or operation(module.rpartition(".")[2])
+    record: Operation | None = getattr(sys.modules[module], "OPERATION", None)
+    return record or operation(module.rpartition(".")[2])

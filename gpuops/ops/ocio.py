@@ -61,18 +61,18 @@ def ocio(gpu: Gpu, image: Image, params: OcioParams) -> Image:
 
     if not (params.source or params.inverse or image.space.colour == LINEAR):
         raise ParameterError("ocio gets values as they are stored: say by --from which colour space that is")
-    found = transform.transform_of(gpu, params)
-    result = transform.applied(gpu, image, found)
-    if found.colour is None:
-        note(f"no profile tells what {found.name} is: the result has none")
+    conversion = transform.transform_of(gpu, params)
+    result = transform.applied(gpu, image, conversion)
+    if conversion.colour is None:
+        note(f"no profile tells what {conversion.name} is: the result has none")
     light = params.inverse and params.source is None
     result.space = replace(
         image.space,
-        colour=found.colour or transform.UNKNOWN,
+        colour=conversion.colour or transform.UNKNOWN,
         display=params.to is None and not params.inverse,
         levels=None,
         as_is=not light,
-        unknown="" if found.colour else found.name,
+        unknown="" if conversion.colour else conversion.name,
     )
     return result
 

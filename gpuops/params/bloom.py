@@ -182,10 +182,10 @@ class BloomParams(Params):
             given.refuse("nothing here depends on exposure", "exposure", even_auto=True)
 
     def written(self) -> dict[str, Any]:
-        found = super().written()
+        options = super().written()
         if self.tonemap is not None and self.exposure == 0:  # without it the image would be metered
-            found["exposure"] = "0.0"
-        return found
+            options["exposure"] = "0.0"
+        return options
 
     @property
     def aperture(self) -> Aperture:

@@ -238,11 +238,10 @@ class Whole(Kind):
 
 def kinds(params: type[Params]) -> Mapping[str, Kind]:
     """Returns each parameter's kind by its name, in the order of their declaration."""
-    found = _KINDS.get(params)
-    if found is None:
+    if params not in _KINDS:
         fields = dataclasses.fields(params)
-        found = _KINDS[params] = {f.name: f.metadata["kind"] for f in fields if f.metadata.get("kind")}
-    return found
+        _KINDS[params] = {field.name: field.metadata["kind"] for field in fields if field.metadata}
+    return _KINDS[params]
 
 
 @dataclass(frozen=True)
@@ -280,9 +279,9 @@ class Params:
     def written(self) -> dict[str, Any]:
         """Returns the options, as plain values, of which :meth:`of_options` makes the same parameters."""
         usual = {f.name: f.default for f in dataclasses.fields(self)}
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for name, kind in kinds(type(self)).items():
             value = getattr(self, name)
             if usual[name] is MISSING or value != usual[name]:
-                found |= kind.written(name, value, self)
-        return found
+                options |= kind.written(name, value, self)
+        return options

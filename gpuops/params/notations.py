@@ -32,10 +32,10 @@ class Numbers(Kind):
             value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else (value,)
         )
         one = Number(self.help, self.low, self.high)
-        found = [one.checked(name, self._fraction(part)) for part in given]
-        if len(found) not in (1, self.count):
-            raise ParameterError(f"{name} must be one number or {self.count}, not {len(found)}")
-        return tuple(found * self.count if len(found) == 1 else found)
+        numbers = [one.checked(name, self._fraction(part)) for part in given]
+        if len(numbers) not in (1, self.count):
+            raise ParameterError(f"{name} must be one number or {self.count}, not {len(numbers)}")
+        return tuple(numbers * self.count if len(numbers) == 1 else numbers)
 
     def _fraction(self, part: Any) -> Any:
         """The number that a text in percent stands for; all else as it is."""

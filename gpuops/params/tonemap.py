@@ -213,14 +213,14 @@ class TonemapParams(Params):
             given.refuse("there is no --dither", "seed", "noise")
 
     def written(self) -> dict[str, Any]:
-        found = super().written()
+        options = super().written()
         if self.transfer == "gamma":
-            found["transfer"] = f"gamma:{self.gamma!r}"
+            options["transfer"] = f"gamma:{self.gamma!r}"
         if self.sequence is not None:
-            found["exposure"] = str(self.sequence)
+            options["exposure"] = str(self.sequence)
         elif isinstance(self.operator, LutParams) and self.exposure is None:
-            found["exposure"] = "auto"
-        return found
+            options["exposure"] = "auto"
+        return options
 
     @property
     def known(self) -> dict[str, operators.Parameter]:
