@@ -9,6 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -217,10 +218,7 @@ def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
         cl.enqueue_fill_buffer(queue, a, PATTERN, 0, 16 * count)
         kernel.set_args(a, b, np.uint64(count))
         shape = (-(-count // local) * local,)
-
-        def launch(shape: tuple[int, ...] = shape) -> cl.Event:
-            return cl.enqueue_nd_range_kernel(queue, kernel, shape, (local,))
-
+        launch = partial(cl.enqueue_nd_range_kernel, queue, kernel, shape, (local,))
         launch().wait()
         if size == aim or 4 * seconds(launch) > COPY_SECONDS:
             break
@@ -246,15 +244,10 @@ def multiply_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
         kernel = cl.Kernel(program, name)
         local = min(64, kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device))
         shape = (items // local * local,)
+        launch = partial(cl.enqueue_nd_range_kernel, queue, kernel, shape, (local,))
         rounds = 16
         while True:
             kernel.set_args(out, np.int32(rounds), np.float32(0.999), np.float32(0.001))
-
-            def launch(
-                kernel: cl.Kernel = kernel, shape: tuple[int, ...] = shape, local: int = local
-            ) -> cl.Event:
-                return cl.enqueue_nd_range_kernel(queue, kernel, shape, (local,))
-
             launch().wait()
             if 4 * seconds(launch) > MULTIPLY_SECONDS:
                 break

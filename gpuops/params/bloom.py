@@ -8,10 +8,10 @@ from typing import Any
 from ..errors import ParameterError
 from .exposure import EXPOSURE
 from .files import FileOperand
-from .kinds import Choice, Flag, Given, Number, Params, Whole
+from .kinds import Choice, Flag, Given, Number, Params
 from .notations import File, Written
 from .operators import OPERATORS
-from .starburst import ANGLE, BLADES, MAX_BLADES, Aperture
+from .starburst import ANGLE, BLADES, ROUNDNESS, Aperture
 from .tonemap import TonemapParams
 
 # The ways to compute the glow.
@@ -117,13 +117,9 @@ class BloomParams(Params):
         help="The exposure in stops, for --threshold and --tonemap. auto meters the input.  [default: auto with "
         "--tonemap, or 0]",
     ).field(0.0)
-    blades: int = Whole("Blades of the aperture: N rays if even, 2N if odd.", 3, MAX_BLADES).field(BLADES)
-    blade_angle: float = Number(
-        "Direction of a ray, counter-clockwise from the x axis.", -1e6, 1e6, "degrees", "DEG"
-    ).field(ANGLE)
-    roundness: float = Number(
-        "The aperture's shape: 0 a polygon, 1 a circle; between, rays widen.", 0, 1, symbol="R"
-    ).field(0.0)
+    blades: int = BLADES.field(Aperture.blades)
+    blade_angle: float = ANGLE.field(Aperture.angle)
+    roundness: float = ROUNDNESS.field(Aperture.roundness)
     kernel: FileOperand | None = File("Shape of the glow, pixel for pixel, in place of a starburst.").field(
         None
     )

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..errors import ParameterError, check_name
 from . import operators
-from .dither import NOISES
+from .dither import NOISE, SEED
 from .exposure import OF_SEQUENCE, Neighbours
-from .kinds import Choice, Flag, Given, Number, Params, Whole
+from .kinds import Choice, Flag, Given, Number, Params
 from .lut import LutParams
 from .mapping import FrozenMapping, NamedNumbers
 from .notations import Rectangle, Written
@@ -75,7 +75,7 @@ class TonemapParams(Params):
         The largest code of the integer format that the result is meant for (255, 65535): noise of ±1 code with a
         triangular distribution is added. None and False add none; True stands for the depth of the output's file.
     noise, seed : str, int
-        The kind of dither, a name of :data:`NOISES`, and a number: each seed gives another noise.
+        The kind of dither, a name of :data:`gpuops.params.dither.NOISES`, and a number: each seed gives another noise.
     method : str
         How the metering reduces: ``local`` in tiles in local memory, ``direct`` from global memory, ``auto`` the faster
         way.
@@ -131,11 +131,8 @@ class TonemapParams(Params):
         ("reflect", "wrap-x"),
     ).field("reflect")
     dither: bool | int | None = _Dither("Add noise of ±1 code before rounding.").field(None)
-    noise: str = Choice(
-        "The noise of --dither: white, or blue, which is seen less. Both are triangularly distributed.",
-        tuple(NOISES),
-    ).field("triangular")
-    seed: int = Whole("Another seed gives another noise.", 0, 2**32 - 1).field(0)
+    noise: str = NOISE.field("triangular")
+    seed: int = SEED.field(0)
     gained: bool = False
     method: str = Choice("The kernels that meter, and those of --preset.", operators.METHODS).field("auto")
     preset: str | None = Choice("Make exactly the picture of the Direct3D 11 HDR sample.", ("d3d11",)).field(
