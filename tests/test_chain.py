@@ -11,6 +11,7 @@ from gpuops.chain import Chain
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.crop import CropParams
+from gpuops.ops.filter import FilterParams
 from gpuops.ops.grade import GradeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.ops.tonemap import TonemapParams
@@ -61,6 +62,13 @@ def test_comments_order_and_defaults_do_not_change_the_digest() -> None:
     exposure = "auto"
     """
     assert Chain.from_toml(text) == LOOK and Chain.from_toml(text).digest == LOOK.digest
+
+
+def test_numbers_stand_for_their_texts() -> None:
+    """TOML has numbers, where the command line has texts: one cutoff, or several."""
+    step = '[[step]]\nop = "filter"\nkind = "lowpass"\ncutoff = {}\n'
+    texts = (f"schema = 1\n{step.format(cutoff)}" for cutoff in ('"0.1"', "0.1", "[0.1]", '["0.1"]'))
+    assert {Chain.from_toml(text) for text in texts} == {Chain(FilterParams("lowpass", ("0.1",)))}
 
 
 def test_texts_of_any_characters_survive() -> None:

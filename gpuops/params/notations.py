@@ -156,7 +156,8 @@ class Repeated(Noted):
     multiple = True
 
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
-        return tuple(word for text in ([value] if isinstance(value, str) else value) for word in text.split())
+        texts = value if isinstance(value, list | tuple) else [value]
+        return tuple(word for text in texts for word in str(text).split())
 
     def text(self, value: Any) -> str:
         return " ".join(value)
