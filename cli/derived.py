@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -225,7 +225,7 @@ def _spelled(context: click.Context, name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def click_option(option: Option) -> Any:
+def click_option(option: Option) -> Callable[[options.Command], options.Command]:
     """Returns the click option for one of an operation's."""
     spelling = f"--{option.name.replace('_', '-')}"
     given: dict[str, Any] = {"help": option.help, "required": option.required}

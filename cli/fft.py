@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,21 +19,14 @@ if TYPE_CHECKING:
     from gpuops.fourier.peaks import Peak
 
 
+# The options of a spectrum that its parameters declare.
+_NORM, _WINDOW, _PAD, _PRECISION = map(derived.click_option, choices.SpectrumParams.options())
+
+
 def ways(command: options.Command) -> options.Command:
     """Adds the options that say by which kernels a transform is computed, as one ``how`` argument."""
-    given: dict[str, Any] = {"default": "auto", "show_default": True}
-    return options.collected(
-        "how",
-        choices.FftParams,
-        click.option(
-            "--method",
-            type=types.ChoiceType(choices.METHODS),
-            help="The kernels that compute the transform.",
-            **given,
-        ),
-        click.option("--radix", type=types.ChoiceType(choices.RADICES), help="The largest radix.", **given),
-        click.option("--twiddle", type=types.ChoiceType(choices.TWIDDLES), **given),
-    )(command)
+    own = map(derived.click_option, choices.FftParams.options())
+    return options.collected("how", choices.FftParams, *own)(command)
 
 
 def _filter(command: options.Command) -> options.Command:
@@ -62,28 +55,15 @@ def _filter(command: options.Command) -> options.Command:
 @options.output
 @options.shared
 @options.batch
-@click.option(
-    "--norm",
-    type=types.ChoiceType(choices.NORMS),
-    default="ortho",
-    show_default=True,
-    help="The scaling, as in scipy.fft.",
-)
+@_NORM
 @click.option(
     "--half/--full", default=None, help="Keep half of the columns (default for data), or all of them."
 )
 @click.option(
     "--shift/--no-shift", default=None, help="Put frequency 0 in the middle (default for pictures)."
 )
-@click.option("--window", type=types.ChoiceType(choices.WINDOWS), default="none", show_default=True)
-@click.option(
-    "--pad",
-    type=types.Word(),
-    default="none",
-    show_default=True,
-    metavar="none|pow2|fast|N",
-    help="Add zeros to the right and below.",
-)
+@_WINDOW
+@_PAD
 @click.option(
     "--view",
     type=types.ChoiceType(choices.VIEWS),
@@ -104,13 +84,7 @@ def _filter(command: options.Command) -> options.Command:
 @click.option("--axes", is_flag=True, help="Draw axes in a picture, in cycles per pixel.")
 @_filter
 @ways
-@click.option(
-    "--precision",
-    type=types.ChoiceType(choices.PRECISIONS),
-    default="single",
-    show_default=True,
-    help="The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",
-)
+@_PRECISION
 def command(
     shared: Shared,
     norm: str,

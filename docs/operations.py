@@ -34,13 +34,12 @@ def _section(found: Operation, summary: str) -> str:
     table = "\n".join(["| option | values | meaning |", "|---|---|---|", *rows])
     shown = "\n".join(["```sh", *found.examples, "```"])
     call = f"gpu.run(Chain({found.params.__name__}(…)), image)"
-    module = found.function.__module__
     parts = (
         f"## {found.name}: {summary}",
         found.about,
         shown,
         table,
-        f"In the library: `{call}`, `{module}`.\n",
+        f"In the library: `{call}`, `gpuops.ops.{found.name}`.\n",
     )
     return "\n\n".join(parts)
 

@@ -8,7 +8,7 @@ text = look.to_toml()
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -22,43 +22,32 @@ from .params.toml import Lines, loads, nearest
 SCHEMA = 1
 
 
-class Chain:
+class Chain(tuple[Params, ...]):
     """Operations in the order in which they are done: immutable, hashable and picklable.
 
     Raises ParameterError if there is no step, or one that is no operation's parameters.
     """
 
-    __slots__ = ("steps",)
-    steps: tuple[Params, ...]
+    __slots__ = ()
 
-    def __init__(self, *steps: Params) -> None:
+    def __new__(cls, *steps: Params) -> Chain:
         if not steps:
             raise ParameterError("a chain has at least one step")
         for step in steps:
             if not isinstance(step, Params):
                 raise ParameterError(f"a chain's steps are parameters such as BlurParams(…), not {step!r}")
-        object.__setattr__(self, "steps", steps)
+        return super().__new__(cls, steps)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a chain cannot be changed")
-
-    def __reduce__(self) -> tuple[type[Chain], tuple[Params, ...]]:
-        return Chain, self.steps
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Chain) and self.steps == other.steps
-
-    def __hash__(self) -> int:
-        return hash(self.steps)
-
-    def __iter__(self) -> Iterator[Params]:
-        return iter(self.steps)
-
-    def __len__(self) -> int:
-        return len(self.steps)
+    def __getnewargs__(self) -> tuple[Params, ...]:
+        return self.steps
 
     def __repr__(self) -> str:
-        return f"Chain({', '.join(map(repr, self.steps))})"
+        return f"Chain({', '.join(map(repr, self))})"
+
+    @property
+    def steps(self) -> tuple[Params, ...]:
+        """The parameters of each step."""
+        return tuple(self)
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -76,11 +65,11 @@ class Chain:
         """Returns the recipe. Raises ParameterError for what no recipe can hold, such as a table in memory."""
         lines = [f"schema = {SCHEMA}"]
         for params in self.steps:
-            found, written = operation_of(params), params.written()
-            lines += ["", "[[step]]", f"op = {_toml(found.name)}"]
+            record, written = operation_of(params), params.written()
+            lines += ["", "[[step]]", f"op = {_toml(record.name)}"]
             lines += [f"{name} = {_toml(value)}" for name, value in written.items()]
             if type(params).of_options(Given(written)) != params:
-                raise ParameterError(f"parameters of {found.name} that have no effect together: {params}")
+                raise ParameterError(f"parameters of {record.name} that have no effect together: {params}")
         return "\n".join(lines) + "\n"
 
     @classmethod

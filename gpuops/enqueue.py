@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -108,46 +108,27 @@ def _value(argument: Argument) -> Any:
     return argument
 
 
+@dataclass(eq=False, slots=True)
 class BoundLaunch:
     """A launch with its arguments set once; calling it enqueues it again in a few microseconds.
 
     A call gives the Images for the places that were bound as :data:`LATER`, in their order. Any thread may call it.
     """
 
-    __slots__ = (
-        "_arguments",
-        "_enqueue",
-        "_later",
-        "gpu",
-        "kernel",
-        "label",
-        "local",
-        "of",
-        "size",
-        "traffic",
-    )
+    gpu: Gpu  # `of.gpu` is a proxy: it takes longer, and is not an Image's Gpu itself
+    of: Kernel  # which keeps the kernel's program alive, also for others that ask for it
+    kernel: cl.Kernel
+    size: tuple[int, ...]
+    local: tuple[int, ...] | None
+    label: str
+    traffic: int | None
+    arguments: tuple[Argument, ...]  # the pool must not hand these buffers to anybody else
+    _later: tuple[int, ...] = field(init=False)
+    _enqueue: Callable[[], object] = field(init=False)
 
-    def __init__(
-        self,
-        gpu: Gpu,
-        of: Kernel,
-        kernel: cl.Kernel,
-        size: tuple[int, ...],
-        local: tuple[int, ...] | None,
-        label: str,
-        traffic: int | None,
-        arguments: tuple[Argument, ...],
-    ) -> None:
-        self.gpu = gpu  # `of.gpu` is a proxy: it takes longer, and is not an Image's Gpu itself
-        self.kernel = kernel
-        self.size = size
-        self.local = local
-        self.label = label
-        self.traffic = traffic
-        self.of = of  # keeps the kernel's program alive, also for others that ask for it
-        self._arguments = arguments  # the pool must not hand these buffers to anybody else
-        self._later = tuple(place for place, argument in enumerate(arguments) if argument is LATER)
-        self._enqueue = launcher(self.gpu.queue, kernel, size, local)
+    def __post_init__(self) -> None:
+        self._later = tuple(place for place, argument in enumerate(self.arguments) if argument is LATER)
+        self._enqueue = launcher(self.gpu.queue, self.kernel, self.size, self.local)
 
     def __call__(self, *images: Image) -> None:
         gpu, set_arg = self.gpu, self.kernel.set_arg
@@ -172,4 +153,4 @@ class BoundLaunch:
     @property
     def nbytes(self) -> int:
         """The bytes of the Images among its arguments."""
-        return sum(argument.nbytes for argument in self._arguments if isinstance(argument, Image))
+        return sum(argument.nbytes for argument in self.arguments if isinstance(argument, Image))

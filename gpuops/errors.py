@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 # The units of byte_count, each a thousand times the one before.
 _UNITS = ("kB", "MB", "GB", "TB")
@@ -131,5 +131,23 @@ def meant(name: object, known: Iterable[object]) -> str:
 def check_name(what: str, value: object, names: Collection[object]) -> None:
     """Raises ParameterError unless ``value`` is one of the names that there are of ``what``."""
     if value not in names:
-        listed = ", ".join(map(str, names))
-        raise ParameterError(f"unknown {what} {value!r}: {meant(value, names)}use one of {listed}")
+        raise _unknown(what, value, names, names)
+
+
+def standard_name(
+    what: str, name: str, names: Collection[str], synonyms: Mapping[str, str], shown: Collection[str] = ()
+) -> str:
+    """Returns the standard form of a name of ``what``, in upper or lower case, or of its synonym.
+
+    Raises ParameterError for an unknown one, with the nearest; ``shown``: the names to list, if these are not all.
+    """
+    key = str(name).lower()
+    key = synonyms.get(key, key)
+    if key not in names:
+        raise _unknown(what, name, [*names, *synonyms], shown or names)
+    return key
+
+
+def _unknown(what: str, name: object, known: Collection[object], shown: Collection[object]) -> ParameterError:
+    listed = ", ".join(map(str, shown))
+    return ParameterError(f"unknown {what} {name!r}: {meant(name, known)}use one of {listed}")

@@ -6,7 +6,7 @@ ones stay as they are. Conversion happens on the device: the host moves bytes in
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,6 +49,7 @@ class Part(NamedTuple):
 COMPLEX_HALF = np.dtype([("real", np.float16), ("imag", np.float16)])
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Image:
     """An array in device memory.
 
@@ -69,27 +70,16 @@ class Image:
         Which rows of a picture these are, for operations to which it matters where a pixel is. None: all.
     """
 
-    __slots__ = ("alpha", "buffer", "dtype", "gpu", "orientation", "owned", "part", "shape", "space")
-
-    def __init__(
-        self,
-        gpu: Gpu,
-        buffer: cl.Buffer,
-        shape: tuple[int, ...],
-        dtype: np.dtype[np.generic],
-        *,
-        alpha: bool = False,
-        space: Space = LIGHT,
-    ) -> None:
-        self.gpu = gpu
-        self.buffer = buffer
-        self.shape = shape
-        self.dtype = dtype
-        self.alpha = alpha
-        self.space = space
-        self.owned = False
-        self.orientation: int | None = None
-        self.part: Part | None = None
+    gpu: Gpu
+    buffer: cl.Buffer
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+    _: KW_ONLY
+    alpha: bool = False
+    space: Space = LIGHT
+    owned: bool = field(default=False, init=False)
+    orientation: int | None = field(default=None, init=False)
+    part: Part | None = field(default=None, init=False)
 
     def __repr__(self) -> str:
         extra = f"{', alpha' if self.alpha else ''}{'' if self.linear else ', encoded'}"

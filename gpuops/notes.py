@@ -11,17 +11,19 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .errors import GpuopsWarning
+
+T = TypeVar("T")
 
 # The function that takes notes in the current context; without one they are dropped.
 _sink: ContextVar[Callable[[str], object] | None] = ContextVar("notes", default=None)
 # The counts by their texts, where they are to be added.
-_sums: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("sums", default=None)
+_sums: ContextVar[dict[str, Counter[str]] | None] = ContextVar("sums", default=None)
 
 # The function that takes findings in the current context; without one they are dropped.
 _findings: ContextVar[Callable[[Finding], object] | None] = ContextVar("findings", default=None)
@@ -48,6 +50,16 @@ class Finding(NamedTuple):
     detail: bool = False
 
 
+@contextmanager
+def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Gives a variable a value for this thread's work inside."""
+    before = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(before)
+
+
 def found(text: str, figures: dict[str, Any], *, detail: bool = False) -> None:
     """Gives a finding to this thread's work. It is dropped unless that collects findings, as a command's chain does."""
     sink = _findings.get()
@@ -55,14 +67,9 @@ def found(text: str, figures: dict[str, Any], *, detail: bool = False) -> None:
         sink(Finding(text, figures, detail))
 
 
-@contextmanager
-def findings_to(sink: Callable[[Finding], object]) -> Iterator[None]:
+def findings_to(sink: Callable[[Finding], object]) -> AbstractContextManager[None]:
     """Sends findings of this thread's work inside to ``sink``, such as a list's ``append``."""
-    before = _findings.set(sink)
-    try:
-        yield
-    finally:
-        _findings.reset(before)
+    return _set(_findings, sink)
 
 
 def note(text: str) -> None:
@@ -74,25 +81,16 @@ def note(text: str) -> None:
         sink(text)
 
 
-@contextmanager
-def to(sink: Callable[[str], object]) -> Iterator[None]:
+def to(sink: Callable[[str], object]) -> AbstractContextManager[None]:
     """Sends notes of this thread's work inside to ``sink``, such as a list's ``append``; only the innermost counts."""
-    before = _sink.set(sink)
-    try:
-        yield
-    finally:
-        _sink.reset(before)
+    return _set(_sink, sink)
 
 
 @contextmanager
 def silence() -> Iterator[None]:
     """Drops notes of this thread's work inside, and counts, which :func:`summed` outside would add."""
-    before = _sums.set(None)
-    try:
-        with to(lambda _text: None):
-            yield
-    finally:
-        _sums.reset(before)
+    with _set(_sums, None), _set(_sink, lambda _text: None):
+        yield
 
 
 def tally(text: str, counts: Mapping[str, int]) -> None:
@@ -102,9 +100,7 @@ def tally(text: str, counts: Mapping[str, int]) -> None:
     """
     sums = _sums.get()
     if sums is not None:
-        before = sums.setdefault(text, {})
-        for name, count in counts.items():
-            before[name] = before.get(name, 0) + count
+        sums.setdefault(text, Counter()).update(counts)
     elif found := [f"{count} {name}" for name, count in counts.items() if count]:
         note(text.format(", ".join(found)))
 
@@ -138,12 +134,9 @@ def once(groups: Iterable[tuple[Iterable[str], Iterable[str]]], what: str) -> It
 @contextmanager
 def summed() -> Iterator[None]:
     """Adds the counts of :func:`tally` inside, for work that comes in parts."""
-    sums: dict[str, dict[str, int]] = {}
-    before = _sums.set(sums)
-    try:
+    sums: dict[str, Counter[str]] = {}
+    with _set(_sums, sums):
         yield
-    finally:
-        _sums.reset(before)
     for text, counts in sums.items():
         tally(text, counts)
 

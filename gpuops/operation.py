@@ -7,18 +7,20 @@ page of the reference, the step of a chain, the key of a recipe and the tests.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .ops import operation
-from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds, parameter
+from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds
 from .params.notations import (
     File,
     Files,
-    Group,
+    NumberOr,
     Numbers,
     PerAxis,
     Points,
@@ -37,9 +39,10 @@ if TYPE_CHECKING:
     from .space import Space, Stored, Target
 
 __all__ = [
-    "Choice", "File", "Files", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation",
+    "Choice", "File", "Files", "Flag", "Given", "Kind", "Measure", "Number", "NumberOr", "Numbers",
+    "Operation",
     "Option", "Params", "Pass", "PerAxis", "Points", "Reach", "Rectangle", "Repeated", "Size", "Spectral", "Text",
-    "Together", "Traits", "Turn", "Whole", "Written", "kinds", "operation_of", "parameter",
+    "Together", "Traits", "Turn", "Whole", "Written", "kinds", "later", "operation_of",
 ]  # fmt: skip
 
 
@@ -126,14 +129,14 @@ class Operation:
     params : type
         Its :class:`Params`, whose docstring becomes its help.
     function : callable
-        ``(gpu, image, params) → image``: planar float32 (channel, row, column).
+        ``(gpu, image, params) → image``: planar float32 (channel, row, column). Call the record in its place.
     traits : Traits or callable
         What it wants and gives; ``(params) → Traits`` where that depends on the parameters.
     identity : callable, optional
         ``(params)`` → whether the result is the input itself. Without this function it never is.
-    reach : callable
-        ``(gpu, shape, params)`` → the :class:`Reach` of pixels, for planes of this shape. Where a row does not depend
-        on all rows, ``function`` takes Images that are a part of a picture.
+    reach : callable, optional
+        ``(gpu, shape, params)`` → the :class:`Reach` of pixels, for planes of this shape. Without this function the
+        traits' kind tells it, for ``pointwise`` and ``transform``.
     fixed_bytes : callable, optional
         ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go. Where all
         rows are needed at once: bytes that are taken in addition to the traits'.
@@ -175,8 +178,6 @@ class Operation:
     settled : callable
         ``(params, dtype)`` → the parameters, with values for what they leave open until the type of the output's pixels
         is known.
-    cases : tuple
-        Parameters that are worth trying, for tests.
     examples : tuple of str
         Command lines that show what people use it for.
     groups : mapping of str to tuple
@@ -189,7 +190,7 @@ class Operation:
     function: Callable[..., Image]
     traits: Traits | Callable[[Any], Traits] = field(default_factory=Traits)
     identity: Callable[[Any], bool] = lambda _params: False
-    reach: Callable[[Gpu, tuple[int, int, int], Any], Reach] = lambda _gpu, _shape, _params: Reach()
+    reach: Callable[[Gpu, tuple[int, int, int], Any], Reach] | None = None
     fixed_bytes: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     together: Callable[[Any], Together | None] = lambda _params: None
@@ -205,9 +206,26 @@ class Operation:
     check: Callable[[Any], object] = _check_pictures
     prepare: Callable[[Gpu, Any, Target | None], object] = lambda _gpu, _params, _target: None
     settled: Callable[[Any, Any], Params] = lambda params, _dtype: params
-    cases: tuple[Params, ...] = ()
     examples: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __call__(self, gpu: Gpu, image: Image, params: Params, **more: Any) -> Image:
+        """Does :attr:`function`, and gives the Image itself where that would change nothing.
+
+        Raises ParameterError where the Image is not planar float32 (channel, row, column).
+        """
+        image.check_planar()
+        return image if self.identity(params) else self.function(gpu, image, params, **more)
+
+    def reach_of(self, gpu: Gpu, shape: tuple[int, int, int], params: Params) -> Reach:
+        """Returns how far values have an effect, in planes of this shape.
+
+        Where a row does not depend on all rows, the operation takes Images that are a part of a picture.
+        """
+        if self.reach is not None:
+            return self.reach(gpu, shape, params)
+        kind = self.traits_of(params).kind
+        return Reach(0) if kind == "pointwise" else Reach(spoiled=math.inf if kind == "transform" else 0)
 
     @property
     def gathers(self) -> str | None:
@@ -232,8 +250,17 @@ class Operation:
         return self.traits if isinstance(self.traits, Traits) else self.traits(params)
 
 
+def later(module: str, name: str) -> Callable[..., Any]:
+    """Returns a function of a module that is imported when it is called, as ``--help`` must not wait for it."""
+
+    def function(*args: Any, **more: Any) -> Any:
+        return getattr(import_module(f".{module}", __package__), name)(*args, **more)
+
+    return function
+
+
 def operation_of(params: Params) -> Operation:
     """Returns the record that parameters belong to: it stands in their module, or in that of its name in ops."""
     module = type(params).__module__
-    found: Operation | None = getattr(sys.modules[module], "OPERATION", None)
-    return found or operation(module.rpartition(".")[2])
+    record: Operation | None = getattr(sys.modules[module], "OPERATION", None)
+    return record or operation(module.rpartition(".")[2])

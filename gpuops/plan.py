@@ -72,7 +72,7 @@ class Plan(NamedTuple):
 
     def reach(self, gpu: Gpu, shape: tuple[int, int, int]) -> float:
         """Returns how many pixels away a value of the input that is not finite spoils the result."""
-        return sum(step.operation.reach(gpu, shape, step.params).spoiled for step in self.steps)
+        return sum(step.operation.reach_of(gpu, shape, step.params).spoiled for step in self.steps)
 
     def settled(self, output: Target) -> Plan:
         """Returns the plan with values for what its parameters leave open until the output's depth is known."""
@@ -268,7 +268,7 @@ def run(
                 assert target is not None
                 stored = ends(gpu, image, step.params, at.decoding, target, **more)
                 return replace(stored, orientation=at.orientation)
-            result = operation.function(gpu, image, step.params, **more)
+            result = operation(gpu, image, step.params, **more)
         if result is not image:
             if not (step.traits.display or step.traits.asked):
                 result.space = image.space

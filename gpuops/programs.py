@@ -21,8 +21,7 @@ import pyopencl as cl
 
 import clkernels
 
-from .device import pocl, processor
-from .device import store as cache
+from .device import cache, pocl, processor
 from .errors import DeviceError, FileError
 from .process import standard_error
 
@@ -221,14 +220,8 @@ class Programs:
     @cached_property
     def _identity(self) -> str:
         """Everything that a built binary depends on besides its source."""
-        device = self.gpu.device
-        parts = (
-            device.platform.name,
-            device.platform.version,
-            device.name,
-            device.driver_version,
-            device.version,
-        )
+        info = self.gpu.info
+        parts = info.platform, self.gpu.device.platform.version, info.name, info.driver, info.version
         return "\0".join((*parts, cl.VERSION_TEXT, processor.identity() if self.gpu.limits.is_cpu else ""))
 
 

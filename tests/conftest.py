@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from gpuops import Gpu
-from gpuops.device import store as cache
+from gpuops.device import cache
 
 
 def beside(folder: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpuops import notes
-from gpuops.device import store
+from gpuops.device import cache
 
 from .test_device import python
 
@@ -120,21 +120,21 @@ def test_a_folder_of_others_is_not_used(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     before = os.umask(0)
     try:
-        store.make(chosen / "a" / "b")
+        cache.make(chosen / "a" / "b")
         temporary.mkdir()
         assert [path.stat().st_mode & 0o777 for path in (chosen, chosen / "a", chosen / "a" / "b")] == [
             0o700
         ] * 3
-        assert next(store.folders()) == chosen
+        assert next(cache.folders()) == chosen
         with notes.to(said.append):
             chosen.chmod(0o720)
-            assert next(store.folders()) == temporary / f"clpix-{os.getuid()}"
+            assert next(cache.folders()) == temporary / f"clpix-{os.getuid()}"
             assert (temporary / f"clpix-{os.getuid()}").stat().st_mode & 0o777 == 0o700
             chosen.chmod(0o755)
             user = os.getuid()
             (temporary / f"clpix-{user + 1}").mkdir()
             monkeypatch.setattr(os, "getuid", lambda: user + 1)
-            assert not {chosen, temporary / f"clpix-{user + 1}"} & set(store.folders())
+            assert not {chosen, temporary / f"clpix-{user + 1}"} & set(cache.folders())
     finally:
         os.umask(before)
     assert len(said) == 2 and "others can write to it" in said[0] and "belongs to another user" in said[1]
@@ -149,5 +149,5 @@ def test_the_usual_folder_becomes_private(monkeypatch, tmp_path) -> None:
     (usual / "kernels").mkdir(parents=True)
     usual.chmod(0o775)
     with notes.to(said.append):
-        assert next(store.folders()) == usual
+        assert next(cache.folders()) == usual
     assert usual.stat().st_mode & 0o777 == 0o700 and not os.listdir(usual) and not said

@@ -11,6 +11,7 @@ from gpuops.chain import Chain
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.crop import CropParams
+from gpuops.ops.filter import FilterParams
 from gpuops.ops.grade import GradeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.ops.tonemap import TonemapParams
@@ -63,6 +64,13 @@ def test_comments_order_and_defaults_do_not_change_the_digest() -> None:
     assert Chain.from_toml(text) == LOOK and Chain.from_toml(text).digest == LOOK.digest
 
 
+def test_numbers_stand_for_their_texts() -> None:
+    """TOML has numbers, where the command line has texts: one cutoff, or several."""
+    step = '[[step]]\nop = "filter"\nkind = "lowpass"\ncutoff = {}\n'
+    texts = (f"schema = 1\n{step.format(cutoff)}" for cutoff in ('"0.1"', "0.1", "[0.1]", '["0.1"]'))
+    assert {Chain.from_toml(text) for text in texts} == {Chain(FilterParams("lowpass", ("0.1",)))}
+
+
 def test_texts_of_any_characters_survive() -> None:
     from gpuops.ops.write import WriteParams
 
@@ -88,7 +96,7 @@ def step(body: str, head: str = "schema = 1\n") -> str:
         (step("op = 'blur'\nsigma = '1'"), "look, line 5: sigma is a number, not '1'"),
         (
             step("op = 'blur'\nsigma = 1\nradius = 2"),
-            "look, line 6: a Gaussian is as wide .* leave out radius",
+            "look, line 6: --kind gaussian is as large .* leave out radius",
         ),
         (step("op = 'grade'\nsaturation = 101"), "look, line 5: saturation must be from 0 to 100"),
         (step("op = 'bloom'\nkaris = 1"), "look, line 5: karis is true or false"),

@@ -12,7 +12,6 @@ from gpuops.glow.bloom import bloom
 from gpuops.image import Image
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
-from gpuops.params.starburst import Aperture
 from gpuops.pixels.coding import download
 from gpuops.tone import tonemap
 
@@ -43,7 +42,7 @@ def hwc(image: Image) -> np.ndarray:
 def test_aperture(clpix, gpu, scene) -> None:
     out, blades = scene.with_name("out.exr"), ("--blades", 7, "--blade-angle", -20, "--roundness", 0.1)
     assert clpix("bloom", scene, "-o", out, *blades) == Run(0, "", "")
-    params = BloomParams(method="fft", aperture=Aperture(7, -20.0, 0.1))
+    params = BloomParams(method="fft", blades=7, blade_angle=-20.0, roundness=0.1)
     np.testing.assert_array_equal(files.read(str(out)).pixels, hwc(bloom(gpu, planes(gpu, scene), params)))
 
 
@@ -127,7 +126,7 @@ def test_repairs_are_counted(clpix, tmp_path) -> None:
         (["--method", "gaussians", "--blades", 5], 2, "leave out --blades"),
         (["--radius", 0.1, "--kernel", "k.png"], 2, "leave out --radius"),
         (["--blades", 5, "--reads", "local"], 2, "leave out --reads"),
-        (["--blades", 2], 2, "3 … 32 blades"),
+        (["--blades", 2], 2, "blades must be a whole number from 3 to 32"),
         (["--preset", "d3d11", "--blades", 6], 2, "leave out --blades"),
         (["--kernel", "nowhere.png"], 1, "nowhere.png"),
         (["--preset", "d3d11", "--strength", 0.1], 2, "leave out --strength"),

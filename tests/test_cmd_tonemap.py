@@ -240,7 +240,7 @@ def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
         (("--lut", "{}", "--lut-input", "log2:3"), "log2:LOW:HIGH"),
         (("--lut", "{}", "--preset", "d3d11"), "leave out --lut"),
         (("--lut-input", "linear"), "leave out --lut-input"),
-        (("--exposure", "bright"), "is a number of stops, 'auto', 'shared' or 'smooth:N'"),
+        (("--exposure", "bright"), "exposure must be EV or auto or shared or smooth:N, with numbers"),
         (("--exposure", "1", "--key", "0.3"), "--exposure auto"),
         (("--transfer", "gamma:x"), "gamma:2.2"),
         (("--white", "2"), "no white point"),
@@ -252,9 +252,9 @@ def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
         (("--meter-region", "0,0,5"), "X,Y,W,H"),
         (("--meter-region", "60%,0%,50%,50%"), "beyond 100 %"),
         (("--meter-region", "0,0,5,5", "--exposure", "0"), "leave out --meter-region"),
-        (("--white-balance", "1,1"), "1667"),
+        (("--white-balance", "1,1"), "from 1667 to 25000 K"),
         (("--white-balance", "1700K,0.03"), "too coloured"),
-        (("--white-balance", "1,0,1"), "a gain is"),
+        (("--white-balance", "1,0,1"), "a gain must be"),
     ],
 )
 def test_usage_errors(clpix, exr, look, tmp_path, options, message) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from gpuops import ParameterError, files
 from gpuops.files import exif
-from gpuops.ops.crop import CropParams, crop
+from gpuops.ops.crop import OPERATION as crop
+from gpuops.ops.crop import CropParams
 from gpuops.params.region import Region
 
 from . import tolerance

@@ -12,11 +12,13 @@ from skimage import restoration
 from gpuops import Gpu, ParameterError
 from gpuops.filters import point_spread
 from gpuops.fourier import next_fast_len
-from gpuops.ops.deconvolve import OPERATION, DeconvolveParams, deconvolve
+from gpuops.ops.deconvolve import OPERATION as deconvolve
+from gpuops.ops.deconvolve import DeconvolveParams
 from gpuops.tiles import planes
 
 from . import tolerance
 from .choices import each
+from .operation_cases import CASES
 
 TOLERANCE = tolerance.DECONVOLVE["definition"]
 IDENTITIES = [
@@ -141,12 +143,12 @@ def test_it_restores(gpu, rng, blur, method) -> None:
 
 def test_light_stays(gpu, rng) -> None:
     """Both methods keep a constant, and Richardson and Lucy's all light, none of it negative."""
-    for params in OPERATION.cases:
+    for params in CASES["deconvolve"]:
         kept = 1 / (1 + params.balance) if params.reg == "constant" else 1.0
         if not params.filter_epsilon:
             np.testing.assert_allclose(run(gpu, np.full((1, 20, 30), 7.0), params), 7 * kept, rtol=TOLERANCE)
     x = rng.gamma(0.2, 2, (1, 40, 50)) - 0.1
-    restored = run(gpu, x, OPERATION.cases[3])
+    restored = run(gpu, x, CASES["deconvolve"][3])
     assert restored.min() >= 0
     assert restored.sum(dtype=float) == pytest.approx(np.maximum(x, 0).sum(), rel=tolerance.ROUNDINGS)
 
@@ -155,13 +157,13 @@ def test_richardson_lucy_beside_a_sun(gpu, rng) -> None:
     """Errors are relative to the pixel, however bright another one is."""
     x = rng.uniform(1e-3, 2e-3, (1, 40, 60))
     x[0, 20, 10] = 1e6
-    for params in OPERATION.cases[3], OPERATION.cases[5]:
+    for params in CASES["deconvolve"][3], CASES["deconvolve"][5]:
         expected = reference(x.astype(np.float32).astype(float), 1, params)
         np.testing.assert_allclose(run(gpu, x, params), expected, rtol=TOLERANCE)
 
 
 def test_black(gpu) -> None:
-    for params in OPERATION.cases:
+    for params in CASES["deconvolve"]:
         assert not run(gpu, np.zeros((1, 9, 11)), params).any()
 
 
@@ -170,11 +172,11 @@ def test_values_that_are_not_finite(gpu, bad) -> None:
     """They spoil their own channel, as far as the reach says."""
     x = np.ones((2, 30, 90))
     x[0, 10, 20] = bad
-    wiener = run(gpu, x, OPERATION.cases[0])
+    wiener = run(gpu, x, CASES["deconvolve"][0])
     assert not np.isfinite(wiener[0]).any() and np.isfinite(wiener[1]).all()
     params = DeconvolveParams("richardson-lucy", "motion", length=5, iterations=3)
     spoilt = ~np.isfinite(run(gpu, x, params))
-    assert OPERATION.reach(gpu, x.shape, params) == (0, 10, False)
+    assert deconvolve.reach_of(gpu, x.shape, params) == (0, 10, False)
     assert spoilt[0, 10, 18:23].all() and not spoilt[0, 10, :10].any() and not spoilt[0, 10, 31:].any()
     assert spoilt.sum() == spoilt[0, 10].sum() == (21 if np.isnan(bad) else 13)
 
@@ -182,9 +184,9 @@ def test_values_that_are_not_finite(gpu, bad) -> None:
 def test_large_images_go_plane_by_plane(gpu, rng, monkeypatch) -> None:
     x = gpu.array(rng.random((4, 23, 31)).astype(np.float32))
     x.alpha = True
-    together = [deconvolve(gpu, x, params).numpy() for params in OPERATION.cases]
+    together = [deconvolve(gpu, x, params).numpy() for params in CASES["deconvolve"]]
     monkeypatch.setattr(planes, "_AT_ONCE", 0)
-    for params, expected in zip(OPERATION.cases, together, strict=True):
+    for params, expected in zip(CASES["deconvolve"], together, strict=True):
         same = tolerance.ROUNDINGS
         np.testing.assert_allclose(deconvolve(gpu, x, params).numpy(), expected, rtol=same, atol=same)
 

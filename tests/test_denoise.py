@@ -11,7 +11,8 @@ import pywt
 
 from gpuops import ParameterError, files
 from gpuops.batch.memory_promise import MemoryPromise
-from gpuops.ops.denoise import DenoiseParams, denoise
+from gpuops.ops.denoise import OPERATION as denoise
+from gpuops.ops.denoise import DenoiseParams
 from gpuops.params.dwt import DwtParams, ShrinkParams
 
 from . import tolerance

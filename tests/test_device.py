@@ -17,8 +17,8 @@ import pytest
 
 from gpuops.device import (
     DeviceInfo,
+    cache,
     canary,
-    choose,
     drivers,
     list_devices,
     pocl,
@@ -26,8 +26,8 @@ from gpuops.device import (
     processor,
     rank,
     select,
+    selection,
 )
-from gpuops.device import store as cache
 from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
 
 INFO = DeviceInfo(
@@ -99,7 +99,7 @@ def python(program: str, **environment: str | None) -> subprocess.CompletedProce
 def test_this_machine_has_a_numbered_list_with_a_usable_device() -> None:
     devices = list_devices()
     assert [info.index for info in devices] == list(range(len(devices)))
-    kinds = [choose.KINDS.index(info.kind) for info in devices]
+    kinds = [selection.KINDS.index(info.kind) for info in devices]
     assert kinds == sorted(kinds)
     usable = [info for info in devices if info.usable]
     assert usable
@@ -178,7 +178,7 @@ def fakes(monkeypatch) -> Any:
 
     def install(*infos: DeviceInfo) -> Fakes:
         made = Fakes(*infos)
-        monkeypatch.setattr(choose, "candidates", lambda: made.candidates)
+        monkeypatch.setattr(selection, "candidates", lambda: made.candidates)
         return made
 
     return install
@@ -200,16 +200,16 @@ def test_all_are_the_gpus(fakes) -> None:
     """The best comes first. CPUs only count where there is no GPU that works."""
     fast = replace(GPU, gflops=9000.0)
     made = fakes(GPU, fast, INFO)
-    assert [info.index for info in choose.select_all(" ALL")] == [1, 0] and 2 not in made.checked
+    assert [info.index for info in selection.select_all(" ALL")] == [1, 0] and 2 not in made.checked
     assert select("all")[0] == "device 1"
     fakes(INFO, INFO)
-    assert [info.index for info in choose.select_all("all")] == [0, 1]
+    assert [info.index for info in selection.select_all("all")] == [0, 1]
     fakes(BROKEN, INFO, GPU)
     with pytest.warns(GpuopsWarning, match="Broken GPU"):
-        assert [info.index for info in choose.select_all("all")] == [2]
+        assert [info.index for info in selection.select_all("all")] == [2]
     fakes(replace(INFO, usable=False, reason="computes wrong results"))
     with pytest.raises(DeviceError, match=r"no usable OpenCL device .*computes wrong results.*get one with"):
-        choose.select_all("all")
+        selection.select_all("all")
 
 
 def test_lists_of_devices(fakes, monkeypatch) -> None:
@@ -217,7 +217,7 @@ def test_lists_of_devices(fakes, monkeypatch) -> None:
     fakes(GPU, replace(GPU, name="Brand, Inc. X,1"), replace(INFO, name="Slow CPU"))
 
     def chosen(spec: str | None) -> list[int]:
-        return [info.index for info in choose.select_all(spec)]
+        return [info.index for info in selection.select_all(spec)]
 
     assert chosen("2,0") == [2, 0] and select("2,0")[0] == "device 2" and chosen("slow, gpu") == [2, 0]
     assert chosen("brand, inc. x,1") == [1] and chosen("Brand, Inc. X,1,2") == chosen("Inc. X,2") == [1, 2]

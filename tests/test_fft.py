@@ -17,9 +17,9 @@ from gpuops.fourier import spectrum
 from gpuops.fourier.engine import groups, planner, radices
 from gpuops.fourier.engine.radices import largest_prime
 from gpuops.image import COMPLEX_HALF
-from gpuops.kept import Plans
 from gpuops.params.fft import FftParams, FrequencyFilter, SpectrumParams, filter_option
 from gpuops.pixels.coding import Decoding
+from gpuops.reuse import Plans
 
 from .choices import each, some
 from .reference.fourier import VIEWS, error, frequency_filter, picture_error

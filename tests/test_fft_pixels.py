@@ -9,9 +9,9 @@ from gpuops import Gpu, ParameterError
 from gpuops import fourier as fft
 from gpuops.fourier import spectrum
 from gpuops.image import COMPLEX_HALF
-from gpuops.kept import Plans
 from gpuops.params.fft import FftParams, SpectrumParams, filter_option
 from gpuops.pixels.coding import Decoding, Encoding, losses, pack
+from gpuops.reuse import Plans
 
 from .reference.colour import srgb_signal
 from .reference.fourier import error

@@ -8,7 +8,8 @@ import scipy.ndimage
 
 from gpuops import ParameterError, files
 from gpuops.chain import Chain
-from gpuops.ops.filter import FilterParams, filter_
+from gpuops.ops.filter import OPERATION as filter_
+from gpuops.ops.filter import FilterParams
 from gpuops.params.files import FileOperand
 
 from .reference.fourier import frequency_filter
@@ -177,8 +178,14 @@ def test_in_a_chain(gpu, clpix, rng, tmp_path) -> None:
         (("--kind", "lowpass", "--cutoff", "0.1", "--cutoff", "0.2"), "has one --cutoff, not 2"),
         (("--kind", "notch", "--cutoff", "0.7,0"), "from −0.5 to 0.5"),
         (("--kind", "lowpass", "--cutoff", "0.1", "--order", "3"), "only shape butterworth"),
-        (("--kind", "highpass", "--cutoff", "0.1", "--offset", "gray"), "auto, middle, or a number"),
-        (("--kind", "highpass", "--cutoff", "0.1", "--offset", "nan"), "auto, middle, or a number"),
+        (
+            ("--kind", "highpass", "--cutoff", "0.1", "--offset", "gray"),
+            "offset must be auto or middle or V, with numbers from -100000 to 100000",
+        ),
+        (
+            ("--kind", "highpass", "--cutoff", "0.1", "--offset", "nan"),
+            "offset must be auto or middle or V, with numbers from -100000 to 100000",
+        ),
     ],
 )
 def test_bad_options(clpix, words, text, tmp_path) -> None:

@@ -422,5 +422,5 @@ def test_large_prime_factors(gpu) -> None:
     x = np.random.default_rng(5).random((2, 9, 211), np.float32)
     for params in (FilterParams("lowpass", ("0.1",)), FilterParams("highpass", ("0.1",), border="wrap")):
         expected = definition(x.astype(float), 2, params)
-        found = operation_of(params).function(gpu, gpu.array(x), params).numpy()
+        found = operation_of(params)(gpu, gpu.array(x), params).numpy()
         np.testing.assert_allclose(found, expected, rtol=0, atol=FILTER)

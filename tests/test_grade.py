@@ -7,10 +7,12 @@ import pytest
 from scipy.interpolate import PchipInterpolator
 
 from gpuops import ParameterError
-from gpuops.ops.grade import OPERATION, GradeParams, grade
+from gpuops.ops.grade import OPERATION as grade
+from gpuops.ops.grade import GradeParams
 from gpuops.tone.monotone import cubics
 
 from . import tolerance
+from .operation_cases import CASES
 
 TOLERANCE = tolerance.GRADE["grade"]
 IDENTITIES = [GradeParams(), GradeParams(pivot=0.5), GradeParams(curve=((-1, -1), (0.3, 0.3), (2, 2)))]
@@ -40,7 +42,7 @@ def reference(x: np.ndarray, colours: int, p: GradeParams) -> np.ndarray:  # typ
     return np.concatenate([v if colours == 3 else np.tensordot(WEIGHTS, v, 1)[None], x[colours:]])
 
 
-@pytest.mark.parametrize("params", OPERATION.cases)
+@pytest.mark.parametrize("params", CASES["grade"])
 def test_light_far_beyond_both_ends(gpu, rng, params) -> None:
     """Negative light as well, within a tolerance of each value, or of 1, which offsets and the curve's points are."""
     x = (rng.choice([-1, 1], (3, 30, 40)) * 2.0 ** rng.uniform(-20, 15, (3, 30, 40))).astype(np.float32)
@@ -60,7 +62,7 @@ def test_what_is_not_finite_stays(gpu, rng, channels) -> None:
     at = [(0, 1, 2), (channels - 1, 3, 4), (channels // 2, 4, 15)]
     for place, value in zip(at, (np.nan, np.inf, -np.inf), strict=True):
         x[place] = value
-    for params in OPERATION.cases:
+    for params in CASES["grade"]:
         image, without = gpu.array(x), gpu.array(plain)
         image.alpha = without.alpha = channels % 2 == 0
         result, expected = grade(gpu, image, params).numpy(), grade(gpu, without, params).numpy()
@@ -73,7 +75,7 @@ def test_what_is_not_finite_stays(gpu, rng, channels) -> None:
 
 def test_an_image_without_colours_is_refused(gpu) -> None:
     with pytest.raises(ParameterError, match="grading needs a gray or RGB image"):
-        grade(gpu, gpu.array(np.zeros((5, 2, 2), np.float32)), OPERATION.cases[0])
+        grade(gpu, gpu.array(np.zeros((5, 2, 2), np.float32)), CASES["grade"][0])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from scipy import ndimage
 from gpuops import Gpu, ParameterError, Report, files
 from gpuops.chain import Chain
 from gpuops.ops import operation
-from gpuops.ops.merge import MergeParams, merge
+from gpuops.ops.merge import OPERATION as merge
+from gpuops.ops.merge import MergeParams
 from gpuops.params.files import FileOperand
 from gpuops.tone.alignment import shift_between
 

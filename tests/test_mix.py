@@ -8,7 +8,8 @@ import pytest
 
 from gpuops import ParameterError, files
 from gpuops.files import operands
-from gpuops.ops.mix import MixParams, mix
+from gpuops.ops.mix import OPERATION as mix
+from gpuops.ops.mix import MixParams
 
 from .choices import pairs, thinned
 from .conftest import in_blocks

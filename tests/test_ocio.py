@@ -14,7 +14,8 @@ from gpuops.ocio import config
 from gpuops.ocio.shader import Texture, buffer, opencl
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.flip import FlipParams
-from gpuops.ops.ocio import OcioParams, ocio
+from gpuops.ops.ocio import OPERATION as ocio
+from gpuops.ops.ocio import OcioParams
 from gpuops.pixels.colour import SRGB, of_primaries
 from gpuops.pixels.primaries import NAMED
 from gpuops.pixels.targets import named

@@ -10,7 +10,6 @@ import math
 import pickle
 import runpy
 from collections.abc import Callable
-from dataclasses import MISSING
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,14 @@ import pytest
 
 from gpuops import Gpu, ParameterError, Report, files
 from gpuops.chain import Chain
-from gpuops.operation import Choice, Given, Number, Operation, Params, kinds, operation_of, parameter
+from gpuops.operation import Choice, Given, Number, Operation, Params, kinds, operation_of
 from gpuops.ops import OPERATIONS, operation
 from gpuops.ops.convolve import ConvolveParams
 from gpuops.params.files import FileOperand
 from gpuops.pixels.conversion import converted
 
 from .choices import pairs
+from .operation_cases import CASES
 from .reference.images import on
 from .tolerance import CHAIN
 
@@ -73,15 +73,14 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> FileOperand:
 
 @pytest.fixture
 def cases(kernel: FileOperand) -> Callable[[str], list[Params]]:
-    """The record's cases, of which every operation has some; those that need a file get one."""
+    """The cases, of which every operation has some; those that need a file get one."""
 
     def found(name: str) -> list[Params]:
         if name == "convolve":
             return [ConvolveParams(kernel), ConvolveParams(kernel, False, "wrap", method="direct")]
         if name in ("merge", "mix", "register"):
             return []  # their pictures are of the images' sizes: tests/test_merge.py and others
-        assert operation(name).cases
-        return list(operation(name).cases)
+        return list(CASES[name])
 
     return found
 
@@ -106,10 +105,10 @@ def options(params: Params) -> list[str]:
 def check(gpu: Gpu, name: str, x: np.ndarray, *, alpha: bool) -> None:
     """An operation's function, with each of its cases, against its reference."""
     module, found = module_of(name), operation(name)
-    for params in found.cases:
+    for params in CASES[name]:
         image = on(gpu, x, alpha=alpha)
         expected = module.reference(x.astype(float), image.colours, params)
-        result = found.function(gpu, image, params)
+        result = found(gpu, image, params)
         assert (result.shape, result.alpha) == (expected.shape, alpha)
         assert np.abs(result.numpy() - expected).max() <= module.TOLERANCE * np.abs(expected).max()
         np.testing.assert_array_equal(image.numpy(), x)  # the input stays
@@ -130,7 +129,7 @@ def test_identities(gpu, clpix, rng, name, tmp_path) -> None:
     for i, params in enumerate(identities(name)):
         assert operation(name).identity(params)
         image = gpu.array(x.transpose(2, 0, 1).copy())
-        assert operation(name).function(gpu, image, params) is image
+        assert operation(name)(gpu, image, params) is image
         run = clpix(name, tmp_path / "in.tif", *options(params), "-o", tmp_path / f"{i}.tif")
         assert (run.code, run.err) == (0, "")
         np.testing.assert_array_equal(files.read(tmp_path / f"{i}.tif").pixels, x)
@@ -175,7 +174,7 @@ def test_values_that_are_not_finite_are_said(gpu, clpix, cases, name, tmp_path) 
             assert run.code == 1 and "holds NaN or infinite pixels" in run.err
             continue
         assert run.code == 0
-        spread = found.reach(gpu, (3, 9, 9), params).spoiled > 0
+        spread = found.reach_of(gpu, (3, 9, 9), params).spoiled > 0
         assert ("3 values are NaN or infinite" in run.err) == spread
 
 
@@ -192,14 +191,14 @@ def test_what_is_declared_is_so(opened, rng, cases, name) -> None:
         gpu = opened(report=report)
         image = on(gpu, x, alpha=False)
         before = report.peak_device_bytes = image.nbytes
-        result = found.function(gpu, image, params)
+        result = found(gpu, image, params)
         assert report.peak_device_bytes - before <= (
             1.3 * traits.bytes_per_value * x.size + traits.fixed_bytes + (64 << 10)
         )
-        reach = found.reach(gpu, x.shape, params).spoiled
+        reach = found.reach_of(gpu, x.shape, params).spoiled
         if traits.kind not in ("pointwise", "local") or math.isinf(reach) or result.shape != image.shape:
             continue
-        changed = found.function(gpu, on(gpu, y, alpha=False), params).numpy() != result.numpy()
+        changed = found(gpu, on(gpu, y, alpha=False), params).numpy() != result.numpy()
         rows, columns = np.nonzero(changed.any(0))
         assert max(abs(rows - 60).max(), abs(columns - 80).max()) <= (reach or 15)
 
@@ -248,7 +247,7 @@ def test_its_defaults_are_right(name) -> None:
     params = operation(name).params
     for field in dataclasses.fields(params):
         kind = kinds(params).get(field.name)
-        if kind is not None and field.default is not dataclasses.MISSING:
+        if kind is not None and field.default not in (dataclasses.MISSING, None):  # None stands for none
             checked = kind.check(field.name, field.default)
             assert type(checked) is type(field.default) and checked == field.default
 
@@ -263,15 +262,15 @@ def test_parameters_are_checked() -> None:
 
     @dataclass(frozen=True)
     class Some(Params):
-        size: float = parameter(MISSING, Number("How large.", 0.5, 4, "pixels"))
-        the_way: str = parameter("up", Choice("Where to.", ("up", "down")))
+        size: float = Number("How large.", 0.5, 4, "pixels").field()
+        the_way: str = Choice("Where to.", ("up", "down")).field("up")
 
     assert Some(2) == Some(2.0, "up") == Some(np.float32(2)) and isinstance(Some(2).size, float)
     for given, text in (
         ((5,), "^size must be from 0.5 to 4 pixels, not 5$"),
         ((float("nan"),), "^size must be from 0.5 to 4 pixels, not nan$"),
         (("x",), "^size must be a number, not 'x'$"),
-        ((1, "left"), "^the-way must be one of up, down, not 'left'$"),
+        ((1, "left"), "^unknown the-way 'left': use one of up, down$"),
     ):
         with pytest.raises(ParameterError, match=text):
             Some(*given)

@@ -10,7 +10,8 @@ import PIL.Image
 import pytest
 
 from gpuops import Gpu, ParameterError, files
-from gpuops.ops.resize import ResizeParams, resize
+from gpuops.ops.resize import OPERATION as resize
+from gpuops.ops.resize import ResizeParams
 
 from . import tolerance
 

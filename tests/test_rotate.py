@@ -9,7 +9,8 @@ import pytest
 
 from gpuops import ParameterError, files
 from gpuops.files import exif
-from gpuops.ops.rotate import RotateParams, rotate
+from gpuops.ops.rotate import OPERATION as rotate
+from gpuops.ops.rotate import RotateParams
 
 from . import tolerance
 from .choices import thinned

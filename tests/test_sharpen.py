@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
-from gpuops.ops.sharpen import SharpenParams, sharpen
+from gpuops.ops.sharpen import OPERATION as sharpen
+from gpuops.ops.sharpen import SharpenParams
 
 from . import tolerance
 

@@ -38,6 +38,7 @@ from gpuops.rows.schedule import RowSchedule
 
 from .choices import of_formats, thinned
 from .conftest import in_blocks
+from .operation_cases import CASES
 from .test_operations import skip_without_package
 from .tolerance import BLUR, ROUNDINGS
 
@@ -265,12 +266,12 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
     shape = 3, 40, 40
     for name in STEPS:
         record = operation(name)
-        for case in record.cases:
+        for case in CASES.get(name, ()):
             todo = plan(Chain(case))
             streams = RowSchedule.of(gpu, todo, shape).obstacle is None
             declared = record.passes or record.turn or record.spectral(gpu, shape, case)
             declared = declared or record.slabs(gpu, shape, case)
-            by_rows = declared is not None or np.isfinite(record.reach(gpu, shape, case).rows)
+            by_rows = declared is not None or np.isfinite(record.reach_of(gpu, shape, case).rows)
             assert streams <= (not todo.steps or by_rows), name
     for step, words in (
         (BlurParams(preset="d3d11"), "blur --preset d3d11"),
@@ -661,8 +662,10 @@ def test_all_steps_by_rows_are_among_these(gpu) -> None:
     names = {word for command in ALL_BY_ROWS for word in command}
     for name in STEPS:
         record = operation(name)
-        reaches = any(np.isfinite(record.reach(gpu, (3, 40, 40), case).rows) for case in record.cases)
-        by_slabs = any(record.slabs(gpu, (3, 40, 40), case) for case in record.cases)
+        reaches = any(
+            np.isfinite(record.reach_of(gpu, (3, 40, 40), case).rows) for case in CASES.get(name, ())
+        )
+        by_slabs = any(record.slabs(gpu, (3, 40, 40), case) for case in CASES.get(name, ()))
         assert not (reaches or record.passes or record.turn or by_slabs) or name in names, name
 
 

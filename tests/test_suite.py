@@ -95,7 +95,7 @@ def test_cases_are_selected() -> None:
         ("schema = 1", "schema = [", "is no TOML"),
         ("timeout = 2.5", "timeout = inf", "line 17: case 'b': timeout must be"),
         ("references", "referenzes", "line 2: unknown key 'referenzes': did you mean 'references'"),
-        ("max-flip = 0.1", "max-flp = 0.1", "line 5: unknown threshold 'max-flp'; did you mean 'max-flip'"),
+        ("max-flip = 0.1", "max-flp = 0.1", "line 5: unknown threshold 'max-flp': did you mean 'max-flip'"),
         ("min-ssim = 0.5", "min-ssim = 2", "line 8: min-ssim 2: no picture has more than 1"),
         ("timeout = 2.5", "tiemout = 2.5", "line 22: unknown key 'tiemout': did you mean 'timeout'"),
         ("timeout = 2.5", "timeout = 0", "line 17: case 'b': timeout must be"),

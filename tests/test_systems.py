@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuops.device import store
+from gpuops.device import cache
 from gpuops.process import descriptors, groups, locks, memory
 
 HOLD = (
@@ -68,7 +68,7 @@ def test_the_usual_folder_of_the_cache(monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("CLPIX_CACHE_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
-    folder = store.cache_folder.__wrapped__
+    folder = cache.cache_folder.__wrapped__
     if sys.platform == "linux":
         assert folder() == tmp_path / "other" / "clpix"
         monkeypatch.delenv("XDG_CACHE_HOME")

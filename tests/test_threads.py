@@ -221,12 +221,12 @@ def test_a_report_of_threads_counts_every_launch(opened, rng) -> None:
 def test_threads_share_what_does_not_stay(gpu, rng, monkeypatch, bound) -> None:
     """Plans and kernels are dropped by one thread while others use them."""
     from gpuops import programs
-    from gpuops.kept import Bounds
+    from gpuops.reuse import Bounds
 
     work = works(rng)[:10]
     expected = [do(gpu) for do in work]
     if bound == "plans":
-        monkeypatch.setattr("gpuops.kept._LIMITS", Bounds(count=2))
+        monkeypatch.setattr("gpuops.reuse._LIMITS", Bounds(count=2))
     else:
         monkeypatch.setattr(programs, "MOST_LASTING", 1)
         monkeypatch.setattr(programs, "MOST_ONCE", 1)

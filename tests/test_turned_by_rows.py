@@ -358,7 +358,7 @@ def test_turns_are_what_operations_do(gpu) -> None:
             image = gpu.array(x)
             image.orientation = orientation
             turn = record.turn(step, orientation)
-            result = record.function(gpu, image, step)
+            result = record(gpu, image, step)
             if getattr(step, "angle", None) in (45, 90.5):
                 assert turn is None
                 continue

@@ -144,9 +144,9 @@ def test_options() -> None:
     ("message", "texts"),
     [
         ("gray-world", ("", "daylight", "1,2,3,4", "K", "5600K,1,1")),
-        ("a gain is", ("0,1,1", "1,nan,1", "1,1,inf")),
-        ("1667 … 25000 K", ("1600K", "25001", "nan")),
-        ("±0.05", ("5600K,0.06", "5600K,nan")),
+        ("a gain must be", ("0,1,1", "1,nan,1", "1,1,inf")),
+        ("from 1667 to 25000 K", ("1600K", "25001", "nan")),
+        ("from -0.05 to 0.05", ("5600K,0.06", "5600K,nan")),
     ],
 )
 def test_bad_options(message, texts) -> None:

@@ -62,7 +62,7 @@ def by_planes(gpu: Gpu, pixels: Image, operator: str) -> tuple[Image, Image]:
 def fused(gpu: Gpu, pixels: Image, operator: str) -> tuple[Image, Image]:
     """As few passes as there can be."""
     display = TonemapParams(operator, exposure=0.0, transfer="linear")
-    return bloom.bloom_pixels(gpu, pixels, BloomParams(), DECODING, ENCODING, display, metered=True)
+    return bloom.bloom_pixels(gpu, pixels, BloomParams(exposure=None), DECODING, ENCODING, display)
 
 
 def kernels(gpu: Gpu, call: Callable[[], Any]) -> dict[str, Any]:

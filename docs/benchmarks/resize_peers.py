@@ -22,7 +22,8 @@ import peers
 from scipy.sparse import csr_array
 
 from gpuops import Gpu, Report
-from gpuops.ops.resize import ResizeParams, resize
+from gpuops.ops.resize import OPERATION as resize
+from gpuops.ops.resize import ResizeParams
 
 Array = npt.NDArray[Any]
 # (numerator, denominator of the scale, filter): 12 to 2 million pixels is the first.

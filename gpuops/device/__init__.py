@@ -2,14 +2,14 @@
 
 Drivers crash, hang and return wrong numbers, so none is trusted before a process of its own has tried it:
 `drivers` makes drivers visible, `canary` is the program that tries a device, `probe` runs it and keeps its
-verdict in the cache, `choose` lists and selects.
+verdict in the cache, `selection` lists and selects.
 """
 
 from __future__ import annotations
 
-from gpuops.device.choose import list_devices, names_several, rank, select, select_all
 from gpuops.device.drivers import register_bundled_runtimes
 from gpuops.device.info import DeviceInfo
+from gpuops.device.selection import list_devices, names_several, rank, select, select_all
 
 __all__ = [
     "DeviceInfo",

@@ -9,6 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -74,11 +75,7 @@ def one_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if isinstance(error, cl.Error) and "Build on" in str(error):
         causes = [line for line in lines if "error" in line.lower() and "CL_BUILD" not in line]
-        return (
-            f"cannot build kernels: {(causes or lines)[0]}"[:300]
-            if causes or lines
-            else "cannot build kernels"
-        )
+        return ": ".join(["cannot build kernels", *(causes or lines)[:1]])[:300]
     return (lines[0] if lines else type(error).__name__)[:300]
 
 
@@ -221,10 +218,7 @@ def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
         cl.enqueue_fill_buffer(queue, a, PATTERN, 0, 16 * count)
         kernel.set_args(a, b, np.uint64(count))
         shape = (-(-count // local) * local,)
-
-        def launch(shape: tuple[int, ...] = shape) -> cl.Event:
-            return cl.enqueue_nd_range_kernel(queue, kernel, shape, (local,))
-
+        launch = partial(cl.enqueue_nd_range_kernel, queue, kernel, shape, (local,))
         launch().wait()
         if size == aim or 4 * seconds(launch) > COPY_SECONDS:
             break
@@ -250,15 +244,10 @@ def multiply_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
         kernel = cl.Kernel(program, name)
         local = min(64, kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device))
         shape = (items // local * local,)
+        launch = partial(cl.enqueue_nd_range_kernel, queue, kernel, shape, (local,))
         rounds = 16
         while True:
             kernel.set_args(out, np.int32(rounds), np.float32(0.999), np.float32(0.001))
-
-            def launch(
-                kernel: cl.Kernel = kernel, shape: tuple[int, ...] = shape, local: int = local
-            ) -> cl.Event:
-                return cl.enqueue_nd_range_kernel(queue, kernel, shape, (local,))
-
             launch().wait()
             if 4 * seconds(launch) > MULTIPLY_SECONDS:
                 break

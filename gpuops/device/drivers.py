@@ -18,7 +18,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from gpuops import notes
-from gpuops.device import cache, pocl, probe, processor, store
+from gpuops.device import cache, pocl, probe, processor, verdicts
 from gpuops.errors import DeviceError, byte_count
 from gpuops.files.drafts import draft_folder
 from gpuops.process import memory
@@ -193,7 +193,7 @@ def _tune_intel(libraries: str) -> None:
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
     """Returns the drivers that crash the process when platforms are listed, by name, with what they do."""
     key = {"drivers": [[*driver, _changed(driver)] for driver in drivers], "program": probe.program()}
-    cached = None if refresh else cache.load("drivers", key)
+    cached = None if refresh else verdicts.load("drivers", key)
     if cached and probe.fresh(cached):
         return {str(name): str(reason) for name, reason in cached["refused"].items()}
     refused = {}
@@ -204,7 +204,7 @@ def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
         rest = [driver for driver in drivers if driver.name not in refused]
         if reason := _listing_fails(materialise(rest)):
             raise DeviceError(f"the OpenCL drivers cannot be listed: together they {reason}")
-    cache.store("drivers", key, {"refused": refused, **probe.stamp(bad=bool(refused))})
+    verdicts.store("drivers", key, {"refused": refused, **probe.stamp(bad=bool(refused))})
     return refused
 
 
@@ -222,14 +222,14 @@ def _listing_fails(folder: Path | None) -> str | None:
 
 def materialise(drivers: list[Driver]) -> Path:
     """A folder with exactly these drivers; complete once it has its name, and never changed afterwards."""
-    for base in store.folders():
+    for base in cache.folders():
         with contextlib.suppress(OSError):  # a quota
             return _materialise(drivers, base)
-    return _materialise(drivers, store.cache_folder())
+    return _materialise(drivers, cache.cache_folder())
 
 
 def _materialise(drivers: list[Driver], base: Path) -> Path:
-    folder = base / (_PREFIX + cache.digest(drivers))
+    folder = base / (_PREFIX + verdicts.digest(drivers))
     if read_folder(str(folder)) == sorted(drivers):
         return folder
     with draft_folder(base) as name:
@@ -240,5 +240,5 @@ def _materialise(drivers: list[Driver], base: Path) -> Path:
             os.rename(draft, folder)
         except OSError:  # another process was first, or what is there is damaged
             for driver in drivers:
-                store.put(draft / driver.name, folder / driver.name)
+                cache.put(draft / driver.name, folder / driver.name)
     return folder

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuops.device import store
+from gpuops.device import cache
 
 #: The name of PoCL's platform.
 NAME = "Portable Computing Language"
@@ -28,17 +28,17 @@ def tune() -> None:
     """Gives PoCL a folder that can hold its programs, as it offers no device without one, and mends it."""
     chosen = os.environ.get(_FOLDER)
     if not (chosen and _can_run_from(chosen)):
-        places = (f"{folder}/pocl" for folder in store.folders())
-        os.environ[_FOLDER] = next(filter(_can_run_from, places), f"{store.cache_folder()}/pocl")
+        places = (f"{folder}/pocl" for folder in cache.folders())
+        os.environ[_FOLDER] = next(filter(_can_run_from, places), f"{cache.cache_folder()}/pocl")
     mend(os.environ[_FOLDER])
 
 
 def _can_run_from(folder: str) -> bool:
     """Says whether programs can be put into a folder, which is made if need be, and be run there."""
     with contextlib.suppress(OSError):
-        store.make(Path(folder))
+        cache.make(Path(folder))
         if sys.platform == "win32" or not os.statvfs(folder).f_flag & _NO_PROGRAMS:
-            return store.can_hold(folder)
+            return cache.can_hold(folder)
     return False
 
 
@@ -95,6 +95,6 @@ def lack(platform: str) -> str | None:
     if platform != NAME or _can_run_from(os.environ.get(_FOLDER, "")):
         return None
     return (
-        f"PoCL found no folder that has {store.ROOM >> 20} MB of room and lets programs run: free some, or name a "
+        f"PoCL found no folder that has {cache.ROOM >> 20} MB of room and lets programs run: free some, or name a "
         f"folder with {_FOLDER}"
     )

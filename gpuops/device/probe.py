@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 
 import clkernels
 from gpuops import notes
-from gpuops.device import cache
+from gpuops.device import verdicts
 from gpuops.device.info import DeviceInfo
 from gpuops.process import groups, memory
 
@@ -50,13 +50,13 @@ def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: b
         "machine": processor.identity() if info.kind == "cpu" else "",
         "program": program(),
     }
-    name = cache.digest(key)
+    name = verdicts.digest(key)
     if not refresh:
         if name in _verdicts:
             return _verdicts[name]
         if found := _cached(key):
             return found
-    with cache.lock():
+    with verdicts.lock():
         found = None if refresh else _cached(key)  # another process may have been faster
         if not found:
             sought = {"platform": key["platform"], "device": [info.name, info.driver], "ordinal": ordinal}
@@ -65,7 +65,7 @@ def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: b
                 found = _tried(sought)
             lack = None if found.usable else pocl.lack(info.platform)
             if lack is None:
-                cache.store("device", key, {**found._asdict(), **stamp(bad=not found.usable)})
+                verdicts.store("device", key, {**found._asdict(), **stamp(bad=not found.usable)})
             else:
                 found = Verdict(usable=False, reason=lack)
     _verdicts[name] = found
@@ -78,7 +78,7 @@ def _tried(sought: Mapping[str, Any]) -> Verdict:
 
 
 def _cached(key: Mapping[str, Any]) -> Verdict | None:
-    entry = cache.load("device", key)
+    entry = verdicts.load("device", key)
     return _verdict(entry) if entry and fresh(entry) else None
 
 

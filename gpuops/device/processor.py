@@ -6,7 +6,7 @@ import contextlib
 import os
 import platform
 
-from gpuops.device import cache
+from gpuops.device import verdicts
 
 
 def described() -> dict[str, str]:
@@ -24,4 +24,4 @@ def identity() -> str:
     """Returns all that code built for this processor depends on. Clouds give different processors the same name."""
     read = described()
     target = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "")
-    return cache.digest([platform.machine(), read.get("model name", ""), read.get("flags", ""), target])
+    return verdicts.digest([platform.machine(), read.get("model name", ""), read.get("flags", ""), target])

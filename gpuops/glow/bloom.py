@@ -92,7 +92,6 @@ def bloom_pixels(
     encoding: Encoding,
     display: TonemapParams | None = None,
     *,
-    metered: bool = False,
     kernel: Weights | None = None,
 ) -> tuple[Image, Image]:
     """Does bloom from pixels (height, width, channels) of a file's depth to such pixels, all on the device.
@@ -100,7 +99,7 @@ def bloom_pixels(
     With ``display`` the result is tone-mapped to light before it is encoded; so the display's transfer must be linear,
     and its dither None. The operator takes straight colours, as if the bloom's result had been stored in a file.
 
-    ``metered``: the exposure of both is the one of :func:`gpuops.tone.tonemap.stops_of_pixels`, not the parameters'.
+    Where the parameters' exposure is None, that of both is the one of :func:`gpuops.tone.tonemap.stops_of_pixels`.
     ``kernel``: a plane of weights for each colour or one for all, as of
     :func:`gpuops.filters.convolve.kernel_from_picture`.
 
@@ -123,7 +122,7 @@ def bloom_pixels(
         check_colours(channels - decoding.alpha, channels, "tone mapping")
     known = display is None or not (operators.needs_image(display) or isinstance(display.operator, LutParams))
     fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, pixels.shape)
-    if metered:
+    if params.exposure is None:
         stops = tonemap.stops_of_pixels(gpu, pixels, decoding)
         params, display = replace(params, exposure=stops), display and replace(display, exposure=stops)
     if not (fused and params.strength > 0 and known):

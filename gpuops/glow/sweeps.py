@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..operation import Measure
+from ..operation import Measure, Reach
 from ..tone.tonemap import stops_by_rows
 from .by_rows import Coarse, Shape, shown
 
@@ -15,12 +14,12 @@ if TYPE_CHECKING:
     from ..params.bloom import BloomParams
 
 
-def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
+def reach(gpu: Gpu, shape: Shape, params: BloomParams) -> Reach:
     """Returns how many rows above and below a row of the result depends on, beside a coarse image of all rows."""
     if _has_no_glow(params):
-        return 0.0
+        return Reach(0)
     way = _way(gpu, shape, params)
-    return way.halo if way else math.inf
+    return Reach(way.halo) if way else Reach()
 
 
 def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:

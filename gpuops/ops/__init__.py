@@ -36,5 +36,5 @@ STEPS = {**OPERATIONS, "write": "write what the chain has come to"}
 
 def operation(name: str) -> Operation:
     """The declaration of one of :data:`STEPS`."""
-    found: Operation = import_module(f".{name}", __package__).OPERATION
-    return found
+    record: Operation = import_module(f".{name}", __package__).OPERATION
+    return record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..operation import Measure, Operation, Reach, Traits
+from ..operation import Operation, Traits, later
 from ..params.bloom import BloomParams
 
 if TYPE_CHECKING:
@@ -53,54 +53,24 @@ def _ends(gpu: Gpu, source: Image, params: BloomParams, decoding: Decoding | Non
     shown = replace(source.space, display=source.space.display or params.tonemap is not None)
     encoding = target.encoding(shown)
     if decoding is not None and params.preset is None:
-        metered = params.exposure is None
-        known = replace(params, exposure=params.exposure or 0.0)
-        pixels = bloom.bloom_pixels(
-            gpu,
-            source,
-            known,
-            decoding,
-            encoding,
-            known.display,
-            metered=metered,
-            kernel=_weights(gpu, params),
-        )
-        return Stored(*pixels, shown)
+        kernel = _weights(gpu, params)
+        made = bloom.bloom_pixels(gpu, source, params, decoding, encoding, params.display, kernel=kernel)
+        return Stored(*made, shown)
     image = source if decoding is None else unpack(source, decoding)
     image.space = source.space
-    if params.display is not None:
-        if params.exposure is None:
-            stops = tonemap.stops_of_pixels(gpu, source, decoding) if decoding else tonemap.stops(gpu, image)
-            params = replace(params, exposure=stops)
-        display = params.display
-        assert display is not None
-        light = _bloom(gpu, image, replace(params, tonemap=None))
-        return Stored(*tonemap.tonemap_premultiplied(gpu, light, display, encoding), shown)
-    return Stored(*pack(_bloom(gpu, image, params), encoding), shown)
+    if params.exposure is None:
+        stops = tonemap.stops_of_pixels(gpu, source, decoding) if decoding else tonemap.stops(gpu, image)
+        params = replace(params, exposure=stops)
+    light = _bloom(gpu, image, replace(params, tonemap=None))
+    if params.display is None:
+        return Stored(*pack(light, encoding), shown)
+    return Stored(*tonemap.tonemap_premultiplied(gpu, light, params.display, encoding), shown)
 
 
 def _weights(gpu: Gpu, params: BloomParams) -> Weights | None:
     from ..filters.convolve import kernel_from_file
 
     return None if params.kernel is None else kernel_from_file(gpu, params.kernel, normalise=True)
-
-
-def _reach(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Reach:
-    from ..glow import sweeps
-
-    return Reach(sweeps.halo(gpu, shape, params))
-
-
-def _fixed_bytes(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
-    from ..glow import sweeps
-
-    return sweeps.fixed_bytes(gpu, shape, params)
-
-
-def _measure(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Measure | None:
-    from ..glow import sweeps
-
-    return sweeps.measure(gpu, shape, params)
 
 
 def _traits(params: BloomParams) -> Traits:
@@ -124,21 +94,12 @@ OPERATION = Operation(
     _bloom,
     traits=_traits,
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
-    reach=_reach,
+    reach=later("glow.sweeps", "reach"),
     whole={"method": ("fft",), "preset": ("d3d11",)},
-    fixed_bytes=_fixed_bytes,
-    measure=_measure,
+    fixed_bytes=later("glow.sweeps", "fixed_bytes"),
+    measure=later("glow.sweeps", "measure"),
     ends=_ends,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
-    cases=(
-        BloomParams(),
-        BloomParams(threshold=0.8, knee=0.25, strength=0.5, blend="add", exposure=1.0),
-        BloomParams(strength=0.3, karis=False, border="wrap-x"),
-        BloomParams(method="gaussians", radius=0.05),
-        BloomParams(method="fft", radius=0.2),
-        BloomParams(strength=0.3, tonemap="agx"),
-        BloomParams(preset="d3d11"),
-    ),
     examples=(
         "clpix bloom light.exr -o glow.exr --threshold 1 --strength 0.3",
         "clpix bloom light.exr -o glow.png --tonemap agx",

@@ -74,17 +74,6 @@ OPERATION = Operation(
     fixed_bytes=_fixed_bytes,
     whole={"preset": ("d3d11",)},
     ends=_ends,
-    cases=(
-        BlurParams((1.5, 1.5)),
-        BlurParams((2.0, 7.0), border="wrap"),
-        BlurParams((3.0, 0.0), border="constant:0.25", truncate=3.0),
-        BlurParams(kind="box", radius=(2, 2), border="nearest"),
-        BlurParams(kind="disc", radius=(2.5, 2.5)),
-        BlurParams(kind="motion", length=5.0, angle=30.0, border="mirror"),
-        BlurParams(kind="median", radius=(1, 1)),
-        BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3),
-        BlurParams(preset="d3d11"),
-    ),
     examples=(
         "clpix blur photo.jpg -o soft.jpg --sigma 4",
         "clpix blur light.exr -o bokeh.exr --kind disc --radius 12",

@@ -33,7 +33,6 @@ OPERATION = Operation(
     convert,
     traits=Traits("stored", kind="pointwise", keeps_range=True, bytes_per_value=0.0),
     identity=lambda _params: True,
-    cases=(ConvertParams(),),
     examples=(
         "clpix convert photo.png -o photo.exr --dtype half",
         "clpix convert photos/*.jpg -o 'png/{stem}.png'",

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Number, Operation, Params, Reach, Spectral, Traits, Whole, parameter
+from ..operation import Choice, Number, Operation, Params, Reach, Spectral, Traits, Whole
 from .blur import BlurParams
 
 if TYPE_CHECKING:
@@ -42,39 +42,25 @@ class DeconvolveParams(Params):
     take it long, as it sums every pixel of them. A blur of width 0, and --iterations 0, give the input exactly.
     """
 
-    method: str = parameter(
-        "wiener", Choice("The method that undoes the blur.", ("wiener", "richardson-lucy"))
-    )
-    kind: str = parameter("gaussian", Choice("The kind of blur that it was.", tuple(_WIDTHS)))
-    sigma: float | None = parameter(
-        None, Number("Standard deviation of the Gaussian.", 0, 30, "pixels", optional=True)
-    )
-    radius: float | None = parameter(None, Number("The radius of the disc.", 0, 100, "pixels", optional=True))
-    length: float | None = parameter(
-        None, Number("The length of the motion.", 0, 200, "pixels", optional=True)
-    )
-    angle: float = parameter(
-        0.0, Number("The direction of the motion, counter-clockwise from the x axis.", -360, 360, "degrees")
-    )
-    balance: float = parameter(
-        0.003, Number("The noise's power relative to the image's, for wiener.", 1e-6, 1e6)
-    )
-    reg: str = parameter(
-        "laplacian",
-        Choice(
-            "Weigh balance by fineness of detail or equally, for wiener: by the Laplacian's power, or by 1 everywhere.",
-            ("laplacian", "constant"),
-        ),
-    )
-    iterations: int = parameter(10, Whole("For richardson-lucy: the number of iterations.", 0, 1000))
-    filter_epsilon: float = parameter(
-        0.0,
-        Number(
-            "The least light, for richardson-lucy: light becomes 0 where the estimate's blur is not above this.",
-            0,
-            1e5,
-        ),
-    )
+    method: str = Choice("The method that undoes the blur.", ("wiener", "richardson-lucy")).field("wiener")
+    kind: str = Choice("The kind of blur that it was.", tuple(_WIDTHS)).field("gaussian")
+    sigma: float | None = Number("Standard deviation of the Gaussian.", 0, 30, "pixels").field(None)
+    radius: float | None = Number("The radius of the disc.", 0, 100, "pixels").field(None)
+    length: float | None = Number("The length of the motion.", 0, 200, "pixels").field(None)
+    angle: float = Number(
+        "The direction of the motion, counter-clockwise from the x axis.", -360, 360, "degrees"
+    ).field(0.0)
+    balance: float = Number("The noise's power relative to the image's, for wiener.", 1e-6, 1e6).field(0.003)
+    reg: str = Choice(
+        "Weigh balance by fineness of detail or equally, for wiener: by the Laplacian's power, or by 1 everywhere.",
+        ("laplacian", "constant"),
+    ).field("laplacian")
+    iterations: int = Whole("For richardson-lucy: the number of iterations.", 0, 1000).field(10)
+    filter_epsilon: float = Number(
+        "The least light, for richardson-lucy: light becomes 0 where the estimate's blur is not above this.",
+        0,
+        1e5,
+    ).field(0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -102,21 +88,10 @@ def deconvolve(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     amplifies, everywhere. Richardson and Lucy's error is relative to the pixel.
     """
     from ..filters.wiener import wiener
-    from ..tiles.planes import in_turn
+    from ..tiles.planes import first_planes
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
     method = wiener if params.method == "wiener" else _richardson_lucy
-    colours, result = image.without_alpha(), image.like()
-    for at in in_turn(image.colours, image.nbytes):
-        planes = colours.planes(at)
-        planes.part = image.part
-        result.put(at, method(gpu, planes, params))
-    if image.alpha:
-        alpha = slice(image.colours, image.shape[0])
-        result.put(alpha, image.planes(alpha))
-    return result
+    return first_planes(image, image.colours, lambda planes: method(gpu, planes, params))
 
 
 def _richardson_lucy(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
@@ -138,27 +113,17 @@ def _richardson_lucy(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
     for _ in range(int(params.iterations)):
         soft = blur(gpu, estimate, form)
         soft.part = image.part
-        _launch(
-            gpu,
-            "ratio",
-            image.shape,
-            image,
-            soft,
-            width,
-            height,
-            params.filter_epsilon,
-            traffic=2 * image.nbytes,
-        )
+        _launch(gpu, "ratio", image.shape, image, soft, width, height, params.filter_epsilon)
         gain = blur(gpu, soft, form)
-        _launch(gpu, "gain", image.shape, gain, estimate, width, height, traffic=2 * image.nbytes)
+        _launch(gpu, "gain", image.shape, gain, estimate, width, height)
     return estimate
 
 
-def _launch(gpu: Gpu, name: str, shape: tuple[int, ...], *args: Argument, traffic: int) -> None:
+def _launch(gpu: Gpu, name: str, shape: tuple[int, ...], *args: Argument) -> None:
     """Launches a kernel of deconvolve.cl with a work-item for each element of ``shape``."""
     kernel = gpu.kernel("deconvolve", f"deconvolve_{name}")
     local = kernel.fit(64, 1, 1)
-    gpu.launch(kernel, shape[::-1], *args, local=local, label=f"deconvolve {name}", traffic=traffic)
+    gpu.launch(kernel, shape[::-1], *args, local=local, label=f"deconvolve {name}")
 
 
 def _summed(gpu: Gpu, params: DeconvolveParams) -> BlurParams:
@@ -211,14 +176,6 @@ OPERATION = Operation(
     identity=_identity,
     reach=_reach,
     spectral=_spectral,
-    cases=(
-        DeconvolveParams(sigma=1.2),
-        DeconvolveParams(kind="disc", radius=2.5, reg="constant", balance=0.02),
-        DeconvolveParams(kind="motion", length=6, angle=30, balance=0.001),
-        DeconvolveParams("richardson-lucy", sigma=1.5, iterations=2),
-        DeconvolveParams("richardson-lucy", "disc", radius=2.5, iterations=2, filter_epsilon=0.3),
-        DeconvolveParams("richardson-lucy", "motion", length=6, angle=-20, iterations=2),
-    ),
     examples=(
         "clpix deconvolve photo.png -o sharp.png --sigma 1.5",
         "clpix deconvolve photo.png -o still.png --kind motion --length 9 --angle 30",

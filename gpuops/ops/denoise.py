@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..notes import note, silence
-from ..operation import Choice, Operation, Params, Reach, Traits, Whole, Written, parameter
-from ..params.dwt import (
-    DEFAULT_LEVELS,
-    DENOISE_SPACES,
-    ESTIMATES,
-    FAMILIES,
-    MAX_LEVELS,
-    MAX_SPINS,
-    METHODS,
-    MODES,
-    SHRINKS,
-    DwtParams,
-    ShrinkParams,
-    default_mode,
-    mode_name,
-    shrink_option,
-    threshold_option,
-    wavelet_name,
-)
+from ..operation import Choice, NumberOr, Operation, Params, Traits, Whole, Written
+from ..params import dwt
 from ..passes import Slabbed
 
 if TYPE_CHECKING:
@@ -36,20 +18,8 @@ if TYPE_CHECKING:
     from ..wavelets import multilevel
 
 
-def _level(text: str) -> float | None:
-    if text == "auto":
-        return None
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not 0 <= found <= 1e6:
-        raise ParameterError(f"level is auto, or a standard deviation from 0 to 1e6, not {text!r}")
-    return found
-
-
 def _threshold(text: str) -> str:
-    threshold_option(text)
+    dwt.threshold_option(text)
     return text
 
 
@@ -72,76 +42,49 @@ class DenoiseParams(Params):
         As for :func:`gpuops.wavelets.denoise.denoise`. The default of ``levels`` is 5, fewer for small images.
     """
 
-    level: float | None = parameter(
-        None,
-        Written(
-            "The noise's standard deviation in stored values of 0 … 1. auto estimates it.  [default: auto]",
-            "auto|S",
-            _level,
-        ),
-    )
-    shrink: str | None = parameter(
-        None,
-        Choice(
-            "How to shrink: soft, hard, garrote; or soft by a threshold that visu or bayes estimate, times "
-            "--threshold (default 1).",
-            SHRINKS,
-            optional=True,
-        ),
-    )
-    threshold: str | None = parameter(
-        None,
-        Written(
-            "Shrink the details by T, or by a threshold estimated from the noise: visu or bayes (times F).",
-            "T|ESTIMATE[:F]",
-            _threshold,
-        ),
-    )
-    denoise_space: str = parameter(
-        DENOISE_SPACES[0],
-        Choice(
-            "The space in which colours are shrunk: opponent (their sum and two differences, which have less detail), "
-            "ycbcr (as in JPEG) or rgb (each by itself).",
-            DENOISE_SPACES,
-        ),
-    )
-    wavelet: str = parameter(
-        "bior4.4",
-        Written(
-            f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them.  [default: bior4.4 (CDF 9/7); of "
-            "whole numbers bior2.2 (CDF 5/3)]",
-            "NAME",
-            wavelet_name,
-        ),
-    )
-    mode: str | None = parameter(
-        None,
-        Written(
-            f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}.  [default: mirror, JPEG 2000's, "
-            "which has as many coefficients as pixels; symmetric for wavelets without lifting steps]",
-            "MODE",
-            mode_name,
-        ),
-    )
-    levels: int | None = parameter(
-        None,
-        Whole(
-            f"How often the approximation is transformed again.  [default: {DEFAULT_LEVELS}, fewer for small images]",
-            0,
-            MAX_LEVELS,
-            optional=True,
-        ),
-    )
-    method: str = parameter("auto", Choice("The kernels that compute the transform.", METHODS))
-    cycle_spins: int | None = parameter(
-        None,
-        Whole(
-            "Take the mean of N × N shifts of the image, which removes blocky artefacts.",
-            1,
-            MAX_SPINS,
-            optional=True,
-        ),
-    )
+    level: float | None = NumberOr(
+        "The noise's standard deviation in stored values of 0 … 1. auto estimates it.  [default: auto]",
+        "auto|S",
+        0,
+        1e6,
+        {"auto": None},
+    ).field(None)
+    shrink: str | None = Choice(
+        "How to shrink: soft, hard, garrote; or soft by a threshold that visu or bayes estimate, times "
+        "--threshold (default 1).",
+        dwt.SHRINKS,
+    ).field(None)
+    threshold: str | None = Written(
+        "Shrink the details by T, or by a threshold estimated from the noise: visu or bayes (times F).",
+        "T|ESTIMATE[:F]",
+        _threshold,
+    ).field(None)
+    denoise_space: str = Choice(
+        "The space in which colours are shrunk: opponent (their sum and two differences, which have less detail), "
+        "ycbcr (as in JPEG) or rgb (each by itself).",
+        dwt.DENOISE_SPACES,
+    ).field(dwt.DENOISE_SPACES[0])
+    wavelet: str = Written(
+        f"{', '.join(dwt.FAMILIES)}; also 5/3, 9/7 and others' names for them.  [default: bior4.4 (CDF 9/7); of "
+        "whole numbers bior2.2 (CDF 5/3)]",
+        "NAME",
+        dwt.wavelet_name,
+    ).field("bior4.4")
+    mode: str | None = Written(
+        f"What stands beyond the border, by PyWavelets' names: {', '.join(dwt.MODES)}.  [default: mirror, JPEG 2000's, "
+        "which has as many coefficients as pixels; symmetric for wavelets without lifting steps]",
+        "MODE",
+        dwt.mode_name,
+    ).field(None)
+    levels: int | None = Whole(
+        f"How often the approximation is transformed again.  [default: {dwt.DEFAULT_LEVELS}, fewer for small images]",
+        0,
+        dwt.MAX_LEVELS,
+    ).field(None)
+    method: str = Choice("The kernels that compute the transform.", dwt.METHODS).field("auto")
+    cycle_spins: int | None = Whole(
+        "Take the mean of N × N shifts of the image, which removes blocky artefacts.", 1, dwt.MAX_SPINS
+    ).field(None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -152,15 +95,17 @@ class DenoiseParams(Params):
         _ = self.transform
 
     @property
-    def shrinking(self) -> ShrinkParams:
+    def shrinking(self) -> dwt.ShrinkParams:
         """How coefficients are shrunk."""
-        usual = None if self.shrink in ESTIMATES else "bayes"
-        return shrink_option(self.shrink, self.threshold or usual, self.denoise_space, self.level)
+        usual = None if self.shrink in dwt.ESTIMATES else "bayes"
+        return dwt.shrink_option(self.shrink, self.threshold or usual, self.denoise_space, self.level)
 
     @property
-    def transform(self) -> DwtParams:
+    def transform(self) -> dwt.DwtParams:
         """The transform."""
-        return DwtParams(self.wavelet, self.mode or default_mode(self.wavelet), self.levels, self.method)
+        return dwt.DwtParams(
+            self.wavelet, self.mode or dwt.default_mode(self.wavelet), self.levels, self.method
+        )
 
 
 def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:
@@ -170,16 +115,13 @@ def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:
     """
     from ..wavelets.denoise import denoise as denoised
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
     transform, spins = _transform(params, image.shape), params.cycle_spins or 1
     result: Image = denoised(gpu, image, transform, params.shrinking, spins=spins)
     result.space, result.orientation = image.space, image.orientation
     return result
 
 
-def _transform(params: DenoiseParams, shape: tuple[int, ...]) -> DwtParams:
+def _transform(params: DenoiseParams, shape: tuple[int, ...]) -> dwt.DwtParams:
     """The transform of planes, with its number of levels."""
     from ..wavelets.transform import default_levels, warn_of_levels
 
@@ -222,14 +164,7 @@ OPERATION = Operation(
     denoise,
     traits=_traits,
     identity=lambda params: params.level == 0 or params.levels == 0,
-    reach=lambda *_: Reach(spoiled=math.inf),
     slabs=_slabs,
-    cases=(
-        DenoiseParams(),
-        DenoiseParams(0.05, "visu", denoise_space="rgb", wavelet="db4", levels=2),
-        DenoiseParams(shrink="hard", threshold="0.1", wavelet="haar", levels=3, cycle_spins=2),
-        DenoiseParams(shrink="garrote", denoise_space="ycbcr", mode="periodization"),
-    ),
     examples=(
         "clpix denoise photo.png -o clean.png",
         "clpix denoise photo.jpg -o smooth.png --cycle-spins 2 --threshold bayes:0.7",

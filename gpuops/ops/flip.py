@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Operation, Params, Reach, Traits, Turn, parameter
+from ..operation import Choice, Operation, Params, Traits, Turn
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -25,23 +24,16 @@ class FlipParams(Params):
     clpix rotate --auto-orient applies it to the pixels.
     """
 
-    axis: str = parameter(
-        MISSING,
-        Choice("The axis along which pixels change their places.", ("horizontal", "vertical", "both")),
-    )
+    axis: str = Choice(
+        "The axis along which pixels change their places.", ("horizontal", "vertical", "both")
+    ).field()
 
 
 def flip(gpu: Gpu, image: Image, params: FlipParams) -> Image:
     """Mirrors all planes of a planar Image."""
     from ..pixels.turns import upright
 
-    image.check_planar()
     return upright(image, _ORIENTATIONS[params.axis])
-
-
-def _reach(_gpu: Gpu, _shape: tuple[int, int, int], params: FlipParams) -> Reach:
-    """No rows, if rows keep their places; else the first row of the result is the last of the input."""
-    return Reach(0 if params.axis == "horizontal" else math.inf)
 
 
 OPERATION = Operation(
@@ -49,9 +41,7 @@ OPERATION = Operation(
     FlipParams,
     flip,
     traits=Traits("stored", kind="geometry", keeps_range=True),
-    reach=_reach,
     turn=lambda params, _orientation: Turn(_ORIENTATIONS[params.axis]),
-    cases=(FlipParams("horizontal"), FlipParams("vertical"), FlipParams("both")),
     examples=(
         "clpix flip photo.jpg -o mirrored.jpg --axis horizontal",
         "clpix flip light.exr -o upside-down.exr --axis vertical",

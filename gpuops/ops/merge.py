@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Files, Number, Operation, Params, Reach, Traits, parameter
+from ..operation import Choice, Files, Number, Operation, Params, Traits
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -30,17 +29,15 @@ class MergeParams(Params):
     Where a shifted picture shows nothing, the others are taken.
     """
 
-    others: tuple[FileOperand, ...] = parameter(
-        (), Files("A further picture, like the inputs after the first one; may be repeated.", alike=True)
-    )
-    align: str = parameter(
-        "none", Choice("Shift pictures so that they lie on the first one, or not.", ("none", "translation"))
-    )
-    contrast: float = parameter(1.0, Number("The exponent of contrast in the weights.", 0, _STEEPEST))
-    saturation: float = parameter(1.0, Number("The exponent of saturation.", 0, _STEEPEST))
-    exposedness: float = parameter(
-        1.0, Number("The exponent of how near values are to the middle.", 0, _STEEPEST)
-    )
+    others: tuple[FileOperand, ...] = Files(
+        "A further picture, like the inputs after the first one; may be repeated.", alike=True
+    ).field(())
+    align: str = Choice(
+        "Shift pictures so that they lie on the first one, or not.", ("none", "translation")
+    ).field("none")
+    contrast: float = Number("The exponent of contrast in the weights.", 0, _STEEPEST).field(1.0)
+    saturation: float = Number("The exponent of saturation.", 0, _STEEPEST).field(1.0)
+    exposedness: float = Number("The exponent of how near values are to the middle.", 0, _STEEPEST).field(1.0)
 
 
 def merge(gpu: Gpu, image: Image, params: MergeParams) -> Image:
@@ -53,9 +50,6 @@ def merge(gpu: Gpu, image: Image, params: MergeParams) -> Image:
     from ..tone.alignment import shift_between, shifted
     from ..tone.fusion import fused
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
     check_colours(image.colours, image.shape[0], "merge")
     _, height, width = image.shape
     images, seen = [image], [(0, 0, height, width)]
@@ -83,7 +77,6 @@ OPERATION = Operation(
     merge,
     traits=_traits,
     identity=lambda params: not params.others,
-    reach=lambda _gpu, _shape, _params: Reach(spoiled=math.inf),
     examples=(
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.jpg",
         "clpix merge dark.jpg middle.jpg bright.jpg -o merged.png --align translation",

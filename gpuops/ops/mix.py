@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
-from ..operation import File, Flag, Number, Operation, Params, Reach, Traits, parameter
+from ..operation import File, Flag, Number, Operation, Params, Traits
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -24,14 +23,12 @@ class MixParams(Params):
     is transparent and the image has no alpha, the image shows through.
     """
 
-    picture: FileOperand | None = parameter(
-        None, File("The other picture.", required=True, alike=True, by_rows=True)
-    )
-    mask: FileOperand | None = parameter(
-        None, File("A mask. The other picture is seen where it is white.", alike=True, by_rows=True)
-    )
-    amount: float = parameter(1.0, Number("The share of the other picture, 0 … 1.", 0, 1))
-    invert: bool = parameter(False, Flag("Swap black and white of the mask."))
+    picture: FileOperand = File("The other picture.", alike=True, by_rows=True).field()
+    mask: FileOperand | None = File(
+        "A mask. The other picture is seen where it is white.", alike=True, by_rows=True
+    ).field(None)
+    amount: float = Number("The share of the other picture, 0 … 1.", 0, 1).field(1.0)
+    invert: bool = Flag("Swap black and white of the mask.").field(False)
 
 
 def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
@@ -43,11 +40,6 @@ def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
 
     from ..files import operands
 
-    image.check_planar()
-    if OPERATION.identity(params):
-        return image
-    if params.picture is None:
-        raise ParameterError("mix needs another picture")
     other = operands.planes_like(image, params.picture)
     mask = None if params.mask is None else operands.mask_like(image, params.mask)
     planes, height, width = image.shape
@@ -70,7 +62,6 @@ OPERATION = Operation(
     mix,
     traits=Traits(premultiplied=True, kind="pointwise", bytes_per_value=16.0),
     identity=lambda params: params.amount == 0,
-    reach=lambda _gpu, _shape, _params: Reach(0),
     examples=(
         "clpix mix photo.png --picture texture.png --amount 0.3 -o both.png",
         "clpix mix photo.png --picture texture.png --mask mask.png -o masked.png",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Flag, Operation, Params, Reach, Text, Traits, parameter
+from ..operation import Flag, Operation, Params, Text, Traits, later
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -31,22 +31,17 @@ class OcioParams(Params):
     stays. Gray images stay gray: they get the luminance of the result.
     """
 
-    config: str | None = parameter(
-        None, Text("A file, or the name of a built-in config.  [default: $OCIO]", "CONFIG")
+    config: str | None = Text("A file, or the name of a built-in config.  [default: $OCIO]", "CONFIG").field(
+        None
     )
-    source: str | None = parameter(
-        None,
-        Text(
-            "The colour space of the image's values.  [default: what the file says]", "SPACE", option="from"
-        ),
-    )
-    to: str | None = parameter(None, Text("The colour space of the result.", "SPACE"))
-    display: str | None = parameter(None, Text("The display that the result is for.", "DISPLAY"))
-    view: str | None = parameter(None, Text("The view of that display.", "VIEW"))
-    look: str | None = parameter(
-        None, Text("Looks to apply, with commas between them; -LOOK undoes one.", "LOOK")
-    )
-    inverse: bool = parameter(False, Flag("Go the other way: from the result's space back to the image's."))
+    source: str | None = Text(
+        "The colour space of the image's values.  [default: what the file says]", "SPACE", option="from"
+    ).field(None)
+    to: str | None = Text("The colour space of the result.", "SPACE").field(None)
+    display: str | None = Text("The display that the result is for.", "DISPLAY").field(None)
+    view: str | None = Text("The view of that display.", "VIEW").field(None)
+    look: str | None = Text("Looks to apply, with commas between them; -LOOK undoes one.", "LOOK").field(None)
+    inverse: bool = Flag("Go the other way: from the result's space back to the image's.").field(False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -64,21 +59,20 @@ def ocio(gpu: Gpu, image: Image, params: OcioParams) -> Image:
     from ..ocio import transform
     from ..pixels.colour import LINEAR
 
-    image.check_planar()
     if not (params.source or params.inverse or image.space.colour == LINEAR):
         raise ParameterError("ocio gets values as they are stored: say by --from which colour space that is")
-    found = transform.transform_of(gpu, params)
-    result = transform.applied(gpu, image, found)
-    if found.colour is None:
-        note(f"no profile tells what {found.name} is: the result has none")
+    conversion = transform.transform_of(gpu, params)
+    result = transform.applied(gpu, image, conversion)
+    if conversion.colour is None:
+        note(f"no profile tells what {conversion.name} is: the result has none")
     light = params.inverse and params.source is None
     result.space = replace(
         image.space,
-        colour=found.colour or transform.UNKNOWN,
+        colour=conversion.colour or transform.UNKNOWN,
         display=params.to is None and not params.inverse,
         levels=None,
         as_is=not light,
-        unknown="" if found.colour else found.name,
+        unknown="" if conversion.colour else conversion.name,
     )
     return result
 
@@ -94,24 +88,12 @@ def _traits(params: OcioParams) -> Traits:
     )
 
 
-def _check(params: OcioParams) -> None:
-    from ..ocio import config
-
-    config.processor(params)
-
-
 OPERATION = Operation(
     "ocio",
     OcioParams,
     ocio,
     traits=_traits,
-    reach=lambda _gpu, _shape, _params: Reach(0),
-    check=_check,
-    cases=(
-        OcioParams("cg", to="ACEScg"),
-        OcioParams("studio", display="Gamma 2.2 Rec.709 - Display"),
-        OcioParams("cg", "sRGB - Texture", "ACES2065-1"),
-    ),
+    check=later("ocio.config", "processor"),
     groups={"Transform": ("from", "to", "display", "view", "look", "inverse")},
     examples=(
         "clpix ocio light.exr --config studio -o shown.png",

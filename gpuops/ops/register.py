@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
-from ..operation import Choice, File, Number, Operation, Params, Reach, Traits, Whole, parameter
+from ..operation import Choice, File, Number, Operation, Params, Traits, Whole
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -28,18 +26,14 @@ class RegisterParams(Params):
     with premultiplied alpha. Outside of the picture is transparent if there is alpha, and otherwise --background.
     """
 
-    reference: FileOperand | None = parameter(
-        None, File("The picture that the images are shifted to.", required=True, alike=True)
-    )
-    upsample: int = parameter(
-        10, Whole("The parts of a pixel that are told apart; 1 is whole pixels.", 1, 100)
-    )
-    window: str = parameter(
-        "hann", Choice("The window that pictures are multiplied by to find the shift.", ("hann", "none"))
-    )
-    background: float = parameter(
-        0.0, Number("The light outside of pictures without alpha: 0 is black, 1 is white.", 0, 1)
-    )
+    reference: FileOperand = File("The picture that the images are shifted to.", alike=True).field()
+    upsample: int = Whole("The parts of a pixel that are told apart; 1 is whole pixels.", 1, 100).field(10)
+    window: str = Choice(
+        "The window that pictures are multiplied by to find the shift.", ("hann", "none")
+    ).field("hann")
+    background: float = Number(
+        "The light outside of pictures without alpha: 0 is black, 1 is white.", 0, 1
+    ).field(0.0)
 
 
 def register(gpu: Gpu, image: Image, params: RegisterParams) -> Image:
@@ -52,9 +46,6 @@ def register(gpu: Gpu, image: Image, params: RegisterParams) -> Image:
     from ..notes import found
     from ..pixels.turns import interpolated
 
-    image.check_planar()
-    if params.reference is None:
-        raise ParameterError("register needs a reference")
     reference = operands.planes_like(image, params.reference)
     both = (_gray(gpu, one, params.window) for one in (reference, image))
     shift, _, _ = phase_cross_correlation(gpu, *both, upsample_factor=params.upsample)
@@ -83,7 +74,6 @@ OPERATION = Operation(
     traits=Traits(
         premultiplied=True, kind="transform", keeps_range=True, bytes_per_value=48.0, fixed_bytes=64e6
     ),
-    reach=lambda _gpu, _shape, _params: Reach(spoiled=inf),
     examples=(
         "clpix register after.png --reference before.png -o moved.png",
         "clpix register photo.png --reference texture.png --upsample 100 -o exact.png",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Numbers, Operation, Params, Pass, Reach, Size, Traits, parameter
+from ..operation import Choice, Numbers, Operation, Params, Pass, Reach, Size, Traits
 
 if TYPE_CHECKING:
     from ..filters.resampling import ResampledAxis
@@ -32,30 +32,19 @@ class ResizeParams(Params):
     any rotation that EXIF asks for.
     """
 
-    size: tuple[int | None, int | None] | None = parameter(
-        None, Size("The new width and height; one may be left out: 1920x or x1080.", MOST, partial=True)
-    )
-    scale: tuple[float, float] | None = parameter(
-        None,
-        Numbers(
-            "The factor, such as 0.5 or 50%, or two for width and height.",
-            2,
-            1e-6,
-            1e6,
-            percent=True,
-            optional=True,
-        ),
-    )
-    fit: str = parameter(
-        "contain", Choice("How the image fits into a size of another shape.", ("contain", "cover", "stretch"))
-    )
-    filter: str = parameter(
-        "lanczos3",
-        Choice(
-            "The filter that makes new pixels from the old ones.",
-            ("lanczos3", "mitchell", "catmull-rom", "area", "nearest"),
-        ),
-    )
+    size: tuple[int | None, int | None] | None = Size(
+        "The new width and height; one may be left out: 1920x or x1080.", MOST, partial=True
+    ).field(None)
+    scale: tuple[float, float] | None = Numbers(
+        "The factor, such as 0.5 or 50%, or two for width and height.", 2, 1e-6, 1e6, percent=True
+    ).field(None)
+    fit: str = Choice(
+        "How the image fits into a size of another shape.", ("contain", "cover", "stretch")
+    ).field("contain")
+    filter: str = Choice(
+        "The filter that makes new pixels from the old ones.",
+        ("lanczos3", "mitchell", "catmull-rom", "area", "nearest"),
+    ).field("lanczos3")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,7 +63,6 @@ def resize(gpu: Gpu, image: Image, params: ResizeParams) -> Image:
     """
     from ..filters.resize import resized
 
-    image.check_planar()
     return resized(gpu, image, axes(params, *image.of_whole[1:]), params.filter)
 
 
@@ -146,15 +134,6 @@ OPERATION = Operation(
     identity=lambda params: params.scale == (1, 1),
     reach=_reach,
     passes=_passes,
-    cases=(
-        ResizeParams(scale=(0.4, 0.4)),
-        ResizeParams(scale=(1.7, 0.3), filter="mitchell"),
-        ResizeParams(scale=(0.07, 2.3), filter="catmull-rom"),
-        ResizeParams(size=(23, 19), fit="cover"),
-        ResizeParams(size=(16, 50), fit="stretch", filter="area"),
-        ResizeParams(size=(None, 11), filter="nearest"),
-        ResizeParams(size=(61, 17), filter="area", fit="cover"),
-    ),
     examples=(
         "clpix resize photo.jpg -o small.jpg --size 640x",
         "clpix resize photos/*.jpg -o squares/ --size 128x128 --fit cover",

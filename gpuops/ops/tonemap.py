@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..operation import Measure, Operation, Reach, Together, Traits
+from ..operation import Measure, Operation, Reach, Traits, later
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
 from ..params.tonemap import TonemapParams
@@ -14,37 +13,8 @@ from ..params.white_balance import GRAY_WORLD, Illuminant
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..image import Image
-    from ..pixels.coding import Decoding
-    from ..pixels.pointwise import Stage
-    from ..space import Stored, Target
 
 __all__ = ["OPERATION", "TonemapParams"]
-
-
-def _tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
-    from ..tone.steps import shown
-
-    return shown(gpu, image, params, stages)
-
-
-def _ends(
-    gpu: Gpu,
-    source: Image,
-    params: TonemapParams,
-    decoding: Decoding | None,
-    target: Target,
-    stages: Sequence[Stage] = (),
-) -> Stored:
-    from ..tone.steps import stored
-
-    return stored(gpu, source, params, decoding, target, stages)
-
-
-def _prepare(_gpu: Gpu, params: TonemapParams, target: Target | None) -> None:
-    from ..tone.steps import check_target
-
-    check_target(params, target)
 
 
 def _check(params: TonemapParams) -> None:
@@ -80,34 +50,19 @@ def _measure(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> 
     return None if params.gained else measure(params)
 
 
-def _together(params: TonemapParams) -> Together | None:
-    from ..tone.sequence import together
-
-    return together(params)
-
-
 OPERATION = Operation(
     "tonemap",
     TonemapParams,
-    _tonemap,
+    later("tone.steps", "shown"),
     traits=_traits,
     reach=lambda _gpu, _shape, params: Reach(math.inf if params.preset is not None else 0),
     whole={"preset": ("d3d11",)},
     measure=_measure,
-    together=_together,
-    ends=_ends,
+    together=later("tone.sequence", "together"),
+    ends=later("tone.steps", "stored"),
     joins=lambda params: params.preset is None and not params.gained,
     check=_check,
-    prepare=_prepare,
-    cases=(
-        TonemapParams(exposure=0.5),
-        TonemapParams("reinhard-extended"),
-        TonemapParams("sigmoid", parameters={"contrast": 1.6}, white_balance=(1.2, 1.0, 0.8)),
-        TonemapParams("hable", 1.0, transfer="gamma:2.4", gamut="hue"),
-        TonemapParams("khronos-neutral", transfer="pq", meter="histogram"),
-        TonemapParams("reinhard-local"),
-        TonemapParams(preset="d3d11"),
-    ),
+    prepare=later("tone.steps", "check_target"),
     examples=(
         "clpix tonemap light.exr -o picture.png",
         "clpix tonemap light.exr -o picture.jpg --operator aces-hill --exposure 0.5",

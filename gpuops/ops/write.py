@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Flag, Operation, Params, Reach, Traits, Whole, Written, parameter
+from ..operation import Choice, Flag, Operation, Params, Traits, Whole, Written
 from ..params.storage import QUALITIES, SUBSAMPLINGS, Storage
 
 if TYPE_CHECKING:
@@ -20,13 +20,11 @@ class WriteParams(Params):
     The file has its own quality, subsampling, compression and gain map: those of the command are for its output.
     """
 
-    output: str = parameter(
-        MISSING, Written("The file, or a template of {stem} {name} {ext} {op} {index}.", "FILE", str)
-    )
-    quality: int | None = parameter(None, Whole("Of JPEG and WebP.", *QUALITIES, optional=True))
-    subsampling: str | None = parameter(None, Choice("Of JPEG.", SUBSAMPLINGS, optional=True))
-    compression: str | None = parameter(None, Written("As of the command.", "NAME[:LEVEL]", str))
-    gain_map: bool = parameter(False, Flag("As of the command."))
+    output: str = Written("The file, or a template of {stem} {name} {ext} {op} {index}.", "FILE", str).field()
+    quality: int | None = Whole("Of JPEG and WebP.", *QUALITIES).field(None)
+    subsampling: str | None = Choice("Of JPEG.", SUBSAMPLINGS).field(None)
+    compression: str | None = Written("As of the command.", "NAME[:LEVEL]", str).field(None)
+    gain_map: bool = Flag("As of the command.").field(False)
 
     @property
     def storage(self) -> Storage:
@@ -44,6 +42,5 @@ OPERATION = Operation(
     WriteParams,
     _write,
     traits=Traits("stored", kind="pointwise", keeps_range=True, bytes_per_value=0.0),
-    reach=lambda _gpu, _shape, _params: Reach(0),
     writes=True,
 )

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ParameterError, check_name
-from .border import border_name
+from .border import set_border
 
 # The shapes of the window.
 WINDOWS = ("square", "round")
@@ -48,7 +48,7 @@ class BilateralParams:
     cval: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "border", border_name(self.border))
+        set_border(self)
         check_name("window", self.window, WINDOWS)
         for name in ("sigma_color", "sigma_spatial"):
             value = getattr(self, name)
@@ -58,8 +58,6 @@ class BilateralParams:
             raise ParameterError(f"sigma_color must be 0 or {LEAST:g} … {LARGEST:g}, not {self.sigma_color}")
         if self.win_size is not None and not (self.win_size >= 1 and self.win_size % 2 == 1):
             raise ParameterError(f"the window must have an odd size of 1 or more, not {self.win_size}")
-        if not math.isfinite(self.cval):
-            raise ParameterError(f"the border's constant must be finite, not {self.cval}")
         if (self.win_size is None and self.sigma_spatial > MAX_RADIUS) or self.radius > MAX_RADIUS:
             raise ParameterError(
                 f"a window of more than {2 * MAX_RADIUS + 1} pixels is too wide: use a smaller one, or a smaller sigma"

@@ -8,10 +8,10 @@ from typing import Any
 from ..errors import ParameterError
 from .exposure import EXPOSURE
 from .files import FileOperand
-from .kinds import Choice, Flag, Given, Number, Params, parameter
-from .notations import File, Group, Written
-from .operators import MAX_STOPS, OPERATORS
-from .starburst import Aperture
+from .kinds import Choice, Flag, Given, Number, Params
+from .notations import File, Written
+from .operators import OPERATORS
+from .starburst import ANGLE, BLADES, ROUNDNESS, Aperture
 from .tonemap import TonemapParams
 
 # The ways to compute the glow.
@@ -27,12 +27,8 @@ STRENGTH = 0.1
 # The default radius, as a fraction of the image height.
 RADIUS = 0.1
 
-_APERTURE = (
-    ("blades", "blades", "N", "Blades of the aperture: N rays if even, 2N if odd."),
-    ("angle", "blade_angle", "DEG", "Direction of a ray, counter-clockwise from the x axis."),
-    ("roundness", "roundness", "R", "The aperture's shape: 0 a polygon, 1 a circle; between, rays widen."),
-)
-_APERTURE_OPTIONS = tuple(option for _, option, *_ in _APERTURE)
+# The options of a starburst's aperture.
+_APERTURE = ("blades", "blade_angle", "roundness")
 
 
 @dataclass(frozen=True)
@@ -76,95 +72,71 @@ class BloomParams(Params):
     reads : str
         ``local`` reads the filters' neighbours through local memory, ``direct`` from global memory. ``auto`` is direct
         on CPUs and local elsewhere.
-    aperture : Aperture
-        The aperture of the lens whose diffraction makes the starburst, :mod:`gpuops.glow.starburst`, for
+    blades, blade_angle, roundness
+        The :class:`Aperture` of the lens whose diffraction makes the starburst, :mod:`gpuops.glow.starburst`, for
         ``method="fft"`` without a kernel image.
     """
 
-    threshold: float = parameter(
-        0.0,
-        Number(
-            "Only light above this glows. It is linear, after exposure, of the brightest channel (1 is a display's "
-            "white).",
-            0,
-            1e6,
-        ),
+    threshold: float = Number(
+        "Only light above this glows. It is linear, after exposure, of the brightest channel (1 is a display's "
+        "white).",
+        0,
+        1e6,
+    ).field(0.0)
+    knee: float = Number(
+        "Softness of the threshold. It is half the width of the transition, as a fraction of the threshold.",
+        0,
+        1,
+    ).field(0.5)
+    strength: float = Number(
+        "Share of the light that goes into the glow; 0 gives the input exactly.", 0, 100
+    ).field(STRENGTH)
+    radius: float = Number(
+        "Reach of the glow, as a share of the height: σ of its widest part. A starburst of a "
+        "round aperture has 99 % of its green light within it.",
+        0,
+        1,
+    ).field(RADIUS)
+    blend: str = Choice(
+        "energy takes the glow's light from where it came. add puts the glow on top.", BLENDS
+    ).field("energy")
+    method: str = Choice(
+        "mip is a chain of half-size images, gaussians the exact sum (slow), and fft a starburst (the light that "
+        "the lens's aperture diffracts) or --kernel. The default is mip, or fft if --kernel or an aperture is "
+        "given.",
+        METHODS,
+    ).field("mip")
+    karis: bool = Flag("Damp the glow of single hot pixels.").field(True)
+    reads: str = Choice("The filters of mip read through local memory, or directly.", READS).field("auto")
+    border: str = Choice(
+        "What is beyond the edges: the mirrored image, or with wrap-x (for panoramas) the opposite side.",
+        BORDERS,
+    ).field("reflect")
+    exposure: float | None = replace(
+        EXPOSURE,
+        help="The exposure in stops, for --threshold and --tonemap. auto meters the input.  [default: auto with "
+        "--tonemap, or 0]",
+    ).field(0.0)
+    blades: int = BLADES.field(Aperture.blades)
+    blade_angle: float = ANGLE.field(Aperture.angle)
+    roundness: float = ROUNDNESS.field(Aperture.roundness)
+    kernel: FileOperand | None = File("Shape of the glow, pixel for pixel, in place of a starburst.").field(
+        None
     )
-    knee: float = parameter(
-        0.5,
-        Number(
-            "Softness of the threshold. It is half the width of the transition, as a fraction of the threshold.",
-            0,
-            1,
-        ),
-    )
-    strength: float = parameter(
-        STRENGTH, Number("Share of the light that goes into the glow; 0 gives the input exactly.", 0, 100)
-    )
-    radius: float = parameter(
-        RADIUS,
-        Number(
-            "Reach of the glow, as a share of the height: σ of its widest part. A starburst of a "
-            "round aperture has 99 % of its green light within it.",
-            0,
-            1,
-        ),
-    )
-    blend: str = parameter(
-        "energy",
-        Choice("energy takes the glow's light from where it came. add puts the glow on top.", BLENDS),
-    )
-    method: str = parameter(
-        "mip",
-        Choice(
-            "mip is a chain of half-size images, gaussians the exact sum (slow), and fft a starburst (the light that "
-            "the lens's aperture diffracts) or --kernel. The default is mip, or fft if --kernel or an aperture is "
-            "given.",
-            METHODS,
-        ),
-    )
-    karis: bool = parameter(True, Flag("Damp the glow of single hot pixels."))
-    reads: str = parameter(
-        "auto", Choice("The filters of mip read through local memory, or directly.", READS)
-    )
-    border: str = parameter(
-        "reflect",
-        Choice(
-            "What is beyond the edges: the mirrored image, or with wrap-x (for panoramas) the opposite side.",
-            BORDERS,
-        ),
-    )
-    exposure: float | None = parameter(
-        0.0,
-        replace(
-            EXPOSURE,
-            help="The exposure in stops, for --threshold and --tonemap. auto meters the input.  [default: auto with "
-            "--tonemap, or 0]",
-        ),
-    )
-    aperture: Aperture = parameter(Aperture(), Group("The aperture of a starburst.", Aperture, _APERTURE))
-    kernel: FileOperand | None = parameter(
-        None, File("Shape of the glow, pixel for pixel, in place of a starburst.")
-    )
-    tonemap: str | None = parameter(
-        None,
-        Written(
-            "Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults): "
-            f"{', '.join(OPERATORS)}.",
-            "OPERATOR",
-            str,
-        ),
-    )
-    preset: str | None = parameter(
-        None, Choice("Make exactly the bloom of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
+    tonemap: str | None = Written(
+        "Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults): "
+        f"{', '.join(OPERATORS)}.",
+        "OPERATOR",
+        str,
+    ).field(None)
+    preset: str | None = Choice("Make exactly the bloom of the Direct3D 11 HDR sample.", ("d3d11",)).field(
+        None
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.blend == "energy" and self.strength > 1:
             raise ParameterError(f"strength must be 0 … 1 with the blend energy, not {self.strength}")
-        if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
-            raise ParameterError(f"exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
         if self.tonemap is not None:
             _ = self.display  # which checks the operator's name
         if self.kernel is not None and self.method != "fft":
@@ -173,9 +145,9 @@ class BloomParams(Params):
     @classmethod
     def of_options(cls, given: Given) -> BloomParams:
         if given.get("method", "fft") != "fft":
-            given.refuse(f"only --method fft has that, not {given['method']}", "kernel", *_APERTURE_OPTIONS)
+            given.refuse(f"only --method fft has that, not {given['method']}", "kernel", *_APERTURE)
         usual: dict[str, object] = {}
-        if "method" not in given and not {"kernel", *_APERTURE_OPTIONS}.isdisjoint(given):
+        if "method" not in given and not {"kernel", *_APERTURE}.isdisjoint(given):
             usual["method"] = "fft"
         if "exposure" not in given and "tonemap" in given:
             usual["exposure"] = "auto"
@@ -187,7 +159,7 @@ class BloomParams(Params):
         """Raises ParameterError where an option that somebody wrote can have no effect beside the others."""
         shaping = (
             "threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis", "border",
-            *_APERTURE_OPTIONS,
+            *_APERTURE,
         )  # fmt: skip
         if self.preset is not None:
             given.refuse("--preset fixes everything but --reads", *shaping)
@@ -199,17 +171,22 @@ class BloomParams(Params):
             given.refuse("without --threshold there is no transition", "knee")
         if self.kernel is not None:
             given.refuse("the pixels of --kernel are the image's pixels", "radius")
-            given.refuse("--kernel is the shape of the glow itself", *_APERTURE_OPTIONS)
+            given.refuse("--kernel is the shape of the glow itself", *_APERTURE)
         if self.method != "mip":
             given.refuse(f"only --method mip has that, not {self.method}", "karis", "reads")
         if self.tonemap is None and "threshold" not in given and not (self.karis and self.method == "mip"):
             given.refuse("nothing here depends on exposure", "exposure", even_auto=True)
 
     def written(self) -> dict[str, Any]:
-        found = super().written()
+        options = super().written()
         if self.tonemap is not None and self.exposure == 0:  # without it the image would be metered
-            found["exposure"] = "0.0"
-        return found
+            options["exposure"] = "0.0"
+        return options
+
+    @property
+    def aperture(self) -> Aperture:
+        """The aperture of a starburst."""
+        return Aperture(self.blades, self.blade_angle, self.roundness)
 
     @property
     def display(self) -> TonemapParams | None:

@@ -10,10 +10,19 @@ from ..errors import ParameterError
 from ..notes import note
 from .bilateral import BilateralParams
 from .border import BORDER, set_border
-from .kinds import Choice, Given, Number, Params, parameter
+from .kinds import Choice, Given, Number, Params
 from .notations import PerAxis
 
-KINDS = ("gaussian", "box", "disc", "motion", "median", "bilateral")
+# The options that shape each kind of blur; the first one says how large it is.
+_SHAPING = {
+    "gaussian": ("sigma", "sigma_x", "sigma_y", "truncate"),
+    "box": ("radius",),
+    "disc": ("radius",),
+    "motion": ("length", "angle"),
+    "median": ("radius",),
+    "bilateral": ("sigma", "sigma_color", "radius"),
+}
+KINDS = tuple(_SHAPING)
 METHODS = ("auto", "local", "direct", "multirate", "fft", "recursive")
 MAX_RADIUS, MAX_RADIUS_2D, MAX_MEDIAN = 16384, 2048, 15  # of weights for an axis; of weights for both
 LEAST_MULTIRATE = 3.0  # sigma below which there is no coarse grid
@@ -56,49 +65,34 @@ class BlurParams(Params):
         have auto. ``recursive`` is an older name that now means ``auto``.
     """
 
-    sigma: tuple[float, float] = parameter(
-        (0.0, 0.0),
-        PerAxis("Standard deviation of the Gaussian in pixels, also of the bilateral filter's.", apart=True),
+    sigma: tuple[float, float] = PerAxis(
+        "Standard deviation of the Gaussian in pixels, also of the bilateral filter's.", apart=True
+    ).field((0.0, 0.0))
+    radius: tuple[float, float] = PerAxis(
+        "The radius of the disc, or of the window of box, median (15 at most) and bilateral. The window has "
+        "2R + 1 pixels."
+    ).field((0, 0))
+    sigma_color: float = Number(
+        "How far colours may differ, for bilateral: a standard deviation, in values of 0 … 1 or in light.",
+        0,
+        1e6,
+        hidden=True,
+    ).field(0.0)
+    length: float = Number("The length of the motion.", 0, MAX_RADIUS_2D, "pixels", hidden=True).field(0.0)
+    angle: float = Number(
+        "The direction of the motion, counter-clockwise from the x axis.", -1e6, 1e6, "degrees"
+    ).field(0.0)
+    kind: str = Choice("The shape of the blur.", KINDS).field("gaussian")
+    border: str = BORDER.field("reflect")
+    cval: float = 0.0
+    truncate: float | None = Number(
+        "Cut the Gaussian at this many sigmas (scipy's default: 4), not where it ends.", 0, 1e4
+    ).field(None)
+    method: str = Choice("How the blur is computed. recursive is an older name for auto.", METHODS).field(
+        "auto"
     )
-    radius: tuple[float, float] = parameter(
-        (0, 0),
-        PerAxis(
-            "The radius of the disc, or of the window of box, median (15 at most) and bilateral. The window has "
-            "2R + 1 pixels."
-        ),
-    )
-    sigma_color: float = parameter(
-        0.0,
-        Number(
-            "How far colours may differ, for bilateral: a standard deviation, in values of 0 … 1 or in light.",
-            0,
-            1e6,
-            hidden=True,
-        ),
-    )
-    length: float = parameter(
-        0.0, Number("The length of the motion.", 0, MAX_RADIUS_2D, "pixels", hidden=True)
-    )
-    angle: float = parameter(
-        0.0, Number("The direction of the motion, counter-clockwise from the x axis.", -1e6, 1e6, "degrees")
-    )
-    kind: str = parameter("gaussian", Choice("The shape of the blur.", KINDS))
-    border: str = parameter("reflect", BORDER)
-    cval: float = parameter(0.0, None)
-    truncate: float | None = parameter(
-        None,
-        Number(
-            "Cut the Gaussian at this many sigmas (scipy's default: 4), not where it ends.",
-            0,
-            1e4,
-            optional=True,
-        ),
-    )
-    method: str = parameter(
-        "auto", Choice("How the blur is computed. recursive is an older name for auto.", METHODS)
-    )
-    preset: str | None = parameter(
-        None, Choice("Make exactly the blur of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
+    preset: str | None = Choice("Make exactly the blur of the Direct3D 11 HDR sample.", ("d3d11",)).field(
+        None
     )
 
     def __post_init__(self) -> None:
@@ -113,8 +107,6 @@ class BlurParams(Params):
                     raise ParameterError(f"{name} must be a finite number of pixels, 0 or more, not {value}")
         if self.truncate == 0:
             raise ParameterError("truncate must be a positive number of sigmas, not 0")
-        if not math.isfinite(self.cval):
-            raise ParameterError(f"the border's constant must be finite, not {self.cval}")
         if self.method == "multirate" and (self.kind != "gaussian" or self.truncate is not None):
             raise ParameterError("multirate is a whole Gaussian's method: use local, direct or fft")
         if self.method == "multirate" and max(self.sigma) < LEAST_MULTIRATE:
@@ -133,47 +125,36 @@ class BlurParams(Params):
             _ = self.bilateral  # this checks its parameters
         most = MAX_RADIUS_2D if self.by_both_axes else MAX_RADIUS
         if max(self.radii) > most:
-            what = {"gaussian": "sigma", "motion": "length"}.get(self.kind, "radius")
             raise ParameterError(
-                f"the {what} is too large: it would reach {max(self.radii):.6g} pixels far, and {most} is the most"
+                f"the {_SHAPING[self.kind][0]} is too large: it would reach {max(self.radii):.6g} pixels far, and "
+                f"{most} is the most"
             )
 
     def check_given(self, given: Given) -> None:
-        sizes, motion = ("sigma", "sigma_x", "sigma_y", "truncate"), ("length", "angle")
+        shaping = [name for names in _SHAPING.values() for name in names]
         if self.preset is not None:
-            others = ("radius", "sigma_color", "kind", "border")
-            given.refuse("--preset fixes everything but --method", *sizes, *motion, *others)
+            given.refuse("--preset fixes everything but --method", *shaping, "kind", "border")
             if self.method in ("multirate", "fft"):
                 raise ParameterError("--preset d3d11 has --method auto, local or direct")
-        elif self.kind in ("box", "disc", "median"):
-            given.refuse(f"--kind {self.kind} is as wide as --radius says", *sizes, "sigma_color", *motion)
-            if "radius" not in given:
-                raise ParameterError(f"--kind {self.kind} needs --radius")
-        elif self.kind == "motion":
-            given.refuse("--kind motion is as long as --length says", *sizes, "radius", "sigma_color")
-            if "length" not in given:
-                raise ParameterError("--kind motion needs --length")
-        elif self.kind == "bilateral":
-            given.refuse("--kind bilateral has one --sigma and is not cut", *sizes[1:], *motion)
-            if not {"sigma", "sigma_color"}.issubset(given):
-                raise ParameterError("--kind bilateral needs --sigma and --sigma-color")
-        else:
-            given.refuse(
-                "a Gaussian is as wide as --sigma says; these belong to other kinds", "radius", "sigma_color"
-            )
-            given.refuse("a Gaussian does not move: these belong to --kind motion", *motion)
-            axes = {"sigma_x", "sigma_y"}.intersection(given)
-            if len(axes) == 2:
+            return
+        own = size, *_ = _SHAPING[self.kind]
+        others = (name for name in shaping if name not in own)
+        given.refuse(f"--kind {self.kind} is as large as --{size} says", *others)
+        if self.kind == "gaussian":
+            if {"sigma_x", "sigma_y"} <= given.keys():
                 given.refuse("--sigma-x and --sigma-y say all", "sigma")
             elif "sigma" not in given:
                 raise ParameterError("give --sigma, both --sigma-x and --sigma-y, or --sigma and one of them")
+        elif size not in given:
+            raise ParameterError(f"--kind {self.kind} needs --{size}")
+        elif self.kind == "bilateral" and "sigma_color" not in given:
+            raise ParameterError("--kind bilateral needs --sigma-color")
 
     def written(self) -> dict[str, Any]:
-        found = super().written()
-        needed = {"gaussian": "sigma", "bilateral": "sigma", "motion": "length"}.get(self.kind, "radius")
-        if self.preset is None and not any(name.startswith(needed) for name in found):
-            found[needed] = 0.0
-        return found
+        values, size = super().written(), _SHAPING[self.kind][0]
+        if self.preset is None and not any(name.startswith(size) for name in values):
+            values[size] = 0.0
+        return values
 
     @property
     def by_both_axes(self) -> bool:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ParameterError, check_name
+from ..errors import ParameterError, standard_name
 from .kinds import Kind, Params
 
 # The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, except wrap-x.
@@ -52,11 +53,7 @@ def define(border: str) -> dict[str, bool]:
 
 def border_name(name: str) -> str:
     """The standard name of a border mode. Raises ParameterError for an unknown one."""
-    key = name.lower()
-    key = SYNONYMS.get(key, key)
-    if key not in BORDERS:
-        check_name("border", name, BORDERS)
-    return key
+    return standard_name("border", name, BORDERS, SYNONYMS)
 
 
 def border_option(text: str) -> tuple[str, float]:
@@ -76,11 +73,12 @@ def border_option(text: str) -> tuple[str, float]:
     return name, number
 
 
+@dataclass(eq=False)
 class _Border(Kind):
     """The kind of a parameter ``border`` beside ``cval``: a mode's name, or ``constant:V``."""
 
     metavar = "MODE"
-    help = (
+    help: str = (
         "reflect, mirror, nearest, wrap, constant or constant:V, as in scipy.ndimage (OpenCV's names work too); "
         "wrap-x, for panoramas: wrap along rows, reflect down columns."
     )
@@ -102,8 +100,13 @@ BORDER = _Border()
 
 
 def set_border(params: Any) -> None:
-    """Gives parameters the standard name of their ``border``, and the value of ``constant:V`` as their ``cval``."""
-    text, cval = params.border, params.cval
-    border, value = border_option(text)
+    """Gives parameters the standard name of their ``border``, and the value of ``constant:V`` as their ``cval``.
+
+    Raises ParameterError for an unknown border, and for a value that is not finite.
+    """
+    border, value = border_option(params.border)
+    cval = value if ":" in params.border else params.cval
+    if not math.isfinite(cval):
+        raise ParameterError(f"the border's constant must be finite, not {cval}")
     object.__setattr__(params, "border", border)
-    object.__setattr__(params, "cval", value if ":" in text else cval)
+    object.__setattr__(params, "cval", cval)

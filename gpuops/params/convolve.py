@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from ..errors import ParameterError
 from .border import BORDER, set_border
 from .files import FileOperand
-from .kinds import Choice, Flag, Params, parameter
+from .kinds import Choice, Flag, Params
 from .notations import File
 
 METHODS = ("auto", "local", "direct", "fft")
@@ -34,28 +32,20 @@ class ConvolveParams(Params):
         ``auto`` is fft for large kernels; for smaller ones direct on CPUs and local elsewhere.
     """
 
-    kernel: FileOperand | None = parameter(
-        None,
-        File(
-            "The kernel. A gray one is for all channels, a coloured one has its own for each.", required=True
-        ),
+    kernel: FileOperand | None = File(
+        "The kernel. A gray one is for all channels, a coloured one has its own for each.", required=True
+    ).field(None)
+    normalise: bool = Flag("Scale each channel of the kernel to the sum 1, so that brightness stays.").field(
+        True
     )
-    normalise: bool = parameter(
-        True, Flag("Scale each channel of the kernel to the sum 1, so that brightness stays.")
-    )
-    border: str = parameter("reflect", BORDER)
-    cval: float = parameter(0.0, None)
-    method: str = parameter(
-        "auto",
-        Choice(
-            "How to convolve: tiles in local memory, direct reads, or transforms. auto chooses by the kernel's size "
-            "and the device.",
-            METHODS,
-        ),
-    )
+    border: str = BORDER.field("reflect")
+    cval: float = 0.0
+    method: str = Choice(
+        "How to convolve: tiles in local memory, direct reads, or transforms. auto chooses by the kernel's size "
+        "and the device.",
+        METHODS,
+    ).field("auto")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         set_border(self)
-        if not math.isfinite(self.cval):
-            raise ParameterError(f"the border's constant must be finite, not {self.cval}")

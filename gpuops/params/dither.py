@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import ParameterError
+from .kinds import Choice, Params, Whole
 
 #: The kinds of noise. All have a triangular distribution of −1 … 1 codes.
 NOISES = {"triangular": "white noise", "blue": "noise without low frequencies, which is seen less"}
@@ -12,8 +12,16 @@ NOISES = {"triangular": "white noise", "blue": "noise without low frequencies, w
 SEEDS = (0, 2**32 - 1)
 
 
+#: The kinds of both parameters.
+NOISE = Choice(
+    "The noise of --dither: white, or blue, which is seen less. Both are triangularly distributed.",
+    tuple(NOISES),
+)
+SEED = Whole("Another seed gives another noise.", *SEEDS)
+
+
 @dataclass(frozen=True)
-class Dither:
+class Dither(Params):
     """The noise that is added to colours before they are rounded.
 
     Attributes
@@ -24,11 +32,5 @@ class Dither:
         Each gives another noise.
     """
 
-    noise: str = "blue"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.noise not in NOISES:
-            raise ParameterError(f"noise must be one of {', '.join(NOISES)}, not {self.noise!r}")
-        if not SEEDS[0] <= self.seed <= SEEDS[1]:
-            raise ParameterError(f"seed must be from {SEEDS[0]} to {SEEDS[1]}, not {self.seed}")
+    noise: str = NOISE.field("blue")
+    seed: int = SEED.field(0)

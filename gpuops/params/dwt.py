@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import SupportsIndex
 
-from ..errors import ParameterError, check_name, meant
+from ..errors import ParameterError, check_name, standard_name
+from .kinds import Choice, Params
 
 # The wavelets with lifting steps, and whether each has a reversible integer form.
 _LIFTED = {
@@ -109,30 +110,9 @@ MAX_SPINS = 64
 MAX_LEVELS = 40
 
 
-def known(
-    what: str,
-    name: str,
-    names: Mapping[str, object],
-    synonyms: Mapping[str, str],
-    shown: Iterable[str] | None = None,
-) -> str:
-    """The standard form of ``name``. Raises ParameterError for an unknown one, naming the nearest known.
-
-    ``shown`` has the names that the message lists, if these are not all.
-    """
-    if not isinstance(name, str):
-        raise ParameterError(f"a {what} is given by its name, not as {name!r}")
-    key = name.lower()
-    key = synonyms.get(key, key)
-    if key not in names:
-        hint = meant(key, [*names, *synonyms])
-        raise ParameterError(f"unknown {what} {name!r}: {hint}use one of {', '.join(shown or names)}")
-    return key
-
-
 def wavelet_name(name: str) -> str:
     """The standard name of a wavelet. Raises ParameterError for an unknown one."""
-    return known("wavelet", name, WAVELETS, WAVELET_SYNONYMS, FAMILIES)
+    return standard_name("wavelet", name, WAVELETS, WAVELET_SYNONYMS, FAMILIES)
 
 
 def default_mode(wavelet: str) -> str:
@@ -142,11 +122,11 @@ def default_mode(wavelet: str) -> str:
 
 def mode_name(name: str) -> str:
     """The standard name of an extension mode. Raises ParameterError for an unknown one."""
-    return known("mode", name, MODES, MODE_SYNONYMS)
+    return standard_name("mode", name, MODES, MODE_SYNONYMS)
 
 
 @dataclass(frozen=True)
-class DwtParams:
+class DwtParams(Params):
     """A two-dimensional wavelet transform.
 
     Attributes
@@ -177,15 +157,15 @@ class DwtParams:
     wavelet: str = "bior4.4"
     mode: str = "mirror"
     levels: int | None = None
-    method: str = "auto"
+    method: str = Choice("The kernels that compute the transform.", METHODS).field("auto")
     integer: bool = False
     tile: str = "auto"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "wavelet", wavelet_name(self.wavelet))
         object.__setattr__(self, "mode", mode_name(self.mode))
         lifts, whole = WAVELETS[self.wavelet]
-        check_name("method", self.method, METHODS)
         check_name("tile", self.tile, TILES)
         if self.method == "auto":
             object.__setattr__(self, "method", "lifting" if lifts else "filterbank")
@@ -280,9 +260,7 @@ def threshold_option(text: str) -> tuple[float | None, str | None]:
         number = float(factor) if colon else None
     except ValueError:
         raise ParameterError(f"threshold {text!r}: what follows the colon must be a number") from None
-    return number, known(
-        "threshold", name, dict.fromkeys(ESTIMATES), {"visushrink": "visu", "bayesshrink": "bayes"}
-    )
+    return number, standard_name("threshold", name, ESTIMATES, {"visushrink": "visu", "bayesshrink": "bayes"})
 
 
 def shrink_option(

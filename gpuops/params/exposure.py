@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import Any
 
 from ..errors import ParameterError
-from .notations import Written
+from .notations import NumberOr
 
 _SMOOTH = "smooth:"
+# The largest exposure in stops, of either sign.
+MAX_STOPS = 60.0
 
 
 @dataclass(frozen=True)
@@ -41,48 +44,32 @@ class Neighbours:
         return found
 
 
-def exposure_option(text: str) -> float | None:
-    """``auto`` (None) or stops. Raises ParameterError."""
-    if text == "auto":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise ParameterError(f"the exposure is 'auto' or a number of stops, not {text!r}") from None
+@dataclass(eq=False)
+class _OfSequence(NumberOr):
+    """The kind of an exposure where the inputs of a command may be exposed alike."""
 
-
-def sequence_option(text: str) -> float | Neighbours | None:
-    """``auto`` (None), stops, or ``shared`` or ``smooth:N``. Raises ParameterError."""
-    if text == "shared":
-        return Neighbours()
-    if text.startswith(_SMOOTH):
+    def checked(self, name: str, value: Any) -> Any:
+        text = value.lower() if isinstance(value, str) else ""
+        if not text.startswith(_SMOOTH):
+            return value if isinstance(value, Neighbours) else super().checked(name, value)
         try:
-            count = int(text.removeprefix(_SMOOTH))
+            return Neighbours(int(text.removeprefix(_SMOOTH)))
+        except ParameterError:
+            raise
         except ValueError:
             raise ParameterError(
-                f"{_SMOOTH}N takes a number of inputs, such as smooth:5, not {text!r}"
+                f"{_SMOOTH}N takes a number of inputs, such as smooth:5, not {value!r}"
             ) from None
-        return Neighbours(count)
-    try:
-        return exposure_option(text)
-    except ParameterError:
-        raise ParameterError(
-            f"the exposure is a number of stops, 'auto', 'shared' or 'smooth:N', not {text!r}"
-        ) from None
 
 
 #: The kind of the parameter.
-EXPOSURE = Written(
-    "In stops, or metered.",
-    "EV|auto",
-    exposure_option,
-    lambda stops: "auto" if stops is None else repr(stops),
-)
+EXPOSURE = NumberOr("In stops, or metered.", "EV|auto", -MAX_STOPS, MAX_STOPS, {"auto": None})
 #: The same where the inputs of a command may be exposed alike.
-OF_SEQUENCE = Written(
+OF_SEQUENCE = _OfSequence(
     "The exposure in stops, or how it is metered. auto meters each input, shared takes the mean of all inputs, and "
     "smooth:N the mean of N inputs with this one in the middle.  [default: auto, or 0 with --lut]",
     "EV|auto|shared|smooth:N",
-    sequence_option,
-    lambda stops: "auto" if stops is None else repr(stops),
+    -MAX_STOPS,
+    MAX_STOPS,
+    {"auto": None, "shared": Neighbours()},
 )

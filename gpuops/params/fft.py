@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError, check_name
 from .files import FileOperand
+from .kinds import Choice, Params
+from .notations import Written
 
 # The places of the factor 1/n, as scipy.fft names them.
 NORMS = ("ortho", "backward", "forward")
@@ -22,7 +24,7 @@ BUTTERFLIES = ("subdivided", "direct")
 
 
 @dataclass(frozen=True)
-class FftParams:
+class FftParams(Params):
     """The way to compute transforms; their results do not depend on it.
 
     Attributes
@@ -44,15 +46,14 @@ class FftParams:
         ``direct`` sums all values times their roots for each result, which takes more arithmetic.
     """
 
-    method: str = "auto"
-    radix: str = "auto"
-    twiddle: str = "auto"
+    method: str = Choice("The kernels that compute the transform.", METHODS).field("auto")
+    radix: str = Choice("The largest radix.", RADICES).field("auto")
+    twiddle: str = Choice("", TWIDDLES).field("auto")
     butterfly: str = "subdivided"
 
     def __post_init__(self) -> None:
-        chosen = (("method", METHODS), ("radix", RADICES), ("twiddle", TWIDDLES), ("butterfly", BUTTERFLIES))
-        for name, choices in chosen:
-            check_name(name, getattr(self, name), choices)
+        super().__post_init__()
+        check_name("butterfly", self.butterfly, BUTTERFLIES)
 
 
 # The windows that an image may be multiplied by.
@@ -160,8 +161,15 @@ def _notch(text: str) -> tuple[float, float, float]:
     return x, y, radius
 
 
+def _padding(text: str) -> str:
+    number = text.isascii() and text.isdigit() and len(text) < 10
+    if text not in ("none", "pow2", "fast") and not number:
+        raise ParameterError(f"--pad is none, pow2, fast or a number of pixels, not {text!r:.40}")
+    return text
+
+
 @dataclass(frozen=True)
-class SpectrumParams:
+class SpectrumParams(Params):
     """The definition of an image's spectrum, which a spectrum file records.
 
     Attributes
@@ -183,22 +191,23 @@ class SpectrumParams:
         ``half`` stores the spectrum in 16 bits, ``double`` computes and stores it in 64.
     """
 
-    norm: str = "ortho"
+    norm: str = Choice("The scaling, as in scipy.fft.", NORMS).field("ortho")
     half: bool = True
     shift: bool = False
-    window: str = "none"
-    pad: str = "none"
+    window: str = Choice("", WINDOWS).field("none")
+    pad: str = Written("Add zeros to the right and below.", "none|pow2|fast|N", _padding, hidden=False).field(
+        "none"
+    )
     filter: FrequencyFilter | None = None
     mask: FileOperand | None = None
-    precision: str = "single"
+    precision: str = Choice(
+        "The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",
+        PRECISIONS,
+    ).field("single")
     how: FftParams = FftParams()
 
     def __post_init__(self) -> None:
-        for name, choices in (("norm", NORMS), ("window", WINDOWS), ("precision", PRECISIONS)):
-            check_name(name, getattr(self, name), choices)
-        number = self.pad.isascii() and self.pad.isdigit() and len(self.pad) < 10
-        if self.pad not in ("none", "pow2", "fast") and not number:
-            raise ParameterError(f"--pad is none, pow2, fast or a number of pixels, not {self.pad!r:.40}")
+        super().__post_init__()
         if self.precision == "half" and self.norm != "ortho":
             raise ParameterError(
                 f"--precision half needs --norm ortho: with {self.norm!r} the values do not fit 16 bits"

@@ -1,19 +1,20 @@
 """Parameters of operations: what values they may have, how they are written, and the frozen dataclasses that hold them.
 
-A parameter is a field of a :class:`Params`, made by :func:`parameter` with a kind. From the kind follow the options of
-the command, the keys of a recipe, the row of the reference page, and the check of a value.
+A parameter is a field of a :class:`Params`, made by :meth:`Kind.field`. From its kind follow the options of the
+command, the keys of a recipe, the row of the reference page, and the check of a value. A field without a kind has no
+option: another field's options say it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, MISSING, dataclass
 from math import isfinite, log2
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from ..errors import ParameterError, meant
+from ..errors import ParameterError, check_name
 
 P = TypeVar("P", bound="Params")
 #: The kinds of each class of parameters that was asked for them.
@@ -47,22 +48,14 @@ class Option(NamedTuple):
     required: bool = False
 
 
-class Given(Mapping[str, Any]):
-    """The options that somebody wrote, by name; ``spell`` says how they wrote one."""
+class Given(dict[str, Any]):
+    """The options that somebody wrote, by name; ``spelled`` says how they wrote one."""
 
     def __init__(
-        self, values: Mapping[str, Any], spell: Callable[[str], str] = lambda name: name.replace("_", "-")
+        self, values: Mapping[str, Any], spelled: Callable[[str], str] = lambda name: name.replace("_", "-")
     ) -> None:
-        self._values, self._spell = values, spell
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+        super().__init__(values)
+        self.spelled = spelled
 
     def refuse(self, reason: str, *names: str, even_auto: bool = False) -> None:
         """Raises ParameterError if one of these options was given though it can have no effect.
@@ -71,35 +64,40 @@ class Given(Mapping[str, Any]):
         """
         for name in names:
             if name in self and (even_auto or self[name] != "auto"):
-                raise ParameterError(f"{reason}: leave out {self._spell(name)}")
+                raise ParameterError(f"{reason}: leave out {self.spelled(name)}")
 
     def with_usual(self, values: Mapping[str, Any]) -> Given:
         """Returns the same with further values that count as given."""
-        return Given({**self._values, **values}, self._spell)
-
-    def spelled(self, name: str) -> str:
-        """Returns how an option is written."""
-        return self._spell(name)
+        return Given({**self, **values}, self.spelled)
 
 
+@dataclass(eq=False)
 class Kind(ABC):
     """The kind of a parameter: which values it may have, and how they are written, checked and explained in ``help``.
 
-    Kinds are never compared, so they have no methods for it: making these would take most of a module's import.
+    A parameter whose default is None may be None. Kinds are never compared, so they have no methods for it: making
+    these would take most of a module's import.
     """
 
     help: str
-    #: Whether the value may be None, which stands for none.
-    optional: bool = False
+    _: KW_ONLY
     #: Whether the command's help does not show the default, as it is none that people would give.
     hidden: bool = False
-    #: The type of an option's value, as in :class:`Option`.
-    type: Any = str
+    #: The option's name where it is not the parameter's, which Python may not allow.
+    option: str = ""
+    #: Whether the option has to be given although the parameter has a default.
+    required: bool = False
+
+    #: The type of an option's value, and whether it may be repeated, as in :class:`Option`.
+    type: ClassVar[Any] = str
+    multiple: ClassVar[bool] = False
+
+    def field(self, default: Any = MISSING) -> Any:
+        """A parameter of this kind: a field of a :class:`Params`. Without a default callers have to give a value."""
+        return dataclasses.field(default=default, metadata={"kind": self})
 
     def check(self, name: str, value: Any) -> Any:
         """Returns the value, as its own type where it was a text; raises ParameterError if it is none of the kind."""
-        if value is None and self.optional:
-            return None
         try:
             return self.checked(name, value)
         except ParameterError:
@@ -107,9 +105,9 @@ class Kind(ABC):
         except (TypeError, ValueError) as error:
             raise ParameterError(f"{name} cannot be {value!r}: give {self.values}") from error
 
-    @abstractmethod
     def checked(self, name: str, value: Any) -> Any:
-        """Does the same for a value other than None; for None, too, where it has a meaning of its own."""
+        """Does the same, and may raise TypeError or ValueError as well."""
+        return value
 
     @property
     @abstractmethod
@@ -127,18 +125,19 @@ class Kind(ABC):
 
     def options(self, name: str, default: Any) -> list[Option]:
         """Returns the options that say the parameter ``name``."""
-        required = default is MISSING
-        shown = None if required or self.hidden else default
-        return [Option(name, self.help, self.metavar, self.type, shown, required=required)]
+        required = self.required or default is MISSING
+        shown = None if required or self.hidden or self.multiple else default
+        name = self.option or name
+        return [Option(name, self.help, self.metavar, self.type, shown, self.multiple, required)]
 
     def collected(self, name: str, given: Given) -> Any:
         """Returns the value that the options say, or MISSING if none of them was given."""
-        return given.get(name, MISSING)
+        return given.get(self.option or name, MISSING)
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
         """Returns the options, as plain values, that say ``value``."""
         plain = isinstance(value, bool | int | float | str)
-        return {} if value is None else {name: value if plain else self.text(value)}
+        return {} if value is None else {self.option or name: value if plain else self.text(value)}
 
 
 def interval(low: float, high: float) -> str:
@@ -148,15 +147,16 @@ def interval(low: float, high: float) -> str:
 
 @dataclass(eq=False)
 class Number(Kind):
-    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one."""
+    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one.
+
+    ``symbol``: what stands for it in a command's help, in place of the unit.
+    """
 
     type = float
-    help: str
     low: float
     high: float
     unit: str = ""
-    optional: bool = False
-    hidden: bool = False
+    symbol: str = ""
 
     def checked(self, name: str, value: Any) -> float:
         try:
@@ -173,29 +173,17 @@ class Number(Kind):
 
     @property
     def metavar(self) -> str:
-        return self.unit.upper() or "X"
-
-    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
-        return {} if value is None else {name: float(value)}
-
-    def text(self, value: Any) -> str:
-        return repr(float(value))
+        return self.symbol or self.unit.upper() or "X"
 
 
 @dataclass(eq=False)
 class Choice(Kind):
     """A parameter that is one of several names."""
 
-    help: str
     names: tuple[str, ...]
-    optional: bool = False
-    hidden: bool = False
 
     def checked(self, name: str, value: Any) -> str:
-        if value not in self.names:
-            hint = meant(value, self.names)
-            said = f"{name} must be one of {', '.join(self.names)}, not {value!r}"
-            raise ParameterError(f"{said}: {hint.strip()}" if hint else said)
+        check_name(name, value, self.names)
         return str(value)
 
     @property
@@ -218,8 +206,6 @@ class Flag(Kind):
     type = bool
     values = "on or off"
     metavar = ""
-    help: str
-    optional: bool = False
 
     def checked(self, name: str, value: Any) -> bool:
         if not isinstance(value, bool):
@@ -233,10 +219,8 @@ class Whole(Kind):
 
     type = int
     metavar = "N"
-    help: str
     low: int
     high: int
-    optional: bool = False
 
     def checked(self, name: str, value: Any) -> int:
         try:
@@ -252,23 +236,12 @@ class Whole(Kind):
         return f"{self.low} … {self.high}"
 
 
-def parameter(default: Any, kind: Kind | None) -> Any:
-    """A field of a :class:`Params`. Where the default is ``dataclasses.MISSING``, callers have to give a value.
-
-    A field without a kind has no option: another field's options say it.
-    """
-    if default is not MISSING and type(default).__hash__ is None:
-        return dataclasses.field(default_factory=lambda: type(default)(default), metadata={"kind": kind})
-    return dataclasses.field(default=default, metadata={"kind": kind})
-
-
 def kinds(params: type[Params]) -> Mapping[str, Kind]:
     """Returns each parameter's kind by its name, in the order of their declaration."""
-    found = _KINDS.get(params)
-    if found is None:
+    if params not in _KINDS:
         fields = dataclasses.fields(params)
-        found = _KINDS[params] = {f.name: f.metadata["kind"] for f in fields if f.metadata.get("kind")}
-    return found
+        _KINDS[params] = {field.name: field.metadata["kind"] for field in fields if field.metadata}
+    return _KINDS[params]
 
 
 @dataclass(frozen=True)
@@ -306,9 +279,9 @@ class Params:
     def written(self) -> dict[str, Any]:
         """Returns the options, as plain values, of which :meth:`of_options` makes the same parameters."""
         usual = {f.name: f.default for f in dataclasses.fields(self)}
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for name, kind in kinds(type(self)).items():
             value = getattr(self, name)
             if usual[name] is MISSING or value != usual[name]:
-                found |= kind.written(name, value, self)
-        return found
+                options |= kind.written(name, value, self)
+        return options

@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass
 from typing import Any
 
 from ..errors import ParameterError
-from .kinds import Given, Kind, Option, Params
+from .kinds import Given, Kind, Params
 
 
 class FrozenMapping(Mapping[str, float]):
@@ -36,15 +36,10 @@ class FrozenMapping(Mapping[str, float]):
 class NamedNumbers(Kind):
     """The kind: an option ``--OPTION NAME=NUMBER`` that may be repeated; in a recipe a table of numbers."""
 
-    values, metavar = "`NAME=V`", "NAME=V"
-    help: str
-    option: str
+    values, metavar, multiple = "`NAME=V`", "NAME=V", True
 
     def checked(self, name: str, value: Any) -> FrozenMapping:
         return FrozenMapping(value)
-
-    def options(self, name: str, default: Any) -> list[Option]:
-        return [Option(self.option, self.help, self.metavar, multiple=True)]
 
     def collected(self, name: str, given: Given) -> Any:
         found = given.get(self.option, MISSING)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field
 from itertools import pairwise
+from math import nan
 from typing import Any
 
 from ..errors import ParameterError
@@ -21,22 +22,20 @@ class Numbers(Kind):
     ``percent``: a number may be written in percent.
     """
 
-    help: str
     count: int
     low: float
     high: float
     percent: bool = False
-    optional: bool = False
 
     def checked(self, name: str, value: Any) -> tuple[float, ...]:
         given = (
             value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else (value,)
         )
         one = Number(self.help, self.low, self.high)
-        found = [one.checked(name, self._fraction(part)) for part in given]
-        if len(found) not in (1, self.count):
-            raise ParameterError(f"{name} must be one number or {self.count}, not {len(found)}")
-        return tuple(found * self.count if len(found) == 1 else found)
+        numbers = [one.checked(name, self._fraction(part)) for part in given]
+        if len(numbers) not in (1, self.count):
+            raise ParameterError(f"{name} must be one number or {self.count}, not {len(numbers)}")
+        return tuple(numbers * self.count if len(numbers) == 1 else numbers)
 
     def _fraction(self, part: Any) -> Any:
         """The number that a text in percent stands for; all else as it is."""
@@ -69,8 +68,6 @@ class Size(Kind):
     """
 
     metavar = "WxH"
-    optional = True
-    help: str
     most: int = 1 << 20
     partial: bool = False
 
@@ -104,8 +101,6 @@ class Points(Kind):
     """
 
     metavar = '"X,Y X,Y…"'
-    optional = True
-    help: str
     most: int = 16
     high: float = 1e5
     apart: float = 1e-6
@@ -143,7 +138,6 @@ class Points(Kind):
 class Noted(Kind):
     """A parameter whose texts have a notation, such as ``N|WxH``."""
 
-    help: str
     notation: str
 
     @property
@@ -159,99 +153,92 @@ class Noted(Kind):
 class Repeated(Noted):
     """A parameter that is any number of texts: an option that may be repeated; in a recipe one text, spaces between."""
 
-    def options(self, name: str, default: Any) -> list[Option]:
-        return [Option(name, self.help, self.notation, multiple=True)]
+    multiple = True
 
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
-        return tuple(self._words([value] if isinstance(value, str) else value))
-
-    def collected(self, name: str, given: Given) -> Any:
-        return self.checked(name, given[name]) if name in given else MISSING
-
-    def _words(self, texts: Iterable[str]) -> Iterable[str]:
-        return (word for text in texts for word in str(text).split())
+        texts = value if isinstance(value, list | tuple) else [value]
+        return tuple(word for text in texts for word in str(text).split())
 
     def text(self, value: Any) -> str:
         return " ".join(value)
 
 
 @dataclass(eq=False)
-class Rectangle(Kind):
-    """A parameter that is a :class:`Region` of the image, or its text ``X,Y,W,H``."""
-
-    values = "`X,Y,W,H`"
-    metavar = "X,Y,W,H"
-    help: str
-    optional: bool = False
-
-    def checked(self, name: str, value: Any) -> Region:
-        return value if isinstance(value, Region) else region_option(str(value))
-
-    def collected(self, name: str, given: Given) -> Any:
-        return region_option(str(given[name])) if name in given else MISSING
-
-
-@dataclass(eq=False)
 class Written(Noted):
-    """A parameter with a notation of its own: ``read`` makes its value of a text, ``write`` a text of its value."""
+    """A parameter with a notation of its own: ``read`` makes its value of a text, ``write`` a text of its value.
+
+    Texts may be in upper or lower case unless they are a file's name.
+    """
 
     read: Callable[[str], Any]
     write: Callable[[Any], str] = str
-    hidden: bool = False
-
-    def options(self, name: str, default: Any) -> list[Option]:
-        return [Option(name, self.help, self.metavar, required=default is MISSING)]
+    hidden: bool = field(default=True, kw_only=True)
 
     def checked(self, name: str, value: Any) -> Any:
-        return self._read(value) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        return self.read(value if self.notation == "FILE" else value.lower())
 
     def collected(self, name: str, given: Given) -> Any:
-        return self._read(given[name]) if name in given else MISSING
-
-    def _read(self, value: Any) -> Any:
-        """Reads a text, in upper or lower case unless it is a file's name."""
-        return self.read(str(value) if self.notation == "FILE" else str(value).lower())
-
-    def text(self, value: Any) -> str:
-        return self.write(value)
+        return str(given[name]) if name in given else MISSING
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
         return {name: self.write(value)}
 
 
 @dataclass(eq=False)
-class Text(Kind):
-    """A parameter that is a text, such as a name in another program's words, or None.
+class NumberOr(Noted):
+    """A parameter that is a number from ``low`` to ``high``, or what one of several ``words`` stands for."""
 
-    ``option``: the option's name where it is not the parameter's, which Python may not allow.
-    """
+    low: float
+    high: float
+    words: Mapping[str, Any]
+    hidden: bool = field(default=True, kw_only=True)
+
+    def checked(self, name: str, value: Any) -> Any:
+        word = value.lower() if isinstance(value, str) else ""
+        if word in self.words or value in self.words.values():
+            return self.words.get(word, value)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = nan
+        if not self.low <= number <= self.high:
+            forms, limits = self.notation.replace("|", " or "), f"numbers from {self.low:g} to {self.high:g}"
+            raise ParameterError(f"{name} must be {forms}, with {limits}, not {value!r}")
+        return number
+
+    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
+        return {name: next((word for word, of in self.words.items() if of == value), repr(value))}
+
+
+@dataclass(eq=False)
+class Rectangle(Noted):
+    """A parameter that is a :class:`Region` of the image, or its text ``X,Y,W,H``."""
+
+    notation: str = "X,Y,W,H"
+
+    def checked(self, name: str, value: Any) -> Region:
+        return value if isinstance(value, Region) else region_option(str(value))
+
+
+@dataclass(eq=False)
+class Text(Kind):
+    """A parameter that is a text, such as a name in another program's words, or None."""
 
     values = "a name"
-    optional = True
-    help: str
     metavar: str = "NAME"
-    option: str = ""
-
-    def options(self, name: str, default: Any) -> list[Option]:
-        return [Option(self.option or name, self.help, self.metavar)]
 
     def checked(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
             raise ParameterError(f"{self.option or name} must be a name, not {value!r}")
         return value
 
-    def collected(self, name: str, given: Given) -> Any:
-        return given.get(self.option or name, MISSING)
-
-    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
-        return {} if value is None else {self.option or name: value}
-
 
 @dataclass(eq=False)
 class PerAxis(Kind):
     """A parameter of two numbers, (y, x), that one option says for both, and two more where ``apart``."""
 
-    help: str
     unit: str = "pixels"
     apart: bool = False
 
@@ -291,71 +278,26 @@ class File(Kind):
     """
 
     values = "a file"
-    optional = True
-    help: str
     metavar: str = "IMAGE"
-    required: bool = False
     alike: bool = False
     by_rows: bool = False
 
-    def options(self, name: str, default: Any) -> list[Option]:
-        return [Option(name, self.help, self.metavar, required=self.required)]
-
-    def checked(self, name: str, value: Any) -> FileOperand:
+    def checked(self, name: str, value: Any) -> Any:
         return FileOperand.of(value)
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
-        return {} if value is None else {name: value.written()}
+        return {name: value.written()}
 
 
 @dataclass(eq=False)
-class Files(Kind):
+class Files(File):
     """A parameter that is several other files, each a :class:`FileOperand`; their option is given once for each."""
 
     values = "files"
-    help: str
-    metavar: str = "IMAGE"
-    alike: bool = False
+    multiple = True
 
-    def options(self, name: str, default: Any) -> list[Option]:
-        return [Option(name, self.help, self.metavar, multiple=True)]
-
-    def checked(self, name: str, value: Any) -> tuple[FileOperand, ...]:
+    def checked(self, name: str, value: Any) -> Any:
         return tuple(map(FileOperand.of, value))
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
         return {name: [file.written() for file in value]}
-
-
-@dataclass(eq=False)
-class Group(Kind):
-    """A parameter that is a dataclass whose fields have options of their own."""
-
-    values = metavar = ""
-    help: str
-    of: type
-    fields: tuple[
-        tuple[str, str, str, str], ...
-    ]  # of each: the field, its option, the option's metavar and help
-
-    def checked(self, name: str, value: Any) -> Any:
-        return value
-
-    def options(self, name: str, default: Any) -> list[Option]:
-        defaults = self.of()
-        found = []
-        for field, option, metavar, text in self.fields:
-            value = getattr(defaults, field)
-            found.append(Option(option, text, metavar, type(value), value))
-        return found
-
-    def collected(self, name: str, given: Given) -> Any:
-        values = {field: given[option] for field, option, *_ in self.fields if option in given}
-        return self.of(**values) if values else MISSING
-
-    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
-        defaults = self.of()
-        pairs = (
-            (option, getattr(value, field), getattr(defaults, field)) for field, option, *_ in self.fields
-        )
-        return {option: ours for option, ours, usual in pairs if ours != usual}

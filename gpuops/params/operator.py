@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING
+from dataclasses import MISSING, dataclass
 from typing import Any
 
 from .files import FileOperand
 from .kinds import Given, Kind, Option, Params
 from .lut import OUTPUTS, LutParams, lut_input_option, lut_input_text
-from .operators import OPERATORS
+from .operators import OPERATORS, check_operator
 
 
+@dataclass(eq=False)
 class _OperatorOrLut(Kind):
     """The kind: ``--operator NAME``, or ``--lut FILE`` with ``--lut-input`` and ``--lut-output``."""
 
-    help = "The operator's name."
+    help: str = "The operator's name."
     values, metavar = "a name", "NAME"
 
     def checked(self, name: str, value: Any) -> Any:
+        if not isinstance(value, LutParams):
+            check_operator(value)
         return value
 
     def options(self, name: str, default: Any) -> list[Option]:

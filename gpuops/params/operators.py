@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import ParameterError, check_name
-from .kinds import interval
+from .kinds import Number, interval
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,8 @@ def check_parameters(operator: str, known: Mapping[str, Parameter], given: Mappi
     for name, value in given.items():
         if name not in known:
             raise ParameterError(f"{operator} has no parameter {name!r}: it has {', '.join(known) or 'none'}")
-        least, most = known[name].least, known[name].most
-        if not least <= value <= most:
-            raise ParameterError(
-                f"{name} of {operator} must be from {interval(least, most)}, not {value:g}".replace("…", "to")
-            )
+        one = known[name]
+        Number(one.about, one.least, one.most).checked(f"{name} of {operator}", value)
 
 
 # The ways to meter, and what each measures.
@@ -157,7 +154,5 @@ GAMUTS = {
 }
 # The operator unless another is chosen.
 DEFAULT_OPERATOR = "agx"
-# The largest exposure in stops, of either sign.
-MAX_STOPS = 60.0
 # The least difference of percentiles, in percent, that numbers can tell.
 LEAST_SHARE = 1e-3

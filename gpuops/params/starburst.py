@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from ..errors import ParameterError
+from .kinds import Number, Params, Whole
 
-# The largest number of blades.
-MAX_BLADES = 32
-# The default number of blades.
-BLADES = 6
-# The default direction of a ray in degrees: it points up.
-ANGLE = 90.0
+#: The kinds of an aperture's numbers, which are options of bloom.
+BLADES = Whole("Blades of the aperture: N rays if even, 2N if odd.", 3, 32)
+ANGLE = Number("Direction of a ray, counter-clockwise from the x axis.", -1e6, 1e6, "degrees", "DEG")
+ROUNDNESS = Number("The aperture's shape: 0 a polygon, 1 a circle; between, rays widen.", 0, 1, symbol="R")
 
 
 @dataclass(frozen=True)
-class Aperture:
+class Aperture(Params):
     """The opening that a lens's iris leaves, whose diffraction makes the rays around bright light.
 
     A blade with a straight edge throws light to both of its sides, at right angles to the edge. So an even number of
@@ -33,16 +30,6 @@ class Aperture:
         through two of the polygon's corners, which turns a ray into a fan.
     """
 
-    blades: int = BLADES
-    angle: float = ANGLE
-    roundness: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 3 <= self.blades <= MAX_BLADES or self.blades != int(self.blades):
-            raise ParameterError(f"an aperture has 3 … {MAX_BLADES} blades, not {self.blades}")
-        if not math.isfinite(self.angle):
-            raise ParameterError(f"the blades' angle must be a finite number of degrees, not {self.angle}")
-        if not 0.0 <= self.roundness <= 1.0:  # NaN is not inside either
-            raise ParameterError(
-                f"roundness must be a number from 0, a polygon, to 1, a circle, not {self.roundness}"
-            )
+    blades: int = BLADES.field(6)
+    angle: float = ANGLE.field(90.0)  # up
+    roundness: float = ROUNDNESS.field(0.0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from ..errors import ParameterError, check_name
 from ..figures import FIGURES, LIMITS
+from .toml import nearest
 
 #: The limit that no threshold loosens.
 NOT_FINITE = "not-finite"
@@ -96,10 +96,7 @@ class Thresholds:
         limits: dict[str, float] = {}
         for name, value in values.items():
             if name not in NAMES and name not in LIMITS:
-                near = get_close_matches(name, [*NAMES, *LIMITS], 1)
-                raise ParameterError(
-                    f"{where}unknown threshold {name!r}{f'; did you mean {near[0]!r}?' if near else ''}"
-                )
+                raise ParameterError(f"{where}unknown threshold {name!r}{nearest(name, [*NAMES, *LIMITS])}")
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ParameterError(f"{where}{name} must be a number, not {value!r}")
             if name in NAMES:

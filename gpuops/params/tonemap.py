@@ -7,44 +7,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ParameterError, check_name
-from .dither import NOISES
+from . import operators
+from .dither import NOISE, SEED
 from .exposure import OF_SEQUENCE, Neighbours
-from .kinds import Choice, Flag, Given, Number, Params, Whole, parameter
+from .kinds import Choice, Flag, Given, Number, Params
 from .lut import LutParams
 from .mapping import FrozenMapping, NamedNumbers
 from .notations import Rectangle, Written
 from .operator import OPERATOR_OR_LUT
-from .operators import (
-    DEFAULT_OPERATOR,
-    GAMUTS,
-    LEAST_SHARE,
-    MAX_STOPS,
-    METERS,
-    METHODS,
-    OPERATORS,
-    PERCENTILES,
-    TRANSFERS,
-    WHITE,
-    WRAPPING,
-    Parameter,
-    check_operator,
-    check_parameters,
-    described_parameters,
-)  # fmt: skip
 from .region import Region
 from .signal import percentiles_option, transfer_option
-from .white_balance import (
-    GRAY_WORLD,
-    WhiteBalance,
-    check,
-    white_balance_option,
-    white_balance_text,
-)  # fmt: skip
+from .white_balance import GRAY_WORLD, WHITE_BALANCE, WhiteBalance, check
 
-# The parameters that are as their kinds say, whatever the others are.
-_CHECKED = (
-    "meter", "key", "meter_region", "gamut", "border", "noise", "seed", "method", "preset", "bloom", "blur",
-)  # fmt: skip
+
+@dataclass(eq=False)
+class _Dither(Flag):
+    """The kind: on or off, or the largest code of the output."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        if isinstance(value, bool):
+            return value
+        if not value >= 1:
+            raise ParameterError(f"dither is the largest code of the output, such as 255, not {value}")
+        return int(value)
 
 
 @dataclass(frozen=True)
@@ -90,7 +75,7 @@ class TonemapParams(Params):
         The largest code of the integer format that the result is meant for (255, 65535): noise of ±1 code with a
         triangular distribution is added. None and False add none; True stands for the depth of the output's file.
     noise, seed : str, int
-        The kind of dither, a name of :data:`NOISES`, and a number: each seed gives another noise.
+        The kind of dither, a name of :data:`gpuops.params.dither.NOISES`, and a number: each seed gives another noise.
     method : str
         How the metering reduces: ``local`` in tiles in local memory, ``direct`` from global memory, ``auto`` the faster
         way.
@@ -100,141 +85,90 @@ class TonemapParams(Params):
         ``d3d11``: the picture of the Direct3D 11 HDR sample, with its ``bloom`` and its ``blur`` if they are on.
     """
 
-    operator: str | LutParams = parameter(DEFAULT_OPERATOR, OPERATOR_OR_LUT)
-    exposure: float | None = parameter(None, OF_SEQUENCE)
-    sequence: Neighbours | None = parameter(None, None)
-    meter: str = parameter(
-        "log-mean", Choice("What auto exposure measures.  [default: log-mean]", tuple(METERS), hidden=True)
+    operator: str | LutParams = OPERATOR_OR_LUT.field(operators.DEFAULT_OPERATOR)
+    exposure: float | None = OF_SEQUENCE.field(None)
+    sequence: Neighbours | None = None
+    meter: str = Choice(
+        "What auto exposure measures.  [default: log-mean]", tuple(operators.METERS), hidden=True
+    ).field("log-mean")
+    key: float = Number(
+        "The luminance that auto exposure gives to what it measures.  [default: 0.18]", 1e-6, 1e6, hidden=True
+    ).field(0.18)
+    percentiles: tuple[float, float] = Written(
+        "The percentiles of lit pixels between which --meter histogram measures.  [default: 10,90]",
+        "LOW,HIGH",
+        percentiles_option,
+        lambda pair: f"{pair[0]!r},{pair[1]!r}",
+    ).field(operators.PERCENTILES)
+    meter_region: Region | None = Rectangle(
+        "Meter only this rectangle, in pixels as they are stored (before any rotation by EXIF), or all four "
+        "numbers with %."
+    ).field(None)
+    white_balance: WhiteBalance | None = WHITE_BALANCE.field(None)
+    white: float | None = Number(
+        "Luminance after exposure that becomes white, for reinhard-extended and drago (default: the brightest "
+        "pixel's, 1 at least) and hable (default: 11.2).",
+        1e-3,
+        2.0**60,
+    ).field(None)
+    parameters: Mapping[str, float] = NamedNumbers(
+        f"A parameter, such as contrast=1.6 for sigmoid. May be repeated. {operators.described_parameters()}.",
+        option="parameter",
+    ).field(FrozenMapping())
+    transfer: str = Written(
+        "The transfer curve of the signal. pq puts 1 at 203 cd/m².  [default: srgb, or linear in files of floats]",
+        "srgb|gamma:G|pq|linear",
+        str,
+    ).field("auto")
+    gamma: float = 2.2
+    gamut: str = Choice(
+        "What to do with colours brighter than white: clip cuts each channel, hue mixes them with gray.",
+        tuple(operators.GAMUTS),
+    ).field("clip")
+    border: str = Choice(
+        "What is beyond the edges, for reinhard-local: the mirrored image, or with wrap-x (for panoramas) the "
+        "opposite side.",
+        ("reflect", "wrap-x"),
+    ).field("reflect")
+    dither: bool | int | None = _Dither("Add noise of ±1 code before rounding.").field(None)
+    noise: str = NOISE.field("triangular")
+    seed: int = SEED.field(0)
+    gained: bool = False
+    method: str = Choice("The kernels that meter, and those of --preset.", operators.METHODS).field("auto")
+    preset: str | None = Choice("Make exactly the picture of the Direct3D 11 HDR sample.", ("d3d11",)).field(
+        None
     )
-    key: float = parameter(
-        0.18,
-        Number(
-            "The luminance that auto exposure gives to what it measures.  [default: 0.18]",
-            1e-6,
-            1e6,
-            hidden=True,
-        ),
-    )
-    percentiles: tuple[float, float] = parameter(
-        PERCENTILES,
-        Written(
-            "The percentiles of lit pixels between which --meter histogram measures.  [default: 10,90]",
-            "LOW,HIGH",
-            percentiles_option,
-            lambda pair: f"{pair[0]!r},{pair[1]!r}",
-            hidden=True,
-        ),
-    )
-    meter_region: Region | None = parameter(
-        None,
-        Rectangle(
-            "Meter only this rectangle, in pixels as they are stored (before any rotation by EXIF), or all four "
-            "numbers with %.",
-            optional=True,
-        ),
-    )
-    white_balance: WhiteBalance | None = parameter(
-        None,
-        Written(
-            "White balance before metering. Give it equal means of channels, gains, or the scene's light in kelvin "
-            "(1667 … 25000), with its distance from the locus in Duv (positive: greener).  [default: none]",
-            "none|gray-world|R,G,B|T[K][,TINT]",
-            white_balance_option,
-            white_balance_text,
-        ),
-    )
-    white: float | None = parameter(
-        None,
-        Number(
-            "Luminance after exposure that becomes white, for reinhard-extended and drago (default: the brightest "
-            "pixel's, 1 at least) and hable (default: 11.2).",
-            1e-3,
-            2.0**60,
-            optional=True,
-        ),
-    )
-    parameters: Mapping[str, float] = parameter(
-        FrozenMapping(),
-        NamedNumbers(
-            f"A parameter, such as contrast=1.6 for sigmoid. May be repeated. {described_parameters()}.",
-            "parameter",
-        ),
-    )
-    transfer: str = parameter(
-        "auto",
-        Written(
-            "The transfer curve of the signal. pq puts 1 at 203 cd/m².  [default: srgb, or linear in files of floats]",
-            "srgb|gamma:G|pq|linear",
-            str,
-            hidden=True,
-        ),
-    )
-    gamma: float = parameter(2.2, None)
-    gamut: str = parameter(
-        "clip",
-        Choice(
-            "What to do with colours brighter than white: clip cuts each channel, hue mixes them with gray.",
-            tuple(GAMUTS),
-        ),
-    )
-    border: str = parameter(
-        "reflect",
-        Choice(
-            "What is beyond the edges, for reinhard-local: the mirrored image, or with wrap-x (for panoramas) the "
-            "opposite side.",
-            ("reflect", "wrap-x"),
-        ),
-    )
-    dither: bool | int | None = parameter(None, Flag("Add noise of ±1 code before rounding.", optional=True))
-    noise: str = parameter(
-        "triangular",
-        Choice(
-            "The noise of --dither: white, or blue, which is seen less. Both are triangularly distributed.",
-            tuple(NOISES),
-        ),
-    )
-    seed: int = parameter(0, Whole("Another seed gives another noise.", 0, 2**32 - 1))
-    gained: bool = parameter(False, None)
-    method: str = parameter("auto", Choice("The kernels that meter, and those of --preset.", METHODS))
-    preset: str | None = parameter(
-        None, Choice("Make exactly the picture of the Direct3D 11 HDR sample.", ("d3d11",), optional=True)
-    )
-    bloom: bool = parameter(True, Flag("With --preset: apply the sample's bloom, or not."))
-    blur: bool = parameter(
-        False, Flag("With --preset: apply the sample's blur, after metering and bloom, or not.")
+    bloom: bool = Flag("With --preset: apply the sample's bloom, or not.").field(True)
+    blur: bool = Flag("With --preset: apply the sample's blur, after metering and bloom, or not.").field(
+        False
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
+        super().__post_init__()
         transfer, gamma = transfer_option(self.transfer)
         object.__setattr__(self, "transfer", transfer)
         object.__setattr__(self, "gamma", gamma if gamma is not None else self.gamma)
-        given = OF_SEQUENCE.check("exposure", self.exposure)
-        if given is not None:
-            object.__setattr__(self, "sequence", given if isinstance(given, Neighbours) else None)
-        object.__setattr__(self, "exposure", None if isinstance(given, Neighbours) else given)
-        if not isinstance(self.operator, LutParams):
-            check_operator(self.operator)
-        check_name("transfer", self.transfer, TRANSFERS)
-        self.check_kinds(*_CHECKED)
-        if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
-            raise ParameterError(f"the exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
+        if self.exposure is not None:
+            alike = self.exposure if isinstance(self.exposure, Neighbours) else None
+            object.__setattr__(self, "sequence", alike)
+            object.__setattr__(self, "exposure", None if alike else self.exposure)
+        check_name("transfer", self.transfer, operators.TRANSFERS)
         low, high = self.percentiles
-        if not 0 <= low <= high - LEAST_SHARE or not high <= 100:
+        if not 0 <= low <= high - operators.LEAST_SHARE or not high <= 100:
             raise ParameterError(f"percentiles are two of 0 … 100, the lower one first, not {low:g},{high:g}")
         if self.white_balance is not None:
             check(self.white_balance)
         if self.white is not None:
-            if self.operator not in WHITE:
-                raise ParameterError(f"{self.operator} has no white point, as {', '.join(WHITE)} have")
+            if self.operator not in operators.WHITE:
+                raise ParameterError(
+                    f"{self.operator} has no white point, as {', '.join(operators.WHITE)} have"
+                )
             if "white" in self.parameters:
                 raise ParameterError("white is given twice, once as a parameter")
         white = {} if self.white is None else {"white": self.white}
-        check_parameters(str(self.operator), self.known, {**self.parameters, **white})
+        operators.check_parameters(str(self.operator), self.known, {**self.parameters, **white})
         if not 0.1 <= self.gamma <= 10:
             raise ParameterError(f"gamma must be between 0.1 and 10, not {self.gamma}")
-        if self.dither is not None and not isinstance(self.dither, bool) and self.dither < 1:
-            raise ParameterError(f"dither is the largest code of the output, such as 255, not {self.dither}")
 
     @classmethod
     def of_options(cls, given: Given, shown: tuple[str | LutParams, ...] = ()) -> TonemapParams:
@@ -251,6 +185,7 @@ class TonemapParams(Params):
 
         ``shown``: further operators that the options are for, as on a contact sheet.
         """
+        names = (self.operator, *shown)
         others = tuple(name for name in given if name not in ("preset", "method", "bloom", "blur"))
         if self.preset:
             given.refuse("--preset fixes everything but --method, --bloom and --blur", *others)
@@ -264,29 +199,30 @@ class TonemapParams(Params):
             given.refuse("--meter and --key belong to --exposure auto", "meter", "key")
             if self.white_balance != GRAY_WORLD:
                 given.refuse("with this --exposure no region is metered", "meter_region")
-                operators = (self.operator, *shown)
-                takes_white = any(isinstance(o, str) and WHITE.get(o, 1.0) is None for o in operators)
+                takes_white = any(operators.WHITE.get(o, 1.0) is None for o in names if isinstance(o, str))
                 if self.white is not None or not takes_white:
                     given.refuse("with this --exposure nothing is metered", "method")
-        if not any(operator in WRAPPING for operator in (self.operator, *shown)):
-            given.refuse(f"what is beyond the edges matters to {', '.join(WRAPPING)} alone", "border")
+        if not any(name in operators.WRAPPING for name in names):
+            given.refuse(
+                f"what is beyond the edges matters to {', '.join(operators.WRAPPING)} alone", "border"
+            )
         if not self.dither:
             given.refuse("there is no --dither", "seed", "noise")
 
     def written(self) -> dict[str, Any]:
-        found = super().written()
+        options = super().written()
         if self.transfer == "gamma":
-            found["transfer"] = f"gamma:{self.gamma!r}"
+            options["transfer"] = f"gamma:{self.gamma!r}"
         if self.sequence is not None:
-            found["exposure"] = str(self.sequence)
+            options["exposure"] = str(self.sequence)
         elif isinstance(self.operator, LutParams) and self.exposure is None:
-            found["exposure"] = "auto"
-        return found
+            options["exposure"] = "auto"
+        return options
 
     @property
-    def known(self) -> dict[str, Parameter]:
+    def known(self) -> dict[str, operators.Parameter]:
         """The operator's parameters."""
-        return {} if isinstance(self.operator, LutParams) else OPERATORS[self.operator].parameters
+        return {} if isinstance(self.operator, LutParams) else operators.OPERATORS[self.operator].parameters
 
     def value(self, name: str) -> float | None:
         """A parameter of the operator: what was given, or the default; None if the image decides it."""

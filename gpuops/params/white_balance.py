@@ -5,25 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import ParameterError
+from .kinds import Number, Params
+from .notations import Written
 
 # The name of the white balance that makes the image's mean gray.
 GRAY_WORLD = "gray-world"
-# The lowest colour temperature in kelvin.
-LEAST_TEMPERATURE = 1667.0
-# The highest colour temperature in kelvin.
-MOST_TEMPERATURE = 25000.0
-# The largest tint (Duv), of either sign.
-MOST_TINT = 0.05
-# The least gain of a colour.
-LEAST_GAIN = 1e-6
-# The largest gain of a colour.
-MOST_GAIN = 1e6
+# The gain of a colour.
+GAIN = Number("A factor.", 1e-6, 1e6)
 # The ways to write a white balance, as messages describe them.
 _FORM = f"none, {GRAY_WORLD}, gains R,G,B such as 1.8,1,1.4, or a temperature such as 5600K or 5600K,0.01"
 
 
 @dataclass(frozen=True)
-class Illuminant:
+class Illuminant(Params):
     """The light of a scene, which is to look white.
 
     Attributes
@@ -35,17 +29,8 @@ class Illuminant:
         isotherm, ±0.05: positive where it is greener, negative where it is pinker.
     """
 
-    temperature: float
-    tint: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not LEAST_TEMPERATURE <= self.temperature <= MOST_TEMPERATURE:
-            raise ParameterError(
-                f"the temperature of light is of {LEAST_TEMPERATURE:g} … {MOST_TEMPERATURE:g} K, "
-                f"not {self.temperature:g}"
-            )
-        if not abs(self.tint) <= MOST_TINT:
-            raise ParameterError(f"the tint of light is within ±{MOST_TINT:g} (Duv), not {self.tint:g}")
+    temperature: float = Number("The temperature.", 1667, 25000, "K").field()
+    tint: float = Number("The distance from the locus.", -0.05, 0.05, "(Duv)").field(0.0)
 
 
 # The source of an image's white: "gray-world", gains of R, G and B, or the light of the scene.
@@ -60,8 +45,7 @@ def check(balance: WhiteBalance) -> None:
         if len(balance) != 3:
             raise ParameterError(f"gains are three, of R, G and B, not {len(balance)}")
         for gain in balance:
-            if not LEAST_GAIN <= gain <= MOST_GAIN:
-                raise ParameterError(f"a gain is of {LEAST_GAIN:g} … {MOST_GAIN:g}, not {gain:g}")
+            GAIN.checked("a gain", gain)
 
 
 def white_balance_option(text: str) -> WhiteBalance | None:
@@ -93,3 +77,13 @@ def white_balance_text(balance: WhiteBalance | None) -> str:
     if balance is None or isinstance(balance, str):
         return balance or "none"
     return ",".join(map(repr, balance))
+
+
+#: The kind of the parameter.
+WHITE_BALANCE = Written(
+    "White balance before metering. Give it equal means of channels, gains, or the scene's light in kelvin "
+    "(1667 … 25000), with its distance from the locus in Duv (positive: greener).  [default: none]",
+    "none|gray-world|R,G,B|T[K][,TINT]",
+    white_balance_option,
+    white_balance_text,
+)

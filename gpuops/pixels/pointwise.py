@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -66,7 +66,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Reading:
-    """The sources of a kernel that reads pixels, its build's defines, those of reading alone, and its arguments."""
+    """The sources of a kernel that reads pixels, its build's defines, those of reading alone, and its arguments.
+
+    ``channels`` are those of a pixel that is read, ``colours`` are those without alpha.
+    """
 
     sources: tuple[str | GeneratedSource, ...]
     defines: dict[str, Define]
@@ -75,16 +78,8 @@ class Reading:
     lanes: int
     nbytes: int
     exact: bool
-
-    @property
-    def channels(self) -> int:
-        """The channels of a pixel that is read."""
-        return cast("int", self.defines["CHANNELS"])
-
-    @property
-    def colours(self) -> int:
-        """Its channels without alpha."""
-        return cast("int", self.defines["COLOURS"])
+    channels: int
+    colours: int
 
     @property
     def by_formula(self) -> bool:
@@ -127,20 +122,17 @@ def reading(
     """
     colours_only = colours_only and not stages
     lanes = gpu.limits.lanes if lanes is None else lanes
-    shared: dict[str, Define] = {"WIDTH": lanes}
     own: dict[str, Define] = {}
     table, scale = None, 1.0
     if decoding is None:
         channels = image.colours if colours_only else image.shape[0]
-        shared |= {"CHANNELS": channels, "COLOURS": image.colours}
-        height, width = image.shape[1:]
+        colours, height, width = image.colours, *image.shape[1:]
         words = 4 if height * width % 4 == 0 else None
     else:
         own = own_of(decoding.defines(image))
-        shared |= {"CHANNELS": image.shape[2], "COLOURS": image.shape[2] - decoding.alpha}
         table, scale = decoding.arguments(image)
-        height, width = image.shape[:2]
-        words = words_of_four(image)
+        height, width, channels = image.shape
+        colours, words = channels - decoding.alpha, words_of_four(image)
     if rows and width % 4:
         words = None
     if lanes == 1:
@@ -167,7 +159,9 @@ def reading(
     if decoding is None and colours_only:
         nbytes = nbytes // image.shape[0] * image.colours
     exact = any(stage.exact for stage in stages)
-    return Reading(sources, shared, own, (table, scale, numbers), lanes, nbytes, exact)
+    shared: dict[str, Define] = {"WIDTH": lanes, "CHANNELS": channels, "COLOURS": colours}
+    arguments = table, scale, numbers
+    return Reading(sources, shared, own, arguments, lanes, nbytes, exact, channels, colours)
 
 
 def _joined(stages: Sequence[Stage], by_value: bool) -> tuple[str | GeneratedSource, ...]:

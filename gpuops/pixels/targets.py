@@ -10,38 +10,27 @@ from functools import cache
 
 import numpy as np
 
+from . import curves
 from .colour import LINEAR, SRGB, Colour, of_primaries
-from .curves import (
-    ADOBE_CURVE,
-    BT709_CURVE,
-    LINEAR_CURVE,
-    PQ_PEAK,
-    REFERENCE_WHITE,
-    SRGB_CURVE,
-    Curve,
-    Hlg,
-    Parametric,
-    Pq,
-)
 from .pointwise import Stage
 from .primaries import IDENTITY, NAMED, ColourError
 
 #: The curve of ProPhoto RGB, whose lowest 1/32 is a line.
-_PROPHOTO = Parametric(1.8, 1.0, 0.0, 1 / 16, 1 / 32)
+_PROPHOTO = curves.Parametric(1.8, 1.0, 0.0, 1 / 16, 1 / 32)
 #: The primaries and the curve of each space that has a name, but for sRGB and linear Rec. 709 light.
-_SPACES: dict[str, tuple[str, Curve]] = {
-    "display-p3": ("Display P3", SRGB_CURVE),
-    "adobe-rgb": ("Adobe RGB", ADOBE_CURVE),
+_SPACES: dict[str, tuple[str, curves.Curve]] = {
+    "display-p3": ("Display P3", curves.SRGB_CURVE),
+    "adobe-rgb": ("Adobe RGB", curves.ADOBE_CURVE),
     "prophoto-rgb": ("ProPhoto RGB", _PROPHOTO),
-    "rec709": ("Rec. 709", BT709_CURVE),
-    "rec2020": ("Rec. 2020", BT709_CURVE),
-    "rec2100-pq": ("Rec. 2020", Pq()),
-    "rec2100-hlg": ("Rec. 2020", Hlg()),
-    "display-p3-pq": ("Display P3", Pq()),
-    "linear-p3": ("Display P3", LINEAR_CURVE),
-    "linear-rec2020": ("Rec. 2020", LINEAR_CURVE),
-    "acescg": ("ACES AP1", LINEAR_CURVE),
-    "aces2065-1": ("ACES AP0", LINEAR_CURVE),
+    "rec709": ("Rec. 709", curves.BT709_CURVE),
+    "rec2020": ("Rec. 2020", curves.BT709_CURVE),
+    "rec2100-pq": ("Rec. 2020", curves.Pq()),
+    "rec2100-hlg": ("Rec. 2020", curves.Hlg()),
+    "display-p3-pq": ("Display P3", curves.Pq()),
+    "linear-p3": ("Display P3", curves.LINEAR_CURVE),
+    "linear-rec2020": ("Rec. 2020", curves.LINEAR_CURVE),
+    "acescg": ("ACES AP1", curves.LINEAR_CURVE),
+    "aces2065-1": ("ACES AP0", curves.LINEAR_CURVE),
 }
 
 
@@ -61,14 +50,16 @@ def working(name: str) -> Colour:
 
 def is_hdr(colour: Colour) -> bool:
     """Says whether values of a space are brighter than white, so that 8 bits are too few for them."""
-    return any(isinstance(curve, Pq | Hlg) for curve in colour.curves)
+    return any(isinstance(curve, curves.Pq | curves.Hlg) for curve in colour.curves)
 
 
 def check(colour: Colour) -> None:
     """Raises ColourError where :func:`stage` has no formula for a space."""
     if colour.narrow:
         raise ColourError("has a narrow range")
-    if colour.cube is not None or not all(isinstance(c, Parametric | Pq | Hlg) for c in colour.curves):
+    if colour.cube is not None or not all(
+        isinstance(c, curves.Parametric | curves.Pq | curves.Hlg) for c in colour.curves
+    ):
         raise ColourError("has a curve that is a table")
 
 
@@ -83,23 +74,23 @@ def stage(colour: Colour) -> Stage:
     if len(colour.curves) > 1:
         parts.append("THREE_CURVES")
     for curve in colour.curves:
-        numbers += (float({Pq: 1, Hlg: 2}.get(type(curve), 0)), *_inverse(curve))
+        numbers += (float({curves.Pq: 1, curves.Hlg: 2}.get(type(curve), 0)), *_inverse(curve))
     if colour.scene:
         parts.append("TO_SCENE")
         *shares, gamma = colour.scene
         numbers += (*shares, (1 - gamma) / gamma)
-    if colour.curves != (LINEAR_CURVE,):
+    if colour.curves != (curves.LINEAR_CURVE,):
         parts.append("TO_SIGNAL")
     return Stage("signal", "signalled", numbers, tuple(parts), exact=True)
 
 
-def _inverse(curve: Curve) -> tuple[float, ...]:
+def _inverse(curve: curves.Curve) -> tuple[float, ...]:
     """Returns the seven numbers of a curve's inverse, as signal.cl takes them."""
-    if isinstance(curve, Pq):
-        return REFERENCE_WHITE / PQ_PEAK, *[0.0] * 6
-    if isinstance(curve, Hlg):
-        return float(1 / Hlg().light(np.ones(1))[0]), *[0.0] * 6
-    assert isinstance(curve, Parametric)
+    if isinstance(curve, curves.Pq):
+        return curves.REFERENCE_WHITE / curves.PQ_PEAK, *[0.0] * 6
+    if isinstance(curve, curves.Hlg):
+        return float(1 / curves.Hlg().light(np.ones(1))[0]), *[0.0] * 6
+    assert isinstance(curve, curves.Parametric)
     g, a, b, c, d, e, f = curve.numbers
     lowest = max(a * d + b, 0.0) ** g + e  # the light at which the power begins
     return 1 / g, 1 / a, b / a, e, lowest, 1 / c if c else 0.0, f

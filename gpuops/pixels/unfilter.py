@@ -24,7 +24,7 @@ def unfiltered(rows: Image, shape: tuple[int, int, int], dtype: np.dtype[Any]) -
     gpu, (height, width, channels) = rows.gpu, shape
     kernel = gpu.kernel("unfilter", "unfilter", BYTES=channels * dtype.itemsize, WIDE=dtype.itemsize == 2)
     pixels = gpu.empty(shape, dtype)
-    gpu.launch(kernel, (1,), rows, pixels, width, height, local=(1,), traffic=rows.nbytes + pixels.nbytes)
+    gpu.launch(kernel, (1,), rows, pixels, width, height, local=(1,))
     return pixels
 
 

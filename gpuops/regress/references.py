@@ -332,6 +332,6 @@ class _Store:
 
 
 def _kept() -> Path:
-    from ..device.store import cache_folder
+    from ..device.cache import cache_folder
 
     return Path(cache_folder()) / "references"

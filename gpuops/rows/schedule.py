@@ -107,7 +107,7 @@ class ScheduledStep:
     @cached_property
     def reach(self) -> Reach:
         """How far away values of the step's input have an effect."""
-        return self.step.operation.reach(self.gpu, self.shape, self.step.params)
+        return self.step.operation.reach_of(self.gpu, self.shape, self.step.params)
 
     @cached_property
     def spectral(self) -> Spectral | None:
@@ -142,7 +142,7 @@ class ScheduledStep:
         if math.isinf(self.reach.rows):
             return None
         each, halo = self.step.traits.bytes_per_value, int(self.reach.rows)
-        one = with_halo(shape, halo, lambda gpu, image: operation.function(gpu, image, params), each)
+        one = with_halo(shape, halo, lambda gpu, image: operation(gpu, image, params), each)
         return (with_neighbours(one, halo) if self.reach.around else one,)
 
     @cached_property

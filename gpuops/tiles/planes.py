@@ -19,6 +19,19 @@ def in_turn(planes: int, nbytes: int) -> list[slice]:
     return [slice(0, planes)] if nbytes <= _AT_ONCE else [slice(k, k + 1) for k in range(planes)]
 
 
+def first_planes(image: Image, count: int, make: Callable[[Image], Image]) -> Image:
+    """Returns an Image with what ``make`` gives for its first planes, so many, in turn; the others are copied."""
+    result = image.like()
+    for at in in_turn(count, image.nbytes):
+        planes = image.planes(at)
+        planes.part = image.part
+        result.put(at, make(planes))
+    if count < image.shape[0]:
+        rest = slice(count, image.shape[0])
+        result.put(rest, image.planes(rest))
+    return result
+
+
 def planewise(
     planes: int, nbytes: int, make: Callable[[slice], Image], *, into: Image | None = None
 ) -> Image:

@@ -61,7 +61,7 @@ def stored(
     return Stored(*tonemap.mapped(gpu, source, signal, decoding, encoding, stages), space, written)
 
 
-def check_target(params: TonemapParams, target: Target | None) -> None:
+def check_target(_gpu: Gpu, params: TonemapParams, target: Target | None) -> None:
     """Raises ParameterError for what the output's file cannot hold."""
     if target is None or params.preset is not None or target.depth(display=True).kind != "f":
         return

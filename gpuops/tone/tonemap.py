@@ -15,8 +15,9 @@ from ..metrics.statistics import Statistics, all_statistics, statistics
 from ..notes import found, tally
 from ..operands import check_colours
 from ..operation import Measure, Params
+from ..params.exposure import MAX_STOPS
 from ..params.lut import LutParams
-from ..params.operators import LOCAL, MAX_STOPS
+from ..params.operators import LOCAL
 from ..params.region import Region
 from ..params.tonemap import TonemapParams
 from ..params.white_balance import GRAY_WORLD

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..metrics.statistics import all_statistics
 from ..params.tonemap import TonemapParams
-from ..params.white_balance import GRAY_WORLD, LEAST_GAIN, MOST_GAIN, Illuminant, WhiteBalance
+from ..params.white_balance import GAIN, GRAY_WORLD, Illuminant, WhiteBalance
 from ..pixels import primaries
 from ..pixels.coding import Decoding
 from ..pixels.primaries import D65, REC709_LUMINANCE, Chromaticity, ColourError, Matrix, xyz
@@ -133,7 +133,7 @@ def gray_world(means: Sequence[float]) -> Gains:
         return 1.0, 1.0, 1.0
     luminance = sum(weight * mean for weight, mean in zip(REC709_LUMINANCE, means, strict=True))
     r, g, b = (luminance / mean if mean > 0 else 0.0 for mean in means)
-    if not (min(r, g, b) >= LEAST_GAIN and max(r, g, b) <= MOST_GAIN):
+    if not (min(r, g, b) >= GAIN.low and max(r, g, b) <= GAIN.high):
         told = ", ".join(f"{name} {mean:.3g}" for name, mean in zip("RGB", means, strict=True))
         raise ParameterError(f"{GRAY_WORLD} needs light in every channel, and the means are {told}")
     return r, g, b

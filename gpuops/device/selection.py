@@ -36,14 +36,8 @@ class Candidate:
         from gpuops.device import probe
 
         version = self.device.platform.version.strip()
-        found = probe.verdict(self.info, version, self.ordinal, refresh=refresh)
-        return replace(
-            self.info,
-            usable=found.usable,
-            reason=found.reason,
-            copy_gbps=found.copy_gbps,
-            gflops=found.gflops,
-        )
+        verdict = probe.verdict(self.info, version, self.ordinal, refresh=refresh)
+        return replace(self.info, **verdict._asdict())
 
 
 def list_devices(*, refresh: bool = False) -> list[DeviceInfo]:
@@ -79,24 +73,24 @@ def _selected(spec: str | None) -> list[tuple[cl.Device, DeviceInfo]]:
     """Returns the devices that a specification names, or that CLPIX_DEVICE does."""
     given = "" if spec is not None else "CLPIX_DEVICE: "
     spec = (spec if spec is not None else os.environ.get("CLPIX_DEVICE", "")).strip()
-    found = candidates()
-    if not found:
+    devices = candidates()
+    if not devices:
         raise DeviceError(f"no OpenCL device{_searched()}: {HOW_TO_GET_ONE}")
     if not spec:
-        return _preferred(found)[:1]
+        return _preferred(devices)[:1]
     if spec.lower() == ALL:
-        return _preferred(found)
+        return _preferred(devices)
     try:
-        return _of_list(found, spec)
+        return _of_list(devices, spec)
     except (DeviceError, ParameterError) as error:
         raise type(error)(f"{given}{error}") from None
 
 
-def _of_list(found: Sequence[Candidate], spec: str) -> list[tuple[cl.Device, DeviceInfo]]:
+def _of_list(devices: Sequence[Candidate], spec: str) -> list[tuple[cl.Device, DeviceInfo]]:
     """Returns the best usable device for each name in a list."""
     chosen: list[tuple[cl.Device, DeviceInfo]] = []
-    for name in _names(found, spec):
-        device, info = _best(matching(found, name), f"no usable device for {name!r}")
+    for name in _names(devices, spec):
+        device, info = _best(matching(devices, name), f"no usable device for {name!r}")
         if any(info.index == other.index for _, other in chosen):
             raise ParameterError(
                 f"{spec!r} names device {info.index} ({info.name}) twice: leave out one, or give the numbers that "
@@ -106,23 +100,23 @@ def _of_list(found: Sequence[Candidate], spec: str) -> list[tuple[cl.Device, Dev
     return chosen
 
 
-def _names(found: Sequence[Candidate], spec: str) -> Iterator[str]:
+def _names(devices: Sequence[Candidate], spec: str) -> Iterator[str]:
     """The names in a list. Commas part them, but not within the name of a device that is there."""
     parts = spec.split(",")
     if {part.strip().lower() for part in parts} & {"", ALL}:
         raise ParameterError(f"{spec!r} is no list of devices: write one such as 0,1, or '{ALL}' alone")
     while parts:
         lengths = range(len(parts), 1, -1)
-        count = next((n for n in lengths if _named(found, ",".join(parts[:n]).strip().lower())), 1)
+        count = next((n for n in lengths if _named(devices, ",".join(parts[:n]).strip().lower())), 1)
         yield ",".join(parts[:count]).strip()
         del parts[:count]
 
 
-def _preferred(found: Sequence[Candidate]) -> list[tuple[cl.Device, DeviceInfo]]:
+def _preferred(devices: Sequence[Candidate]) -> list[tuple[cl.Device, DeviceInfo]]:
     """Returns every device that works of the best kind that has one, the best first."""
     skipped: list[DeviceInfo] = []
     for kind in KINDS:
-        checked = [(candidate, candidate.check()) for candidate in found if candidate.info.kind == kind]
+        checked = [(candidate, candidate.check()) for candidate in devices if candidate.info.kind == kind]
         skipped += [info for _, info in checked if not info.usable]
         for info in [info for _, info in checked if kind == "gpu" and not info.usable]:
             note(f"GPU {info.index} ({info.name}) passed over: {info.reason}")
@@ -131,9 +125,9 @@ def _preferred(found: Sequence[Candidate]) -> list[tuple[cl.Device, DeviceInfo]]
     raise DeviceError(f"no usable OpenCL device ({_reasons(skipped)}): {HOW_TO_GET_ONE}")
 
 
-def _best(found: Sequence[Candidate], complaint: str) -> tuple[cl.Device, DeviceInfo]:
+def _best(devices: Sequence[Candidate], complaint: str) -> tuple[cl.Device, DeviceInfo]:
     """Returns the best usable one of the named devices."""
-    checked = {candidate.check(): candidate for candidate in found}
+    checked = {candidate.check(): candidate for candidate in devices}
     usable = [info for info in checked if info.usable]
     if not usable:
         raise DeviceError(f"{complaint}: {_reasons(checked)}")
@@ -156,25 +150,25 @@ def rank(infos: Iterable[DeviceInfo]) -> list[DeviceInfo]:
     return sorted(infos, key=lambda i: (KINDS.index(i.kind), -float(f"{i.gflops or 0:.1e}"), i.index))
 
 
-def matching(found: Sequence[Candidate], spec: str) -> list[Candidate]:
+def matching(devices: Sequence[Candidate], spec: str) -> list[Candidate]:
     """The candidates that a specification means, at least one."""
     word = spec.lower()
     if word in KINDS:
-        chosen = [candidate for candidate in found if candidate.info.kind == word]
+        chosen = [candidate for candidate in devices if candidate.info.kind == word]
     elif word.isdecimal():
-        chosen = [candidate for candidate in found if candidate.info.index == int(word)]
+        chosen = [candidate for candidate in devices if candidate.info.index == int(word)]
     else:
-        chosen = _named(found, word)
+        chosen = _named(devices, word)
     if not chosen:
-        there = ", ".join(f"{c.info.index} {c.info.name} [{c.info.platform}, {c.info.kind}]" for c in found)
+        there = ", ".join(f"{c.info.index} {c.info.name} [{c.info.platform}, {c.info.kind}]" for c in devices)
         raise DeviceError(f"no device {spec!r}; there is: {there}")
     return chosen
 
 
-def _named(found: Sequence[Candidate], word: str) -> list[Candidate]:
+def _named(devices: Sequence[Candidate], word: str) -> list[Candidate]:
     """The candidates with a word in their or their platform's name, or else in their version, as PoCL's name is."""
-    chosen = [c for c in found if word in c.info.name.lower() or word in c.info.platform.lower()]
-    return chosen or [c for c in found if word in c.info.version.lower()]
+    chosen = [c for c in devices if word in c.info.name.lower() or word in c.info.platform.lower()]
+    return chosen or [c for c in devices if word in c.info.version.lower()]
 
 
 def candidates(*, refresh: bool = False) -> list[Candidate]:

@@ -11,11 +11,10 @@ import pytest
 from gpuops import Gpu, Report, programs
 from gpuops import fourier as fft
 from gpuops import wavelets as dwt
-from gpuops.device import store as cache
+from gpuops.device import cache
 from gpuops.errors import DeviceError
 from gpuops.filters import blur, convolve, median
 from gpuops.glow.bloom import bloom
-from gpuops.kept import Bounds, nbytes_of, trim
 from gpuops.metrics import compare
 from gpuops.metrics import statistics as reduce
 from gpuops.metrics.ssimulacra2 import ssimulacra2
@@ -23,6 +22,7 @@ from gpuops.ops.bloom import BloomParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.fft import FftParams
 from gpuops.programs import GeneratedSource
+from gpuops.reuse import Bounds, nbytes_of, trim
 from gpuops.tone.tonemap import tonemap
 
 from .choices import thinned
@@ -94,7 +94,7 @@ def test_transforms_of_many_sizes_are_bounded(opened, rng, monkeypatch) -> None:
     """Plans, their tables and their programs, which method local builds for one size on every device."""
     monkeypatch.setattr(programs, "MOST_ONCE", 2)
     most = Bounds(count=4, nbytes=3000, programs=4)
-    monkeypatch.setattr("gpuops.kept._LIMITS", most)
+    monkeypatch.setattr("gpuops.reuse._LIMITS", most)
     gpu = opened()
     sizes = [(n, 2 * n) for n in (4, 5, 6, 8, 4)]
     x = rng.random((2, *sizes[0]), np.float32)
