@@ -74,6 +74,7 @@ def test_options_are_their_definitions(gpu, rng, options, reads) -> None:
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
+@pytest.mark.cases(1)
 @some(reads=READS, colours=[1, 3], blend=["energy", "add"])
 def test_alpha_glows_along(gpu, rng, colours, blend, reads) -> None:
     alpha = np.zeros((1, 40, 52))

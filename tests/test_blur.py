@@ -33,6 +33,7 @@ def test_gaussian_is_scipys(gpu, rng, method, border, shape) -> None:
         )
 
 
+@pytest.mark.cases(1)
 @each(
     border=list(BORDERS),
     sigma=[

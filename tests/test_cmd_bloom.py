@@ -65,7 +65,7 @@ def test_tone_mapped(clpix, gpu, scene, memory) -> None:
     assert difference.max() <= 1 and (difference > 0).mean() < 0.01
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @each(
     channels=[1, 2, 3, 4],
     arguments=[

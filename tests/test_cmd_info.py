@@ -267,6 +267,7 @@ def test_statistics_of_light(clpix, tmp_path, photo) -> None:
         check(found["channels"][name], values)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 def test_integers_are_measured_as_light_unless_encoded(clpix, tmp_path, rng, dtype) -> None:
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (40, 30, 4)).astype(dtype)

@@ -58,6 +58,7 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
         assert_are(counts(gpu, a, b, THRESHOLDS, mask=mask), figures(a, b, THRESHOLDS, mask))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_figures(gpu, rng, shape) -> None:
     check(gpu, rng, shape)

@@ -47,6 +47,7 @@ def by_rows(monkeypatch) -> None:
     monkeypatch.setattr("gpuops.fourier.room.ENOUGH", 1 << 13)
 
 
+@pytest.mark.cases(1)
 @each(
     precision=["half", "single", "double"],
     half=[True, False],

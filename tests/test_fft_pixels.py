@@ -95,6 +95,7 @@ def test_there_and_back_in_bytes(gpu, rng) -> None:
         fft.irfft2_to_pixels(gpu, there, (37, 46), np.int16)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("local_bytes", [1 << 16, 1024])
 @pytest.mark.parametrize("size", [(17, 34), (38, 9)])
 @pytest.mark.parametrize("half", [False, True])

@@ -62,6 +62,7 @@ def test_errors_are_those_of_the_formulas(gpu, rng, size) -> None:
     assert result.maximum == got.max() and result.place == np.unravel_index(got.argmax(), got.shape)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ppd", [1.0, 20.0, 130.0])
 def test_any_number_of_pixels_per_degree(gpu, ppd) -> None:
     a, b = (v[:, 20:60, 50:110] for v in pair())

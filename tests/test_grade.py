@@ -52,6 +52,7 @@ def test_light_far_beyond_both_ends(gpu, rng, params) -> None:
     np.testing.assert_allclose(grade(gpu, gpu.array(x), params).numpy(), expected, rtol=far, atol=far)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 def test_what_is_not_finite_stays(gpu, rng, channels) -> None:
     """Value for value: other channels of a pixel stay finite, and other pixels are as without it."""

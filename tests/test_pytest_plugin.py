@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gpuops.device import store
+
 pytest_plugins = ("pytester",)
 
 TESTS = """
@@ -32,7 +34,9 @@ def test_light(clpix_regress):
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> pytest.Pytester:
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    monkeypatch.setenv("CLPIX_CACHE_DIR", str(store.cache_folder()))  # which a home of its own does not have
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--assert=plain")  # all of clpix would be rewritten in each run
     pytester.makepyfile(test_it=TESTS.replace("SHIFT", "0"))
     return pytester
 

@@ -71,6 +71,7 @@ def test_colour_matching_functions() -> None:
     np.testing.assert_allclose(starburst.xyz(nm), expected, rtol=0, atol=TOLERANCE["cie"])
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("aperture", "radius", "reach"),
     [

@@ -178,6 +178,7 @@ def test_sizes_in_words(nbytes, near, enough) -> None:
     assert (byte_count(nbytes), byte_count(nbytes, up=True)) == (near, enough)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("shape", "radius"), [((3, 300, 300), 0.02), ((4, 400, 150), 0.1), ((1, 200, 500), 0.02)]
 )
