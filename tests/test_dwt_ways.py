@@ -171,7 +171,7 @@ def there_and_back(gpu: Gpu, x: np.ndarray, name: str, mode: str) -> list[np.nda
 
 
 @pytest.mark.cases(1)
-@some(dtype=[np.float32, np.float64], mode__name=CASES)
+@each(dtype=[np.float32, np.float64], mode__name=CASES)
 def test_all_ways_agree(gpu, tiled, banded, rng, monkeypatch, mode, name, dtype) -> None:
     if dtype == np.float64 and not gpu.limits.double:
         pytest.skip("no double precision")

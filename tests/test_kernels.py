@@ -12,7 +12,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from itertools import product
 from types import SimpleNamespace
@@ -105,7 +105,7 @@ from gpuops.wavelets import (
 )
 from gpuops.wavelets.denoise import denoise
 
-from . import png_filters, tolerance
+from . import choices, png_filters, tolerance
 from .choices import pairs
 from .reference import borders, metrics_ssim
 from .reference import colour as colour_reference
@@ -149,12 +149,7 @@ def every_pair(**choices: Any) -> pytest.MarkDecorator:
     )
 
 
-def in_turns(
-    names: tuple[str, ...], cases: list[tuple[Any, ...]], plans: tuple[str, str] = ("cpu", "gpu")
-) -> pytest.MarkDecorator:
-    """Parametrises a test by cases that are planned for a CPU and for a GPU in turn."""
-    turns = [(plans[k % 2], *case) for k, case in enumerate(cases)]
-    return pytest.mark.parametrize(("gpu", *names), turns, indirect=["gpu"])
+in_turns = partial(choices.in_turns, fixture="gpu")
 
 
 RAN: set[str] = set()

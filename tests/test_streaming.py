@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,7 +37,7 @@ from gpuops.plan import plan
 from gpuops.rows.flow import flow, settled
 from gpuops.rows.schedule import RowSchedule
 
-from .choices import of_formats, thinned
+from .choices import in_turns, of_formats, thinned
 from .conftest import in_blocks
 from .test_operations import skip_without_package
 from .tolerance import BLUR, ROUNDINGS
@@ -152,11 +153,11 @@ def picture(shape: tuple[int, int, int], seed: int = 5) -> np.ndarray:
     return np.asarray(light, np.float32)
 
 
-@pytest.mark.parametrize(
-    "step", [*BY_ROWS, *BY_TRANSFORMS], ids=lambda step: re.sub(r"\W+", " ", repr(step))[:90]
+@in_turns(
+    ("step", "heights"), zip(BY_ROWS + BY_TRANSFORMS, cycle(2 * [(1, 23)] + 2 * [(7, 53)]), strict=False)
 )
-def test_any_blocks_give_the_whole(planned, step) -> None:
-    """Blocks of one row, of fewer rows than the halo, of a prime number, and all rows."""
+def test_any_blocks_give_the_whole(planned, step, heights) -> None:
+    """Blocks of one row and of a prime number of rows, or of fewer rows than the halo and all rows."""
     colour = getattr(step, "white_balance", None) is not None  # of which gray has none to balance
     planes = 4 if colour else (1, 3, 4)[(len(repr(step)) + planned.limits.is_cpu) % 3]
     alpha, x = planes == 4, picture((planes, 53, 31))
@@ -168,7 +169,7 @@ def test_any_blocks_give_the_whole(planned, step) -> None:
     rtol = atol = MEASURED if measured else ROUNDINGS
     if step in BY_TRANSFORMS:
         rtol, atol = 0, 4 * BLUR["fft"]
-    for rows in (1, 7, 23, 53):
+    for rows in heights:
         found = by_rows(planned, chain, x, rows, alpha=alpha)
         np.testing.assert_allclose(found, whole, rtol=rtol, atol=atol)
 
