@@ -18,13 +18,9 @@ from .conftest import Run
 
 # Formats that are read by rows, and some that are read as a whole, with a depth.
 BY_ROWS = (
-    ("png", "uint8"),
-    ("png", "uint16"),
-    ("tif", "uint8"),
-    ("tif", "float32"),
-    ("exr", "float16"),
+    ("png", "uint8"), ("png", "uint16"), ("tif", "uint8"), ("tif", "float32"), ("exr", "float16"),
     ("jpg", "uint8"),
-)
+)  # fmt: skip
 WHOLE = (("bmp", "uint8"), ("hdr", "float32"), ("ppm", "uint16"))
 # Commands that make more than they read: how much is not known before a file of the others is read.
 GROW = ("fft", "resize")

@@ -135,14 +135,10 @@ def test_parameters_without_effect_have_no_recipe() -> None:
 
 
 STEPS = [
-    BlurParams((1.5, 1.5)),
-    BlurParams(kind="median", radius=(1, 1)),
-    BloomParams(strength=0.4),
-    GradeParams(exposure=0.5, saturation=0.7),
-    SharpenParams(1.5),
-    CropParams(Region(10, 10, 70, 60, True)),
+    BlurParams((1.5, 1.5)), BlurParams(kind="median", radius=(1, 1)), BloomParams(strength=0.4),
+    GradeParams(exposure=0.5, saturation=0.7), SharpenParams(1.5), CropParams(Region(10, 10, 70, 60, True)),
     TonemapParams("khronos-neutral", exposure=1.0),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

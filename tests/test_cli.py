@@ -161,7 +161,7 @@ def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
 
 @pytest.mark.cases(1)
 @each(
-    number__delay=[(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)],
+    number__delay=[(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)]
 )
 def test_a_signal_ends_the_program_at_any_time(tmp_path, number, delay) -> None:
     inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
@@ -484,30 +484,21 @@ def test_options_that_would_do_nothing_are_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
 
 
-@pytest.mark.parametrize(
-    ("command", "options"),
-    [
-        ("blur", "--sigma 0 --border wrap --truncate 3 --method local"),
-        ("blur", "--kind box --radius 0 --border wrap --overwrite"),
-        ("bloom", "--strength 0 --radius 0.2 --threshold 0 --knee 0.1 --exposure 1"),
-        ("dwt", "--levels 0 --wavelet haar --threshold 1"),
-    ],
-)
+@pytest.mark.parametrize(("command", "options"), [
+    ("blur", "--sigma 0 --border wrap --truncate 3 --method local"),
+    ("blur", "--kind box --radius 0 --border wrap --overwrite"),
+    ("bloom", "--strength 0 --radius 0.2 --threshold 0 --knee 0.1 --exposure 1"),
+    ("dwt", "--levels 0 --wavelet haar --threshold 1"),
+])  # fmt: skip
 def test_values_without_effect_are_values(clpix, tmp_path, command, options) -> None:
     assert clpix(command, picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()).code == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ("--kind box --radius 2.5", "whole number"),
-        ("--kind disc", "--radius"),
-        ("--kind median --radius 16", "15"),
-        ("--kind bilateral --sigma 2", "--sigma-color"),
-        ("--kind motion --angle 30", "--length"),
-        ("--preset d3d11 --method fft", "--method"),
-    ],
-)
+@pytest.mark.parametrize(("options", "word"), [
+    ("--kind box --radius 2.5", "whole number"), ("--kind disc", "--radius"),
+    ("--kind median --radius 16", "15"), ("--kind bilateral --sigma 2", "--sigma-color"),
+    ("--kind motion --angle 30", "--length"), ("--preset d3d11 --method fft", "--method"),
+])  # fmt: skip
 def test_blurs_that_cannot_be(clpix, tmp_path, options, word) -> None:
     one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2, word)
     assert not (tmp_path / "o.png").exists()

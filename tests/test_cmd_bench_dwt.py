@@ -61,12 +61,9 @@ def predictions_are_table_3s(rows: list[dict[str, Any]]) -> None:
     assert all(part["model_bytes"] <= 1.15 * part["predicted_bytes"] for part in laan)
     for variant in ("in-place", "in-place, no table"):
         assert predicted[variant] == {
-            "chunk creation": 16 * pixels,
-            "chunk permutation": 16 * pixels,
-            "rests of rows": None,
-            "lifting": whole,
-            "whole": 32 * pixels + whole,
-        }
+            "chunk creation": 16 * pixels, "chunk permutation": 16 * pixels, "rests of rows": None,
+            "lifting": whole, "whole": 32 * pixels + whole,
+        }  # fmt: skip
 
 
 def check(row: dict[str, Any]) -> None:

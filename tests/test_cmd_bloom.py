@@ -69,15 +69,10 @@ def test_tone_mapped(clpix, gpu, scene, memory) -> None:
 @each(
     channels=[1, 2, 3, 4],
     arguments=[
-        ("--reads", "direct"),
-        ("--reads", "local"),
-        ("--strength", 0),
-        ("--method", "gaussians"),
-        ("--method", "fft"),
-        ("--kernel", "star.exr"),
-        ("--preset", "d3d11"),
+        ("--reads", "direct"), ("--reads", "local"), ("--strength", 0), ("--method", "gaussians"),
+        ("--method", "fft"), ("--kernel", "star.exr"), ("--preset", "d3d11"),
     ],
-)
+)  # fmt: skip
 def test_tone_mapped_is_bloom_then_tonemap(clpix, tmp_path, monkeypatch, rng, channels, arguments) -> None:
     """One command gives what two with a file of floats between give: also where alpha is small, or 0."""
     monkeypatch.chdir(tmp_path)

@@ -183,16 +183,13 @@ def test_a_window_that_loses_pixels_is_named(clpix, tmp_path, rng) -> None:
     assert not restored[0].any() and not restored[:, 0].any()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--filter", "lowpass"), "--cutoff"),
-        (("--filter", "notch", "--cutoff", "0.1,0.1,0.1,0.1"), "FX,FY,RADIUS"),
-        (("--pad", "9999999999999"), "--pad"),
-        (("--filter", "lowpass", "--cutoff", "0.2", "--cutoff", "0.1"), "has one --cutoff, not 2"),
-        (("--precision", "half", "--norm", "backward"), "ortho"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    (("--filter", "lowpass"), "--cutoff"),
+    (("--filter", "notch", "--cutoff", "0.1,0.1,0.1,0.1"), "FX,FY,RADIUS"),
+    (("--pad", "9999999999999"), "--pad"),
+    (("--filter", "lowpass", "--cutoff", "0.2", "--cutoff", "0.1"), "has one --cutoff, not 2"),
+    (("--precision", "half", "--norm", "backward"), "ortho"),
+])  # fmt: skip
 def test_bad_options(clpix, tmp_path, rng, options, message) -> None:
     image = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
     result = clpix("fft", image, "-o", tmp_path / "s.npz", *options)
@@ -246,21 +243,11 @@ def spoil(change: str, arrays: dict, attributes: dict) -> None:
         attributes["kind"] = "wavelet"
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("missing", "'norm' is missing"),
-        ("nonsense", "make no sense"),
-        ("contradiction", "padded"),
-        ("size", "of shape"),
-        ("alpha", "alpha"),
-        ("nan", "NaN"),
-        ("array", "'spectrum' is missing"),
-        ("kind", "not the spectrum"),
-        ("digits", "make no sense"),
-        ("filter", "make no sense"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    ("missing", "'norm' is missing"), ("nonsense", "make no sense"), ("contradiction", "padded"),
+    ("size", "of shape"), ("alpha", "alpha"), ("nan", "NaN"), ("array", "'spectrum' is missing"),
+    ("kind", "not the spectrum"), ("digits", "make no sense"), ("filter", "make no sense"),
+])  # fmt: skip
 def test_damaged_spectra(clpix, tmp_path, rng, change, message) -> None:
     image = write(tmp_path / "a.png", noise(rng, (17, 31, 3), "uint8"))
     clpix("fft", image, "-o", tmp_path / "s.npz")
@@ -316,15 +303,12 @@ def test_what_is_no_spectrum(clpix, tmp_path, rng) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("dtype", "options", "lines"),
-    [
-        ("uint8", (), 0),
-        ("uint16", (), 1),
-        ("uint8", ("--window", "hamming"), 1),
-        ("uint8", ("--method", "global"), 1),
-    ],
-)
+@pytest.mark.parametrize(("dtype", "options", "lines"), [
+    ("uint8", (), 0),
+    ("uint16", (), 1),
+    ("uint8", ("--window", "hamming"), 1),
+    ("uint8", ("--method", "global"), 1),
+])  # fmt: skip
 def test_a_loss_by_half_precision_is_said(clpix, tmp_path, rng, dtype, options, lines) -> None:
     image = write(tmp_path / "a.png", noise(rng, (40, 50, 4), dtype))
     result = clpix("fft", image, "-o", tmp_path / "a.npz", "--precision", "half", *options)

@@ -337,17 +337,14 @@ METRIC = [word for metric in BY_ROWS for word in ("--metric", metric)]
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("names", "dtype", "channels", "exposures"),
-    [
-        (("a.png", "b.png"), "uint8", 3, ("--exposures", "-1,2")),
-        (("a.tif", "b.png"), "uint8", 3, ()),
-        (("a.png", "b.png"), "uint16", 4, ("--exposures", "-1,2")),
-        (("a.exr", "b.exr"), "float16", 4, ()),
-        (("a.exr", "b.tif"), "float32", 3, ("--exposures", "-1,2")),
-        (("a.png", "b.png"), "uint8", 2, ()),
-    ],
-)
+@pytest.mark.parametrize(("names", "dtype", "channels", "exposures"), [
+    (("a.png", "b.png"), "uint8", 3, ("--exposures", "-1,2")),
+    (("a.tif", "b.png"), "uint8", 3, ()),
+    (("a.png", "b.png"), "uint16", 4, ("--exposures", "-1,2")),
+    (("a.exr", "b.exr"), "float16", 4, ()),
+    (("a.exr", "b.tif"), "float32", 3, ("--exposures", "-1,2")),
+    (("a.png", "b.png"), "uint8", 2, ()),
+])  # fmt: skip
 def test_the_command_tells_the_same(clpix, tmp_path, rng, request, names, dtype, channels, exposures) -> None:
     """Figures, words, the verdict and the difference picture, of tiled files and of others."""
     pair = two(rng, (200, 181, channels), dtype)

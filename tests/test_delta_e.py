@@ -133,18 +133,15 @@ def test_what_is_not_finite_counts(gpu, rng, method) -> None:
     assert delta_e(gpu, a, b, method=method).max > 100 and delta_e(gpu, b, b.copy(), method=method).max == 0
 
 
-@pytest.mark.parametrize(
-    ("shapes", "options", "message"),
-    [
-        (((3, 4, 5), (3, 5, 4)), {}, "shapes differ"),
-        (((2, 4, 5), (2, 4, 5)), {}, "gray or RGB without alpha"),
-        (((1, 4, 5), (1, 4, 5)), {"coordinates": True}, "three planes of coordinates"),
-        (((3, 4, 5), (3, 4, 5)), {"method": "94"}, "method"),
-        (((3, 4, 5), (3, 4, 5)), {"white": 0.0}, "white"),
-        (((3, 4, 5), (3, 4, 5)), {"threshold": math.nan}, "threshold"),
-        (((3, 4, 5), (3, 4, 5)), {"threshold": math.inf}, "threshold"),
-    ],
-)
+@pytest.mark.parametrize(("shapes", "options", "message"), [
+    (((3, 4, 5), (3, 5, 4)), {}, "shapes differ"),
+    (((2, 4, 5), (2, 4, 5)), {}, "gray or RGB without alpha"),
+    (((1, 4, 5), (1, 4, 5)), {"coordinates": True}, "three planes of coordinates"),
+    (((3, 4, 5), (3, 4, 5)), {"method": "94"}, "method"),
+    (((3, 4, 5), (3, 4, 5)), {"white": 0.0}, "white"),
+    (((3, 4, 5), (3, 4, 5)), {"threshold": math.nan}, "threshold"),
+    (((3, 4, 5), (3, 4, 5)), {"threshold": math.inf}, "threshold"),
+])  # fmt: skip
 def test_bad_input(gpu, shapes, options, message) -> None:
     a, b = (np.zeros(shape, np.float32) for shape in shapes)
     with pytest.raises(ParameterError, match=message):

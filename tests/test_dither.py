@@ -76,24 +76,15 @@ COMMANDS = [
     ("flip", "--axis", "horizontal"),
     ("bloom", "--tonemap", "agx"),
     (
-        "sharpen",
-        "then",
-        "tonemap",
-        "--exposure",
-        "0",
-        "--transfer",
-        "gamma:2.2",
-        "then",
-        "flip",
-        "--axis",
-        "both",
+        "sharpen", "then", "tonemap", "--exposure", "0", "--transfer", "gamma:2.2", "then", "flip",
+        "--axis", "both",
     ),
     ("tonemap", "--exposure", "0", "--colour", "display-p3"),
     ("tonemap", "--exposure", "0", "--working", "rec2020"),
     ("tonemap", "--exposure", "0", "--transfer", "gamma:2.2", "--no-fuse"),
     ("convert", "--colour", "display-p3"),
     ("blur", "--sigma", "1", "--working", "rec2020"),
-]
+]  # fmt: skip
 
 
 @each(noise=NOISES, command=COMMANDS)

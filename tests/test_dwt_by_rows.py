@@ -12,13 +12,10 @@ from gpuops import files
 from gpuops.files import Picture
 
 WAYS = [
-    "--levels 3 --wavelet bior4.4",
-    "--levels 2 --wavelet db4 --mode periodization",
-    "--levels 2 --wavelet dd13/7 --mode periodic",
-    "--levels 1 --wavelet haar --mode zero",
-    "--levels 3 --integer --wavelet bior2.2",
-    "--levels 0",
-]
+    "--levels 3 --wavelet bior4.4", "--levels 2 --wavelet db4 --mode periodization",
+    "--levels 2 --wavelet dd13/7 --mode periodic", "--levels 1 --wavelet haar --mode zero",
+    "--levels 3 --integer --wavelet bior2.2", "--levels 0",
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -139,17 +139,11 @@ def passes(gpu: Gpu) -> int:
     return len(next(reversed(gpu.plans.values())).passes)
 
 
-@pytest.mark.parametrize(
-    ("size", "method", "options"),
-    [
-        ((40, 36), "auto", {}),
-        ((17, 31), "auto", {"half": False, "shift": True}),
-        ((17, 31), "local", {"pad": "5"}),
-        ((12, 20), "local", {"half": False}),
-        ((8, 16), "global", {}),
-        ((4, 9), "global", {"half": False, "pad": "pow2"}),
-    ],
-)
+@pytest.mark.parametrize(("size", "method", "options"), [
+    ((40, 36), "auto", {}), ((17, 31), "auto", {"half": False, "shift": True}),
+    ((17, 31), "local", {"pad": "5"}), ((12, 20), "local", {"half": False}), ((8, 16), "global", {}),
+    ((4, 9), "global", {"half": False, "pad": "pow2"}),
+])  # fmt: skip
 def test_half_precision(gpu, rng, size, method, options) -> None:
     """Complex numbers are halves between passes and in the end; what is rounded to 8 bits comes back."""
     pixels = rng.integers(0, 256, (*size, 3), dtype=np.uint8)

@@ -149,17 +149,9 @@ def test_in_a_chain(gpu, clpix, rng, tmp_path) -> None:
     files.write(tmp_path / "a.exr", files.Picture(rng.random((20, 24, 3), np.float32), linear=True))
     recipe = tmp_path / "r.toml"
     words = [
-        "--kind",
-        "notch",
-        "--cutoff",
-        "0.25,0.125",
-        "--cutoff",
-        "-0.1,0.2,0.05",
-        "then",
-        "blur",
-        "--sigma",
+        "--kind", "notch", "--cutoff", "0.25,0.125", "--cutoff", "-0.1,0.2,0.05", "then", "blur", "--sigma",
         "1",
-    ]
+    ]  # fmt: skip
     run = clpix("filter", tmp_path / "a.exr", *words, "-o", tmp_path / "b.exr", "--save-recipe", recipe)
     assert (run.code, run.err) == (0, "")
     chain = Chain.from_toml(recipe.read_text())
@@ -168,19 +160,16 @@ def test_in_a_chain(gpu, clpix, rng, tmp_path) -> None:
     np.testing.assert_array_equal(*(files.read(tmp_path / name).pixels for name in ("b.exr", "c.exr")))
 
 
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        ((), "needs --kind or --mask"),
-        (("--kind", "lowpass"), "kind and cutoff go together"),
-        (("--cutoff", "0.1"), "needs --kind or --mask"),
-        (("--kind", "lowpass", "--cutoff", "0.1", "--cutoff", "0.2"), "has one --cutoff, not 2"),
-        (("--kind", "notch", "--cutoff", "0.7,0"), "from −0.5 to 0.5"),
-        (("--kind", "lowpass", "--cutoff", "0.1", "--order", "3"), "only shape butterworth"),
-        (("--kind", "highpass", "--cutoff", "0.1", "--offset", "gray"), "auto, middle, or a number"),
-        (("--kind", "highpass", "--cutoff", "0.1", "--offset", "nan"), "auto, middle, or a number"),
-    ],
-)
+@pytest.mark.parametrize(("words", "text"), [
+    ((), "needs --kind or --mask"),
+    (("--kind", "lowpass"), "kind and cutoff go together"),
+    (("--cutoff", "0.1"), "needs --kind or --mask"),
+    (("--kind", "lowpass", "--cutoff", "0.1", "--cutoff", "0.2"), "has one --cutoff, not 2"),
+    (("--kind", "notch", "--cutoff", "0.7,0"), "from −0.5 to 0.5"),
+    (("--kind", "lowpass", "--cutoff", "0.1", "--order", "3"), "only shape butterworth"),
+    (("--kind", "highpass", "--cutoff", "0.1", "--offset", "gray"), "auto, middle, or a number"),
+    (("--kind", "highpass", "--cutoff", "0.1", "--offset", "nan"), "auto, middle, or a number"),
+])  # fmt: skip
 def test_bad_options(clpix, words, text, tmp_path) -> None:
     run = clpix("filter", tmp_path / "a.png", *words, "-o", tmp_path / "b.png")
     assert (run.code, run.err.count("\n")) == (2, 1) and text in run.err

@@ -61,16 +61,12 @@ def pixels(rng) -> np.ndarray:
 R, G, B, A = (COLOUR, 1), (COLOUR, 2), (COLOUR, 3), (OPACITY, 0)
 
 
-@pytest.mark.parametrize(
-    ("channels", "order"),
-    [
-        ((R, G, B, A), (0, 1, 2, 3)),
-        ((B, G, R, A), (2, 1, 0, 3)),
-        ((A, R, G, B), (1, 2, 3, 0)),
-        ((G, A, B, R), (3, 0, 2, 1)),
-    ],
-    ids=["RGBA", "BGRA", "ARGB", "GABR"],
-)
+@pytest.mark.parametrize(("channels", "order"), [
+    ((R, G, B, A), (0, 1, 2, 3)),
+    ((B, G, R, A), (2, 1, 0, 3)),
+    ((A, R, G, B), (1, 2, 3, 0)),
+    ((G, A, B, R), (3, 0, 2, 1)),
+], ids=["RGBA", "BGRA", "ARGB", "GABR"])  # fmt: skip
 def test_channels_of_any_order(channels, order, pixels, tmp_path) -> None:
     path = tmp_path / "c.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), definitions(*channels)))

@@ -417,13 +417,10 @@ def exr(tmp_path: Path) -> Path:
     return tmp_path / "in.exr"
 
 
-@pytest.mark.parametrize(
-    ("colour", "primaries"),
-    [
-        ("auto", "Rec. 709"), ("srgb", "Rec. 709"), ("display-p3", "Display P3"), ("linear-p3", "Display P3"),
-        ("rec2020", "Rec. 2020"), ("rec2100-pq", "Rec. 2020"), ("linear-rec2020", "Rec. 2020"), ("input", "Rec. 709"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("colour", "primaries"), [
+    ("auto", "Rec. 709"), ("srgb", "Rec. 709"), ("display-p3", "Display P3"), ("linear-p3", "Display P3"),
+    ("rec2020", "Rec. 2020"), ("rec2100-pq", "Rec. 2020"), ("linear-rec2020", "Rec. 2020"), ("input", "Rec. 709"),
+])  # fmt: skip
 def test_colour_names_the_primaries(colour, primaries, clpix, exr, tmp_path) -> None:
     path = tmp_path / "a.jpg"
     run = clpix("convert", exr, "--colour", colour, "--gain-map", "--quality", 100, "-o", path)

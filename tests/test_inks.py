@@ -110,14 +110,10 @@ def test_tiff(name, dtype, tmp_path) -> None:
     assert np.abs(picture.pixels - wanted).max() < TOLERANCE["signal"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"tile": (16, 16)}, {"rowsperstrip": 3}, {"byteorder": ">"}, {"compression": "zlib", "predictor": 2},
-        {"compression": "lzw"}, {"compression": "zstd"}, {"bigtiff": True}, {"planarconfig": "separate"},
-    ],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize("options", [
+    {"tile": (16, 16)}, {"rowsperstrip": 3}, {"byteorder": ">"}, {"compression": "zlib", "predictor": 2},
+    {"compression": "lzw"}, {"compression": "zstd"}, {"bigtiff": True}, {"planarconfig": "separate"},
+], ids=str)  # fmt: skip
 def test_tiff_however_it_is_stored(options, tmp_path) -> None:
     for size, profile in product([(29, 31), (1, 1), (1, 40), (40, 1)], (PRESS, None)):
         inks = drawn("uint8", size=size)

@@ -72,21 +72,18 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("names", "command", "code"),
-    [
-        ("a", "blur --sigma 10", 0),
-        ("a", "blur --sigma 10 --border wrap", 0),
-        ("a", "bloom --method gaussians", 0),
-        ("a", "deconvolve --method richardson-lucy --sigma 1 --iterations 3", 0),
-        ("a", f"{CROP} then filter --kind lowpass --cutoff 0.1 --scratch HERE", 0),
-        ("a", f"{CROP} then deconvolve --sigma 2 --scratch HERE", 0),
-        ("a", "dwt --levels 3 --scratch HERE", 0),
-        ("a b", "compare", 1),
-        ("a b", "compare --metric pixelmatch --metric de2000", 1),
-        ("a", "info --stats", 0),
-    ],
-)
+@pytest.mark.parametrize(("names", "command", "code"), [
+    ("a", "blur --sigma 10", 0),
+    ("a", "blur --sigma 10 --border wrap", 0),
+    ("a", "bloom --method gaussians", 0),
+    ("a", "deconvolve --method richardson-lucy --sigma 1 --iterations 3", 0),
+    ("a", f"{CROP} then filter --kind lowpass --cutoff 0.1 --scratch HERE", 0),
+    ("a", f"{CROP} then deconvolve --sigma 2 --scratch HERE", 0),
+    ("a", "dwt --levels 3 --scratch HERE", 0),
+    ("a b", "compare", 1),
+    ("a b", "compare --metric pixelmatch --metric de2000", 1),
+    ("a", "info --stats", 0),
+])  # fmt: skip
 def test_a_limit_of_the_address_space_is_kept(pictures, tmp_path, names, command, code) -> None:
     """A command that has room for a small picture, and for what it was promised, has room for a large one."""
     name, *options = command.replace("HERE", str(tmp_path)).split()

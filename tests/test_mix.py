@@ -168,13 +168,10 @@ def test_refusals(clpix, gpu, tmp_path) -> None:
         assert not (tmp_path / "out.png").exists()
 
 
-@pytest.mark.parametrize(
-    ("command", "more"),
-    [
-        (("mix", "--picture"), ("--repeat", "2")), (("mix", "--picture"), ("--no-fuse",)),
-        (("merge", "--others"), ()), (("register", "--reference"), ("--jobs", "1")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("command", "more"), [
+    (("mix", "--picture"), ("--repeat", "2")), (("mix", "--picture"), ("--no-fuse",)),
+    (("merge", "--others"), ()), (("register", "--reference"), ("--jobs", "1")),
+])  # fmt: skip
 def test_each_gray_image_is_told_of(clpix, rng, tmp_path, command, more) -> None:
     """A picture is made gray once, and every image that it goes to is named."""
     names = [tmp_path / f"{name}.png" for name in ("a",) if command[0] == "merge"] or [

@@ -470,14 +470,10 @@ def pam_by_cv2(path: Path) -> np.ndarray:
 
 
 READERS: dict[str, tuple[Callable[[Path], np.ndarray], ...]] = {
-    "a.bmp": (by_pillow, by_oiio, by_cv2),
-    "a.tga": (by_pillow, by_oiio),
-    "a.pnm": (by_cv2, by_oiio),
-    "a.pam": (pam_by_cv2,),
-    "a.jxl": (by_oiio, by_imagecodecs),
-    "a.gif": (by_pillow, by_oiio),
+    "a.bmp": (by_pillow, by_oiio, by_cv2), "a.tga": (by_pillow, by_oiio), "a.pnm": (by_cv2, by_oiio),
+    "a.pam": (pam_by_cv2,), "a.jxl": (by_oiio, by_imagecodecs), "a.gif": (by_pillow, by_oiio),
     "a.qoi": (by_pillow,),
-}
+}  # fmt: skip
 
 
 def written() -> Iterator[tuple[str, np.ndarray]]:
@@ -677,8 +673,7 @@ def test_compressed_metadata_of_jpeg_xl(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "extra"),
-    [("a.heic", "pillow_heif", "formats"), ("a.dng", "rawpy", "raw")],
+    ("name", "module", "extra"), [("a.heic", "pillow_heif", "formats"), ("a.dng", "rawpy", "raw")]
 )
 def test_a_missing_package_is_one_line(name, module, extra, tmp_path, monkeypatch) -> None:
     if name == "a.dng":

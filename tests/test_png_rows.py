@@ -122,14 +122,10 @@ def test_damage_is_said_in_the_same_words(undo, tmp_path) -> None:
     wrong = bytearray(rows)
     wrong[25] = 9
     contents = {
-        "filter": zlib.compress(bytes(wrong)),
-        "few": zlib.compress(rows[:-30]),
-        "many": zlib.compress(rows + rows),
-        "sum": zlib.compress(rows)[:-1] + b"\0",
-        "cut": zlib.compress(rows)[:-40],
-        "none": b"no zlib",
-        "right": zlib.compress(rows),
-    }
+        "filter": zlib.compress(bytes(wrong)), "few": zlib.compress(rows[:-30]),
+        "many": zlib.compress(rows + rows), "sum": zlib.compress(rows)[:-1] + b"\0",
+        "cut": zlib.compress(rows)[:-40], "none": b"no zlib", "right": zlib.compress(rows),
+    }  # fmt: skip
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return (

@@ -256,8 +256,7 @@ def test_all_in_one_reading(gpu, planes, alpha) -> None:
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(
-    ("dtype", "channels"),
-    [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2), ("uint8", 5)],
+    ("dtype", "channels"), [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2), ("uint8", 5)]
 )
 def test_all_of_pixels(gpu, rng, dtype, channels) -> None:
     floats = dtype.startswith("f")

@@ -210,20 +210,17 @@ def test_npz(tmp_path, rng) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "a.npz")["pixels"], what.pixels)
 
 
-@pytest.mark.parametrize(
-    ("name", "storage", "said"),
-    [
-        ("a.png", Storage(80), "PNG has no quality"),
-        ("a.pfm", Storage(compression="zip"), "PFM has no choice of compression"),
-        ("a.webp", Storage(subsampling="4:4:4"), "WebP knows the subsampling 4:2:0, not 4:4:4"),
-        ("a.tif", Storage(subsampling="4:2:0"), "TIFF keeps all colours"),
-        ("a.webp", Storage(80, compression="lossless"), "lossless WebP has no quality"),
-        ("a.png", Storage(compression="lzw"), "PNG has no compression 'lzw': it has none, deflate"),
-        ("a.png", Storage(compression="10"), "the level of deflate is 0 … 9, not 10"),
-        ("a.exr", Storage(compression="piz:3"), "the compression piz of EXR has no level"),
-        ("a.tif", Storage(compression="zstd:99"), "the level of zstd is 1 … 22, not 99"),
-    ],
-)
+@pytest.mark.parametrize(("name", "storage", "said"), [
+    ("a.png", Storage(80), "PNG has no quality"),
+    ("a.pfm", Storage(compression="zip"), "PFM has no choice of compression"),
+    ("a.webp", Storage(subsampling="4:4:4"), "WebP knows the subsampling 4:2:0, not 4:4:4"),
+    ("a.tif", Storage(subsampling="4:2:0"), "TIFF keeps all colours"),
+    ("a.webp", Storage(80, compression="lossless"), "lossless WebP has no quality"),
+    ("a.png", Storage(compression="lzw"), "PNG has no compression 'lzw': it has none, deflate"),
+    ("a.png", Storage(compression="10"), "the level of deflate is 0 … 9, not 10"),
+    ("a.exr", Storage(compression="piz:3"), "the compression piz of EXR has no level"),
+    ("a.tif", Storage(compression="zstd:99"), "the level of zstd is 1 … 22, not 99"),
+])  # fmt: skip
 def test_refused(clpix, tmp_path, name, storage, said) -> None:
     with pytest.raises(ParameterError, match=said.replace("(", r"\(")):
         Job("there is none.png", Chain(FlipParams("both")), name, options=Options(storage=storage))

@@ -196,13 +196,10 @@ def test_bloom_by_rows(gpu, monkeypatch, level, reads) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("shape", "border"),
-    [
-            ((3, 64, 128), "reflect"), ((3, 301, 43), "wrap-x"), ((4, 263, 90), "reflect"), ((1, 8, 200), "wrap-x"),
-            ((1, 97, 1), "wrap-x"), ((3, 1, 1), "reflect"),
-        ],
-)  # fmt: skip
+@pytest.mark.parametrize(("shape", "border"), [
+        ((3, 64, 128), "reflect"), ((3, 301, 43), "wrap-x"), ((4, 263, 90), "reflect"), ((1, 8, 200), "wrap-x"),
+        ((1, 97, 1), "wrap-x"), ((3, 1, 1), "reflect"),
+])  # fmt: skip
 def test_gaussians_of_bloom_by_rows(planned, border, shape) -> None:
     """They have the same bits as those of the whole, and pixels that are not finite are counted once.
 
@@ -526,68 +523,68 @@ def test_bloom_by_rows_works_on_light_and_encodes_it(clpix, tmp_path, monkeypatc
 
 # Every operation that goes by rows, in its ways to do so, and chains of them.
 ALL_BY_ROWS = [
-    ("blur", "--sigma", "2"),
-    ("blur", "--sigma", "40"),
-    ("blur", "--sigma", "9", "--border", "wrap-x"),
-    ("blur", "--sigma", "3", "--border", "wrap"),
-    ("blur", "--sigma", "9", "--border", "wrap"),
-    ("blur", "--sigma", "60", "--border", "wrap"),  # further than the picture is high
-    ("blur", "--kind", "motion", "--length", "35", "--angle", "45", "--border", "wrap"),
-    ("blur", "--kind", "box", "--radius", "20"),
-    ("blur", "--kind", "disc", "--radius", "6"),
-    ("blur", "--kind", "motion", "--length", "25", "--angle", "70"),
-    ("blur", "--kind", "motion", "--length", "35", "--angle", "45"),  # by transforms on CPUs, too
-    ("blur", "--kind", "median", "--radius", "3"),
-    ("blur", "--kind", "bilateral", "--sigma", "3", "--sigma-color", "0.3"),
-    ("sharpen", "--sigma", "9"),
-    ("convolve", "--kernel", "small.exr"),
-    ("convolve", "--kernel", "large.exr"),
-    ("convolve", "--kernel", "huge.exr"),
-    ("convolve", "--kernel", "small.exr", "--border", "wrap"),
-    ("convolve", "--kernel", "large.exr", "--border", "wrap"),
-    ("grade", "--exposure", "0.3"),
-    ("deconvolve", "--method", "richardson-lucy", "--sigma", "0.7", "--iterations", "3"),
-    ("deconvolve", "--method", "richardson-lucy", "--kind", "disc", "--radius", "2", "--iterations", "4", "then",
-     "tonemap"),
-    ("ocio", "--config", "cg", "--to", "ACEScg"),
-    ("bloom",),
-    ("bloom", "--threshold", "1", "--radius", "0.02", "--tonemap", "agx"),
-    ("bloom", "--border", "wrap-x"),
-    ("bloom", "--method", "gaussians"),
-    ("bloom", "--method", "gaussians", "--radius", "0.5", "--border", "wrap-x", "--threshold", "1", "--tonemap", "agx"),
-    ("bloom", "--kernel", "large.exr"),
-    ("bloom", "--kernel", "small.exr", "--border", "wrap-x", "--threshold", "1", "--blend", "add"),
-    ("grade", "--exposure", "0.3", "then", "bloom", "--method", "gaussians", "then", "tonemap", "--operator",
-     "reinhard-local"),
-    ("tonemap", "--operator", "agx"),
-    ("tonemap", "--meter", "center"),
-    ("tonemap", "--operator", "reinhard-local"),
-    ("tonemap", "--operator", "durand"),
-    ("convert",),
-    ("resize", "--scale", "0.3"),
-    ("resize", "--scale", "0.01"),
-    ("resize", "--scale", "2.5", "--filter", "lanczos3"),
-    ("resize", "--size", "100x900"),
-    ("crop", "--region", "11,50,100,40"),
-    ("flip", "--axis", "horizontal"),
-    ("flip", "--axis", "vertical"),
-    ("rotate", "--angle", "90"),
-    ("mix", "--picture", "a.exr", "--mask", "a.exr", "--amount", "0.4"),
-    ("blur", "--sigma", "3", "then", "write", "on.exr", "then", "tonemap"),
-    ("sharpen", "then", "tonemap", "--operator", "durand", "--meter", "center", "then", "resize", "--scale", "0.5"),
-    ("bloom", "then", "blur", "--sigma", "20", "then", "tonemap", "--operator", "reinhard-local"),
-    ("crop", "--region", "0,9,140,110", "then", "bloom", "then", "write", "on.exr", "then", "resize", "--scale", "1.5",
-     "then", "write", "as.tif", "then", "flip", "--axis", "horizontal"),
-    ("blur", "--sigma", "3", "then", "rotate", "--angle", "270", "then", "bloom", "then", "flip", "--axis", "both",
-     "then", "tonemap"),
-    ("tonemap", "then", "blur", "--sigma", "9", "--border", "wrap", "then", "resize", "--scale", "0.7"),
-    ("crop", "--region", "0,9,140,110", "then", "blur", "--sigma", "5", "--border", "wrap", "then", "write", "on.exr",
-     "then", "convolve", "--kernel", "large.exr", "--border", "wrap", "then", "bloom", "then", "tonemap"),
-    ("flip", "--axis", "vertical", "then", "blur", "--sigma", "9", "--border", "wrap", "then", "rotate", "--angle",
-     "90", "then", "blur", "--kind", "median", "--radius", "2", "--border", "wrap"),
-    ("blur", "--sigma", "7", "--border", "wrap", "then", "grade", "--exposure", "-0.5", "then", "blur", "--kind",
-     "disc", "--radius", "4", "--border", "wrap", "then", "crop", "--region", "1,11,20,90"),
-]  # fmt: skip
+    tuple(line.split())
+    for line in """\
+blur --sigma 2
+blur --sigma 40
+blur --sigma 9 --border wrap-x
+blur --sigma 3 --border wrap
+blur --sigma 9 --border wrap
+blur --sigma 60 --border wrap
+blur --kind motion --length 35 --angle 45 --border wrap
+blur --kind box --radius 20
+blur --kind disc --radius 6
+blur --kind motion --length 25 --angle 70
+blur --kind motion --length 35 --angle 45
+blur --kind median --radius 3
+blur --kind bilateral --sigma 3 --sigma-color 0.3
+sharpen --sigma 9
+convolve --kernel small.exr
+convolve --kernel large.exr
+convolve --kernel huge.exr
+convolve --kernel small.exr --border wrap
+convolve --kernel large.exr --border wrap
+grade --exposure 0.3
+deconvolve --method richardson-lucy --sigma 0.7 --iterations 3
+deconvolve --method richardson-lucy --kind disc --radius 2 --iterations 4 then tonemap
+ocio --config cg --to ACEScg
+bloom
+bloom --threshold 1 --radius 0.02 --tonemap agx
+bloom --border wrap-x
+bloom --method gaussians
+bloom --method gaussians --radius 0.5 --border wrap-x --threshold 1 --tonemap agx
+bloom --kernel large.exr
+bloom --kernel small.exr --border wrap-x --threshold 1 --blend add
+grade --exposure 0.3 then bloom --method gaussians then tonemap --operator reinhard-local
+tonemap --operator agx
+tonemap --meter center
+tonemap --operator reinhard-local
+tonemap --operator durand
+convert
+resize --scale 0.3
+resize --scale 0.01
+resize --scale 2.5 --filter lanczos3
+resize --size 100x900
+crop --region 11,50,100,40
+flip --axis horizontal
+flip --axis vertical
+rotate --angle 90
+mix --picture a.exr --mask a.exr --amount 0.4
+blur --sigma 3 then write on.exr then tonemap
+sharpen then tonemap --operator durand --meter center then resize --scale 0.5
+bloom then blur --sigma 20 then tonemap --operator reinhard-local
+crop --region 0,9,140,110 then bloom then write on.exr then resize --scale 1.5 then write as.tif \
+then flip --axis horizontal
+blur --sigma 3 then rotate --angle 270 then bloom then flip --axis both then tonemap
+tonemap then blur --sigma 9 --border wrap then resize --scale 0.7
+crop --region 0,9,140,110 then blur --sigma 5 --border wrap then write on.exr \
+then convolve --kernel large.exr --border wrap then bloom then tonemap
+flip --axis vertical then blur --sigma 9 --border wrap then rotate --angle 90 \
+then blur --kind median --radius 2 --border wrap
+blur --sigma 7 --border wrap then grade --exposure -0.5 then blur --kind disc --radius 4 --border wrap \
+then crop --region 1,11,20,90
+""".splitlines()
+]
 
 
 @pytest.mark.cases(1)
@@ -684,15 +681,12 @@ def test_notes_name_the_input_once(clpix, tmp_path, monkeypatch) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("last", "more"),
-    [
-        ("tonemap --exposure 0", True),
-        ("tonemap", True),
-        ("tonemap --operator durand", True),
-        ("bloom", False),
-    ],
-)
+@pytest.mark.parametrize(("last", "more"), [
+    ("tonemap --exposure 0", True),
+    ("tonemap", True),
+    ("tonemap --operator durand", True),
+    ("bloom", False),
+])  # fmt: skip
 def test_repaired_pixels_are_counted_once_for_a_step(clpix, tmp_path, monkeypatch, rng, last, more) -> None:
     """However often a step is done to measure for another one: negative pixels, and those that an offset makes."""
     values = rng.uniform(0.2, 0.9, (67, 45, 1)).astype(np.float32)

@@ -277,18 +277,15 @@ def test_meters(gpu, method) -> None:
 
 
 @pytest.mark.cases(99)
-@pytest.mark.parametrize(
-    ("region", "part"),
-    [
-        (Region(3, 5, 20, 11), np.s_[5:16, 3:23]),
-        (Region(0, 0, 37, 29), np.s_[:, :]),
-        (Region(36, 28, 1, 1), np.s_[28:, 36:]),
-        (Region(0, 7, 37, 2), np.s_[7:9]),
-        (Region(25, 50, 50, 50, percent=True), np.s_[14:, 9:28]),  # all pixels that it touches
-        (Region(0, 0, 100, 100, percent=True), np.s_[:, :]),
-        (Region(99.9, 0, 0.1, 0.1, percent=True), np.s_[:1, 36:]),
-    ],
-)
+@pytest.mark.parametrize(("region", "part"), [
+    (Region(3, 5, 20, 11), np.s_[5:16, 3:23]),
+    (Region(0, 0, 37, 29), np.s_[:, :]),
+    (Region(36, 28, 1, 1), np.s_[28:, 36:]),
+    (Region(0, 7, 37, 2), np.s_[7:9]),
+    (Region(25, 50, 50, 50, percent=True), np.s_[14:, 9:28]),  # all pixels that it touches
+    (Region(0, 0, 100, 100, percent=True), np.s_[:, :]),
+    (Region(99.9, 0, 0.1, 0.1, percent=True), np.s_[:1, 36:]),
+])  # fmt: skip
 def test_meters_read_their_region_alone(gpu, region, part) -> None:
     pixels = light((4, 29, 37), 8)
     inside = np.ascontiguousarray(pixels[(slice(None), *np.atleast_1d(part))])

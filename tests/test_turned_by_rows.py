@@ -41,15 +41,10 @@ TURNS: dict[tuple[str, ...], Callable[[np.ndarray], np.ndarray]] = {
 }
 # The turn that each orientation of EXIF asks for.
 UPRIGHT: dict[int, Callable[[np.ndarray], np.ndarray]] = {
-    1: lambda x: x,
-    2: lambda x: x[:, ::-1],
-    3: lambda x: x[::-1, ::-1],
-    4: lambda x: x[::-1],
-    5: lambda x: x.swapaxes(0, 1),
-    6: lambda x: x.swapaxes(0, 1)[:, ::-1],
-    7: lambda x: x.swapaxes(0, 1)[::-1, ::-1],
-    8: lambda x: x.swapaxes(0, 1)[::-1],
-}
+    1: lambda x: x, 2: lambda x: x[:, ::-1], 3: lambda x: x[::-1, ::-1], 4: lambda x: x[::-1],
+    5: lambda x: x.swapaxes(0, 1), 6: lambda x: x.swapaxes(0, 1)[:, ::-1],
+    7: lambda x: x.swapaxes(0, 1)[::-1, ::-1], 8: lambda x: x.swapaxes(0, 1)[::-1],
+}  # fmt: skip
 # Files with pixels of every depth, some of which are read by rows.
 FILES = [
     ("png", "uint8"), ("tif", "uint8"), ("png", "uint16"), ("tif", "uint16"), ("exr", "float16"), ("exr", "float32"),
@@ -433,15 +428,12 @@ FFT = ("fft",)
 
 
 @pytest.mark.cases(10)
-@pytest.mark.parametrize(
-    ("trouble", "chain"),
-    [
-        ("not writable", (QUARTER,)), ("free", (QUARTER,)), ("failed there", (QUARTER,)),
-        ("no such folder", (QUARTER,)), ("disk is full", (("blur", "--sigma", "1"), ("write", "mid.png"), QUARTER)),
-        ("is a file", (FFT,)),
-        ("not writable", (FFT,)), ("free", (FFT,)), ("failed there", (FFT,)), ("disk is full", (FFT,)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("trouble", "chain"), [
+    ("not writable", (QUARTER,)), ("free", (QUARTER,)), ("failed there", (QUARTER,)),
+    ("no such folder", (QUARTER,)), ("disk is full", (("blur", "--sigma", "1"), ("write", "mid.png"), QUARTER)),
+    ("is a file", (FFT,)),
+    ("not writable", (FFT,)), ("free", (FFT,)), ("failed there", (FFT,)), ("disk is full", (FFT,)),
+])  # fmt: skip
 def test_a_scratch_folder_that_fails(clpix, tmp_path, monkeypatch, trouble, chain) -> None:
     """One line says it, and nothing stays: neither in the folder nor of the files that were begun."""
     monkeypatch.chdir(tmp_path)

@@ -308,16 +308,13 @@ def test_nothing_appears_of_a_write_that_fails(here, bucket) -> None:
     assert bucket.keys() == [] and not bucket.unfinished
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "words"),
-    [
-        (("a.png", "-o", "https://example.org/o.png"), 1, "can only be read"),
-        (("a.png", "-o", "nothing-like-this://o.png"), 2, "is no address that fsspec knows"),
-        (("nothing-like-this://o.png", "-o", "o.png"), 2, "is no address that fsspec knows"),
-        (("gs://bucket/a.png", "-o", "o.png"), 2, "gcsfs"),
-        (("http://127.0.0.1:9/a.png", "-o", "o.png"), 1, "could not be read"),
-    ],
-)
+@pytest.mark.parametrize(("command", "code", "words"), [
+    (("a.png", "-o", "https://example.org/o.png"), 1, "can only be read"),
+    (("a.png", "-o", "nothing-like-this://o.png"), 2, "is no address that fsspec knows"),
+    (("nothing-like-this://o.png", "-o", "o.png"), 2, "is no address that fsspec knows"),
+    (("gs://bucket/a.png", "-o", "o.png"), 2, "gcsfs"),
+    (("http://127.0.0.1:9/a.png", "-o", "o.png"), 1, "could not be read"),
+])  # fmt: skip
 def test_addresses_that_are_refused(clpix, here, command, code, words) -> None:
     pytest.importorskip("s3fs", reason="needs the extra s3")
     if words == "gcsfs" and find_spec("gcsfs"):

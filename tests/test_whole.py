@@ -162,17 +162,11 @@ def test_errors_go_to_other_processes() -> None:
     assert str(found) == str(error) and (found.needed, found.room) == (12e6, "9 MB are allowed")
 
 
-@pytest.mark.parametrize(
-    ("nbytes", "near", "enough"),
-    [
-        (0, "0 kB", "0 kB"),
-        (1, "0.001 kB", "0.001 kB"),
-        (1_000_001, "1 MB", "1.001 MB"),
-        (123_412_789, "123.4 MB", "123.5 MB"),
-        (252_000_000_001, "252 GB", "252.1 GB"),
-        (9e15, "9000 TB", "9000 TB"),
-    ],
-)
+@pytest.mark.parametrize(("nbytes", "near", "enough"), [
+    (0, "0 kB", "0 kB"), (1, "0.001 kB", "0.001 kB"), (1_000_001, "1 MB", "1.001 MB"),
+    (123_412_789, "123.4 MB", "123.5 MB"), (252_000_000_001, "252 GB", "252.1 GB"),
+    (9e15, "9000 TB", "9000 TB"),
+])  # fmt: skip
 def test_sizes_in_words(nbytes, near, enough) -> None:
     """They are never a power of ten; what is said to be needed is rounded up, so that as much is enough."""
     assert (byte_count(nbytes), byte_count(nbytes, up=True)) == (near, enough)
