@@ -12,9 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gpuops import Gpu
 from gpuops.device import store as cache
+
+# A loaded machine, or a kernel that has to be built, makes no example wrong.
+UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+settings.register_profile("unhurried", deadline=None, suppress_health_check=UNHURRIED)
+settings.load_profile("unhurried")
 
 
 def beside(folder: Path) -> dict[str, str]:

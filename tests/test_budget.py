@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import files
@@ -63,14 +63,8 @@ def test_what_the_line_says_is_enough(clpix, tmp_path, monkeypatch, command) -> 
     monkeypatch.chdir(tmp_path)
     name, *options = command.split()
     known = st.sampled_from(BY_ROWS if name in GROW else BY_ROWS + WHOLE)
-    many = settings(
-        deadline=None,
-        max_examples=3,
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
-        derandomize=True,
-    )
 
-    @many
+    @settings(max_examples=3, derandomize=True)
     @given(
         shape=st.tuples(st.integers(70, 300), st.integers(70, 300), st.sampled_from([1, 3])),
         read=st.tuples(known, known),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError, files
@@ -173,7 +173,7 @@ def test_scales_of_what_is_not_finite(gpu, rng) -> None:
 
 @pytest.mark.exhaustive
 @given(data=st.data())
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 def test_any_sizes(gpu, data) -> None:
     """Also those for which figures are not defined, which is said in the same words."""
     shape = (

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuops import DeviceError, Gpu, files, notes
@@ -358,7 +358,6 @@ class Simulated:
         return -9
 
 
-@settings(deadline=None)
 @given(
     count=st.integers(2, 30),
     devices=st.sets(st.integers(0, 3), min_size=2),

@@ -414,7 +414,7 @@ def test_more_levels_than_there_is_size_for(gpu, rng, name, way) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.tuples(st.integers(1, 70), st.integers(1, 70)),
     st.sampled_from(LIFTING),

@@ -319,7 +319,7 @@ def test_accuracy_of_primes_is_scipys(gpu, rng, n, method) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(
     shape=st.tuples(st.integers(1, 300), st.integers(1, 300)),
     kilobytes=st.sampled_from([1, 4, 32]),
@@ -353,7 +353,6 @@ def test_radices_multiply_to_the_length(n, most, prime) -> None:
         assert math.prod(factors) == n and all(r <= most or largest_prime(r) == r <= prime for r in factors)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 20_000), st.integers(1, 40), st.sampled_from([1, 16, 32, 48, 1024]), st.sampled_from([32, 256]),
        st.booleans(), st.sampled_from(METHODS))  # fmt: skip
 def test_plans_respect_the_limits(gpu, n, rows, kilobytes, group, cpu, method) -> None:

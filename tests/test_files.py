@@ -82,7 +82,7 @@ def test_each_strip_of_a_png_has_its_filter(rng) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     height=st.integers(1, 40),
     width=st.integers(1, 40),

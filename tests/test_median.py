@@ -136,7 +136,7 @@ def test_not_finite_outside(gpu, rng, outside) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32),
     shape=st.tuples(st.integers(1, 40), st.integers(1, 90)),

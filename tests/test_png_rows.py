@@ -13,7 +13,7 @@ from unittest.mock import patch
 import numpy as np
 import PIL.Image
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import FileError, Gpu, files
@@ -42,7 +42,7 @@ def undo(gpu: Gpu) -> png_rows.Undo:
 
 @given(data=st.data())
 @pytest.mark.exhaustive
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 def test_every_filter_of_every_kind_of_pixels(gpu, data) -> None:
     """Any sequence of filters, and sizes from 1 × 1 on."""
     channels, dtype = data.draw(st.integers(1, 4)), np.dtype(data.draw(st.sampled_from(["uint8", "uint16"])))

@@ -36,7 +36,6 @@ def test_light(clpix_regress):
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.setenv("CLPIX_CACHE_DIR", str(store.cache_folder()))  # which a home of its own does not have
-    monkeypatch.setenv("PYTEST_ADDOPTS", "--assert=plain")  # all of clpix would be rewritten in each run
     pytester.makepyfile(test_it=TESTS.replace("SHIFT", "0"))
     return pytester
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Image, ParameterError
@@ -283,7 +283,7 @@ def test_all_without_histogram_and_by_other_weights(gpu) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(height=st.integers(1, 70), width=st.integers(1, 70), seed=st.integers(0, 2**16), bad=st.integers(0, 9))
 def test_all_of_any_size(gpu, height, width, seed, bad) -> None:
     image = light((3, height, width), seed)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, ParameterError
@@ -27,7 +27,7 @@ from .tolerance import ROUNDINGS
 from .tolerance import TONEMAP as TOLERANCE
 
 POINTWISE = [name for name in OPERATORS if name not in LOCAL]
-SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(max_examples=20)
 
 
 def light(shape: tuple[int, ...], stops: float = 20, seed: int = 0) -> np.ndarray:
