@@ -56,7 +56,7 @@ def saved(path: Path, shape: tuple[int, int, int], dtype: str, seed: int) -> Pat
     return path
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_the_line_says_is_enough(clpix, tmp_path, monkeypatch, command) -> None:
     """Of pictures and spectra in several formats, with codecs that take little or much, and with a scratch folder."""

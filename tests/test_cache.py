@@ -37,7 +37,7 @@ def save(folder: Path) -> Path:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts are made as on Linux")
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_where_nothing_can_be_kept(situation, tmp_path) -> None:
     if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:

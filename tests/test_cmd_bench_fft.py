@@ -75,7 +75,7 @@ TEXELS = bench_fft_ways.variants(4, bench_fft_ways.PAIRS, half=True)
 ALL_VARIANTS = bench_fft_ways.VARIANTS | {f"{name}, texels": variant for name, variant in TEXELS.items()}
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(2)
 @each(name=ALL_VARIANTS)
 def test_every_variant_is_a_transform(gpu, rng, name) -> None:
     """Against numpy in double precision, there and back."""

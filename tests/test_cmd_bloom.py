@@ -138,6 +138,7 @@ def test_refused(clpix, scene, arguments, code, message) -> None:
     assert run.code == code and message in run.err and not out.exists()
 
 
+@pytest.mark.cases(1)
 @each(way=["", "--no-fuse", "rows"], method=["mip", "gaussians"])
 def test_hidden_colours_are_not_metered(clpix, tmp_path, monkeypatch, rng, way, method) -> None:
     """Colours under alpha 0 give no light: the geometric mean is that of the other pixels, as float64 has it."""

@@ -300,6 +300,7 @@ def test_stored_values_of_a_narrow_range(clpix, dtype, channels, tmp_path, rng) 
                 assert np.abs(colours.astype(np.float64) * step - levels).max() < (8 if step == 1 else 260)
 
 
+@pytest.mark.cases(1)
 @each(kind=["linear integers", "sRGB floats", "sRGB integers"], there=["dwt", "fft"], gray=[False, True])
 def test_light_that_comes_back_has_no_profile_of_its_file(clpix, kind, there, gray, tmp_path, rng) -> None:
     """Its profile is that of the values written: sRGB in integers, light in floats."""
@@ -320,7 +321,7 @@ def test_light_that_comes_back_has_no_profile_of_its_file(clpix, kind, there, gr
         assert result.metadata.icc == (block if same else None)
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @each(channels__name=[(3, "a.tif"), (1, "a.exr"), (4, "a.npz"), (2, "a.png"), (3, "a.hdr")])
 def test_floats_that_are_no_light(clpix, channels, name, tmp_path, rng) -> None:
     """NPZ says of floats that they are sRGB; so do other files of them, or they hold light."""

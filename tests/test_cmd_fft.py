@@ -136,6 +136,7 @@ def test_a_view_of_floats_is_numbers(clpix, tmp_path, rng) -> None:
     assert run.code == 2 and "--axes" in run.err and not (tmp_path / "b.exr").exists()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("size", "view", "pad"), [((32, 32), None, 0), ((17, 40), "imag", 3), ((1, 5), "real", 0)]
 )
@@ -259,6 +260,7 @@ def test_damaged_spectra(clpix, tmp_path, rng, change, message) -> None:
     assert not (tmp_path / "b.png").exists()
 
 
+@pytest.mark.cases(2)
 @each(extension=EXTENSIONS, resolution=["1e308", "Infinity", "NaN", "-5", "0"])
 def test_a_resolution_that_is_none_is_left_out(clpix, tmp_path, rng, extension, resolution) -> None:
     image = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))

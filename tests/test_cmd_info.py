@@ -273,6 +273,7 @@ def test_integers_are_measured_as_light_unless_encoded(clpix, tmp_path, rng, dty
     assert "\n  stored values, sRGB-encoded " in clpix("info", path, "--stats", "--space", "encoded").out
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["a.exr", "a.png", "a.tif", "b.png"])
 def test_any_rows_have_the_statistics_of_the_whole(clpix, tmp_path, rng, monkeypatch, name) -> None:
     """A picture that memory, or the device, has no room for: counts are the same, and sums but for their order."""

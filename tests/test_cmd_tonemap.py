@@ -70,6 +70,7 @@ def test_exr_output_stays_float_and_linear(clpix, exr, scene, tmp_path) -> None:
     assert read(tmp_path / "half.exr").dtype == np.float16
 
 
+@pytest.mark.cases(2)
 @some(
     transfer=["linear", "gamma:2.4", "pq"],
     name=["out.png", "out.exr"],

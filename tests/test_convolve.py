@@ -38,6 +38,7 @@ def test_is_its_definition(gpu, rng, shape, size, mode, method) -> None:
     close(convolve(gpu, x, w, mode=mode, cval=0.7, method=method), expected(x, w, mode, 0.7), x, w, method)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("method", METHODS)
 def test_is_scipys(gpu, rng, method) -> None:
     x, w = rng.standard_normal((2, 40, 50)), rng.standard_normal((6, 9))

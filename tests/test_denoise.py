@@ -51,6 +51,7 @@ def test_a_noise_that_is_given(gpu, rng, space, shrink) -> None:
     np.testing.assert_allclose(found.numpy()[:3], expected, rtol=0, atol=tolerance.SHRINK["colours"])
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("options", [
     ("--shrink", "bayes"),
     ("--threshold", "visu:0.5", "--shrink", "hard", "--denoise-space", "rgb", "--wavelet", "haar"),

@@ -217,6 +217,7 @@ def test_a_batch_on_several_devices_is_resumed(here, clpix, both) -> None:
     assert (here / "out" / "4.png").stat().st_mtime_ns == made
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("late", [False, True])
 def test_a_death_loses_nothing(here, twice, late) -> None:
     """It happens once, while a result is being written, or when it has just got its name."""
@@ -228,6 +229,7 @@ def test_a_death_loses_nothing(here, twice, late) -> None:
     check_flipped(jobs, here)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("retries", [1, 2])
 def test_what_fails_is_tried_again(here, twice, retries) -> None:
     (here / "marks").mkdir()

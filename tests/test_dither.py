@@ -87,6 +87,7 @@ COMMANDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.cases(3)
 @each(noise=NOISES, command=COMMANDS)
 def test_rows_have_the_noise_of_the_whole(clpix, tmp_path, monkeypatch, command, noise) -> None:
     path = gradient(tmp_path / "in.exr")

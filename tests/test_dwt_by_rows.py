@@ -31,7 +31,7 @@ def least(err: str) -> int:
     return int(number) << {"K": 10, "M": 20}[unit]
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["a.tif", "b.exr", "c.png"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.usefixtures("small")

@@ -107,6 +107,7 @@ def test_too_little_local_memory_is_one_line(opened, rng) -> None:
 LARGE = {"work_group": 1024, "local_bytes": 49152, "compute_units": 132}
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["bior4.4", "dd13/7"])
 def test_what_is_put_aside(opened, name) -> None:
     """2 % of a large image; of a smaller one what half of the compute units need to have work, a quarter at most."""
@@ -124,6 +125,7 @@ def test_what_is_put_aside(opened, name) -> None:
     assert groups[1024] >= 15 and groups[2048] >= 30
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("shape", [(130, 300), (97, 131), (256, 64)])
 def test_many_bands(opened, rng, shape) -> None:
     gpu, x = claiming(opened(), **LARGE), rng.standard_normal(shape).astype(np.float32)
@@ -299,6 +301,7 @@ def samples_of(rng, shape: tuple[int, ...], integer: bool) -> np.ndarray:
     return whole if integer else (whole / 65536).astype(np.float32)
 
 
+@pytest.mark.cases(1)
 @some(integer=[True, False], name=LIFTING)
 def test_the_result_is_laans(gpu, rng, name, integer) -> None:
     if integer and not names.WAVELETS[name][1]:

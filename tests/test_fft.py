@@ -206,11 +206,13 @@ def test_radix_and_twiddles(gpu, rng, radix, twiddle, method) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
-def test_norm_lengths_and_axes(gpu, rng, norm) -> None:
+@some(norm=[None, "backward", "ortho", "forward"], places=[
+    (((17, 30), (-2, -1)), ((8, 48), (-1, -2))), (((48, 7), (0, 2)), ((1, -1), (1, 2))),
+])  # fmt: skip
+def test_norm_lengths_and_axes(gpu, rng, norm, places) -> None:
     z = noise(rng, 2, 17, 30)
     x = np.ascontiguousarray(z.real)
-    for s, axes in (((17, 30), (-2, -1)), ((8, 48), (-1, -2)), ((48, 7), (0, 2)), ((1, -1), (1, 2))):
+    for s, axes in places:
         for name, data in (("fft2", z), ("ifft2", z), ("rfft2", x), ("irfft2", z), ("ifft2", x)):
             reference = getattr(scipy.fft, name)(data, s, axes, norm)
             if data is z or name == "rfft2":

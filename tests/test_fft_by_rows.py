@@ -206,6 +206,7 @@ def test_every_option_gives_the_whole(clpix, tmp_path, options, size, request) -
         np.testing.assert_array_equal(pixels, files.read(image).pixels)
 
 
+@pytest.mark.cases(3)
 @each(
     view=["log-magnitude", "magnitude", "phase", "power", "real", "imag"],
     size__shift=[((48, 31), True), ((31, 48), False), ((1, 5), True), ((2, 2), True)],

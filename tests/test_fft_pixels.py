@@ -139,6 +139,7 @@ def passes(gpu: Gpu) -> int:
     return len(next(reversed(gpu.plans.values())).passes)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("size", "method", "options"), [
     ((40, 36), "auto", {}), ((17, 31), "auto", {"half": False, "shift": True}),
     ((17, 31), "local", {"pad": "5"}), ((12, 20), "local", {"half": False}), ((8, 16), "global", {}),

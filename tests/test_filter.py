@@ -87,6 +87,7 @@ def test_masks_that_do_not_fit(gpu, clpix, rng, tmp_path) -> None:
             assert (run.code, run.err.count("\n"), out.exists()) == (code, 1, False) and mask in run.err
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "options", [("--half",), ("--full", "--shift"), ("--precision", "half"), ("--memory", "20M")]
 )

@@ -26,6 +26,7 @@ def save(channels: int, height: int = 36, width: int = 60) -> None:
     write("light.exr", Picture(pixels, alpha=channels in (2, 4), linear=True), overwrite=True)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("channels", "options"),
     [

@@ -114,6 +114,7 @@ OVERSHOOTS = [
 ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("args", OVERSHOOTS, ids=lambda args: args[0])
 def test_overshoot_of_integers_is_a_detail(clpix, args: tuple[str, ...], tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """Integers have no light beyond white that could be lost; floats have, and so has what is made brighter."""

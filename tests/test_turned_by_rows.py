@@ -250,7 +250,7 @@ def light(shape: tuple[int, int, int], dtype: str) -> np.ndarray:
     return values.astype(dtype)
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("chain", "turns", "sums"), thinned(CHAINS, 3, arguments=3), ids=lambda given: str(given)[:60]
 )
