@@ -30,6 +30,8 @@ from gpuops.chain import Chain
 from gpuops.files import Picture
 from gpuops.ops.flip import FlipParams
 
+from .conftest import run_python
+
 FLIP = Chain(FlipParams("horizontal"))
 UPSIDE_DOWN = Chain(FlipParams("vertical"))
 
@@ -230,12 +232,8 @@ def test_lists_of_names(clpix, here, monkeypatch) -> None:
     assert made.code == 0, made.err
     assert names(here / "out") == ["0001-1.png", "0002-@2.png", "0003-two\nlines.png", "0004-1.png"]
     assert clpix("flip", "--axis", "vertical", "./@2.png", "-o", "o.png").code == 0
-    given = subprocess.run(
-        [sys.executable, "-m", "clpix", "flip", "--axis", "vertical", "--from0", "-", "-o", "piped/"],
-        input=os.fsencode(one) + b"\0",
-        capture_output=True,
-        timeout=120,
-    )
+    flip = "-m clpix flip --axis vertical --from0 - -o piped/"
+    given = run_python(*flip.split(), input=os.fsencode(one) + b"\0")
     assert given.returncode == 0, given.stderr
     assert names(here / "piped") == ["1.png"]
 

@@ -22,7 +22,7 @@ from gpuops import ParameterError, files
 from gpuops.files import Picture
 
 from .choices import each
-from .conftest import Run
+from .conftest import Run, run_python
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "sunset.exr"
 
@@ -42,13 +42,7 @@ def picture(
 
 def program(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
     """Runs the program in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "clpix", *map(str, args)],
-        env=os.environ | env,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return run_python("-m", "clpix", *args, env=os.environ | env)
 
 
 def one_line(run: Run, code: int, *words: str) -> None:
@@ -76,7 +70,7 @@ def test_help_loads_neither_numpy_nor_opencl() -> None:
         "    heavy = {'numpy', 'pyopencl', 'imageio', 'OpenImageIO', 'tifffile'} & set(sys.modules)\n"
         "    assert not heavy, f'{command} loads {heavy}'\n"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    run = run_python("-c", code)
     assert run.returncode == 0, run.stderr
 
 
@@ -298,10 +292,8 @@ def test_names_that_are_no_text(clpix, tmp_path, monkeypatch) -> None:
 def test_stdin_to_stdout(tmp_path) -> None:
     source = picture(tmp_path / "in.png")
     with source.open("rb") as stdin:
-        run = subprocess.run(
-            [sys.executable, "-m", "clpix", "blur", "--sigma", "0", "-", "-o", "-", "--format", "png"],
-            stdin=stdin,
-            capture_output=True,
+        run = run_python(
+            *["-m", "clpix", "blur", "--sigma", "0", "-", "-o", "-", "--format", "png"], stdin=stdin
         )
     assert run.returncode == 0 and not run.stderr
     (tmp_path / "out.png").write_bytes(run.stdout)
@@ -312,17 +304,12 @@ def test_stdin_to_stdout(tmp_path) -> None:
 @each(there__back__extension=[("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")])
 def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
     source = picture(tmp_path / "in.png", (9, 14, 4))
-    clpix = [sys.executable, "-m", "clpix"]
-    first = subprocess.run(
-        [*clpix, there, str(source), "-o", "-", "--format", extension], capture_output=True, timeout=120
-    )
+    first = run_python("-m", "clpix", there, source, "-o", "-", "--format", extension, text=False)
     assert (first.returncode, first.stderr) == (0, b"")
     (tmp_path / "file.bin").write_bytes(first.stdout)
     for name, stdin in (("-", first.stdout), (str(tmp_path / "file.bin"), b"")):
         out = tmp_path / f"{len(name)}.png"
-        second = subprocess.run(
-            [*clpix, back, name, "-o", str(out)], input=stdin, capture_output=True, timeout=120
-        )
+        second = run_python("-m", "clpix", back, name, "-o", out, input=stdin)
         assert (second.returncode, second.stdout, second.stderr) == (0, b"", b"")
         np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
@@ -331,11 +318,7 @@ def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
 @each(stdin=[b"no numbers", b"", b"PK\x03\x04 and no more"])
 def test_numbers_from_a_broken_pipe(tmp_path, stdin) -> None:
     for command in ("ifft", "idwt"):
-        run = subprocess.run(
-            [sys.executable, "-m", "clpix", command, "-", "-o", str(tmp_path / "o.png")],
-            input=stdin,
-            capture_output=True,
-        )
+        run = run_python("-m", "clpix", command, "-", "-o", tmp_path / "o.png", input=stdin)
         one_line(Run(run.returncode, "", run.stderr.decode()), 1, "standard input: ")
     assert not list(tmp_path.iterdir())
 

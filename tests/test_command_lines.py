@@ -1,6 +1,5 @@
 """Command lines that cannot be meant: every command, every option, one line that names the right thing."""
 
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
@@ -15,6 +14,7 @@ from gpuops import DeviceError, files
 from gpuops.files import Picture, identities
 from gpuops.files.identities import Identities
 
+from .conftest import run_python
 from .test_cli import one_line, picture
 
 ROOT = click.Context(cli)
@@ -329,8 +329,9 @@ def test_texts_may_begin_with_a_byte_order_mark(clpix, there) -> None:
 
 def test_a_file_called_as_standard_output_is(clpix, there) -> None:
     Path("-").write_text("not standard output")
-    program = [sys.executable, "-m", "clpix", "blur", "a.png", "--sigma", "0", "-o", "-", "--format", "png"]
-    run = subprocess.run(program, capture_output=True)
+    run = run_python(
+        *["-m", "clpix", "blur", "a.png", "--sigma", "0", "-o", "-", "--format", "png"], text=False
+    )
     assert (run.returncode, run.stderr) == (0, b"") and run.stdout.startswith(b"\x89PNG")
     assert Path("-").read_text() == "not standard output"
 

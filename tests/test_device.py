@@ -30,6 +30,8 @@ from gpuops.device import (
 from gpuops.device import store as cache
 from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
 
+from .conftest import run_python
+
 INFO = DeviceInfo(
     index=0,
     platform="Platform",
@@ -91,9 +93,7 @@ def python(program: str, **environment: str | None) -> subprocess.CompletedProce
         env.pop(name, None)
         if value is not None:
             env[name] = value
-    return subprocess.run(
-        [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=300, check=False
-    )
+    return run_python("-c", program, env=env)
 
 
 def test_this_machine_has_a_numbered_list_with_a_usable_device() -> None:

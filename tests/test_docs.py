@@ -22,7 +22,7 @@ from gpuops import files
 from gpuops.files.formats import VIDEOS, format_of
 from gpuops.ops import OPERATIONS
 
-from .conftest import beside
+from .conftest import beside, run_python
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks"
@@ -46,9 +46,7 @@ def text_of(page: str) -> str:
 
 
 def test_tables_are_those_of_the_json() -> None:
-    run = subprocess.run(
-        [sys.executable, str(MEASURED / "tables.py"), "--check"], capture_output=True, text=True
-    )
+    run = run_python(MEASURED / "tables.py", "--check")
     assert run.returncode == 0, run.stdout + run.stderr
 
 
@@ -60,9 +58,7 @@ def test_benchmarks_find_what_they_measure() -> None:
         "for path in sorted(pathlib.Path(sys.argv[1]).glob('*.py')):\n"
         "    runpy.run_path(str(path), run_name='imported')\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program, str(MEASURED)], capture_output=True, text=True, env=beside(MEASURED)
-    )
+    run = run_python("-c", program, MEASURED, env=beside(MEASURED))
     assert run.returncode == 0, run.stderr
 
 

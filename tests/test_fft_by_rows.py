@@ -1,8 +1,6 @@
 """clpix fft and ifft of what neither the device nor memory has room for: as the whole, and as numpy in double."""
 
 import os
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from gpuops.params.fft import FftParams, SpectrumParams
 from gpuops.rows.spool import InMemory, Spool, in_scratch
 
 from .choices import each
+from .conftest import run_python
 from .reference.fourier import error
 from .tolerance import FFT as TOLERANCE
 
@@ -321,11 +320,10 @@ def test_streams(tmp_path) -> None:
     """A spectrum through a pipe, each side with little memory on the device."""
     pixels = noise((*SIZE, 3))
     image, back = write(tmp_path / "a.png", pixels), tmp_path / "b.png"
-    clpix = [sys.executable, "-m", "clpix"]
-    fft = subprocess.run(
-        [*clpix, "fft", image, "-o", "-", "--format", "npz", *LITTLE], stdout=subprocess.PIPE, check=True
+    fft = run_python(
+        "-m", "clpix", "fft", image, "-o", "-", "--format", "npz", *LITTLE, text=False, check=True
     )
-    subprocess.run([*clpix, "ifft", "-", "-o", back, *LITTLE], input=fft.stdout, check=True)
+    run_python("-m", "clpix", "ifft", "-", "-o", back, *LITTLE, input=fft.stdout, check=True)
     np.testing.assert_array_equal(files.read(back).pixels, pixels)
 
 
@@ -359,9 +357,7 @@ def test_memory_stays_within_what_was_promised(tmp_path) -> None:
         ("fft", small, large, tmp_path / "s"),
         ("ifft", tmp_path / "s0.tif", tmp_path / "s1.tif", tmp_path / "b"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, a, b, out, command, *limits], capture_output=True, text=True
-        )
+        done = run_python("-c", PROGRAM, a, b, out, command, *limits)
         assert done.returncode == 0, done.stderr
         assert int(done.stdout) <= 200 << 20
     np.testing.assert_array_equal(files.read(tmp_path / "b1.tif").pixels, pixels)

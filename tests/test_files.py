@@ -26,6 +26,7 @@ from gpuops.files.formats import FORMATS, format_named, output_dtype
 from gpuops.files.output import atomic
 
 from .choices import each, of_formats
+from .conftest import run_python
 
 ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 
@@ -795,9 +796,7 @@ def test_a_header_that_claims_too_much_is_refused_at_once(name, data, tmp_path) 
         "except FileError as error: print(error)\n"
         "print(peak() // 1000000)"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / name], capture_output=True, text=True, timeout=120, check=True
-    )
+    run = run_python("-c", code, tmp_path / name, check=True)
     message, peak = run.stdout.splitlines()
     assert name in message
     assert int(peak) < 600  # MB

@@ -2,8 +2,6 @@
 
 import os
 import platform
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +10,8 @@ import pytest
 
 from gpuops import files
 from gpuops.files import Picture
+
+from .conftest import run_python
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
 
@@ -91,11 +91,7 @@ def test_a_limit_of_the_address_space_is_kept(pictures, tmp_path, names, command
         options += ["-o", str(tmp_path / ("out.npz" if name == "dwt" else "out.tif")), "--overwrite"]
     limits = ["--memory", str(EACH), "--device-memory", str(EACH)]
     folders = [str(pictures / "small"), str(pictures / "large")]
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(PROMISE), names, name, *folders, str(code), *options, *limits],
-        capture_output=True,
-        text=True,
-    )
+    done = run_python("-c", PROGRAM, PROMISE, names, name, *folders, code, *options, *limits)
     assert done.returncode == 0, done.stderr
     mapped, used = map(int, done.stdout.split("\n")[-2].split())
     assert mapped <= PROMISE and used <= PROMISE
@@ -120,5 +116,5 @@ for size in (8, 12, 10):
     del block
 print(resident() - before)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = run_python("-c", code, check=True)
     assert (int(run.stdout) > 60e6) == kept

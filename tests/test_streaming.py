@@ -3,7 +3,6 @@
 import os
 import re
 import struct
-import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
@@ -38,7 +37,7 @@ from gpuops.rows.flow import flow, settled
 from gpuops.rows.schedule import RowSchedule
 
 from .choices import in_turns, of_formats, thinned
-from .conftest import in_blocks
+from .conftest import in_blocks, run_python
 from .test_operations import skip_without_package
 from .tolerance import BLUR, ROUNDINGS
 
@@ -153,6 +152,7 @@ def picture(shape: tuple[int, int, int], seed: int = 5) -> np.ndarray:
     return np.asarray(light, np.float32)
 
 
+@pytest.mark.cases(2)
 @in_turns(
     ("step", "heights"), zip(BY_ROWS + BY_TRANSFORMS, cycle(2 * [(1, 23)] + 2 * [(7, 53)]), strict=False)
 )
@@ -767,11 +767,7 @@ def test_memory_stays_within_what_was_promised(tmp_path, options, size) -> None:
         for k in range(75):
             put(np.roll(row, k, 1).repeat(100, 0))
     limits = ("--memory", "160M", "--device-memory", "40M", "--scratch", tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, small, large, tmp_path / "out", *options.split(), *limits],
-        capture_output=True,
-        text=True,
-    )
+    done = run_python("-c", PROGRAM, small, large, tmp_path / "out", *options.split(), *limits)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) <= 200 << 20
     rows = files.open_rows(str(tmp_path / "out1.tif"), None, 0)

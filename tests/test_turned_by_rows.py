@@ -6,8 +6,6 @@ References are numpy's turns of the arrays, and the same commands on whole pictu
 import errno
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ from gpuops.ops.flip import FlipParams
 from gpuops.ops.rotate import RotateParams
 
 from .choices import pairs, thinned
-from .conftest import Run, in_blocks
+from .conftest import Run, in_blocks, run_python
 from .test_fft_by_rows import spied
 from .test_operations import skip_without_package
 
@@ -487,12 +485,7 @@ def test_nothing_stays_after_an_interruption(tmp_path, moment, number, step) -> 
     command = joined((FFT,) if step == FFT else chain, path)
     command += ["-o", tmp_path / ("out.npz" if step == FFT else "out.png"), "--scratch", folder]
     command += ["--memory", "700K"] if step == FFT else []
-    done = subprocess.run(
-        [sys.executable, "-c", program, folder, *map(str, command)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = run_python("-c", program, folder, *command)
     assert done.returncode != 0 and done.stdout.startswith("1\n"), done.stderr
     assert "Traceback" not in done.stderr
     assert not os.listdir(folder) and sorted(os.listdir(tmp_path)) == ["in.png", "scratch"]

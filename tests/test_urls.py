@@ -16,6 +16,7 @@ from gpuops import FileError, files
 from gpuops.files import addresses, places
 
 from .buckets import Bucket, serving
+from .conftest import run_python
 from .test_batch import contents, here, save
 
 __all__ = ["here"]
@@ -359,7 +360,7 @@ def test_files_of_this_machine_need_no_fsspec(here) -> None:
         "try:\n    main(['flip', 'a.png', '--axis', 'vertical', '-o', 'o.png', '--journal', 'j'])\n"
         "finally:\n    print(sorted({'fsspec', 's3fs', 'distributed', 'gpuops.files.addresses'} & {*sys.modules}))"
     )
-    run = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True)
+    run = run_python("-c", text, check=True)
     assert run.stdout.strip() == "[]"
 
 
