@@ -11,12 +11,8 @@ from gpuops import files
 from gpuops.files import Picture
 
 from .reference.colour import srgb_light
+from .reference.images import save
 from .tolerance import COMPARE, DOUBLE
-
-
-def save(path: Path, pixels: np.ndarray, linear: bool = False) -> Path:
-    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
-    return path
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 import pywt
 
 from gpuops import files
-from gpuops.files import Picture
 
 from .choices import each
 from .conftest import Run
+from .reference.images import save
 from .tolerance import DWT, SHRINK
 
 # (height, width, channels, depth): single pixels and lines, primes, with and without alpha, and more than one tile.
@@ -33,11 +33,6 @@ WAYS = [
     ["--integer", "--wavelet", "haar", "--mode", "periodization"],
     ["--integer", "--wavelet", "dd13/7", "--levels", "7", "-q"],
 ]
-
-
-def save(path: Path, pixels: np.ndarray, *, linear: bool = False) -> Path:
-    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
-    return path
 
 
 def random_pixels(rng: np.random.Generator, height: int, width: int, channels: int, dtype: str) -> np.ndarray:

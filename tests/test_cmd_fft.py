@@ -2,25 +2,20 @@
 
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gpuops import files
-from gpuops.files import Metadata, Picture
+from gpuops.files import Metadata
 
 from .choices import each
 from .reference.fourier import error
+from .reference.images import save as write
 from .tolerance import FFT as TOLERANCE
 
 EXTENSIONS = ("npz", "exr", "tif")
 SIZES = [(1, 1), (1, 7), (17, 31), (97, 101)]
-
-
-def write(path: Path, pixels: np.ndarray, **more: object) -> Path:
-    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), **more))
-    return path
 
 
 def noise(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 import os
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,12 @@ from gpuops.rows.spool import InMemory, Spool, in_scratch
 from .choices import each
 from .conftest import run_python
 from .reference.fourier import error
+from .reference.images import save as write
 from .tolerance import FFT as TOLERANCE
 
 # A device of so little memory does no picture of the size below as a whole.
 LITTLE = ("--device-memory", "256K")
 SIZE = 200, 300
-
-
-def write(path: Path, pixels: np.ndarray, **more: Any) -> Path:
-    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), **more))
-    return path
 
 
 def noise(shape: tuple[int, ...], dtype: str = "uint8") -> np.ndarray:

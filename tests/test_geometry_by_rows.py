@@ -150,7 +150,7 @@ def test_a_window_of_too_many_rows_is_made_narrower_first(opened) -> None:
 
 @pytest.mark.exhaustive
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_chains_by_rows(planned, data) -> None:
     """Steps of any kind one after the other, with regions in percent, which suit every size."""
     percents = st.integers(0, 9).flatmap(
