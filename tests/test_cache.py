@@ -14,6 +14,7 @@ import pytest
 from gpuops import notes
 from gpuops.device import store
 
+from .choices import each
 from .test_device import python
 
 # What a new process must not inherit from this one.
@@ -83,9 +84,7 @@ def kept(tmp_path_factory) -> tuple[Path, bytes, Callable[[Path], bytes]]:
 
 
 @pytest.mark.cases(2)
-@pytest.mark.parametrize(
-    ("each", "how"), [(False, "at once"), (False, "blank"), (False, "later"), (True, "later")]
-)
+@each(each__how=[(False, "at once"), (False, "blank"), (False, "later"), (True, "later")])
 def test_damaged_files(each, how, kept, tmp_path) -> None:
     """All files of a cache, or each; the damage is later than the minute in which PoCL makes a file, or at once.
 

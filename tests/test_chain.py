@@ -21,7 +21,7 @@ from gpuops.pixels.curves import Parametric as Curve
 from gpuops.pixels.primaries import NAMED
 from gpuops.space import Space
 
-from .choices import some
+from .choices import each, some
 from .reference.colour import srgb_light, srgb_signal
 from .reference.images import on
 from .tolerance import BLUR, COLOUR
@@ -141,9 +141,7 @@ STEPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [(one, STEPS[k - by]) for k, one in enumerate(STEPS) for by in (1, 3)]
-)
+@each(first__second=[(one, STEPS[k - by]) for k, one in enumerate(STEPS) for by in (1, 3)])
 def test_a_chain_is_its_steps_one_by_one(gpu, rng, first, second) -> None:
     """Bit for bit: straight light between them is what EXR files hold."""
     x = rng.gamma(0.5, 2, (4, 23, 31)).astype(np.float32)

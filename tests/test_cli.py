@@ -407,10 +407,7 @@ def test_timing_is_complete(clpix, tmp_path) -> None:
     assert 0 <= data["totals"]["unaccounted_ms"] <= data["totals"]["wall_ms"]
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "kernels"),
-    [("info", 0, {"reduce direct": 6}), ("compare", 1, {"counts": 3, "ssim": 3})],
-)
+@each(command__code__kernels=[("info", 0, {"reduce direct": 6}), ("compare", 1, {"counts": 3, "ssim": 3})])
 def test_timing_of_what_writes_no_picture(clpix, tmp_path, command, code, kernels) -> None:
     report, two = tmp_path / "t.json", [picture(tmp_path / f"{k}.png", seed=k) for k in range(2)]
     options = ("--repeat", 3, "--timing-file", report, *(["--stats"] if command == "info" else []))

@@ -132,9 +132,7 @@ def test_a_view_of_floats_is_numbers(clpix, tmp_path, rng) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("size", "view", "pad"), [((32, 32), None, 0), ((17, 40), "imag", 3), ((1, 5), "real", 0)]
-)
+@each(size__view__pad=[((32, 32), None, 0), ((17, 40), "imag", 3), ((1, 5), "real", 0)])
 def test_a_radial_profile(clpix, tmp_path, rng, size, view, pad) -> None:
     pixels = noise(rng, (*size, 3), "uint16")
     images = [

@@ -72,9 +72,7 @@ def test_hlg_is_bt_2100s() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint16", "float16", "float32"])
-@pytest.mark.parametrize(
-    ("channels", "primaries"), [(1, "ACES AP1"), (2, "Rec. 709"), (3, "ACES AP1"), (4, "Rec. 709")]
-)
+@each(channels__primaries=[(1, "ACES AP1"), (2, "Rec. 709"), (3, "ACES AP1"), (4, "Rec. 709")])
 def test_hlg_becomes_a_displays_light(gpu, dtype, channels, primaries) -> None:
     """Of any signal, also relative to other light, and of a signal of 75 %, which is BT.2408's 203 cd/m²."""
     colours, whole = channels - (channels in (2, 4)), dtype == "uint16"
@@ -426,9 +424,7 @@ SRGB_CHUNK = reference.png_chunk(b"sRGB", b"\0")
     ],
     ids=lambda value: "",
 )
-@pytest.mark.parametrize(
-    ("dtype", "channels"), [(np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)]
-)
+@each(dtype__channels=[(np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)])
 def test_png_chunks_count_in_their_order(chunks, curve, space, dtype, channels, gpu, tmp_path) -> None:
     pixels = np.random.default_rng(3).integers(0, np.iinfo(dtype).max + 1, (6, 9, channels)).astype(dtype)
     gray, alpha = channels < 3, channels in (2, 4)

@@ -14,6 +14,7 @@ from gpuops import DeviceError, files
 from gpuops.files import Picture, identities
 from gpuops.files.identities import Identities
 
+from .choices import each
 from .conftest import run_python
 from .test_cli import one_line, picture
 
@@ -164,9 +165,7 @@ def test_names_are_of_any_case(clpix, tmp_path, args) -> None:
     np.testing.assert_array_equal(upper, same)
 
 
-@pytest.mark.parametrize(
-    "args", ["blur folder -o out/", "resize folder -o out/", "blur folder a.png -o out/"]
-)
+@each(args=["blur folder -o out/", "resize folder -o out/", "blur folder a.png -o out/"])
 def test_a_folder_is_said_before_what_is_not_given(clpix, there, args) -> None:
     run = clpix(*args.split())
     assert (run.code, run.out) == (1, "") and "folder: is a folder; name the files in it" in run.err

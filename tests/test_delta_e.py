@@ -81,9 +81,7 @@ def test_published_pairs_of_itp(gpu) -> None:
     np.testing.assert_allclose(differences.numpy().ravel(), [1.426572247, 17.36012552], atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"), [(100, 101, 0.71927), (203, 204, 0.36985), (0, 0.005, 10.85)]
-)
+@each(one__other__expected=[(100, 101, 0.71927), (203, 204, 0.36985), (0, 0.005, 10.85)])
 def test_grays_of_itp(gpu, one, other, expected) -> None:
     a, b = (np.full((1, 2, 3), nits / 203, np.float32) for nits in (one, other))
     got = delta_e(gpu, a, b, method="itp")

@@ -11,6 +11,7 @@ from gpuops.chain import Chain
 from gpuops.ops.filter import FilterParams, filter_
 from gpuops.params.files import FileOperand
 
+from .choices import each
 from .reference.fourier import frequency_filter
 from .reference.images import on
 from .tolerance import FILTER as TOLERANCE
@@ -88,9 +89,7 @@ def test_masks_that_do_not_fit(gpu, clpix, rng, tmp_path) -> None:
 
 
 @pytest.mark.cases(2)
-@pytest.mark.parametrize(
-    "options", [("--half",), ("--full", "--shift"), ("--precision", "half"), ("--memory", "20M")]
-)
+@each(options=[("--half",), ("--full", "--shift"), ("--precision", "half"), ("--memory", "20M")])
 def test_fft_with_a_mask(clpix, rng, options, tmp_path) -> None:
     pixels, mask = rng.random((33, 40, 3), np.float32), rng.integers(0, 256, (33, 40, 1), np.uint8)
     files.write(tmp_path / "a.tif", files.Picture(pixels, linear=True))

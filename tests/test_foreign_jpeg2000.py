@@ -15,6 +15,8 @@ import pytest
 from gpuops.errors import FileError, GpuopsWarning
 from gpuops.files import Picture, oiio, read, write
 
+from .choices import each
+
 COLOUR, OPACITY, PREMULTIPLIED, UNSPECIFIED = 0, 1, 2, 65535
 
 
@@ -107,9 +109,7 @@ def test_gray_with_alpha(pixels, tmp_path) -> None:
     assert picture.alpha and np.array_equal(picture.pixels, pixels[:, :, 2:])
 
 
-@pytest.mark.parametrize(
-    ("colours", "words"), [(12, "colours of CMYK"), (14, "colours of CIELab"), (99, "colours of kind 99")]
-)
+@each(colours__words=[(12, "colours of CMYK"), (14, "colours of CIELab"), (99, "colours of kind 99")])
 def test_other_colours_are_refused(colours, words, pixels, tmp_path) -> None:
     path = tmp_path / "o.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), colours=colours))

@@ -20,7 +20,7 @@ from gpuops.pixels.colour import of_primaries
 from gpuops.pixels.curves import LINEAR_CURVE
 from gpuops.pixels.primaries import NAMED
 
-from .choices import pairs, thinned
+from .choices import each, pairs, thinned
 from .conftest import in_blocks
 from .reference import colour as reference
 from .test_foreign_files import ULTRA_HDR
@@ -297,9 +297,7 @@ def test_large_ones_are_read_as_a_whole(tmp_path) -> None:
     assert strips.open_rows(path, "hdr", 3 * 40 * 56 * 3 * 2) is None
 
 
-@pytest.mark.parametrize(
-    ("size", "primaries"), thinned(pairs([(48, 64), (8, 8), (9, 31), (101, 57)], GAMUTS), 4, arguments=2)
-)
+@each(size__primaries=thinned(pairs([(48, 64), (8, 8), (9, 31), (101, 57)], GAMUTS), 4, arguments=2))
 def test_light_comes_back(size, primaries, tmp_path) -> None:
     """By the formula, not by the reader of this program; and the tags by Pillow."""
     light = scene(*size)

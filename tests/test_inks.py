@@ -21,7 +21,7 @@ from gpuops.pixels import light
 from gpuops.pixels.coding import on_device
 from gpuops.pixels.primaries import ColourError
 
-from .choices import pairs
+from .choices import each, pairs
 from .conftest import Run, in_blocks
 from .reference import colour as reference
 from .reference import little_cms as cms
@@ -208,9 +208,7 @@ def psd(pixels: np.ndarray, *, alpha: bool, runs: bool = False, large: bool = Fa
     return data + struct.pack(f">{len(rows)}{'I' if large else 'H'}", *map(len, rows)) + b"".join(rows)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "alpha", "runs", "large"), pairs(("uint8", "uint16"), *3 * [(False, True)])
-)
+@each(dtype__alpha__runs__large=pairs(("uint8", "uint16"), *3 * [(False, True)]))
 def test_psd(dtype, alpha, runs, large, tmp_path) -> None:
     """Transparency has mixed the merged picture with white, which is no ink."""
     path, inks, most = tmp_path / "a.psd", drawn(dtype, 5 if alpha else 4), np.iinfo(dtype).max
@@ -355,9 +353,7 @@ def test_damaged_profiles_are_refused(name) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("dtype", "alpha", "tiled", "by_rows"), pairs(("uint8", "uint16"), *3 * [(False, True)])
-)
+@each(dtype__alpha__tiled__by_rows=pairs(("uint8", "uint16"), *3 * [(False, True)]))
 def test_results_are_srgb_of_the_files_depth(clpix, dtype, alpha, tiled, by_rows, tmp_path, monkeypatch):
     if by_rows:
         in_blocks(monkeypatch)

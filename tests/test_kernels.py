@@ -96,7 +96,7 @@ from gpuops.wavelets import tiled_level as tile
 from gpuops.wavelets.denoise import denoise
 
 from . import choices, png_filters, tolerance
-from .choices import pairs
+from .choices import each, pairs
 from .reference import borders, metrics_ssim
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
@@ -1341,10 +1341,7 @@ def test_fourier_by_sums(gpu, rng, radix) -> None:
     fourier(gpu, of.fft.noise(rng, 1, 3, 64), ("fft2",), params)
 
 
-@pytest.mark.parametrize(
-    ("method", "radix", "kinds"),
-    [("global", "4", KINDS), ("local", "2", ("fft2",)), ("auto", "auto", ("fft2",))],
-)
+@each(method__radix__kinds=[("global", "4", KINDS), ("local", "2", ("fft2",)), ("auto", "auto", ("fft2",))])
 def test_fourier_without_tables(gpu, rng, method, radix, kinds) -> None:
     fourier(gpu, of.fft.noise(rng, 3, 12, 26), kinds, FftParams(method, radix, "compute"))
 
@@ -1485,9 +1482,7 @@ def test_wavelets_mirrored(gpu, rng, name, method) -> None:
 
 
 @pytest.mark.parametrize("gpu", ["gpu of many units", "gpu of a unit"], indirect=True)
-@pytest.mark.parametrize(
-    ("name", "mode"), [("haar", "zero"), ("bior4.4", "symmetric"), ("bior2.2", "antireflect")]
-)
+@each(name__mode=[("haar", "zero"), ("bior4.4", "symmetric"), ("bior2.2", "antireflect")])
 def test_wavelets_by_tiles(gpu, rng, name, mode) -> None:
     """Several tiles; and one, whose rows are lifted in several rounds."""
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
@@ -1497,9 +1492,7 @@ def test_wavelets_by_tiles(gpu, rng, name, mode) -> None:
 
 
 @pytest.mark.parametrize("gpu", ["gpu"], indirect=True)
-@pytest.mark.parametrize(
-    ("name", "mode"), [("haar", "periodization"), ("bior2.2", "mirror"), ("bior4.4", "symmetric")]
-)
+@each(name__mode=[("haar", "periodization"), ("bior2.2", "mirror"), ("bior4.4", "symmetric")])
 def test_two_levels_of_wavelets(gpu, rng, monkeypatch, name, mode) -> None:
     """Two levels are one pass: several groups, whose columns and rows overlap and go beyond all edges."""
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)

@@ -10,7 +10,7 @@ from gpuops import ParameterError, files
 from gpuops.files import operands
 from gpuops.ops.mix import MixParams, mix
 
-from .choices import pairs, thinned
+from .choices import each, pairs, thinned
 from .conftest import in_blocks
 from .tolerance import MIX
 
@@ -112,9 +112,7 @@ CHAINS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("channels", "chain", "small"), thinned(pairs((1, 3, 4), CHAINS, (0, 1 << 24)), 4, arguments=3)
-)
+@each(channels__chain__small=thinned(pairs((1, 3, 4), CHAINS, (0, 1 << 24)), 4, arguments=3))
 def test_by_rows_it_is_the_same(clpix, rng, monkeypatch, tmp_path, channels, chain, small) -> None:
     """Rows of the other pictures come as those of the input do, several times where a figure is measured first."""
     monkeypatch.chdir(tmp_path)

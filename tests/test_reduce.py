@@ -20,6 +20,7 @@ from gpuops.metrics.statistics import (
 from gpuops.pixels.coding import Decoding, upload
 from gpuops.pixels.primaries import REC601_LUMINANCE, REC709_LUMINANCE
 
+from .choices import each
 from .reference.metrics import halved, luminance
 from .tolerance import REDUCE as TOLERANCE
 
@@ -255,9 +256,7 @@ def test_all_in_one_reading(gpu, planes, alpha) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("dtype", "channels"), [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2), ("uint8", 5)]
-)
+@each(dtype__channels=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2), ("uint8", 5)])
 def test_all_of_pixels(gpu, rng, dtype, channels) -> None:
     floats = dtype.startswith("f")
     values = rng.random((17, 23, channels)) * (1 if floats else np.iinfo(dtype).max)

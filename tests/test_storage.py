@@ -19,7 +19,7 @@ from gpuops.ops.flip import FlipParams
 from gpuops.ops.write import WriteParams
 from gpuops.params.storage import SUBSAMPLINGS, Storage
 
-from .choices import pairs, thinned
+from .choices import each, pairs, thinned
 
 Pixels = np.ndarray
 
@@ -124,9 +124,7 @@ def test_png_levels(tmp_path, rng, dtype) -> None:
 TIFF = [*format_named("tif").codec.methods, "deflate:9", "zstd:9", "3"]
 
 
-@pytest.mark.parametrize(
-    ("way", "dtype"), thinned(pairs(TIFF, ("uint8", "uint16", "float16", "float32")), 4, arguments=2)
-)
+@each(way__dtype=thinned(pairs(TIFF, ("uint8", "uint16", "float16", "float32")), 4, arguments=2))
 def test_tiff(tmp_path, rng, way, dtype) -> None:
     tags = {"none": 1, "lzw": 5, "deflate": 8, "zstd": 50000, "packbits": 32773, "3": 8}
     for shape in ((37, 53, 3), (1, 1, 1), (150, 311, 2)):

@@ -36,7 +36,7 @@ from gpuops.plan import plan
 from gpuops.rows.flow import flow, settled
 from gpuops.rows.schedule import RowSchedule
 
-from .choices import in_turns, of_formats, thinned
+from .choices import each, in_turns, of_formats, thinned
 from .conftest import in_blocks, run_python
 from .test_operations import skip_without_package
 from .tolerance import BLUR, ROUNDINGS
@@ -339,9 +339,7 @@ def test_the_header_tells_what_a_picture_takes(fmt, tmp_path) -> None:
 
 
 @pytest.mark.cases(2)
-@pytest.mark.parametrize(
-    "command", ["flip --axis both -o b.png", "flip --axis both -o b.png --explain", "info"]
-)
+@each(command=["flip --axis both -o b.png", "flip --axis both -o b.png --explain", "info"])
 @pytest.mark.parametrize("name", ["a.ppm", "-"])
 def test_what_takes_more_than_allowed_is_refused_by_its_header(
     clpix, tmp_path, monkeypatch, command, name

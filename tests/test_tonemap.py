@@ -19,6 +19,7 @@ from gpuops.pixels.coding import Decoding, Encoding, unpack
 from gpuops.tone.operators import CLIPPED
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
+from .choices import each
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
 from .reference import tone as tonemap_reference
@@ -328,9 +329,7 @@ def test_the_scene_is_all_of_the_image(gpu) -> None:
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=off, atol=ROUNDINGS)
 
 
-@pytest.mark.parametrize(
-    "region", [Region(30, 0, 8, 5), Region(0, 29, 1, 1), Region(0, 0, 1000, 1), Region(37, 0, 1, 1)]
-)
+@each(region=[Region(30, 0, 8, 5), Region(0, 29, 1, 1), Region(0, 0, 1000, 1), Region(37, 0, 1, 1)])
 def test_regions_beyond_the_image_are_refused(gpu, region) -> None:
     with pytest.raises(ParameterError, match=rf"region {region} is not inside the image of 37 × 29 pixels"):
         mapped(gpu, light((3, 29, 37)), exposure=None, meter_region=region)

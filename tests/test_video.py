@@ -12,7 +12,7 @@ import pytest
 
 from gpuops import files
 
-from .choices import thinned
+from .choices import each, thinned
 from .reference import colour as reference
 
 av = pytest.importorskip("av", reason="needs the extra video")
@@ -86,9 +86,7 @@ def begin_of_sound(path: Path) -> float:
         return float(first.pts * first.time_base)
 
 
-@pytest.mark.parametrize(
-    ("name", "matrix", "full"), [("out.mp4", 6, False), ("out.mkv", 1, True), ("out.mov", 1, False)]
-)
+@each(name__matrix__full=[("out.mp4", 6, False), ("out.mkv", 1, True), ("out.mov", 1, False)])
 def test_every_frame_is_turned_over(name, matrix, full, clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", matrix=matrix, full=full)
     out = tmp_path / name

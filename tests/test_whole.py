@@ -20,6 +20,8 @@ from gpuops.profile import Report
 from gpuops.regress.folders import FilePair
 from gpuops.regress.judge import judge
 
+from .choices import each
+
 # Commands, and how each calls the step that needs the whole picture.
 STEPS = [
     (("rotate", "--angle", "7"), "rotate"),
@@ -176,9 +178,7 @@ def test_sizes_in_words(nbytes, near, enough) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("shape", "radius"), [((3, 300, 300), 0.02), ((4, 400, 150), 0.1), ((1, 200, 500), 0.02)]
-)
+@each(shape__radius=[((3, 300, 300), 0.02), ((4, 400, 150), 0.1), ((1, 200, 500), 0.02)])
 def test_what_a_starburst_takes(opened, rng, shape, radius) -> None:
     """The record tells the memory of transforms, whose size depends on the picture's shape, within a tenth of it."""
     from gpuops.operation import operation_of
