@@ -62,10 +62,7 @@ def run_line(clpix: Callable[..., Run], line: str) -> None:
     assert found.code == 0, found.err
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=[pytest.mark.exhaustive] * (page == "remove-halftone")) for page in PAGES],
-)  # which builds more kernels than all others
+@pytest.mark.parametrize("page", PAGES)
 def test_commands_do_what_the_page_says(clpix, tmp_path, monkeypatch, page) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
