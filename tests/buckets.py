@@ -59,12 +59,9 @@ def serving() -> Iterator[Any]:
     with urlopen(Request(f"{url}/moto-api/reset", method="POST")):
         pass  # all servers of a process have the same buckets
     variables = {
-        "AWS_ENDPOINT_URL": url,
-        "AWS_ACCESS_KEY_ID": "somebody",
-        "AWS_SECRET_ACCESS_KEY": "a secret",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
+        "AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "a secret",
+        "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
+    }  # fmt: skip
     with mock.patch.dict(os.environ, variables):
         s3fs.S3FileSystem.clear_instance_cache()
         yield botocore.session.get_session().create_client("s3", endpoint_url=variables["AWS_ENDPOINT_URL"])

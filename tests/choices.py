@@ -51,6 +51,18 @@ def pairs(*choices: Iterable[Any]) -> list[tuple[Any, ...]]:
     return [tuple(values[i] for values, i in zip(places, case, strict=True)) for case in found]
 
 
+def in_turns(
+    names: Sequence[str],
+    cases: Iterable[Sequence[Any]],
+    plans: tuple[str, str] = ("cpu", "gpu"),
+    fixture: str = "planned",
+) -> pytest.MarkDecorator:
+    """Parametrises a test by cases, which a fixture plans for a CPU and for a GPU in turn."""
+    turns = [(plans[k % 2], *case) for k, case in enumerate(cases)]
+    ids = ["-".join(map(_text, case))[:90] for case in turns]
+    return pytest.mark.parametrize((fixture, *names), turns, indirect=[fixture], ids=ids)
+
+
 def needs(package: str, extra: str) -> pytest.MarkDecorator:
     """Skips a test where a package is absent, and says which extra brings it."""
     return pytest.mark.skipif(find_spec(package) is None, reason=f"needs the extra {extra}")

@@ -3,24 +3,43 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gpuops import Gpu
 from gpuops.device import cache
+
+# A loaded machine, or a kernel that has to be built, makes no example wrong.
+UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+settings.register_profile("unhurried", deadline=None, suppress_health_check=UNHURRIED)
+settings.load_profile("unhurried")
 
 
 def beside(folder: Path) -> dict[str, str]:
     """The environment of a process that imports from a folder first, and else from where this one does."""
     paths = filter(None, (str(folder), os.environ.get("PYTHONPATH")))
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
+def run_python(*arguments: object, **options: Any) -> subprocess.CompletedProcess[Any]:
+    """Runs Python in a process of its own; options are those of subprocess.run.
+
+    What it writes is kept: as text, or as bytes where it is given bytes.
+    """
+    text = options.keys().isdisjoint(("input", "stdin"))
+    usual = {"capture_output": True, "text": text, "timeout": 300}
+    return subprocess.run([sys.executable, *map(str, arguments)], **usual | options)
 
 
 def pytest_configure() -> None:

@@ -17,6 +17,7 @@ from gpuops.params.thresholds import Thresholds
 from gpuops.regress.across import LEVEL, agreement, table
 
 from .operation_cases import CASES
+from .conftest import run_python
 from .tolerance import ACROSS_DEVICES
 
 # Runs the cases of all operations on a device, and writes what they make as OpenEXR.
@@ -39,13 +40,7 @@ with Gpu(sys.argv[1]) as gpu:
 
 def devices(environment: dict[str, str]) -> dict[str, str]:
     """The usable devices, by the index that names them."""
-    text = subprocess.run(
-        [sys.executable, "-m", "clpix", "devices", "--json"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    text = run_python("-m", "clpix", "devices", "--json", env=environment, check=True).stdout
     return {
         str(one["index"]): f"{one['name']} ({one['platform']})"
         for one in json.loads(text)["devices"]

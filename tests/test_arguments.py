@@ -173,8 +173,12 @@ def test_numbers_in_place_of_sequences(gpu, rng) -> None:
         (real.dctn, scipy.fft.dctn),
         (real.idstn, scipy.fft.idstn),
     ]:
-        for options in [{"axes": 1}, {"axes": np.int64(0)}, {"s": 8}, {"s": 3, "axes": -2}, {"s": (-1, 7)},
-                        {"axes": np.array([2, 0])}]:  # fmt: skip
+        for options in [
+            {"axes": np.int64(0)},
+            {"s": 3, "axes": -2},
+            {"s": (-1, 7)},
+            {"axes": np.array([2, 0])},
+        ]:
             wanted = theirs(x.astype(np.float64), **options)
             found = ours(gpu, x, **options)
             assert found.shape == wanted.shape

@@ -30,6 +30,8 @@ from gpuops.chain import Chain
 from gpuops.files import Picture
 from gpuops.ops.flip import FlipParams
 
+from .conftest import run_python
+
 FLIP = Chain(FlipParams("horizontal"))
 UPSIDE_DOWN = Chain(FlipParams("vertical"))
 
@@ -230,34 +232,27 @@ def test_lists_of_names(clpix, here, monkeypatch) -> None:
     assert made.code == 0, made.err
     assert names(here / "out") == ["0001-1.png", "0002-@2.png", "0003-two\nlines.png", "0004-1.png"]
     assert clpix("flip", "--axis", "vertical", "./@2.png", "-o", "o.png").code == 0
-    given = subprocess.run(
-        [sys.executable, "-m", "clpix", "flip", "--axis", "vertical", "--from0", "-", "-o", "piped/"],
-        input=os.fsencode(one) + b"\0",
-        capture_output=True,
-        timeout=120,
-    )
+    flip = "-m clpix flip --axis vertical --from0 - -o piped/"
+    given = run_python(*flip.split(), input=os.fsencode(one) + b"\0")
     assert given.returncode == 0, given.stderr
     assert names(here / "piped") == ["1.png"]
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "words"),
-    [
-        ("@none.txt -o out/", 1, "none.txt: the list of inputs cannot be read"),
-        ("@ -o out/", 2, "such as @list.txt"),
-        ("@empty -o out/", 2, "the lists of inputs are empty"),
-        ("-o out/", 2, "Missing argument 'INPUT...'"),
-        ("- --from0 - -o out/", 2, "read once"),
-        ("1.png -o out/ --jobs 0", 2, "neither 'auto' nor a number"),
-        ("1.png -o out/ --shard 4/3", 2, "--shard 4/3: write I/N with I from 1 to N"),
-        ("1.png -o out/ --shard slurm", 2, "Slurm's variables are not set"),
-        ("1.png -o out/ --skip-existing --overwrite", 2, "leave out one"),
-        ("1.png -o out/ --journal j --resume j", 2, "leave out --journal"),
-        ("1.png -o out/ --journal no/j", 1, "no/j: the journal cannot be opened"),
-        ("1.png -o out/ --journal 1.png", 1, "--journal 1.png: is also an input"),
-        ("1.png -o out/ --resume text", 1, "text: line 1 is not one of a journal"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("args", "code", "words"), [
+    ("@none.txt -o out/", 1, "none.txt: the list of inputs cannot be read"),
+    ("@ -o out/", 2, "such as @list.txt"),
+    ("@empty -o out/", 2, "the lists of inputs are empty"),
+    ("-o out/", 2, "Missing argument 'INPUT...'"),
+    ("- --from0 - -o out/", 2, "read once"),
+    ("1.png -o out/ --jobs 0", 2, "neither 'auto' nor a number"),
+    ("1.png -o out/ --shard 4/3", 2, "--shard 4/3: write I/N with I from 1 to N"),
+    ("1.png -o out/ --shard slurm", 2, "Slurm's variables are not set"),
+    ("1.png -o out/ --skip-existing --overwrite", 2, "leave out one"),
+    ("1.png -o out/ --journal j --resume j", 2, "leave out --journal"),
+    ("1.png -o out/ --journal no/j", 1, "no/j: the journal cannot be opened"),
+    ("1.png -o out/ --journal 1.png", 1, "--journal 1.png: is also an input"),
+    ("1.png -o out/ --resume text", 1, "text: line 1 is not one of a journal"),
+])  # fmt: skip
 def test_what_is_refused(clpix, here, monkeypatch, args, code, words) -> None:
     for name in list(os.environ):
         if name.startswith("SLURM_"):

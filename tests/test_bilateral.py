@@ -123,21 +123,11 @@ def test_images_and_arrays(gpu, rng) -> None:
             denoise_bilateral(gpu, bad, sigma_color=0.2)
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"sigma_color": -1.0},
-        {"sigma_color": float("nan")},
-        {"sigma_color": 1e-21},
-        {"sigma_spatial": float("inf")},
-        {"sigma_spatial": 50.0},
-        {"win_size": 4},
-        {"win_size": 257},
-        {"win_size": 5.5},
-        {"window": "oval"},
-        {"border": "sideways"},
-    ],
-)
+@pytest.mark.parametrize("bad", [
+    {"sigma_color": -1.0}, {"sigma_color": float("nan")}, {"sigma_color": 1e-21},
+    {"sigma_spatial": float("inf")}, {"sigma_spatial": 50.0}, {"win_size": 4}, {"win_size": 257},
+    {"win_size": 5.5}, {"window": "oval"}, {"border": "sideways"},
+])  # fmt: skip
 def test_parameters_without_meaning_are_refused(bad) -> None:
     with pytest.raises(ParameterError):
         BilateralParams(**{"sigma_color": 0.1} | bad)

@@ -56,24 +56,19 @@ def test_levels_that_end_in_every_way(gpu, rng, shape, reads) -> None:
 @some(
     reads=READS,
     options=[
-        {"karis": False},
-        {"blend": "add", "strength": 3.0},
-        {"threshold": 0.8},
-        {"threshold": 0.8, "knee": 0.0},
-        {"threshold": 0.8, "knee": 1.0, "blend": "add"},
-        {"threshold": 8.0, "exposure": 3.0},
-        {"radius": 0.0},
-        {"radius": 0.002},
-        {"radius": 1.0},
+        {"karis": False}, {"blend": "add", "strength": 3.0}, {"threshold": 0.8},
+        {"threshold": 0.8, "knee": 0.0}, {"threshold": 0.8, "knee": 1.0, "blend": "add"},
+        {"threshold": 8.0, "exposure": 3.0}, {"radius": 0.0}, {"radius": 0.002}, {"radius": 1.0},
         {"strength": 1.0},
     ],
-)
+)  # fmt: skip
 def test_options_are_their_definitions(gpu, rng, options, reads) -> None:
     x = hdr(rng, 3, 45, 70)
     params = BloomParams(**({"strength": 0.4, "reads": reads} | options))
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
+@pytest.mark.cases(1)
 @some(reads=READS, colours=[1, 3], blend=["energy", "add"])
 def test_alpha_glows_along(gpu, rng, colours, blend, reads) -> None:
     alpha = np.zeros((1, 40, 52))
@@ -176,21 +171,18 @@ def test_the_largest_values_overflow_nothing(gpu, reads) -> None:
             assert np.isfinite(bloom(gpu, on(gpu, x), BloomParams(reads=reads, **options)).numpy()).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"strength": -0.1}, "strength must be from 0 to 100, not -0.1"),
-        ({"strength": 1.5}, "0 … 1 with the blend energy"),
-        ({"blend": "add", "strength": float("inf")}, "0 to 100"),
-        ({"radius": -1}, "radius must be from 0 to 1"),
-        ({"threshold": -1}, "threshold must be from 0 to 1e"),
-        ({"knee": 2}, "knee"),
-        ({"exposure": float("nan")}, "with numbers from -60 to 60, not nan"),
-        ({"method": "magic"}, "unknown method 'magic': use one of mip, gaussians, fft"),
-        ({"reads": "texture"}, "unknown reads 'texture': use one of"),
-        ({"border": "wrap"}, "unknown border 'wrap': did you mean 'wrap-x'"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"strength": -0.1}, "strength must be from 0 to 100, not -0.1"),
+    ({"strength": 1.5}, "0 … 1 with the blend energy"),
+    ({"blend": "add", "strength": float("inf")}, "0 to 100"),
+    ({"radius": -1}, "radius must be from 0 to 1"),
+    ({"threshold": -1}, "threshold must be from 0 to 1e"),
+    ({"knee": 2}, "knee"),
+    ({"exposure": float("nan")}, "with numbers from -60 to 60, not nan"),
+    ({"method": "magic"}, "unknown method 'magic': use one of mip, gaussians, fft"),
+    ({"reads": "texture"}, "unknown reads 'texture': use one of"),
+    ({"border": "wrap"}, "unknown border 'wrap': did you mean 'wrap-x'"),
+])  # fmt: skip
 def test_refused_parameters(options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         BloomParams(**options)
@@ -260,12 +252,9 @@ def test_the_operator_takes_straight_colours(gpu, rng, way, depth, colours, kind
 # Numbers of columns that halve without a remainder, down to one or not; others; and fewer than the support.
 AROUND = [(32, 64), (61, 128), (64, 40), (40, 8), (9, 2), (30, 1), (31, 67), (5, 3)]
 WAYS = {
-    "direct": {"reads": "direct"},
-    "local": {"reads": "local"},
-    "gaussians": {"method": "gaussians"},
-    "starburst": {"method": "fft"},
-    "kernel": {"method": "fft"},
-}
+    "direct": {"reads": "direct"}, "local": {"reads": "local"}, "gaussians": {"method": "gaussians"},
+    "starburst": {"method": "fft"}, "kernel": {"method": "fft"},
+}  # fmt: skip
 
 
 def panorama(rng: np.random.Generator, height: int, width: int) -> np.ndarray:

@@ -13,14 +13,9 @@ from .tolerance import BOX as TOLERANCE
 
 # On CPUs tiles are of 512 columns and blocks of 2·radius + 1 rows; radii of 0, beyond the image, and of one axis.
 CASES = [
-    ((1, 1, 1), (3, 2)),
-    ((2, 1, 9), (1, 1)),
-    ((1, 40, 530), (5, 9)),
-    ((1, 131, 600), (30, 30)),
-    ((3, 90, 77), (0, 40)),
-    ((2, 90, 77), (70, 0)),
-    ((1, 300, 40), (33, 1)),
-]
+    ((1, 1, 1), (3, 2)), ((2, 1, 9), (1, 1)), ((1, 40, 530), (5, 9)), ((1, 131, 600), (30, 30)),
+    ((3, 90, 77), (0, 40)), ((2, 90, 77), (70, 0)), ((1, 300, 40), (33, 1)),
+]  # fmt: skip
 
 
 def expected(x: np.ndarray, mean: Box) -> np.ndarray:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import files
@@ -18,13 +18,9 @@ from .conftest import Run
 
 # Formats that are read by rows, and some that are read as a whole, with a depth.
 BY_ROWS = (
-    ("png", "uint8"),
-    ("png", "uint16"),
-    ("tif", "uint8"),
-    ("tif", "float32"),
-    ("exr", "float16"),
+    ("png", "uint8"), ("png", "uint16"), ("tif", "uint8"), ("tif", "float32"), ("exr", "float16"),
     ("jpg", "uint8"),
-)
+)  # fmt: skip
 WHOLE = (("bmp", "uint8"), ("hdr", "float32"), ("ppm", "uint16"))
 # Commands that make more than they read: how much is not known before a file of the others is read.
 GROW = ("fft", "resize")
@@ -60,21 +56,15 @@ def saved(path: Path, shape: tuple[int, int, int], dtype: str, seed: int) -> Pat
     return path
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_the_line_says_is_enough(clpix, tmp_path, monkeypatch, command) -> None:
     """Of pictures and spectra in several formats, with codecs that take little or much, and with a scratch folder."""
     monkeypatch.chdir(tmp_path)
     name, *options = command.split()
     known = st.sampled_from(BY_ROWS if name in GROW else BY_ROWS + WHOLE)
-    many = settings(
-        deadline=None,
-        max_examples=3,
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
-        derandomize=True,
-    )
 
-    @many
+    @settings(max_examples=3, derandomize=True)
     @given(
         shape=st.tuples(st.integers(70, 300), st.integers(70, 300), st.sampled_from([1, 3])),
         read=st.tuples(known, known),

@@ -5,6 +5,7 @@ import random
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from gpuops import notes
 from gpuops.device import cache
 
+from .choices import each
 from .test_device import python
 
 # What a new process must not inherit from this one.
@@ -29,17 +31,16 @@ BLUR = (
 )
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    path = tmp_path / "a.npy"
+def save(folder: Path) -> Path:
+    path = folder / "a.npy"
     np.save(path, np.random.default_rng(1).random((9, 13, 3), np.float32))
     return path
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts are made as on Linux")
-@pytest.mark.cases(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_where_nothing_can_be_kept(situation, source, tmp_path) -> None:
+def test_where_nothing_can_be_kept(situation, tmp_path) -> None:
     if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
         pytest.skip("mounts are not allowed here")
     program = BLUR.format(source="/dev/shm/a.npy", output="/dev/shm/b.npy")
@@ -57,7 +58,7 @@ def test_where_nothing_can_be_kept(situation, source, tmp_path) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
     done = subprocess.run(
         ["unshare", "-m", "bash", "-ec", f"{SETTING}{SITUATIONS[situation]}; {run}"],
-        env=environment | {"DISK": str(disk), "SOURCE": str(source), "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=environment | {"DISK": str(disk), "SOURCE": str(save(tmp_path)), "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True, timeout=300, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
@@ -66,29 +67,31 @@ def test_where_nothing_can_be_kept(situation, source, tmp_path) -> None:
     assert np.isfinite(np.load(result)).all() and np.load(result).shape == (9, 13, 3)
 
 
-@pytest.mark.parametrize(
-    ("each", "how"),
-    [
-        (False, "later"), (False, "at once"), (False, "blank"),
-        pytest.param(True, "later", marks=pytest.mark.exhaustive),
-    ],
-)  # fmt: skip
-def test_damaged_files(each, how, source, tmp_path) -> None:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> tuple[Path, bytes, Callable[[Path], bytes]]:
+    """A cache in which all is that a program needs, the bytes that it wrote, and what runs it with another cache."""
+    folder = tmp_path_factory.mktemp("kept")
+    output = folder / "b.npy"
+    program = BLUR.format(source=str(save(folder)), output=str(output))
+
+    def blurred(cache: Path) -> bytes:
+        output.unlink(missing_ok=True)
+        done = python(program, CLPIX_CACHE_DIR=str(cache), POCL_CACHE_DIR=None)
+        assert (done.returncode, done.stderr) == (0, "")
+        return output.read_bytes()
+
+    return folder / "cache", blurred(folder / "cache"), blurred
+
+
+@pytest.mark.cases(2)
+@each(each__how=[(False, "at once"), (False, "blank"), (False, "later"), (True, "later")])
+def test_damaged_files(each, how, kept, tmp_path) -> None:
     """All files of a cache, or each; the damage is later than the minute in which PoCL makes a file, or at once.
 
     Or PoCL's files are of zeros, and as old as they were, while all else is good.
     """
-    kept, used, output = tmp_path / "kept", tmp_path / "used", tmp_path / "b.npy"
-    program = BLUR.format(source=str(source), output=str(output))
-
-    def blurred(folder: Path) -> bytes:
-        output.unlink(missing_ok=True)
-        done = python(program, CLPIX_CACHE_DIR=str(folder), POCL_CACHE_DIR=None)
-        assert (done.returncode, done.stderr) == (0, "")
-        return output.read_bytes()
-
-    expected = blurred(kept)
-    names = [path.relative_to(kept) for path in kept.rglob("*") if path.is_file()]
+    (good, expected, blurred), used = kept, tmp_path / "used"
+    names = [path.relative_to(good) for path in good.rglob("*") if path.is_file()]
     noise = random.Random(1).randbytes
     ways = [lambda old: b"", lambda old: old[: len(old) // 2], lambda old: noise(len(old) or 9), None]
     if how == "blank":
@@ -99,14 +102,14 @@ def test_damaged_files(each, how, source, tmp_path) -> None:
         if each
         else [[(name, ways[i % len(ways)]) for i, name in enumerate(sorted(names))]]
     ):
-        shutil.copytree(kept, used)
+        shutil.copytree(good, used)
         for name, damaged in some:
             if damaged is None:
                 (used / name).unlink()
                 (used / name).mkdir()
                 continue
             (used / name).write_bytes(damaged((used / name).read_bytes()))
-            later = os.stat(kept / name).st_mtime + 1000 * (how == "later")
+            later = os.stat(good / name).st_mtime + 1000 * (how == "later")
             os.utime(used / name, (later, later))
         assert blurred(used) == expected, some
         assert not any((used / name).is_dir() for name in names if name.suffix == ".json")

@@ -22,7 +22,7 @@ from gpuops.pixels.curves import Parametric as Curve
 from gpuops.pixels.primaries import NAMED
 from gpuops.space import Space
 
-from .choices import some
+from .choices import each, some
 from .reference.colour import srgb_light, srgb_signal
 from .reference.images import on
 from .tolerance import BLUR, COLOUR
@@ -143,19 +143,13 @@ def test_parameters_without_effect_have_no_recipe() -> None:
 
 
 STEPS = [
-    BlurParams((1.5, 1.5)),
-    BlurParams(kind="median", radius=(1, 1)),
-    BloomParams(strength=0.4),
-    GradeParams(exposure=0.5, saturation=0.7),
-    SharpenParams(1.5),
-    CropParams(Region(10, 10, 70, 60, True)),
+    BlurParams((1.5, 1.5)), BlurParams(kind="median", radius=(1, 1)), BloomParams(strength=0.4),
+    GradeParams(exposure=0.5, saturation=0.7), SharpenParams(1.5), CropParams(Region(10, 10, 70, 60, True)),
     TonemapParams("khronos-neutral", exposure=1.0),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [(one, STEPS[k - by]) for k, one in enumerate(STEPS) for by in (1, 3)]
-)
+@each(first__second=[(one, STEPS[k - by]) for k, one in enumerate(STEPS) for by in (1, 3)])
 def test_a_chain_is_its_steps_one_by_one(gpu, rng, first, second) -> None:
     """Bit for bit: straight light between them is what EXR files hold."""
     x = rng.gamma(0.5, 2, (4, 23, 31)).astype(np.float32)

@@ -22,7 +22,7 @@ from gpuops import ParameterError, files
 from gpuops.files import Picture
 
 from .choices import each
-from .conftest import Run
+from .conftest import Run, run_python
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "sunset.exr"
 
@@ -42,13 +42,7 @@ def picture(
 
 def program(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
     """Runs the program in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "clpix", *map(str, args)],
-        env=os.environ | env,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return run_python("-m", "clpix", *args, env=os.environ | env)
 
 
 def one_line(run: Run, code: int, *words: str) -> None:
@@ -76,7 +70,7 @@ def test_help_loads_neither_numpy_nor_opencl() -> None:
         "    heavy = {'numpy', 'pyopencl', 'imageio', 'OpenImageIO', 'tifffile'} & set(sys.modules)\n"
         "    assert not heavy, f'{command} loads {heavy}'\n"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    run = run_python("-c", code)
     assert run.returncode == 0, run.stderr
 
 
@@ -161,7 +155,7 @@ def test_what_nohup_ignores_stays_ignored(tmp_path) -> None:
 
 @pytest.mark.cases(1)
 @each(
-    number__delay=[(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)],
+    number__delay=[(signal.SIGTERM, 0.4), (signal.SIGHUP, 0.15), (signal.SIGINT, 0.7), (signal.SIGQUIT, 0.4)]
 )
 def test_a_signal_ends_the_program_at_any_time(tmp_path, number, delay) -> None:
     inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
@@ -298,10 +292,8 @@ def test_names_that_are_no_text(clpix, tmp_path, monkeypatch) -> None:
 def test_stdin_to_stdout(tmp_path) -> None:
     source = picture(tmp_path / "in.png")
     with source.open("rb") as stdin:
-        run = subprocess.run(
-            [sys.executable, "-m", "clpix", "blur", "--sigma", "0", "-", "-o", "-", "--format", "png"],
-            stdin=stdin,
-            capture_output=True,
+        run = run_python(
+            *["-m", "clpix", "blur", "--sigma", "0", "-", "-o", "-", "--format", "png"], stdin=stdin
         )
     assert run.returncode == 0 and not run.stderr
     (tmp_path / "out.png").write_bytes(run.stdout)
@@ -312,17 +304,12 @@ def test_stdin_to_stdout(tmp_path) -> None:
 @each(there__back__extension=[("fft", "ifft", "npz"), ("dwt", "idwt", "tif"), ("fft", "ifft", "exr")])
 def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
     source = picture(tmp_path / "in.png", (9, 14, 4))
-    clpix = [sys.executable, "-m", "clpix"]
-    first = subprocess.run(
-        [*clpix, there, str(source), "-o", "-", "--format", extension], capture_output=True, timeout=120
-    )
+    first = run_python("-m", "clpix", there, source, "-o", "-", "--format", extension, text=False)
     assert (first.returncode, first.stderr) == (0, b"")
     (tmp_path / "file.bin").write_bytes(first.stdout)
     for name, stdin in (("-", first.stdout), (str(tmp_path / "file.bin"), b"")):
         out = tmp_path / f"{len(name)}.png"
-        second = subprocess.run(
-            [*clpix, back, name, "-o", str(out)], input=stdin, capture_output=True, timeout=120
-        )
+        second = run_python("-m", "clpix", back, name, "-o", out, input=stdin)
         assert (second.returncode, second.stdout, second.stderr) == (0, b"", b"")
         np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
@@ -331,11 +318,7 @@ def test_numbers_through_pipes(tmp_path, there, back, extension) -> None:
 @each(stdin=[b"no numbers", b"", b"PK\x03\x04 and no more"])
 def test_numbers_from_a_broken_pipe(tmp_path, stdin) -> None:
     for command in ("ifft", "idwt"):
-        run = subprocess.run(
-            [sys.executable, "-m", "clpix", command, "-", "-o", str(tmp_path / "o.png")],
-            input=stdin,
-            capture_output=True,
-        )
+        run = run_python("-m", "clpix", command, "-", "-o", tmp_path / "o.png", input=stdin)
         one_line(Run(run.returncode, "", run.stderr.decode()), 1, "standard input: ")
     assert not list(tmp_path.iterdir())
 
@@ -424,10 +407,7 @@ def test_timing_is_complete(clpix, tmp_path) -> None:
     assert 0 <= data["totals"]["unaccounted_ms"] <= data["totals"]["wall_ms"]
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "kernels"),
-    [("info", 0, {"reduce direct": 6}), ("compare", 1, {"counts": 3, "ssim": 3})],
-)
+@each(command__code__kernels=[("info", 0, {"reduce direct": 6}), ("compare", 1, {"counts": 3, "ssim": 3})])
 def test_timing_of_what_writes_no_picture(clpix, tmp_path, command, code, kernels) -> None:
     report, two = tmp_path / "t.json", [picture(tmp_path / f"{k}.png", seed=k) for k in range(2)]
     options = ("--repeat", 3, "--timing-file", report, *(["--stats"] if command == "info" else []))
@@ -484,30 +464,21 @@ def test_options_that_would_do_nothing_are_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
 
 
-@pytest.mark.parametrize(
-    ("command", "options"),
-    [
-        ("blur", "--sigma 0 --border wrap --truncate 3 --method local"),
-        ("blur", "--kind box --radius 0 --border wrap --overwrite"),
-        ("bloom", "--strength 0 --radius 0.2 --threshold 0 --knee 0.1 --exposure 1"),
-        ("dwt", "--levels 0 --wavelet haar --threshold 1"),
-    ],
-)
+@pytest.mark.parametrize(("command", "options"), [
+    ("blur", "--sigma 0 --border wrap --truncate 3 --method local"),
+    ("blur", "--kind box --radius 0 --border wrap --overwrite"),
+    ("bloom", "--strength 0 --radius 0.2 --threshold 0 --knee 0.1 --exposure 1"),
+    ("dwt", "--levels 0 --wavelet haar --threshold 1"),
+])  # fmt: skip
 def test_values_without_effect_are_values(clpix, tmp_path, command, options) -> None:
     assert clpix(command, picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()).code == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ("--kind box --radius 2.5", "whole number"),
-        ("--kind disc", "--radius"),
-        ("--kind median --radius 16", "15"),
-        ("--kind bilateral --sigma 2", "--sigma-color"),
-        ("--kind motion --angle 30", "--length"),
-        ("--preset d3d11 --method fft", "--method"),
-    ],
-)
+@pytest.mark.parametrize(("options", "word"), [
+    ("--kind box --radius 2.5", "whole number"), ("--kind disc", "--radius"),
+    ("--kind median --radius 16", "15"), ("--kind bilateral --sigma 2", "--sigma-color"),
+    ("--kind motion --angle 30", "--length"), ("--preset d3d11 --method fft", "--method"),
+])  # fmt: skip
 def test_blurs_that_cannot_be(clpix, tmp_path, options, word) -> None:
     one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2, word)
     assert not (tmp_path / "o.png").exists()

@@ -10,6 +10,7 @@ from gpuops.bench import copies as bench
 from gpuops.bench import filters as bench_filters
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("operation", list(bench_filters.VARIANTS))
 def test_json_has_every_variant(clpix, operation) -> None:
     """The image has an odd size, is too small for a coarse grid, and has alpha."""

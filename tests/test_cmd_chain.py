@@ -30,16 +30,10 @@ def pixels(path: Path) -> np.ndarray:
 
 
 STEPS = [
-    "blur --sigma 1.5",
-    "bloom --strength 0.3",
-    "grade --exposure 0.5 --contrast 1.2",
-    "sharpen",
-    "crop --region 10%,20%,60%,70%",
-    "flip --axis horizontal",
-    "rotate --angle 90",
-    "resize --scale 0.5",
+    "blur --sigma 1.5", "bloom --strength 0.3", "grade --exposure 0.5 --contrast 1.2", "sharpen",
+    "crop --region 10%,20%,60%,70%", "flip --axis horizontal", "rotate --angle 90", "resize --scale 0.5",
     "tonemap --operator agx",
-]
+]  # fmt: skip
 
 
 @pytest.mark.cases(2)
@@ -141,19 +135,16 @@ def test_explain(clpix, scene) -> None:
     assert "1 of 3 steps change nothing" in run.out and "writes the file's pixels" in run.out
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        ("crop in.exr --region 1,2,99,4 -o o.png", 1),
-        ("grade in.exr then crop --region 0,0,9,9 then crop --region 1,2,9,4 -o o.png", 1),
-        ("blur in.exr --sigma 1 --dtype half -o o.png", 2),
-        ("blur in.exr --sigma 1 --dither -o o.exr", 2),
-        ("blur in.exr --sigma 1 -o o.nothing", 1),
-        ("tonemap in.exr --transfer srgb -o o.exr", 2),
-        ("tonemap in.exr --transfer pq --colour rec2020 -o o.png", 2),
-        ("tonemap in.exr --gain-map -o o.jpg", 2),
-    ],
-)
+@pytest.mark.parametrize(("line", "code"), [
+    ("crop in.exr --region 1,2,99,4 -o o.png", 1),
+    ("grade in.exr then crop --region 0,0,9,9 then crop --region 1,2,9,4 -o o.png", 1),
+    ("blur in.exr --sigma 1 --dtype half -o o.png", 2),
+    ("blur in.exr --sigma 1 --dither -o o.exr", 2),
+    ("blur in.exr --sigma 1 -o o.nothing", 1),
+    ("tonemap in.exr --transfer srgb -o o.exr", 2),
+    ("tonemap in.exr --transfer pq --colour rec2020 -o o.png", 2),
+    ("tonemap in.exr --gain-map -o o.jpg", 2),
+])  # fmt: skip
 def test_explain_refuses_what_the_command_refuses(clpix, scene, line, code) -> None:
     """In the same line, with the same exit code."""
     run, told = clpix(*line.split()), clpix(*line.split(), "--explain")
@@ -165,18 +156,15 @@ GRADE = ("grade", "--exposure", 1)
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("steps", "said"),
-    [
-        ((GRADE,), ["reads and writes"]),
-        ((GRADE, GRADE), ["at once with 2 grade", "reads and writes"]),
-        ((GRADE, ("tonemap",)), ["at once with tonemap", "reads and writes"]),
-        ((GRADE, ("tonemap",), ("sharpen",)), ["reads the file", "", ""]),
-        ((("blur", "--sigma", 1), GRADE, ("tonemap",), GRADE), ["", "at once with tonemap", "", "writes the file"]),
-        ((("blur", "--sigma", 1), GRADE, ("sharpen",)), ["", "", ""]),
-        ((GRADE, ("tonemap", "--preset", "d3d11")), ["reads the file", "writes the file"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("steps", "said"), [
+    ((GRADE,), ["reads and writes"]),
+    ((GRADE, GRADE), ["at once with 2 grade", "reads and writes"]),
+    ((GRADE, ("tonemap",)), ["at once with tonemap", "reads and writes"]),
+    ((GRADE, ("tonemap",), ("sharpen",)), ["reads the file", "", ""]),
+    ((("blur", "--sigma", 1), GRADE, ("tonemap",), GRADE), ["", "at once with tonemap", "", "writes the file"]),
+    ((("blur", "--sigma", 1), GRADE, ("sharpen",)), ["", "", ""]),
+    ((GRADE, ("tonemap", "--preset", "d3d11")), ["reads the file", "writes the file"]),
+])  # fmt: skip
 def test_explain_what_is_fused(clpix, scene, steps, said) -> None:
     """As the report of the launches has it: a launch's label begins with the steps that it does."""
     (name, *options), *later = steps
@@ -237,14 +225,11 @@ WAYS = ("", "--no-fuse", "rows")
 @each(
     way=WAYS,
     step__factor=[
-        ("grade --exposure -1", 0.5),
-        ("blur --sigma 2", 1.0),
-        ("bloom", 1.0),
-        ("sharpen", 1.0),
+        ("grade --exposure -1", 0.5), ("blur --sigma 2", 1.0), ("bloom", 1.0), ("sharpen", 1.0),
         ("convolve --kernel k.exr", 1),
     ],
     name=["out.png", "out.tif"],
-)
+)  # fmt: skip
 def test_a_signal_stays_what_it_is_where_values_are_stored(
     clpix, scene, monkeypatch, way, step, factor, name
 ) -> None:

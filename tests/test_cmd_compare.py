@@ -11,12 +11,8 @@ from gpuops import files
 from gpuops.files import Picture
 
 from .reference.colour import srgb_light
+from .reference.images import save
 from .tolerance import COMPARE, DOUBLE
-
-
-def save(path: Path, pixels: np.ndarray, linear: bool = False) -> Path:
-    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
-    return path
 
 
 @pytest.fixture
@@ -37,12 +33,8 @@ def test_equal_pictures(clpix, two) -> None:
     run = clpix("compare", two[0], two[0])
     assert (run.code, run.err) == (0, "")
     assert run.out.splitlines() == [
-        "max   0 (0 of 255 levels)",
-        "rmse  0",
-        "psnr  inf dB",
-        "ssim  1.000000",
-        "equal",
-    ]
+        "max   0 (0 of 255 levels)", "rmse  0", "psnr  inf dB", "ssim  1.000000", "equal",
+    ]  # fmt: skip
 
 
 def test_equal_pixels_at_other_places_of_a_window(clpix, tmp_path, rng, monkeypatch) -> None:
@@ -93,17 +85,14 @@ def test_figures_are_those_of_skimage(clpix, two) -> None:
     assert (result["alike"], result["difference"]) == (False, None)
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "code", "verdict"),
-    [
-        (["--max-error", 0.0353], 0, "alike within the thresholds"),
-        (["--max-error", 0.0352], 1, "max-error allows 0.0352"),
-        (["--min-psnr", 20, "--min-ssim", 0.5], 0, "alike within the thresholds"),
-        (["--min-psnr", 90, "--min-ssim", 0.5], 1, "min-psnr needs 90"),
-        (["--min-psnr", 90, "--min-ssim", 1], 1, "min-ssim needs 1"),
-        ([], 1, "values differ"),
-    ],
-)
+@pytest.mark.parametrize(("thresholds", "code", "verdict"), [
+    (["--max-error", 0.0353], 0, "alike within the thresholds"),
+    (["--max-error", 0.0352], 1, "max-error allows 0.0352"),
+    (["--min-psnr", 20, "--min-ssim", 0.5], 0, "alike within the thresholds"),
+    (["--min-psnr", 90, "--min-ssim", 0.5], 1, "min-psnr needs 90"),
+    (["--min-psnr", 90, "--min-ssim", 1], 1, "min-ssim needs 1"),
+    ([], 1, "values differ"),
+])  # fmt: skip
 def test_thresholds(clpix, two, thresholds, code, verdict) -> None:
     run = clpix("compare", *two, *thresholds)
     assert (run.code, run.err) == (code, "") and verdict in run.out.splitlines()[-1]

@@ -55,16 +55,13 @@ def test_one_pixel_is_the_input(clpix, tmp_path, rng) -> None:
     np.testing.assert_array_equal(files.read(str(tmp_path / "out.png")).pixels, image)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["--kernel", "nowhere.png"], 1, "nowhere.png"),
-        (["--kernel", "kernel.exr", "--border", "round"], 2, "unknown border"),
-        (["--kernel", "kernel.exr", "--border", "constant:nan"], 2, "finite number"),
-        (["--kernel", "kernel.exr", "--method", "fast"], 2, "--method"),
-        ([], 2, "--kernel"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "code", "message"), [
+    (["--kernel", "nowhere.png"], 1, "nowhere.png"),
+    (["--kernel", "kernel.exr", "--border", "round"], 2, "unknown border"),
+    (["--kernel", "kernel.exr", "--border", "constant:nan"], 2, "finite number"),
+    (["--kernel", "kernel.exr", "--method", "fast"], 2, "--method"),
+    ([], 2, "--kernel"),
+])  # fmt: skip
 def test_refused(clpix, pictures, monkeypatch, arguments, code, message) -> None:
     monkeypatch.chdir(pictures)
     run = clpix("convolve", "in.exr", "-o", "out.exr", *arguments)

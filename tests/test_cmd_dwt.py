@@ -10,21 +10,17 @@ import pytest
 import pywt
 
 from gpuops import files
-from gpuops.files import Picture
 
 from .choices import each
 from .conftest import Run
+from .reference.images import save
 from .tolerance import DWT, SHRINK
 
 # (height, width, channels, depth): single pixels and lines, primes, with and without alpha, and more than one tile.
 PICTURES = [
-    (1, 1, 1, "uint8"),
-    (1, 7, 3, "uint16"),
-    (17, 31, 4, "uint8"),
-    (97, 101, 2, "uint16"),
-    (97, 101, 4, "uint16"),
-    (427, 640, 3, "uint8"),
-]
+    (1, 1, 1, "uint8"), (1, 7, 3, "uint16"), (17, 31, 4, "uint8"), (97, 101, 2, "uint16"),
+    (97, 101, 4, "uint16"), (427, 640, 3, "uint8"),
+]  # fmt: skip
 WAYS = [
     [],
     ["--wavelet", "haar", "--method", "laan"],
@@ -37,11 +33,6 @@ WAYS = [
     ["--integer", "--wavelet", "haar", "--mode", "periodization"],
     ["--integer", "--wavelet", "dd13/7", "--levels", "7", "-q"],
 ]
-
-
-def save(path: Path, pixels: np.ndarray, *, linear: bool = False) -> Path:
-    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
-    return path
 
 
 def random_pixels(rng: np.random.Generator, height: int, width: int, channels: int, dtype: str) -> np.ndarray:
@@ -285,15 +276,12 @@ def error(path: Path, clean: np.ndarray) -> float:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    "options",
-    [
-        "--threshold 0.1",
-        "--threshold 0.15 --shrink hard",
-        "--shrink garrote --threshold bayes:1.5",
-        "--threshold Visu:0.8 --wavelet sym4 --mode symmetric",
-    ],
-)
+@pytest.mark.parametrize("options", [
+    "--threshold 0.1",
+    "--threshold 0.15 --shrink hard",
+    "--shrink garrote --threshold bayes:1.5",
+    "--threshold Visu:0.8 --wavelet sym4 --mode symmetric",
+])  # fmt: skip
 def test_shrinking_denoises(clpix, noisy, tmp_path, options) -> None:
     source, clean = noisy
     at_once, between, after = tmp_path / "once.png", tmp_path / "c.npz", tmp_path / "after.png"
@@ -372,36 +360,28 @@ def test_what_is_kept_as_json(clpix, source, tmp_path) -> None:
         del found["threshold"]
         output = str(tmp_path / f"{path.stem}.npz")
         assert found == {
-            "input": str(path),
-            "output": output,
-            "kept": 2880,
-            "coefficients": 2880,
-            "psnr": "inf",
-        }
+            "input": str(path), "output": output, "kept": 2880, "coefficients": 2880, "psnr": "inf",
+        }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--wavelet", "harr"], "unknown wavelet 'harr': did you mean 'haar'?"),
-        (["--integer", "--wavelet", "9/7"], "no reversible integer form"),
-        (["--integer", "--keep", 5], "goes without --threshold, --shrink and --keep"),
-        (["--keep", 5, "--shrink", "bayes"], "--keep has a threshold of its own"),
-        (["--keep", 0], "more than 0 and at most 100 %"),
-        (["--reconstruct"], "would give the input back"),
-        (["--cycle-spins", 2, "--shrink", "bayes"], "and --reconstruct"),
-        (["--cycle-spins", 2, "--keep", 5, "--reconstruct"], "goes with --shrink or --threshold"),
-        (["--denoise-space", "rgb"], "--denoise-space is where coefficients are shrunk"),
-        (["--threshold", "bays"], "unknown threshold 'bays': did you mean 'bayes'?"),
-        (["--threshold", "bayes", "--shrink", "visu"], "two estimates"),
-        (["--json"], "--json prints what --keep came to"),
-        (["--integer", "--space", "linear"], "goes without --space linear"),
-        (["--shrink", "soft"], "needs a threshold"),
-        (["--dtype", "uint8"], "no other --dtype"),
-        (["--device-memory", "lots"], "'lots' is no size of memory"),
-    ],
-    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
-)
+@pytest.mark.parametrize(("options", "message"), [
+    (["--wavelet", "harr"], "unknown wavelet 'harr': did you mean 'haar'?"),
+    (["--integer", "--wavelet", "9/7"], "no reversible integer form"),
+    (["--integer", "--keep", 5], "goes without --threshold, --shrink and --keep"),
+    (["--keep", 5, "--shrink", "bayes"], "--keep has a threshold of its own"),
+    (["--keep", 0], "more than 0 and at most 100 %"),
+    (["--reconstruct"], "would give the input back"),
+    (["--cycle-spins", 2, "--shrink", "bayes"], "and --reconstruct"),
+    (["--cycle-spins", 2, "--keep", 5, "--reconstruct"], "goes with --shrink or --threshold"),
+    (["--denoise-space", "rgb"], "--denoise-space is where coefficients are shrunk"),
+    (["--threshold", "bays"], "unknown threshold 'bays': did you mean 'bayes'?"),
+    (["--threshold", "bayes", "--shrink", "visu"], "two estimates"),
+    (["--json"], "--json prints what --keep came to"),
+    (["--integer", "--space", "linear"], "goes without --space linear"),
+    (["--shrink", "soft"], "needs a threshold"),
+    (["--dtype", "uint8"], "no other --dtype"),
+    (["--device-memory", "lots"], "'lots' is no size of memory"),
+], ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "")  # fmt: skip
 def test_bad_options(clpix, source, tmp_path, options, message) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", *options)
     assert (run.code, run.out) == (2, "") and message in run.err and not (tmp_path / "c.npz").exists()
@@ -444,25 +424,22 @@ def spoil(arrays: dict[str, np.ndarray], attributes: dict[str, Any]) -> None:
     arrays["cV1"][1, 2, 3] = np.nan
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (without("cH1"), "the band cH1 is missing"),
-        (put("cD1", np.zeros((3, 11, 20), np.float32)), "the band cD1 has the shape (3, 11, 20)"),
-        (put("cD1", np.zeros((3, 12, 20), np.int32)), "the band cD1 is int32"),
-        (put("cH7", np.zeros((3, 1, 1), np.float32)), "the band cH7 does not belong"),
-        (spoil, "the band cV1 holds NaN"),
-        (put("levels", 2), "the band cA2 is missing"),
-        (put("wavelet", "sinc"), "unknown wavelet 'sinc'"),
-        (put("mode", 7), "'mode' is missing or makes no sense"),
-        (put("integer", True), "no reversible integer form"),
-        (put("shape", [3, 0, 40]), "'shape' is not three positive numbers"),
-        (put("dtype", "complex64"), "'dtype' is none of"),
-        (without("transform"), "holds no wavelet coefficients"),
-        (put("alpha", True), "3 planes with alpha"),
-        (put("shape", [5, 24, 40]), "5 planes without alpha"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    (without("cH1"), "the band cH1 is missing"),
+    (put("cD1", np.zeros((3, 11, 20), np.float32)), "the band cD1 has the shape (3, 11, 20)"),
+    (put("cD1", np.zeros((3, 12, 20), np.int32)), "the band cD1 is int32"),
+    (put("cH7", np.zeros((3, 1, 1), np.float32)), "the band cH7 does not belong"),
+    (spoil, "the band cV1 holds NaN"),
+    (put("levels", 2), "the band cA2 is missing"),
+    (put("wavelet", "sinc"), "unknown wavelet 'sinc'"),
+    (put("mode", 7), "'mode' is missing or makes no sense"),
+    (put("integer", True), "no reversible integer form"),
+    (put("shape", [3, 0, 40]), "'shape' is not three positive numbers"),
+    (put("dtype", "complex64"), "'dtype' is none of"),
+    (without("transform"), "holds no wavelet coefficients"),
+    (put("alpha", True), "3 planes with alpha"),
+    (put("shape", [5, 24, 40]), "5 planes without alpha"),
+])  # fmt: skip
 def test_bad_coefficient_files(clpix, coefficients, tmp_path, change, message) -> None:
     arrays, attributes = files.read_data(coefficients)
     change(arrays, attributes)

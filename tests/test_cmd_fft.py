@@ -2,25 +2,20 @@
 
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gpuops import files
-from gpuops.files import Metadata, Picture
+from gpuops.files import Metadata
 
 from .choices import each
 from .reference.fourier import error
+from .reference.images import save as write
 from .tolerance import FFT as TOLERANCE
 
 EXTENSIONS = ("npz", "exr", "tif")
 SIZES = [(1, 1), (1, 7), (17, 31), (97, 101)]
-
-
-def write(path: Path, pixels: np.ndarray, **more: object) -> Path:
-    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), **more))
-    return path
 
 
 def noise(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
@@ -136,9 +131,8 @@ def test_a_view_of_floats_is_numbers(clpix, tmp_path, rng) -> None:
     assert run.code == 2 and "--axes" in run.err and not (tmp_path / "b.exr").exists()
 
 
-@pytest.mark.parametrize(
-    ("size", "view", "pad"), [((32, 32), None, 0), ((17, 40), "imag", 3), ((1, 5), "real", 0)]
-)
+@pytest.mark.cases(1)
+@each(size__view__pad=[((32, 32), None, 0), ((17, 40), "imag", 3), ((1, 5), "real", 0)])
 def test_a_radial_profile(clpix, tmp_path, rng, size, view, pad) -> None:
     pixels = noise(rng, (*size, 3), "uint16")
     images = [
@@ -183,16 +177,13 @@ def test_a_window_that_loses_pixels_is_named(clpix, tmp_path, rng) -> None:
     assert not restored[0].any() and not restored[:, 0].any()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--filter", "lowpass"), "--cutoff"),
-        (("--filter", "notch", "--cutoff", "0.1,0.1,0.1,0.1"), "FX,FY,RADIUS"),
-        (("--pad", "9999999999999"), "--pad"),
-        (("--filter", "lowpass", "--cutoff", "0.2", "--cutoff", "0.1"), "has one --cutoff, not 2"),
-        (("--precision", "half", "--norm", "backward"), "ortho"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    (("--filter", "lowpass"), "--cutoff"),
+    (("--filter", "notch", "--cutoff", "0.1,0.1,0.1,0.1"), "FX,FY,RADIUS"),
+    (("--pad", "9999999999999"), "--pad"),
+    (("--filter", "lowpass", "--cutoff", "0.2", "--cutoff", "0.1"), "has one --cutoff, not 2"),
+    (("--precision", "half", "--norm", "backward"), "ortho"),
+])  # fmt: skip
 def test_bad_options(clpix, tmp_path, rng, options, message) -> None:
     image = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
     result = clpix("fft", image, "-o", tmp_path / "s.npz", *options)
@@ -246,21 +237,11 @@ def spoil(change: str, arrays: dict, attributes: dict) -> None:
         attributes["kind"] = "wavelet"
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("missing", "'norm' is missing"),
-        ("nonsense", "make no sense"),
-        ("contradiction", "padded"),
-        ("size", "of shape"),
-        ("alpha", "alpha"),
-        ("nan", "NaN"),
-        ("array", "'spectrum' is missing"),
-        ("kind", "not the spectrum"),
-        ("digits", "make no sense"),
-        ("filter", "make no sense"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    ("missing", "'norm' is missing"), ("nonsense", "make no sense"), ("contradiction", "padded"),
+    ("size", "of shape"), ("alpha", "alpha"), ("nan", "NaN"), ("array", "'spectrum' is missing"),
+    ("kind", "not the spectrum"), ("digits", "make no sense"), ("filter", "make no sense"),
+])  # fmt: skip
 def test_damaged_spectra(clpix, tmp_path, rng, change, message) -> None:
     image = write(tmp_path / "a.png", noise(rng, (17, 31, 3), "uint8"))
     clpix("fft", image, "-o", tmp_path / "s.npz")
@@ -272,6 +253,7 @@ def test_damaged_spectra(clpix, tmp_path, rng, change, message) -> None:
     assert not (tmp_path / "b.png").exists()
 
 
+@pytest.mark.cases(2)
 @each(extension=EXTENSIONS, resolution=["1e308", "Infinity", "NaN", "-5", "0"])
 def test_a_resolution_that_is_none_is_left_out(clpix, tmp_path, rng, extension, resolution) -> None:
     image = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
@@ -316,15 +298,12 @@ def test_what_is_no_spectrum(clpix, tmp_path, rng) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("dtype", "options", "lines"),
-    [
-        ("uint8", (), 0),
-        ("uint16", (), 1),
-        ("uint8", ("--window", "hamming"), 1),
-        ("uint8", ("--method", "global"), 1),
-    ],
-)
+@pytest.mark.parametrize(("dtype", "options", "lines"), [
+    ("uint8", (), 0),
+    ("uint16", (), 1),
+    ("uint8", ("--window", "hamming"), 1),
+    ("uint8", ("--method", "global"), 1),
+])  # fmt: skip
 def test_a_loss_by_half_precision_is_said(clpix, tmp_path, rng, dtype, options, lines) -> None:
     image = write(tmp_path / "a.png", noise(rng, (40, 50, 4), dtype))
     result = clpix("fft", image, "-o", tmp_path / "a.npz", "--precision", "half", *options)

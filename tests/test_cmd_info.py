@@ -124,28 +124,20 @@ def test_a_picture_with_everything(clpix, tmp_path, rng) -> None:
         "layers": [],
         "colour": {"transfer": "sRGB", "primaries": "Rec. 709", "narrow_range": False},
         "metadata": {
-            "icc": len(ICC),
-            "icc_description": "sRGB built-in",
-            "exif": len(held.exif or b""),
-            "xmp": 12,
-            "orientation": 6,
-            "resolution": [300.0, 150.0, "in"],
-            "attributes": {},
+            "icc": len(ICC), "icc_description": "sRGB built-in", "exif": len(held.exif or b""), "xmp": 12,
+            "orientation": 6, "resolution": [300.0, 150.0, "in"], "attributes": {},
         },
-    }
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "shape", "dtype", "words"),
-    [
-        ("a.png", (1, 1, 1), "uint8", "PNG, 1 × 1, gray, 8 bits, sRGB-encoded"),
-        ("a.png", (5, 7, 2), "uint16", "PNG, 7 × 5, gray with alpha, 16 bits, sRGB-encoded"),
-        ("a.exr", (5, 7, 3), "float16", "EXR, 7 × 5, RGB, half, linear light"),
-        ("a.exr", (5, 7, 4), "float32", "EXR, 7 × 5, RGB with associated alpha, float, linear light"),
-        ("a.npz", (5, 7, 3), "float32", "NPZ, 7 × 5, RGB, float, linear light"),
-        ("a.npy", (5, 7, 1), "uint8", "NPY, 7 × 5, gray, 8 bits, sRGB-encoded"),
-    ],
-)
+@pytest.mark.parametrize(("name", "shape", "dtype", "words"), [
+    ("a.png", (1, 1, 1), "uint8", "PNG, 1 × 1, gray, 8 bits, sRGB-encoded"),
+    ("a.png", (5, 7, 2), "uint16", "PNG, 7 × 5, gray with alpha, 16 bits, sRGB-encoded"),
+    ("a.exr", (5, 7, 3), "float16", "EXR, 7 × 5, RGB, half, linear light"),
+    ("a.exr", (5, 7, 4), "float32", "EXR, 7 × 5, RGB with associated alpha, float, linear light"),
+    ("a.npz", (5, 7, 3), "float32", "NPZ, 7 × 5, RGB, float, linear light"),
+    ("a.npy", (5, 7, 1), "uint8", "NPY, 7 × 5, gray, 8 bits, sRGB-encoded"),
+])  # fmt: skip
 def test_kinds_of_pictures(clpix, tmp_path, name, shape, dtype, words) -> None:
     path = save(tmp_path / name, np.ones(shape, dtype))
     assert clpix("info", path) == Run(0, f"{path}: {words}\n", "")
@@ -212,12 +204,9 @@ def test_any_arrays(clpix, tmp_path, rng) -> None:
     assert "9 × 7 × 5  float32" in text and "luminance" not in text
 
     odd = {
-        "row": np.arange(-3, 9, dtype=np.int16),
-        "one": np.float32(2.5),
-        "name": np.array("text"),
-        "none": np.zeros((0, 4)),
-        "many": rng.random((2, 3, 20)).astype(np.float32),
-    }
+        "row": np.arange(-3, 9, dtype=np.int16), "one": np.float32(2.5), "name": np.array("text"),
+        "none": np.zeros((0, 4)), "many": rng.random((2, 3, 20)).astype(np.float32),
+    }  # fmt: skip
     np.savez(tmp_path / "odd.npz", **odd)
     arrays = of(clpix, tmp_path / "odd.npz", "--stats")["arrays"]
     assert [name for name in odd if "statistics" in arrays[name]] == ["row", "one", "many"]
@@ -267,6 +256,7 @@ def test_statistics_of_light(clpix, tmp_path, photo) -> None:
         check(found["channels"][name], values)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 def test_integers_are_measured_as_light_unless_encoded(clpix, tmp_path, rng, dtype) -> None:
     pixels = rng.integers(0, np.iinfo(dtype).max + 1, (40, 30, 4)).astype(dtype)
@@ -283,6 +273,7 @@ def test_integers_are_measured_as_light_unless_encoded(clpix, tmp_path, rng, dty
     assert "\n  stored values, sRGB-encoded " in clpix("info", path, "--stats", "--space", "encoded").out
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["a.exr", "a.png", "a.tif", "b.png"])
 def test_any_rows_have_the_statistics_of_the_whole(clpix, tmp_path, rng, monkeypatch, name) -> None:
     """A picture that memory, or the device, has no room for: counts are the same, and sums but for their order."""
@@ -347,12 +338,9 @@ def test_histogram(clpix, tmp_path) -> None:
     lines = clpix("info", path, "--stats", "--histogram").out.splitlines()
     first = next(i for i, line in enumerate(lines) if "from 2^stop on" in line)
     assert [line.split() for line in lines[first + 1 : -1]] == [
-        ["-2", "75.000%", "█" * 50],
-        ["-1", "0.000%"],
-        ["0", "0.000%"],
-        ["1", "0.000%"],
+        ["-2", "75.000%", "█" * 50], ["-1", "0.000%"], ["0", "0.000%"], ["1", "0.000%"],
         ["2", "25.000%", "█" * 17],
-    ]
+    ]  # fmt: skip
     histogram = of(clpix, path, "--stats", "--histogram")["statistics"]["luminance"]["histogram"]
     start = (-2 - histogram["lowest_stop"]) * histogram["bins_per_stop"]
     assert histogram["counts"][start : start + 4] == [1, 1, 0, 1]

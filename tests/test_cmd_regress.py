@@ -56,11 +56,8 @@ def test_folders(clpix, folders) -> None:
     run = clpix("regress", "out", "refs", "--json", "report.json", "--junit", "report.xml", "--github")
     assert (run.code, run.err) == (2, "")  # a new picture has no reference
     assert statuses(folders / "report.json") == {
-        "new.png": "new",
-        "same.png": "equal",
-        "small.png": "size",
-        "sub/off.png": "failed",
-    }
+        "new.png": "new", "same.png": "equal", "small.png": "size", "sub/off.png": "failed",
+    }  # fmt: skip
     told = [line for line in run.out.splitlines() if not line.startswith("::")]
     (off,) = [line for line in told if "sub/off.png" in line]
     assert "worst at 5,3" in off and told[-1].startswith("4 pictures: ") and "::error" in run.out
@@ -169,17 +166,14 @@ def test_only_pictures_are_accepted(clpix, here) -> None:
     assert not (here / "refs").exists()
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ("out refs --json out/same.png", "--json out/same.png: is also an input"),
-        ("out refs --junit refs/same.png", "--junit refs/same.png: is also an input"),
-        ("out refs --report out", "--report out: is also an input"),
-        ("out refs --report r.html --json ./r.html", "is also written as another output"),
-        ("run suite.toml --results refs", "refs/same.png: is also an input"),
-        ("run suite.toml --junit suite.toml", "--junit suite.toml: is also an input"),
-    ],
-)
+@pytest.mark.parametrize(("args", "message"), [
+    ("out refs --json out/same.png", "--json out/same.png: is also an input"),
+    ("out refs --junit refs/same.png", "--junit refs/same.png: is also an input"),
+    ("out refs --report out", "--report out: is also an input"),
+    ("out refs --report r.html --json ./r.html", "is also written as another output"),
+    ("run suite.toml --results refs", "refs/same.png: is also an input"),
+    ("run suite.toml --junit suite.toml", "--junit suite.toml: is also an input"),
+])  # fmt: skip
 def test_nothing_that_is_compared_is_overwritten(clpix, folders, args, message) -> None:
     case = '[[case]]\nname = "same"\nchain = "blur --sigma 0"\ninputs = ["out/new.png"]\n'
     (folders / "suite.toml").write_text(f'schema = 1\nreferences = "refs"\n{case}')
@@ -247,25 +241,22 @@ inputs = ["in.png"]
     assert clpix("regress", "run", "suite.toml", "soft", "--max-error", 0.5).code == 0
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["none", "refs"], "there is no such folder"),
-        (["empty", "empty"], "there are no pictures to compare"),
-        (["out"], "Missing argument"),
-        (["acept"], "did you mean 'accept'?"),
-        (["run", "none.toml"], "none.toml"),
-        (["run", "suite.toml", "--shard", "0/1"], "--shard"),
-        (["out", "refs", "--max-flp", "1"], "--max-flip"),
-        (["out", "refs", "--fail", "-1"], "fail must be 0 or more"),
-        (["out", "refs", "--ignore", "1,2,3"], "X,Y,W,H"),
-        (["accept", "--from", "none.json"], "there is no report of a run"),
-        (["accept", "--for", "../.."], "is no name of a device or platform"),
-        (["audit", "refs", "--strict"], "there is no option --strict here"),
-        (["calibrate", "suite.toml", "--junit", "r.xml"], "there is no option --junit here"),
-        (["calibrate", "suite.toml", "--max-flip", "1"], "leave out --max-flip"),
-    ],
-)
+@pytest.mark.parametrize(("args", "message"), [
+    (["none", "refs"], "there is no such folder"),
+    (["empty", "empty"], "there are no pictures to compare"),
+    (["out"], "Missing argument"),
+    (["acept"], "did you mean 'accept'?"),
+    (["run", "none.toml"], "none.toml"),
+    (["run", "suite.toml", "--shard", "0/1"], "--shard"),
+    (["out", "refs", "--max-flp", "1"], "--max-flip"),
+    (["out", "refs", "--fail", "-1"], "fail must be 0 or more"),
+    (["out", "refs", "--ignore", "1,2,3"], "X,Y,W,H"),
+    (["accept", "--from", "none.json"], "there is no report of a run"),
+    (["accept", "--for", "../.."], "is no name of a device or platform"),
+    (["audit", "refs", "--strict"], "there is no option --strict here"),
+    (["calibrate", "suite.toml", "--junit", "r.xml"], "there is no option --junit here"),
+    (["calibrate", "suite.toml", "--max-flip", "1"], "leave out --max-flip"),
+])  # fmt: skip
 def test_usage(clpix, folders, args, message) -> None:
     (folders / "empty").mkdir()
     (folders / "suite.toml").write_text('schema = 1\n[[case]]\nname = "a"\nchain = "blur"\n', "utf-8")

@@ -70,6 +70,7 @@ def test_exr_output_stays_float_and_linear(clpix, exr, scene, tmp_path) -> None:
     assert read(tmp_path / "half.exr").dtype == np.float16
 
 
+@pytest.mark.cases(2)
 @some(
     transfer=["linear", "gamma:2.4", "pq"],
     name=["out.png", "out.exr"],
@@ -146,16 +147,13 @@ def test_the_preset_repairs_before_its_blur(clpix, scene, tmp_path) -> None:
 
 
 @pytest.mark.cases(2)
-@pytest.mark.parametrize(
-    ("arguments", "frame"),
-    [
-        ((), {}),
-        (("--method", "local"), {}),
-        (("--method", "direct", "--blur"), {"blurred": True}),
-        (("--no-bloom",), {"with_bloom": False}),
-        (("--blur", "--no-bloom"), {"blurred": True, "with_bloom": False}),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "frame"), [
+    ((), {}),
+    (("--method", "local"), {}),
+    (("--method", "direct", "--blur"), {"blurred": True}),
+    (("--no-bloom",), {"with_bloom": False}),
+    (("--blur", "--no-bloom"), {"blurred": True, "with_bloom": False}),
+])  # fmt: skip
 def test_effects_of_the_preset(clpix, exr, scene, tmp_path, arguments, frame) -> None:
     """Effects are on and off as in the sample; opaque alpha changes nothing."""
     planes = np.moveaxis(scene, -1, 0)
@@ -231,32 +229,29 @@ def test_a_table_that_is_none(clpix, exr, look, tmp_path) -> None:
         assert not (tmp_path / "out.png").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--lut", "{}", "--operator", "agx"), "leave out --operator"),
-        (("--lut", "{}", "--contact-sheet", "--operators", "agx"), "leave out --operators"),
-        (("--lut", "{}", "--meter", "mean"), "leave out --meter"),
-        (("--lut", "{}", "--lut-input", "log2:3"), "log2:LOW:HIGH"),
-        (("--lut", "{}", "--preset", "d3d11"), "leave out --lut"),
-        (("--lut-input", "linear"), "leave out --lut-input"),
-        (("--exposure", "bright"), "exposure must be EV or auto or shared or smooth:N, with numbers"),
-        (("--exposure", "1", "--key", "0.3"), "--exposure auto"),
-        (("--transfer", "gamma:x"), "gamma:2.2"),
-        (("--white", "2"), "no white point"),
-        (("--preset", "d3d11", "--operator", "agx"), "leave out --operator"),
-        (("--blur",), "leave out --blur"),
-        (("--preset", "d3d11", "--meter-region", "0,0,1,1"), "leave out --meter-region"),
-        (("--percentiles", "10,90", "--meter", "mean"), "leave out --percentiles"),
-        (("--percentiles", "90,10", "--meter", "histogram"), "the lower one first"),
-        (("--meter-region", "0,0,5"), "X,Y,W,H"),
-        (("--meter-region", "60%,0%,50%,50%"), "beyond 100 %"),
-        (("--meter-region", "0,0,5,5", "--exposure", "0"), "leave out --meter-region"),
-        (("--white-balance", "1,1"), "from 1667 to 25000 K"),
-        (("--white-balance", "1700K,0.03"), "too coloured"),
-        (("--white-balance", "1,0,1"), "a gain must be"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    (("--lut", "{}", "--operator", "agx"), "leave out --operator"),
+    (("--lut", "{}", "--contact-sheet", "--operators", "agx"), "leave out --operators"),
+    (("--lut", "{}", "--meter", "mean"), "leave out --meter"),
+    (("--lut", "{}", "--lut-input", "log2:3"), "log2:LOW:HIGH"),
+    (("--lut", "{}", "--preset", "d3d11"), "leave out --lut"),
+    (("--lut-input", "linear"), "leave out --lut-input"),
+    (("--exposure", "bright"), "exposure must be EV or auto or shared or smooth:N, with numbers"),
+    (("--exposure", "1", "--key", "0.3"), "--exposure auto"),
+    (("--transfer", "gamma:x"), "gamma:2.2"),
+    (("--white", "2"), "no white point"),
+    (("--preset", "d3d11", "--operator", "agx"), "leave out --operator"),
+    (("--blur",), "leave out --blur"),
+    (("--preset", "d3d11", "--meter-region", "0,0,1,1"), "leave out --meter-region"),
+    (("--percentiles", "10,90", "--meter", "mean"), "leave out --percentiles"),
+    (("--percentiles", "90,10", "--meter", "histogram"), "the lower one first"),
+    (("--meter-region", "0,0,5"), "X,Y,W,H"),
+    (("--meter-region", "60%,0%,50%,50%"), "beyond 100 %"),
+    (("--meter-region", "0,0,5,5", "--exposure", "0"), "leave out --meter-region"),
+    (("--white-balance", "1,1"), "from 1667 to 25000 K"),
+    (("--white-balance", "1700K,0.03"), "too coloured"),
+    (("--white-balance", "1,0,1"), "a gain must be"),
+])  # fmt: skip
 def test_usage_errors(clpix, exr, look, tmp_path, options, message) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *(option.format(look) for option in options))
     assert run.code == 2 and message in run.err and not (tmp_path / "out.png").exists()
@@ -383,23 +378,20 @@ def test_repairs_of_a_contact_sheet_are_told_once(clpix, scene, tmp_path) -> Non
     assert run.code == 0 and run.err.count("\n") == 1 and "1 NaN" in run.err
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--stops 1", "leave out --stops"),
-        ("--contact-sheet --operator agx --operators hable", "leave out --operator"),
-        ("--contact-sheet --operators agx,aces", "aces-narkowicz or aces-hill"),
-        ("--contact-sheet --stops 1,", "-1,0,+1"),
-        ("--contact-sheet --stops 59 --exposure 2", "not 61"),
-        ("--contact-sheet --dither", "leave out --dither"),
-        ("--contact-sheet --white 2 --operator agx", "no white point"),
-        ("--contact-sheet --operator hable --exposure 0 --method direct", "leave out --method"),
-        ("--contact-sheet --preset d3d11", "leave out --contact-sheet"),
-        ("--plot-curve curve.png --preset d3d11", "leave out --plot-curve"),
-        ("--plot-curve curve.png --operator durand", "durand has no curve"),
-        pytest.param("--plot-curve out.png", "is also written as another output", marks=with_plots),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ("--stops 1", "leave out --stops"),
+    ("--contact-sheet --operator agx --operators hable", "leave out --operator"),
+    ("--contact-sheet --operators agx,aces", "aces-narkowicz or aces-hill"),
+    ("--contact-sheet --stops 1,", "-1,0,+1"),
+    ("--contact-sheet --stops 59 --exposure 2", "not 61"),
+    ("--contact-sheet --dither", "leave out --dither"),
+    ("--contact-sheet --white 2 --operator agx", "no white point"),
+    ("--contact-sheet --operator hable --exposure 0 --method direct", "leave out --method"),
+    ("--contact-sheet --preset d3d11", "leave out --contact-sheet"),
+    ("--plot-curve curve.png --preset d3d11", "leave out --plot-curve"),
+    ("--plot-curve curve.png --operator durand", "durand has no curve"),
+    pytest.param("--plot-curve out.png", "is also written as another output", marks=with_plots),
+])  # fmt: skip
 def test_refused_looks(clpix, exr, tmp_path, monkeypatch, options, message) -> None:
     monkeypatch.chdir(tmp_path)
     run = clpix("tonemap", exr.name, "-o", "out.png", *options.split())
@@ -419,15 +411,12 @@ def test_contact_sheets_are_for_displays(clpix, exr, tmp_path, monkeypatch, outp
 
 @pytest.mark.cases(1)
 @with_plots
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        ((), ["agx"]),
-        (("--operator", "drago"), ["drago"]),
-        (("--operators", "agx,reinhard-extended"), ["agx", "reinhard-extended"]),
-        (("--contact-sheet", "--operators", "hable,durand,linear"), ["hable", "linear"]),
-    ],
-)
+@pytest.mark.parametrize(("options", "names"), [
+    ((), ["agx"]),
+    (("--operator", "drago"), ["drago"]),
+    (("--operators", "agx,reinhard-extended"), ["agx", "reinhard-extended"]),
+    (("--contact-sheet", "--operators", "hable,durand,linear"), ["hable", "linear"]),
+])  # fmt: skip
 def test_plot_curve(clpix, exr, scene, tmp_path, monkeypatch, options, names) -> None:
     from gpuops.tone import curves as tone_curve
 

@@ -72,9 +72,7 @@ def test_hlg_is_bt_2100s() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint16", "float16", "float32"])
-@pytest.mark.parametrize(
-    ("channels", "primaries"), [(1, "ACES AP1"), (2, "Rec. 709"), (3, "ACES AP1"), (4, "Rec. 709")]
-)
+@each(channels__primaries=[(1, "ACES AP1"), (2, "Rec. 709"), (3, "ACES AP1"), (4, "Rec. 709")])
 def test_hlg_becomes_a_displays_light(gpu, dtype, channels, primaries) -> None:
     """Of any signal, also relative to other light, and of a signal of 75 %, which is BT.2408's 203 cd/m²."""
     colours, whole = channels - (channels in (2, 4)), dtype == "uint16"
@@ -92,20 +90,16 @@ def test_hlg_becomes_a_displays_light(gpu, dtype, channels, primaries) -> None:
     assert np.allclose(found[..., colours:], signal[..., colours:], rtol=0, atol=TOLERANCE["alpha"])
 
 
-@pytest.mark.parametrize(
-    ("code", "signal"),
-    [
-        (1, lambda x: np.where(x < 0.0180540, 4.5 * x, 1.0992968 * x**0.45 - 0.0992968)),
-        (4, lambda x: x ** (1 / 2.2)),
-        (5, lambda x: x ** (1 / 2.8)),
-        (7, lambda x: np.where(x < 0.0228216, 4 * x, 1.1115722 * x**0.45 - 0.1115722)),
-        (8, lambda x: x),
-        (13, reference.srgb_signal),
-        (16, reference.pq_signal),
-        (17, lambda x: (48 * x / 52.37) ** (1 / 2.6)),
-    ],
-    ids=lambda value: str(value) if isinstance(value, int) else "",
-)
+@pytest.mark.parametrize(("code", "signal"), [
+    (1, lambda x: np.where(x < 0.0180540, 4.5 * x, 1.0992968 * x**0.45 - 0.0992968)),
+    (4, lambda x: x ** (1 / 2.2)),
+    (5, lambda x: x ** (1 / 2.8)),
+    (7, lambda x: np.where(x < 0.0228216, 4 * x, 1.1115722 * x**0.45 - 0.1115722)),
+    (8, lambda x: x),
+    (13, reference.srgb_signal),
+    (16, reference.pq_signal),
+    (17, lambda x: (48 * x / 52.37) ** (1 / 2.6)),
+], ids=lambda value: str(value) if isinstance(value, int) else "")  # fmt: skip
 def test_transfers_are_h_273s(code, signal) -> None:
     assert np.abs(signal(cicp.TRANSFERS[code].light(V)) - V).max() < TOLERANCE["signal"]
 
@@ -267,15 +261,11 @@ def test_every_format_has_its_profile_read(suffix, gpu, tmp_path) -> None:
 SRGB_TABLE = np.rint(65535 * reference.srgb_light(np.linspace(0, 1, 1024))).astype(int).tolist()
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes(),
-        reference.rgb_profile("Rec. 709", SRGB_TAG),
-        reference.rgb_profile("Rec. 709", reference.curve(*SRGB_TABLE), version=2),
-    ],
-    ids=["Little CMS", "parametric", "1024 points"],
-)
+@pytest.mark.parametrize("made", [
+    ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes(),
+    reference.rgb_profile("Rec. 709", SRGB_TAG),
+    reference.rgb_profile("Rec. 709", reference.curve(*SRGB_TABLE), version=2),
+], ids=["Little CMS", "parametric", "1024 points"])  # fmt: skip
 def test_srgb_profiles_are_srgb(made, tmp_path) -> None:
     """Nothing is converted for such profiles, and nothing is said."""
     PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=made)
@@ -283,15 +273,11 @@ def test_srgb_profiles_are_srgb(made, tmp_path) -> None:
     assert lines == [] and picture.metadata.colour is None and picture.metadata.icc == made
 
 
-@pytest.mark.parametrize(
-    ("data", "formula"),
-    [
-        (reference.parametric(0, 1.8), lambda v: v**1.8),
-        (reference.curve(), lambda v: v),
-        (SRGB_TAG, reference.srgb_light),
-    ],
-    ids=["gamma 1.8", "linear", "sRGB"],
-)
+@pytest.mark.parametrize(("data", "formula"), [
+    (reference.parametric(0, 1.8), lambda v: v**1.8),
+    (reference.curve(), lambda v: v),
+    (SRGB_TAG, reference.srgb_light),
+], ids=["gamma 1.8", "linear", "sRGB"])  # fmt: skip
 def test_gray_profiles(data, formula, gpu, tmp_path) -> None:
     pixels = np.arange(256, dtype=np.uint8).reshape(16, 16)
     PIL.fromarray(pixels).save(tmp_path / "a.png", icc_profile=reference.gray_profile(data))
@@ -438,9 +424,7 @@ SRGB_CHUNK = reference.png_chunk(b"sRGB", b"\0")
     ],
     ids=lambda value: "",
 )
-@pytest.mark.parametrize(
-    ("dtype", "channels"), [(np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)]
-)
+@each(dtype__channels=[(np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)])
 def test_png_chunks_count_in_their_order(chunks, curve, space, dtype, channels, gpu, tmp_path) -> None:
     pixels = np.random.default_rng(3).integers(0, np.iinfo(dtype).max + 1, (6, 9, channels)).astype(dtype)
     gray, alpha = channels < 3, channels in (2, 4)

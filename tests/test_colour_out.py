@@ -360,15 +360,11 @@ def _exif(space: int, index: str | None) -> bytes:
 
 @each(
     space__index__adobe=[
-        (1, "R98", False),
-        (1, "R03", False),
-        (2, None, True),
-        (0xFFFF, "R03", True),
-        (0xFFFF, "R98", False),
-        (0xFFFF, None, False),
+        (1, "R98", False), (1, "R03", False), (2, None, True), (0xFFFF, "R03", True),
+        (0xFFFF, "R98", False), (0xFFFF, None, False),
     ],
     suffix=["jpg", "webp"],
-)
+)  # fmt: skip
 def test_exif_says_adobe_rgb(clpix, space, index, adobe, suffix, tmp_path) -> None:
     """Colours are converted, and the block tells no more of them than is true. A profile overrules it."""
     pixels = PATCHES.reshape(4, 6, 3).repeat(8, 0).repeat(8, 1)

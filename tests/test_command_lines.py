@@ -1,6 +1,5 @@
 """Command lines that cannot be meant: every command, every option, one line that names the right thing."""
 
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
@@ -15,6 +14,8 @@ from gpuops import DeviceError, files
 from gpuops.files import Picture, identities
 from gpuops.files.identities import Identities
 
+from .choices import each
+from .conftest import run_python
 from .test_cli import one_line, picture
 
 ROOT = click.Context(cli)
@@ -104,32 +105,29 @@ def test_suggestions_are_near(clpix, path) -> None:
             assert name in near(slip, own)
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        ("blurr", "did you mean 'blur'?"),
-        ("in.png", "there are fft, "),
-        ("bench fftt", "did you mean 'fft'?"),
-        ("--device cpu blur in.png", "there is no option --device before the command"),
-        ("tonemap a.exr --json", "here: dwt, compare, regress run, regress two folders and others have it"),
-        ("blur a.png --tonemap agx", "here: bloom has it"),
-        ("blur a.png -o o.png --sigma x", "'x' is no number"),
-        ("blur a.png -o o.png --repeat 1.5", "'1.5' is no whole number"),
-        ("blur a.png -o o.png --repeat 0", "0 is not 1 or more"),
-        ("bench blur --channels 5", "5 is not of 1 … 4"),
-        ("blur a.png -o o.png --sigma 1e30", "the sigma is too large"),
-        ("blur a.png -o o.png --kind motion --length 1e9", "length must be from 0 to 2048"),
-        ("blur a.png --SIGMA 1", "did you mean --sigma?"),
-        ("bloom a.exr -o o.png --tonemap ACES", "aces-narkowicz or aces-hill"),
-        ("bloom in.exr -o o.png --tonemap DRAGOO", "did you mean 'drago'?"),
-        ("tonemap in.exr -o o.png --operator neutral", "did you mean 'khronos-neutral'?"),
-        ("tonemap in.exr -o o.png --contact-sheet --operators agx,habl", "did you mean 'hable'?"),
-        ("tonemap in.exr -o o.png --operator xyzzy", "use one of linear, reinhard,"),
-        ("convert in.exr -o o.png --colour p3", "did you mean 'display-p3'"),
-        ("blur in.png -o o.png --sigma 1 --border nearst", "did you mean 'nearest'?"),
-        ("dwt in.png -o o.png --mode symetric", "did you mean 'symmetric'?"),
-    ],
-)
+@pytest.mark.parametrize(("args", "words"), [
+    ("blurr", "did you mean 'blur'?"),
+    ("in.png", "there are fft, "),
+    ("bench fftt", "did you mean 'fft'?"),
+    ("--device cpu blur in.png", "there is no option --device before the command"),
+    ("tonemap a.exr --json", "here: dwt, compare, regress run, regress two folders and others have it"),
+    ("blur a.png --tonemap agx", "here: bloom has it"),
+    ("blur a.png -o o.png --sigma x", "'x' is no number"),
+    ("blur a.png -o o.png --repeat 1.5", "'1.5' is no whole number"),
+    ("blur a.png -o o.png --repeat 0", "0 is not 1 or more"),
+    ("bench blur --channels 5", "5 is not of 1 … 4"),
+    ("blur a.png -o o.png --sigma 1e30", "the sigma is too large"),
+    ("blur a.png -o o.png --kind motion --length 1e9", "length must be from 0 to 2048"),
+    ("blur a.png --SIGMA 1", "did you mean --sigma?"),
+    ("bloom a.exr -o o.png --tonemap ACES", "aces-narkowicz or aces-hill"),
+    ("bloom in.exr -o o.png --tonemap DRAGOO", "did you mean 'drago'?"),
+    ("tonemap in.exr -o o.png --operator neutral", "did you mean 'khronos-neutral'?"),
+    ("tonemap in.exr -o o.png --contact-sheet --operators agx,habl", "did you mean 'hable'?"),
+    ("tonemap in.exr -o o.png --operator xyzzy", "use one of linear, reinhard,"),
+    ("convert in.exr -o o.png --colour p3", "did you mean 'display-p3'"),
+    ("blur in.png -o o.png --sigma 1 --border nearst", "did you mean 'nearest'?"),
+    ("dwt in.png -o o.png --mode symetric", "did you mean 'symmetric'?"),
+])  # fmt: skip
 def test_usage_errors_name_what_is_wrong(clpix, args, words) -> None:
     one_line(clpix(*args.split()), 2, words)
 
@@ -149,16 +147,13 @@ def test_choices_are_of_any_case_and_near_ones_are_suggested() -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    "args",
-    [
-        "tonemap in.png --exposure Auto --transfer Gamma:2.2",
-        "tonemap in.png --operator Sigmoid --parameter Contrast=1.2",
-        "blur in.png --sigma 1 --border Constant:0.5",
-        "fft in.png --pad POW2 --view Phase",
-        "dwt in.png --wavelet Haar --mode Periodization --threshold Bayes:1.5",
-    ],
-)
+@pytest.mark.parametrize("args", [
+    "tonemap in.png --exposure Auto --transfer Gamma:2.2",
+    "tonemap in.png --operator Sigmoid --parameter Contrast=1.2",
+    "blur in.png --sigma 1 --border Constant:0.5",
+    "fft in.png --pad POW2 --view Phase",
+    "dwt in.png --wavelet Haar --mode Periodization --threshold Bayes:1.5",
+])  # fmt: skip
 def test_names_are_of_any_case(clpix, tmp_path, args) -> None:
     picture(tmp_path / "in.png")
     command, source, *rest = args.split()
@@ -170,9 +165,7 @@ def test_names_are_of_any_case(clpix, tmp_path, args) -> None:
     np.testing.assert_array_equal(upper, same)
 
 
-@pytest.mark.parametrize(
-    "args", ["blur folder -o out/", "resize folder -o out/", "blur folder a.png -o out/"]
-)
+@each(args=["blur folder -o out/", "resize folder -o out/", "blur folder a.png -o out/"])
 def test_a_folder_is_said_before_what_is_not_given(clpix, there, args) -> None:
     run = clpix(*args.split())
     assert (run.code, run.out) == (1, "") and "folder: is a folder; name the files in it" in run.err
@@ -290,31 +283,28 @@ def test_names_that_differ_in_case_are_one_file_where_the_disk_says_so(there, mo
     assert [Identities(names[:1]).known(name) for name in names] == ["new/A.png"] * 3 + [None]
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "words"),
-    [
-        ("compare a.png folder", 2, "folder: is a folder; name the files in it, such as folder/*.exr"),
-        ("compare a.png https://example.org/a.png", 2, "is an address; download"),
-        ("compare a.png *.tif", 2, "*.tif: no file matches"),
-        ("compare a.png b.png -o folder", 2, "folder: is a folder; name a file in it"),
-        ("compare - -", 2, "'-' is standard input"),
-        ("info folder", 1, "folder: is a folder"),
-        ("info *.tif", 1, "*.tif: no file matches"),
-        ("ifft folder -o out/", 1, "folder: is a folder"),
-        ("idwt *.npz -o out/", 1, "*.npz: no file matches"),
-        ("convolve a.png -o o.png --kernel folder", 1, "folder: is a folder"),
-        ("convolve - -o o.png --kernel -", 2, "'-' is standard input"),
-        ("bloom - -o o.png --kernel -", 2, "'-' is standard input"),
-        ("run lfs.png a.png -o o.png", 1, "git lfs pull"),
-        ("regress run lfs.png", 2, "git lfs pull"),
-        ("tonemap a.png -o o.png --lut lfs.png", 1, "git lfs pull"),
-        ("convolve a.png -o o.png --kernel lfs.png", 1, "git lfs pull"),
-        ("ifft lfs.png -o o.png", 1, "git lfs pull"),
-        ("compare a.png lfs.png", 2, "git lfs pull"),
-        ("tonemap a.png -o o.png --lut folder", 1, "folder: is a folder"),
-        ("tonemap folder -o out/", 1, "folder: is a folder"),
-    ],
-)
+@pytest.mark.parametrize(("args", "code", "words"), [
+    ("compare a.png folder", 2, "folder: is a folder; name the files in it, such as folder/*.exr"),
+    ("compare a.png https://example.org/a.png", 2, "is an address; download"),
+    ("compare a.png *.tif", 2, "*.tif: no file matches"),
+    ("compare a.png b.png -o folder", 2, "folder: is a folder; name a file in it"),
+    ("compare - -", 2, "'-' is standard input"),
+    ("info folder", 1, "folder: is a folder"),
+    ("info *.tif", 1, "*.tif: no file matches"),
+    ("ifft folder -o out/", 1, "folder: is a folder"),
+    ("idwt *.npz -o out/", 1, "*.npz: no file matches"),
+    ("convolve a.png -o o.png --kernel folder", 1, "folder: is a folder"),
+    ("convolve - -o o.png --kernel -", 2, "'-' is standard input"),
+    ("bloom - -o o.png --kernel -", 2, "'-' is standard input"),
+    ("run lfs.png a.png -o o.png", 1, "git lfs pull"),
+    ("regress run lfs.png", 2, "git lfs pull"),
+    ("tonemap a.png -o o.png --lut lfs.png", 1, "git lfs pull"),
+    ("convolve a.png -o o.png --kernel lfs.png", 1, "git lfs pull"),
+    ("ifft lfs.png -o o.png", 1, "git lfs pull"),
+    ("compare a.png lfs.png", 2, "git lfs pull"),
+    ("tonemap a.png -o o.png --lut folder", 1, "folder: is a folder"),
+    ("tonemap folder -o out/", 1, "folder: is a folder"),
+])  # fmt: skip
 def test_other_commands_files(clpix, there, args, code, words) -> None:
     one_line(clpix(*args.split()), code, words)
 
@@ -338,8 +328,9 @@ def test_texts_may_begin_with_a_byte_order_mark(clpix, there) -> None:
 
 def test_a_file_called_as_standard_output_is(clpix, there) -> None:
     Path("-").write_text("not standard output")
-    program = [sys.executable, "-m", "clpix", "blur", "a.png", "--sigma", "0", "-o", "-", "--format", "png"]
-    run = subprocess.run(program, capture_output=True)
+    run = run_python(
+        *["-m", "clpix", "blur", "a.png", "--sigma", "0", "-o", "-", "--format", "png"], text=False
+    )
     assert (run.returncode, run.stderr) == (0, b"") and run.stdout.startswith(b"\x89PNG")
     assert Path("-").read_text() == "not standard output"
 

@@ -22,17 +22,9 @@ from .tolerance import COMPARE as TOLERANCE
 
 # One value; less than a vector of four; just above; prime; tile of SSIM ± 1; several groups.
 SHAPES = [
-    (1, 1),
-    (1, 3),
-    (5, 1),
-    (17, 31),
-    (26, 42),
-    (27, 43),
-    (25, 41),
-    (3, 97, 101),
-    (2, 3, 64, 70),
+    (1, 1), (1, 3), (5, 1), (17, 31), (26, 42), (27, 43), (25, 41), (3, 97, 101), (2, 3, 64, 70),
     (1, 700, 300),
-]
+]  # fmt: skip
 
 
 def noisy(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError, files
@@ -28,7 +28,7 @@ from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.thresholds import Thresholds
 
-from .choices import each
+from .choices import each, in_turns
 from .test_ssim import bright
 from .tolerance import DOUBLE
 
@@ -109,10 +109,13 @@ def check_same(found: MeasuredPair, whole: MeasuredPair) -> None:
 
 
 @pytest.mark.cases(1)
-@each(
-    size=[(250, 180), (401, 191), (255, 177)],
-    kind=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 3)],
-)
+@in_turns(
+    ("size", "kind"),
+    [
+        ((250, 180), ("uint8", 3)), ((401, 191), ("uint16", 4)),
+        ((255, 177), ("float32", 3)), ((250, 180), ("float16", 1)),
+    ],
+)  # fmt: skip
 def test_any_rows_give_the_figures_of_the_whole(planned, rng, size, kind) -> None:
     """Of every figure: one row, fewer than the halo, a prime number, its least number, SSIM's own bands, and all."""
     a, b = two(rng, (*size, kind[1]), kind[0])
@@ -170,7 +173,7 @@ def test_scales_of_what_is_not_finite(gpu, rng) -> None:
 
 @pytest.mark.exhaustive
 @given(data=st.data())
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 def test_any_sizes(gpu, data) -> None:
     """Also those for which figures are not defined, which is said in the same words."""
     shape = (
@@ -334,17 +337,14 @@ METRIC = [word for metric in BY_ROWS for word in ("--metric", metric)]
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("names", "dtype", "channels", "exposures"),
-    [
-        (("a.png", "b.png"), "uint8", 3, ("--exposures", "-1,2")),
-        (("a.tif", "b.png"), "uint8", 3, ()),
-        (("a.png", "b.png"), "uint16", 4, ("--exposures", "-1,2")),
-        (("a.exr", "b.exr"), "float16", 4, ()),
-        (("a.exr", "b.tif"), "float32", 3, ("--exposures", "-1,2")),
-        (("a.png", "b.png"), "uint8", 2, ()),
-    ],
-)
+@pytest.mark.parametrize(("names", "dtype", "channels", "exposures"), [
+    (("a.png", "b.png"), "uint8", 3, ("--exposures", "-1,2")),
+    (("a.tif", "b.png"), "uint8", 3, ()),
+    (("a.png", "b.png"), "uint16", 4, ("--exposures", "-1,2")),
+    (("a.exr", "b.exr"), "float16", 4, ()),
+    (("a.exr", "b.tif"), "float32", 3, ("--exposures", "-1,2")),
+    (("a.png", "b.png"), "uint8", 2, ()),
+])  # fmt: skip
 def test_the_command_tells_the_same(clpix, tmp_path, rng, request, names, dtype, channels, exposures) -> None:
     """Figures, words, the verdict and the difference picture, of tiled files and of others."""
     pair = two(rng, (200, 181, channels), dtype)

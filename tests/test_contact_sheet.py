@@ -50,20 +50,17 @@ def tiles_of(sheet: np.ndarray, rows: int, columns: int, height: int, width: int
 GAP = 12  # pixels between tiles of up to 263 pixels, where letters have their least size
 
 
-@pytest.mark.parametrize(
-    ("shape", "alpha", "tile_width"),
-    [
-        ((3, 41, 67), False, 20),
-        ((3, 41, 67), False, 67),
-        ((3, 41, 67), False, 320),  # the image is not enlarged
-        ((4, 30, 44), True, 11),
-        ((1, 30, 43), False, 10),
-        ((2, 13, 17), True, 5),
-        ((3, 1, 1), False, 16),
-        ((3, 2, 999), False, 16),  # less than a row of pixels would remain
-        ((3, 999, 3), False, 1),
-    ],
-)
+@pytest.mark.parametrize(("shape", "alpha", "tile_width"), [
+    ((3, 41, 67), False, 20),
+    ((3, 41, 67), False, 67),
+    ((3, 41, 67), False, 320),  # the image is not enlarged
+    ((4, 30, 44), True, 11),
+    ((1, 30, 43), False, 10),
+    ((2, 13, 17), True, 5),
+    ((3, 1, 1), False, 16),
+    ((3, 2, 999), False, 16),  # less than a row of pixels would remain
+    ((3, 999, 3), False, 1),
+])  # fmt: skip
 def test_tiles_are_results_made_smaller(gpu, shape, alpha, tile_width) -> None:
     pixels = scene(shape)
     if alpha:
@@ -168,15 +165,12 @@ def test_stops_beyond_what_there_is(gpu) -> None:
         sheet_of(gpu, on(gpu, np.ones((1, 2, 2))), TonemapParams(exposure=59.0), stops=(2.0,))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"operators": ()}, "an operator"),
-        ({"stops": ()}, "stops"),
-        ({"stops": (math.nan,)}, "nan"),
-        ({"tile_width": 0}, "1 pixel"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"operators": ()}, "an operator"),
+    ({"stops": ()}, "stops"),
+    ({"stops": (math.nan,)}, "nan"),
+    ({"tile_width": 0}, "1 pixel"),
+])  # fmt: skip
 def test_parameters(options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         ContactSheetParams(**options)

@@ -21,17 +21,10 @@ METHODS = tuple(TOLERANCE)
 # image, kernel: one pixel; a row; even; beyond one block of 16 taps; a vector of 32 with and without edges; the tile
 # 16 × 64 ± 1; a kernel larger than the image
 CASES = [
-    ((1, 1), (1, 1)),
-    ((1, 1), (3, 3)),
-    ((1, 40), (1, 5)),
-    ((37, 1), (4, 1)),
-    ((5, 3), (2, 2)),
-    ((33, 130), (3, 3)),
-    ((33, 130), (17, 18)),
-    ((65, 17), (16, 33)),
-    ((64, 64), (1, 40)),
+    ((1, 1), (1, 1)), ((1, 1), (3, 3)), ((1, 40), (1, 5)), ((37, 1), (4, 1)), ((5, 3), (2, 2)),
+    ((33, 130), (3, 3)), ((33, 130), (17, 18)), ((65, 17), (16, 33)), ((64, 64), (1, 40)),
     ((7, 9), (20, 31)),
-]
+]  # fmt: skip
 
 
 def close(result: np.ndarray, wanted: np.ndarray, x: np.ndarray, w: np.ndarray, method: str) -> None:
@@ -45,6 +38,7 @@ def test_is_its_definition(gpu, rng, shape, size, mode, method) -> None:
     close(convolve(gpu, x, w, mode=mode, cval=0.7, method=method), expected(x, w, mode, 0.7), x, w, method)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("method", METHODS)
 def test_is_scipys(gpu, rng, method) -> None:
     x, w = rng.standard_normal((2, 40, 50)), rng.standard_normal((6, 9))
@@ -85,18 +79,15 @@ def test_nan_reaches_as_far_as_the_kernel(gpu) -> None:
         convolve(gpu, x, np.ones((3, 5)), method="fft")
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (np.ones((2, 3, 3)), r"\(rows, columns\) or \(3, rows, columns\) for 3 planes"),
-        (np.ones(3), "weights must be"),
-        (np.ones((0, 3)), "weights must be"),
-        (np.full((2, 2), np.nan), "4 values that are not finite"),
-        (np.array([[1, np.inf]]), "1 value that is not finite"),
-        (np.array([[1, 1e39]]), "1 value that is not finite"),  # it overflows in float32
-        (np.ones((2, 2), complex), "real weights"),
-    ],
-)
+@pytest.mark.parametrize(("weights", "message"), [
+    (np.ones((2, 3, 3)), r"\(rows, columns\) or \(3, rows, columns\) for 3 planes"),
+    (np.ones(3), "weights must be"),
+    (np.ones((0, 3)), "weights must be"),
+    (np.full((2, 2), np.nan), "4 values that are not finite"),
+    (np.array([[1, np.inf]]), "1 value that is not finite"),
+    (np.array([[1, 1e39]]), "1 value that is not finite"),  # it overflows in float32
+    (np.ones((2, 2), complex), "real weights"),
+])  # fmt: skip
 def test_refused_weights(gpu, weights, message) -> None:
     with pytest.raises(ParameterError, match=message):
         convolve(gpu, np.ones((3, 5, 5)), weights)

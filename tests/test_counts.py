@@ -58,6 +58,7 @@ def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
         assert_are(counts(gpu, a, b, THRESHOLDS, mask=mask), figures(a, b, THRESHOLDS, mask))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_figures(gpu, rng, shape) -> None:
     check(gpu, rng, shape)
@@ -143,16 +144,13 @@ def test_counts_are_those_of_openimageio(gpu, rng, fail, odd) -> None:
         assert (ours.mean, ours.rms) == pytest.approx((theirs.meanerror, theirs.rms_error), rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"thresholds": [Threshold(0.1)] * 5}, "4 thresholds at most"),
-        ({"mask": np.zeros((4, 4), np.uint8)}, "a mask"),
-        ({"mask": np.zeros((4, 5), np.float32)}, "a mask"),
-        ({"ignored": [(0, 0, 6, 4)]}, "the rectangle"),
-        ({"ignored": [(2, 2, 2, 4)]}, "the rectangle"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"thresholds": [Threshold(0.1)] * 5}, "4 thresholds at most"),
+    ({"mask": np.zeros((4, 4), np.uint8)}, "a mask"),
+    ({"mask": np.zeros((4, 5), np.float32)}, "a mask"),
+    ({"ignored": [(0, 0, 6, 4)]}, "the rectangle"),
+    ({"ignored": [(2, 2, 2, 4)]}, "the rectangle"),
+])  # fmt: skip
 def test_bad_input(gpu, options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         counts(gpu, np.zeros((3, 4, 5)), np.zeros((3, 4, 5)), **options)

@@ -13,6 +13,7 @@ from .reference.fourier import error
 from .tolerance import FFT as TOLERANCE
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
 @pytest.mark.parametrize("type", [1, 2, 3, 4])
 def test_scipy(gpu, rng, name, type) -> None:

@@ -79,14 +79,11 @@ def run(gpu: Gpu, x: np.ndarray, params: DeconvolveParams) -> np.ndarray:
     return deconvolve(gpu, gpu.array(x.astype(np.float32)), params).numpy()
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        DeconvolveParams(sigma=1.5, balance=0.01),
-        DeconvolveParams(kind="disc", radius=2, balance=0.1),
-        DeconvolveParams(kind="motion", length=5, angle=30, balance=0.1, reg="constant"),
-    ],
-)
+@pytest.mark.parametrize("params", [
+    DeconvolveParams(sigma=1.5, balance=0.01),
+    DeconvolveParams(kind="disc", radius=2, balance=0.1),
+    DeconvolveParams(kind="motion", length=5, angle=30, balance=0.1, reg="constant"),
+])  # fmt: skip
 def test_wiener_is_skimages_within_the_image(gpu, rng, params) -> None:
     """At its edges an image is its own neighbour there."""
     x, inside = rng.random((140, 151)), np.s_[50:-50, 50:-50]
@@ -96,16 +93,13 @@ def test_wiener_is_skimages_within_the_image(gpu, rng, params) -> None:
     np.testing.assert_allclose(got[inside], expected[inside], rtol=0, atol=allowed)
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        DeconvolveParams("richardson-lucy", sigma=1.5, iterations=6),
-        DeconvolveParams("richardson-lucy", sigma=6, iterations=3),  # on a coarse grid
-        DeconvolveParams("richardson-lucy", "disc", radius=3.3, iterations=6),
-        DeconvolveParams("richardson-lucy", "motion", length=7, iterations=6),
-        DeconvolveParams("richardson-lucy", "motion", length=7, angle=90, iterations=6, filter_epsilon=0.6),
-    ],
-)
+@pytest.mark.parametrize("params", [
+    DeconvolveParams("richardson-lucy", sigma=1.5, iterations=6),
+    DeconvolveParams("richardson-lucy", sigma=6, iterations=3),  # on a coarse grid
+    DeconvolveParams("richardson-lucy", "disc", radius=3.3, iterations=6),
+    DeconvolveParams("richardson-lucy", "motion", length=7, iterations=6),
+    DeconvolveParams("richardson-lucy", "motion", length=7, angle=90, iterations=6, filter_epsilon=0.6),
+])  # fmt: skip
 def test_richardson_lucy_is_skimages(gpu, rng, params) -> None:
     x = rng.random((40, 50))
     wide = np.pad(x, 150, "symmetric")

@@ -81,9 +81,7 @@ def test_published_pairs_of_itp(gpu) -> None:
     np.testing.assert_allclose(differences.numpy().ravel(), [1.426572247, 17.36012552], atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"), [(100, 101, 0.71927), (203, 204, 0.36985), (0, 0.005, 10.85)]
-)
+@each(one__other__expected=[(100, 101, 0.71927), (203, 204, 0.36985), (0, 0.005, 10.85)])
 def test_grays_of_itp(gpu, one, other, expected) -> None:
     a, b = (np.full((1, 2, 3), nits / 203, np.float32) for nits in (one, other))
     got = delta_e(gpu, a, b, method="itp")
@@ -133,18 +131,15 @@ def test_what_is_not_finite_counts(gpu, rng, method) -> None:
     assert delta_e(gpu, a, b, method=method).max > 100 and delta_e(gpu, b, b.copy(), method=method).max == 0
 
 
-@pytest.mark.parametrize(
-    ("shapes", "options", "message"),
-    [
-        (((3, 4, 5), (3, 5, 4)), {}, "shapes differ"),
-        (((2, 4, 5), (2, 4, 5)), {}, "gray or RGB without alpha"),
-        (((1, 4, 5), (1, 4, 5)), {"coordinates": True}, "three planes of coordinates"),
-        (((3, 4, 5), (3, 4, 5)), {"method": "94"}, "method"),
-        (((3, 4, 5), (3, 4, 5)), {"white": 0.0}, "white"),
-        (((3, 4, 5), (3, 4, 5)), {"threshold": math.nan}, "threshold"),
-        (((3, 4, 5), (3, 4, 5)), {"threshold": math.inf}, "threshold"),
-    ],
-)
+@pytest.mark.parametrize(("shapes", "options", "message"), [
+    (((3, 4, 5), (3, 5, 4)), {}, "shapes differ"),
+    (((2, 4, 5), (2, 4, 5)), {}, "gray or RGB without alpha"),
+    (((1, 4, 5), (1, 4, 5)), {"coordinates": True}, "three planes of coordinates"),
+    (((3, 4, 5), (3, 4, 5)), {"method": "94"}, "method"),
+    (((3, 4, 5), (3, 4, 5)), {"white": 0.0}, "white"),
+    (((3, 4, 5), (3, 4, 5)), {"threshold": math.nan}, "threshold"),
+    (((3, 4, 5), (3, 4, 5)), {"threshold": math.inf}, "threshold"),
+])  # fmt: skip
 def test_bad_input(gpu, shapes, options, message) -> None:
     a, b = (np.zeros(shape, np.float32) for shape in shapes)
     with pytest.raises(ParameterError, match=message):

@@ -55,15 +55,12 @@ def test_a_noise_that_is_given(gpu, rng, space, shrink) -> None:
     np.testing.assert_allclose(found.numpy()[:3], expected, rtol=0, atol=tolerance.SHRINK["colours"])
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--shrink", "bayes"),
-        ("--threshold", "visu:0.5", "--shrink", "hard", "--denoise-space", "rgb", "--wavelet", "haar"),
-        ("--threshold", "0.05", "--cycle-spins", "2", "--levels", "3", "--mode", "periodization"),
-    ],
-    ids=str,
-)
+@pytest.mark.cases(2)
+@pytest.mark.parametrize("options", [
+    ("--shrink", "bayes"),
+    ("--threshold", "visu:0.5", "--shrink", "hard", "--denoise-space", "rgb", "--wavelet", "haar"),
+    ("--threshold", "0.05", "--cycle-spins", "2", "--levels", "3", "--mode", "periodization"),
+], ids=str)  # fmt: skip
 def test_it_is_what_dwt_reconstructs(clpix, tmp_path, rng, options) -> None:
     scene = np.moveaxis(shades_and_edges()[:3], 0, 2)
     noisy = np.clip(0.1 + 0.8 * scene + 0.05 * rng.standard_normal(scene.shape), 0, 1)

@@ -30,6 +30,8 @@ from gpuops.device import (
 )
 from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
 
+from .conftest import run_python
+
 INFO = DeviceInfo(
     index=0,
     platform="Platform",
@@ -91,9 +93,7 @@ def python(program: str, **environment: str | None) -> subprocess.CompletedProce
         env.pop(name, None)
         if value is not None:
             env[name] = value
-    return subprocess.run(
-        [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=300, check=False
-    )
+    return run_python("-c", program, env=env)
 
 
 def test_this_machine_has_a_numbered_list_with_a_usable_device() -> None:
@@ -245,17 +245,14 @@ def test_specifications(fakes, spec, index) -> None:
     assert select(spec)[1].index == index
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("0", "Broken GPU: crashed"),
-        ("broken", "Broken GPU: crashed"),
-        ("7", "no device '7'; there is: 0 Broken GPU"),
-        ("-1", "no device '-1'"),
-        ("accelerator", "no device 'accelerator'; there is: 0 Broken GPU .*, 1 Device"),
-        ("nothing-like-this", "no device 'nothing-like-this'; there is"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "message"), [
+    ("0", "Broken GPU: crashed"),
+    ("broken", "Broken GPU: crashed"),
+    ("7", "no device '7'; there is: 0 Broken GPU"),
+    ("-1", "no device '-1'"),
+    ("accelerator", "no device 'accelerator'; there is: 0 Broken GPU .*, 1 Device"),
+    ("nothing-like-this", "no device 'nothing-like-this'; there is"),
+])  # fmt: skip
 def test_impossible_specifications_say_why(fakes, spec, message) -> None:
     fakes(BROKEN, INFO)
     with pytest.raises(DeviceError, match=message) as caught:
@@ -501,15 +498,12 @@ def test_vendor_folder_is_repaired(fresh) -> None:
     assert [path.name for path in fresh.iterdir()] == [folder.name]
 
 
-@pytest.mark.parametrize(
-    ("vendor", "flags", "target"),
-    [
-        ("AuthenticAMD", "sse avx2", "core-avx2"),
-        ("AuthenticAMD", "avx2 avx512f avx512cd avx512bw avx512dq avx512vl", "skx"),
-        ("AuthenticAMD", "sse", None),
-        ("GenuineIntel", "avx2", None),
-    ],
-)
+@pytest.mark.parametrize(("vendor", "flags", "target"), [
+    ("AuthenticAMD", "sse avx2", "core-avx2"),
+    ("AuthenticAMD", "avx2 avx512f avx512cd avx512bw avx512dq avx512vl", "skx"),
+    ("AuthenticAMD", "sse", None),
+    ("GenuineIntel", "avx2", None),
+])  # fmt: skip
 def test_intel_runtime_is_told_what_amd_can_do(monkeypatch, vendor, flags, target) -> None:
     monkeypatch.setattr(processor, "described", lambda: {"vendor_id": vendor, "flags": flags})
     monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "x")  # so that it is restored

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuops import DeviceError, Gpu, files, notes
@@ -166,16 +166,13 @@ def test_standard_input_travels_along(here, both) -> None:
     assert pickle.loads(pickle.dumps(operand)) == operand
 
 
-@pytest.mark.parametrize(
-    ("device", "code", "words"),
-    [
-        ("FIRST,nothing-like-this", 3, "no device 'nothing-like-this'"),
-        ("FIRST,FIRST", 2, "twice"),
-        ("FIRST,", 2, "is no list of devices: write one such as 0,1"),
-        (",", 2, "is no list of devices"),
-        ("all,FIRST", 2, "'all' alone"),
-    ],
-)
+@pytest.mark.parametrize(("device", "code", "words"), [
+    ("FIRST,nothing-like-this", 3, "no device 'nothing-like-this'"),
+    ("FIRST,FIRST", 2, "twice"),
+    ("FIRST,", 2, "is no list of devices: write one such as 0,1"),
+    (",", 2, "is no list of devices"),
+    ("all,FIRST", 2, "'all' alone"),
+])  # fmt: skip
 def test_lists_that_are_refused(clpix, here, device, code, words) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
     first = str(select_all()[0].index)
@@ -204,19 +201,9 @@ def test_a_batch_on_several_devices_is_resumed(here, clpix, both) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(6)]
     (here / "5.png").write_bytes(b"no picture")
     flip = (
-        "flip",
-        "--axis",
-        "vertical",
-        *inputs,
-        "-o",
-        "out/",
-        "--device",
-        both,
-        "--resume",
-        "j",
-        "--jobs",
+        "flip", "--axis", "vertical", *inputs, "-o", "out/", "--device", both, "--resume", "j", "--jobs",
         "3",
-    )
+    )  # fmt: skip
     assert clpix(*flip).code == 1
     events = [json.loads(line) for line in (here / "j").read_text().splitlines()]
     assert [event["event"] for event in events].count("begin") == 6
@@ -230,6 +217,7 @@ def test_a_batch_on_several_devices_is_resumed(here, clpix, both) -> None:
     assert (here / "out" / "4.png").stat().st_mtime_ns == made
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("late", [False, True])
 def test_a_death_loses_nothing(here, twice, late) -> None:
     """It happens once, while a result is being written, or when it has just got its name."""
@@ -241,6 +229,7 @@ def test_a_death_loses_nothing(here, twice, late) -> None:
     check_flipped(jobs, here)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("retries", [1, 2])
 def test_what_fails_is_tried_again(here, twice, retries) -> None:
     (here / "marks").mkdir()
@@ -371,7 +360,6 @@ class Simulated:
         return -9
 
 
-@settings(deadline=None)
 @given(
     count=st.integers(2, 30),
     devices=st.sets(st.integers(0, 3), min_size=2),

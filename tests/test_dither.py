@@ -76,26 +76,18 @@ COMMANDS = [
     ("flip", "--axis", "horizontal"),
     ("bloom", "--tonemap", "agx"),
     (
-        "sharpen",
-        "then",
-        "tonemap",
-        "--exposure",
-        "0",
-        "--transfer",
-        "gamma:2.2",
-        "then",
-        "flip",
-        "--axis",
-        "both",
+        "sharpen", "then", "tonemap", "--exposure", "0", "--transfer", "gamma:2.2", "then", "flip",
+        "--axis", "both",
     ),
     ("tonemap", "--exposure", "0", "--colour", "display-p3"),
     ("tonemap", "--exposure", "0", "--working", "rec2020"),
     ("tonemap", "--exposure", "0", "--transfer", "gamma:2.2", "--no-fuse"),
     ("convert", "--colour", "display-p3"),
     ("blur", "--sigma", "1", "--working", "rec2020"),
-]
+]  # fmt: skip
 
 
+@pytest.mark.cases(3)
 @each(noise=NOISES, command=COMMANDS)
 def test_rows_have_the_noise_of_the_whole(clpix, tmp_path, monkeypatch, command, noise) -> None:
     path = gradient(tmp_path / "in.exr")

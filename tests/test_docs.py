@@ -22,20 +22,17 @@ from gpuops import files
 from gpuops.files.formats import VIDEOS, format_of
 from gpuops.ops import OPERATIONS
 
-from .conftest import beside
+from .conftest import beside, run_python
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks"
 PAGES = {
     str(path.relative_to(ROOT)): path
     for path in (
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
-        *sorted(ROOT.glob("docs/*.md")),
-        *sorted(ROOT.glob("docs/how-to/*.md")),
-        *sorted(ROOT.glob("docs/explanation/*.md")),
+        ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")),
+        *sorted(ROOT.glob("docs/how-to/*.md")), *sorted(ROOT.glob("docs/explanation/*.md")),
     )
-}
+}  # fmt: skip
 CONTEXT = click.Context(cli, info_name="clpix")
 COMMANDS = dict(leaves(cli, CONTEXT))
 BENCHMARKS = sorted(path.stem for path in MEASURED.glob("*.json"))
@@ -49,9 +46,7 @@ def text_of(page: str) -> str:
 
 
 def test_tables_are_those_of_the_json() -> None:
-    run = subprocess.run(
-        [sys.executable, str(MEASURED / "tables.py"), "--check"], capture_output=True, text=True
-    )
+    run = run_python(MEASURED / "tables.py", "--check")
     assert run.returncode == 0, run.stdout + run.stderr
 
 
@@ -63,9 +58,7 @@ def test_benchmarks_find_what_they_measure() -> None:
         "for path in sorted(pathlib.Path(sys.argv[1]).glob('*.py')):\n"
         "    runpy.run_path(str(path), run_name='imported')\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program, str(MEASURED)], capture_output=True, text=True, env=beside(MEASURED)
-    )
+    run = run_python("-c", program, MEASURED, env=beside(MEASURED))
     assert run.returncode == 0, run.stderr
 
 
@@ -188,11 +181,8 @@ def test_python_examples_run(page, block, tmp_path, monkeypatch, rng) -> None:
 
 def test_the_pages_that_show_python_are_looked_at() -> None:
     assert {page for page, _ in python_blocks()} >= {
-        "README.md",
-        "docs/library.md",
-        "docs/fft.md",
-        "docs/dwt.md",
-    }
+        "README.md", "docs/library.md", "docs/fft.md", "docs/dwt.md",
+    }  # fmt: skip
     indented = [page for page in PAGES if re.search(r"^    (from|import) \w+", text_of(page), re.MULTILINE)]
     assert not indented, "Python that is not in a fenced block is not run"
 
@@ -366,17 +356,14 @@ def keys_of(value: object) -> set[str]:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("page", "line"),
-    [
-        ("bench", "bench copy --size 1 --json"),
-        ("bench", "bench dwt --size 64 --json"),
-        ("devices", "devices --json"),
-        ("info", "info samples/night.exr --stats --histogram --json"),
-        ("compare", "compare samples/night.exr samples/night.exr -o OUT --json"),
-        ("timing", "blur samples/night.exr --sigma 0 -o OUT --timing-file REPORT"),
-    ],
-)
+@pytest.mark.parametrize(("page", "line"), [
+    ("bench", "bench copy --size 1 --json"),
+    ("bench", "bench dwt --size 64 --json"),
+    ("devices", "devices --json"),
+    ("info", "info samples/night.exr --stats --histogram --json"),
+    ("compare", "compare samples/night.exr samples/night.exr -o OUT --json"),
+    ("timing", "blur samples/night.exr --sigma 0 -o OUT --timing-file REPORT"),
+])  # fmt: skip
 def test_keys_of_json_are_documented(clpix, tmp_path, monkeypatch, page, line) -> None:
     monkeypatch.chdir(ROOT)
     report = tmp_path / "report.json"

@@ -139,11 +139,8 @@ def test_only_drafts_that_cannot_be_alive_are_swept(tmp_path, monkeypatch) -> No
     left = tmp_path / f".clpix-{here}-{token}.png"
     others = tmp_path / f".clpix-{elsewhere}-{token}.png"
     kept = [
-        f".clpix-{here}.png",
-        f"clpix-{here}-{token}.png",
-        f".clpix-{here}-{token}.png.txt",
-        ".clpix-1.png",
-    ]
+        f".clpix-{here}.png", f"clpix-{here}-{token}.png", f".clpix-{here}-{token}.png.txt", ".clpix-1.png",
+    ]  # fmt: skip
     for name in (left.name, others.name, *kept):
         (tmp_path / name).touch()
     target = tmp_path / "precious.png"

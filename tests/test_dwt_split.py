@@ -72,6 +72,7 @@ def test_slabs_give_what_the_whole_does(gpu, rng, slabs_of_seven, wavelet, mode,
         np.testing.assert_array_equal(recomposed(gpu, expected, params, shape), image)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("method", ["filterbank", "laan", "in-place", "strip"])
 def test_methods(gpu, rng, slabs_of_seven, method) -> None:
     x = rng.random((1, 110, 52), dtype=np.float32)
@@ -149,6 +150,7 @@ def test_pixels_in_slabs(opened, rng) -> None:
     )
 
 
+@pytest.mark.cases(1)
 @each(spins=[1, 2], mode=["mirror", "smooth"])
 def test_denoising_in_slabs(opened, rng, spins, mode) -> None:
     x = 0.5 + 0.1 * rng.standard_normal((3, 1900, 61)).astype(np.float32)

@@ -101,7 +101,7 @@ def test_two_lengths_of_the_same_convolution(gpu, rng, monkeypatch) -> None:
         (306, {("local", False)}, "auto"),  # 17 · 18: the first
         # No halves fit: the convolution's transforms go through memory as well.
         (131 * 256, {("global", True)}, "local"),
-    ],
+    ]
 )
 def test_sizes_beyond_local_memory(tiny, rng, n, kinds, method) -> None:
     params = FftParams(method)
@@ -138,7 +138,7 @@ def test_sizes_beyond_local_memory(tiny, rng, n, kinds, method) -> None:
         ((34, 34), 2),  # complex columns and rows by Bluestein's convolution
         ((180, 12), None),  # columns in two halves
         ((2, 16), None),
-    ],
+    ]
 )
 def test_columns_before_rows(tiny, rng, monkeypatch, shape, joined) -> None:
     """Columns, short where several rows are transformed across each other when they are loaded, then rows."""
@@ -206,11 +206,13 @@ def test_radix_and_twiddles(gpu, rng, radix, twiddle, method) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
-def test_norm_lengths_and_axes(gpu, rng, norm) -> None:
+@some(norm=[None, "backward", "ortho", "forward"], places=[
+    (((17, 30), (-2, -1)), ((8, 48), (-1, -2))), (((48, 7), (0, 2)), ((1, -1), (1, 2))),
+])  # fmt: skip
+def test_norm_lengths_and_axes(gpu, rng, norm, places) -> None:
     z = noise(rng, 2, 17, 30)
     x = np.ascontiguousarray(z.real)
-    for s, axes in (((17, 30), (-2, -1)), ((8, 48), (-1, -2)), ((48, 7), (0, 2)), ((1, -1), (1, 2))):
+    for s, axes in places:
         for name, data in (("fft2", z), ("ifft2", z), ("rfft2", x), ("irfft2", z), ("ifft2", x)):
             reference = getattr(scipy.fft, name)(data, s, axes, norm)
             if data is z or name == "rfft2":
@@ -319,7 +321,7 @@ def test_accuracy_of_primes_is_scipys(gpu, rng, n, method) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(
     shape=st.tuples(st.integers(1, 300), st.integers(1, 300)),
     kilobytes=st.sampled_from([1, 4, 32]),
@@ -353,7 +355,6 @@ def test_radices_multiply_to_the_length(n, most, prime) -> None:
         assert math.prod(factors) == n and all(r <= most or largest_prime(r) == r <= prime for r in factors)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 20_000), st.integers(1, 40), st.sampled_from([1, 16, 32, 48, 1024]), st.sampled_from([32, 256]),
        st.booleans(), st.sampled_from(METHODS))  # fmt: skip
 def test_plans_respect_the_limits(gpu, n, rows, kilobytes, group, cpu, method) -> None:
@@ -405,16 +406,13 @@ def test_windows_are_scipys(name) -> None:
 
 @pytest.mark.cases(5)
 @pytest.mark.parametrize("shape", ["gaussian", "butterworth", "ideal"])
-@pytest.mark.parametrize(
-    ("kind", "cutoff"),
-    [
-        ("lowpass", "0.2"),
-        ("highpass", "0.1"),
-        ("bandpass", "0.1:0.3"),
-        ("bandstop", "0.1:0.3"),
-        ("notch", ("0.2,0.1,0.05", "-0.35,0.45,0.15", "0,-0.3")),
-    ],
-)
+@pytest.mark.parametrize(("kind", "cutoff"), [
+    ("lowpass", "0.2"),
+    ("highpass", "0.1"),
+    ("bandpass", "0.1:0.3"),
+    ("bandstop", "0.1:0.3"),
+    ("notch", ("0.2,0.1,0.05", "-0.35,0.45,0.15", "0,-0.3")),
+])  # fmt: skip
 def test_filters(gpu, rng, kind, cutoff, shape) -> None:
     x = rng.random((1, 17, 30), dtype=np.float32)
     f = filter_option(kind, cutoff, shape, 3)
@@ -448,22 +446,19 @@ def test_pixels_that_are_not_finite_are_an_error(gpu, value) -> None:
         spectrum.spectrum(gpu, gpu.array(x), SpectrumParams())
 
 
-@pytest.mark.parametrize(
-    ("name", "x", "options", "message"),
-    [
-        ("fft2", np.zeros((0, 4)), {}, "nothing to transform"),
-        ("fft2", np.zeros((4, 4), np.float32), {"norm": "unitary"}, "norm"),
-        ("fft2", np.zeros((4, 4), np.float32), {"s": (4,)}, "lengths for 2 axes"),
-        ("fft2", np.zeros((4, 4), np.float32), {"axes": (0, 0)}, "axes"),
-        ("fftn", np.ones((2, 3, 4)), {"s": (1, 2), "axes": (0,)}, "axes|lengths"),
-        ("fftn", np.ones((2, 3, 4)), {"axes": (0, 3)}, "axes"),
-        ("fftn", np.ones((2, 3, 4)), {"axes": (1, -2)}, "axes"),
-        ("fftn", np.ones((2, 3, 4)), {"s": (1, 2, 3, 4)}, "axes|lengths"),
-        ("fftn", np.ones((2, 3, 4)), {"axes": ()}, "axes"),
-        ("fft2", np.array([["a", "b"]]), {}, "numbers are needed"),
-        ("rfft2", np.zeros((4, 4), complex), {}, "real array"),
-    ],
-)
+@pytest.mark.parametrize(("name", "x", "options", "message"), [
+    ("fft2", np.zeros((0, 4)), {}, "nothing to transform"),
+    ("fft2", np.zeros((4, 4), np.float32), {"norm": "unitary"}, "norm"),
+    ("fft2", np.zeros((4, 4), np.float32), {"s": (4,)}, "lengths for 2 axes"),
+    ("fft2", np.zeros((4, 4), np.float32), {"axes": (0, 0)}, "axes"),
+    ("fftn", np.ones((2, 3, 4)), {"s": (1, 2), "axes": (0,)}, "axes|lengths"),
+    ("fftn", np.ones((2, 3, 4)), {"axes": (0, 3)}, "axes"),
+    ("fftn", np.ones((2, 3, 4)), {"axes": (1, -2)}, "axes"),
+    ("fftn", np.ones((2, 3, 4)), {"s": (1, 2, 3, 4)}, "axes|lengths"),
+    ("fftn", np.ones((2, 3, 4)), {"axes": ()}, "axes"),
+    ("fft2", np.array([["a", "b"]]), {}, "numbers are needed"),
+    ("rfft2", np.zeros((4, 4), complex), {}, "real array"),
+])  # fmt: skip
 def test_bad_input(gpu, name, x, options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         getattr(fft, name)(gpu, x, **options)

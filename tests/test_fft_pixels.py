@@ -95,6 +95,7 @@ def test_there_and_back_in_bytes(gpu, rng) -> None:
         fft.irfft2_to_pixels(gpu, there, (37, 46), np.int16)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("local_bytes", [1 << 16, 1024])
 @pytest.mark.parametrize("size", [(17, 34), (38, 9)])
 @pytest.mark.parametrize("half", [False, True])
@@ -138,17 +139,12 @@ def passes(gpu: Gpu) -> int:
     return len(next(reversed(gpu.plans.values())).passes)
 
 
-@pytest.mark.parametrize(
-    ("size", "method", "options"),
-    [
-        ((40, 36), "auto", {}),
-        ((17, 31), "auto", {"half": False, "shift": True}),
-        ((17, 31), "local", {"pad": "5"}),
-        ((12, 20), "local", {"half": False}),
-        ((8, 16), "global", {}),
-        ((4, 9), "global", {"half": False, "pad": "pow2"}),
-    ],
-)
+@pytest.mark.cases(1)
+@pytest.mark.parametrize(("size", "method", "options"), [
+    ((40, 36), "auto", {}), ((17, 31), "auto", {"half": False, "shift": True}),
+    ((17, 31), "local", {"pad": "5"}), ((12, 20), "local", {"half": False}), ((8, 16), "global", {}),
+    ((4, 9), "global", {"half": False, "pad": "pow2"}),
+])  # fmt: skip
 def test_half_precision(gpu, rng, size, method, options) -> None:
     """Complex numbers are halves between passes and in the end; what is rounded to 8 bits comes back."""
     pixels = rng.integers(0, 256, (*size, 3), dtype=np.uint8)

@@ -26,6 +26,7 @@ from gpuops.files.formats import FORMATS, format_named, output_dtype
 from gpuops.files.output import atomic
 
 from .choices import each, of_formats
+from .conftest import run_python
 
 ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 
@@ -82,7 +83,7 @@ def test_each_strip_of_a_png_has_its_filter(rng) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     height=st.integers(1, 40),
     width=st.integers(1, 40),
@@ -227,16 +228,12 @@ def test_tiff_says_which_blocks_it_leaves_out(photo, tmp_path) -> None:
         assert "Photoshop block" in str(caught[0].message) and exif is not None and b"EOS R5" in exif
 
 
-@pytest.mark.parametrize(
-    ("inserted", "name"),
-    [
-        (chunk(b"tEXt", b"Title\0A title"), "text 'Title'"),
-        (chunk(b"acTL", struct.pack(">II", 2, 0)), "animation"),
-        (chunk(b"caBX", b"?"), "chunk 'caBX'"),
-        (chunk(b"pHYs", struct.pack(">IIB", 2, 1, 0)), "pixel aspect ratio (0.5)"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
+@pytest.mark.parametrize(("inserted", "name"), [
+    (chunk(b"tEXt", b"Title\0A title"), "text 'Title'"),
+    (chunk(b"acTL", struct.pack(">II", 2, 0)), "animation"),
+    (chunk(b"caBX", b"?"), "chunk 'caBX'"),
+    (chunk(b"pHYs", struct.pack(">IIB", 2, 1, 0)), "pixel aspect ratio (0.5)"),
+], ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
 def test_png_says_what_is_not_kept(inserted, name, tmp_path) -> None:
     path = tmp_path / "p.png"
     path.write_bytes(png_file(1, 1, 8, 0, b"\0\x05", inserted))
@@ -419,19 +416,15 @@ def test_exr_tiles(tmp_path, rng) -> None:
     assert np.array_equal(read(path).pixels, values)
 
 
-@pytest.mark.parametrize(
-    ("channels", "used", "unused"),
-    [
-        (("R", "G", "B", "Z"), "RGB", "Z"),
-        (("A", "B", "G", "R", "id"), "RGBA", "id"),
-        (("R", "G", "B", "AR", "AG", "AB"), "RGB", "AR, AG, AB"),
-        (("BY", "RY", "Y"), "Y", "BY, RY"),
-        (("U", "V"), "U", "V"),
-        (("R", "G"), "R", "G"),
-        (("beauty.R", "beauty.G", "beauty.B", "beauty.Z"), ("beauty.R", "beauty.G", "beauty.B"), "Z"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("channels", "used", "unused"), [
+    (("R", "G", "B", "Z"), "RGB", "Z"),
+    (("A", "B", "G", "R", "id"), "RGBA", "id"),
+    (("R", "G", "B", "AR", "AG", "AB"), "RGB", "AR, AG, AB"),
+    (("BY", "RY", "Y"), "Y", "BY, RY"),
+    (("U", "V"), "U", "V"),
+    (("R", "G"), "R", "G"),
+    (("beauty.R", "beauty.G", "beauty.B", "beauty.Z"), ("beauty.R", "beauty.G", "beauty.B"), "Z"),
+], ids=str)  # fmt: skip
 def test_exr_names_the_channels_that_are_not_used(channels, used, unused, tmp_path, rng) -> None:
     path = tmp_path / "c.exr"
     values = rng.random((5, 7, len(channels))).astype(np.float32)
@@ -683,19 +676,12 @@ def hdr_file(axes: str, *lines: str, kind: str = "32-bit_rle_rgbe") -> bytes:
     return head.encode() + bytes(value for red in range(1, 7) for value in (red, 0, 0, 136))
 
 
-@pytest.mark.parametrize(
-    ("axes", "rows"),
-    [
-        ("-Y {} +X {}", [[1, 2], [3, 4], [5, 6]]),
-        ("+Y {} +X {}", [[5, 6], [3, 4], [1, 2]]),
-        ("-Y {} -X {}", [[2, 1], [4, 3], [6, 5]]),
-        ("+Y {} -X {}", [[6, 5], [4, 3], [2, 1]]),
-        ("+X {} -Y {}", [[1, 3, 5], [2, 4, 6]]),
-        ("+X {} +Y {}", [[2, 4, 6], [1, 3, 5]]),
-        ("-X {} -Y {}", [[5, 3, 1], [6, 4, 2]]),
-        ("-X {} +Y {}", [[6, 4, 2], [5, 3, 1]]),
-    ],
-)
+@pytest.mark.parametrize(("axes", "rows"), [
+    ("-Y {} +X {}", [[1, 2], [3, 4], [5, 6]]), ("+Y {} +X {}", [[5, 6], [3, 4], [1, 2]]),
+    ("-Y {} -X {}", [[2, 1], [4, 3], [6, 5]]), ("+Y {} -X {}", [[6, 5], [4, 3], [2, 1]]),
+    ("+X {} -Y {}", [[1, 3, 5], [2, 4, 6]]), ("+X {} +Y {}", [[2, 4, 6], [1, 3, 5]]),
+    ("-X {} -Y {}", [[5, 3, 1], [6, 4, 2]]), ("-X {} +Y {}", [[6, 4, 2], [5, 3, 1]]),
+])  # fmt: skip
 def test_hdr_of_any_orientation_is_turned_upright(axes, rows, tmp_path) -> None:
     (tmp_path / "a.hdr").write_bytes(hdr_file(axes))
     assert read(tmp_path / "a.hdr").pixels[:, :, 0].tolist() == rows
@@ -810,9 +796,7 @@ def test_a_header_that_claims_too_much_is_refused_at_once(name, data, tmp_path) 
         "except FileError as error: print(error)\n"
         "print(peak() // 1000000)"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / name], capture_output=True, text=True, timeout=120, check=True
-    )
+    run = run_python("-c", code, tmp_path / name, check=True)
     message, peak = run.stdout.splitlines()
     assert name in message
     assert int(peak) < 600  # MB
@@ -1028,12 +1012,9 @@ def test_data_come_back_bit_for_bit(suffix, tmp_path, rng) -> None:
     assert files.is_data_format(path)
     before = arrays(rng, suffix)
     attributes = {
-        "wavelet": "bior4.4",
-        "levels": 3,
-        "shape": [4, 7],
-        "note": 'quote " and ü\n',
+        "wavelet": "bior4.4", "levels": 3, "shape": [4, 7], "note": 'quote " and ü\n',
         "nested": {"x": None},
-    }
+    }  # fmt: skip
     files.write_data(path, before, attributes)
     after, read_attributes = files.read_data(path)
     assert read_attributes == attributes and list(after) == list(before)

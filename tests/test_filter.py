@@ -12,6 +12,7 @@ from gpuops.ops.filter import OPERATION as filter_
 from gpuops.ops.filter import FilterParams
 from gpuops.params.files import FileOperand
 
+from .choices import each
 from .reference.fourier import frequency_filter
 from .reference.images import on
 from .tolerance import FILTER as TOLERANCE
@@ -88,9 +89,8 @@ def test_masks_that_do_not_fit(gpu, clpix, rng, tmp_path) -> None:
             assert (run.code, run.err.count("\n"), out.exists()) == (code, 1, False) and mask in run.err
 
 
-@pytest.mark.parametrize(
-    "options", [("--half",), ("--full", "--shift"), ("--precision", "half"), ("--memory", "20M")]
-)
+@pytest.mark.cases(2)
+@each(options=[("--half",), ("--full", "--shift"), ("--precision", "half"), ("--memory", "20M")])
 def test_fft_with_a_mask(clpix, rng, options, tmp_path) -> None:
     pixels, mask = rng.random((33, 40, 3), np.float32), rng.integers(0, 256, (33, 40, 1), np.uint8)
     files.write(tmp_path / "a.tif", files.Picture(pixels, linear=True))
@@ -150,17 +150,9 @@ def test_in_a_chain(gpu, clpix, rng, tmp_path) -> None:
     files.write(tmp_path / "a.exr", files.Picture(rng.random((20, 24, 3), np.float32), linear=True))
     recipe = tmp_path / "r.toml"
     words = [
-        "--kind",
-        "notch",
-        "--cutoff",
-        "0.25,0.125",
-        "--cutoff",
-        "-0.1,0.2,0.05",
-        "then",
-        "blur",
-        "--sigma",
+        "--kind", "notch", "--cutoff", "0.25,0.125", "--cutoff", "-0.1,0.2,0.05", "then", "blur", "--sigma",
         "1",
-    ]
+    ]  # fmt: skip
     run = clpix("filter", tmp_path / "a.exr", *words, "-o", tmp_path / "b.exr", "--save-recipe", recipe)
     assert (run.code, run.err) == (0, "")
     chain = Chain.from_toml(recipe.read_text())
@@ -169,25 +161,22 @@ def test_in_a_chain(gpu, clpix, rng, tmp_path) -> None:
     np.testing.assert_array_equal(*(files.read(tmp_path / name).pixels for name in ("b.exr", "c.exr")))
 
 
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        ((), "needs --kind or --mask"),
-        (("--kind", "lowpass"), "kind and cutoff go together"),
-        (("--cutoff", "0.1"), "needs --kind or --mask"),
-        (("--kind", "lowpass", "--cutoff", "0.1", "--cutoff", "0.2"), "has one --cutoff, not 2"),
-        (("--kind", "notch", "--cutoff", "0.7,0"), "from −0.5 to 0.5"),
-        (("--kind", "lowpass", "--cutoff", "0.1", "--order", "3"), "only shape butterworth"),
-        (
-            ("--kind", "highpass", "--cutoff", "0.1", "--offset", "gray"),
-            "offset must be auto or middle or V, with numbers from -100000 to 100000",
-        ),
-        (
-            ("--kind", "highpass", "--cutoff", "0.1", "--offset", "nan"),
-            "offset must be auto or middle or V, with numbers from -100000 to 100000",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("words", "text"), [
+    ((), "needs --kind or --mask"),
+    (("--kind", "lowpass"), "kind and cutoff go together"),
+    (("--cutoff", "0.1"), "needs --kind or --mask"),
+    (("--kind", "lowpass", "--cutoff", "0.1", "--cutoff", "0.2"), "has one --cutoff, not 2"),
+    (("--kind", "notch", "--cutoff", "0.7,0"), "from −0.5 to 0.5"),
+    (("--kind", "lowpass", "--cutoff", "0.1", "--order", "3"), "only shape butterworth"),
+    (
+        ("--kind", "highpass", "--cutoff", "0.1", "--offset", "gray"),
+        "offset must be auto or middle or V, with numbers from -100000 to 100000",
+    ),
+    (
+        ("--kind", "highpass", "--cutoff", "0.1", "--offset", "nan"),
+        "offset must be auto or middle or V, with numbers from -100000 to 100000",
+    ),
+])  # fmt: skip
 def test_bad_options(clpix, words, text, tmp_path) -> None:
     run = clpix("filter", tmp_path / "a.png", *words, "-o", tmp_path / "b.png")
     assert (run.code, run.err.count("\n")) == (2, 1) and text in run.err

@@ -390,7 +390,7 @@ def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeyp
 
 
 @pytest.mark.cases(1)
-@each(command=[LOW, FILTERS[1][0], RESTORED], memory=["3M", "8M", "20M"])
+@each(command=[RESTORED, LOW, FILTERS[1][0]], memory=["8M", "3M", "20M"])
 def test_a_device_of_little_memory(clpix, by_rows, tmp_path, command, memory) -> None:
     """The limit binds: the pool refuses what is beyond it."""
     path = saved(tmp_path / "in.exr", light((701, 499, 4), "float32"))

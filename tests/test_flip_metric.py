@@ -17,13 +17,8 @@ from .tolerance import FLIP as TOLERANCE
 # One pixel; less than a vector; primes; tiles of 32 and 64 pixels ± 1; several tiles.
 SIZES = [(1, 1), (1, 7), (9, 1), (31, 67), (65, 33), (97, 131)]
 NOT_FINITE = [
-    (np.nan, 0.5),
-    (0.5, np.nan),
-    (np.inf, 0.5),
-    (0.5, -np.inf),
-    (np.inf, -np.inf),
-    (np.inf, np.nan),
-]
+    (np.nan, 0.5), (0.5, np.nan), (np.inf, 0.5), (0.5, -np.inf), (np.inf, -np.inf), (np.inf, np.nan),
+]  # fmt: skip
 
 
 def pair() -> tuple[np.ndarray, np.ndarray]:
@@ -62,6 +57,7 @@ def test_errors_are_those_of_the_formulas(gpu, rng, size) -> None:
     assert result.maximum == got.max() and result.place == np.unravel_index(got.argmax(), got.shape)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ppd", [1.0, 20.0, 130.0])
 def test_any_number_of_pixels_per_degree(gpu, ppd) -> None:
     a, b = (v[:, 20:60, 50:110] for v in pair())
@@ -125,33 +121,26 @@ def test_anchors_of_weighted_percentiles(gpu) -> None:
         weighted_percentiles(errors, (101,))
 
 
-@pytest.mark.parametrize(
-    ("curve", "exposures", "count", "mean"),
-    [
-        ("aces", None, 3, 0.0914792),
-        ("hable", None, 3, 0.0859911),
-        ("reinhard", None, 3, 0.0886460),
-        ("aces", (-3.0, 3.0), 4, 0.1281928),
-        ("aces", (math.log2(2.118872324 / 2), math.log2(2.118872324 / 0.18)), 4, 0.1326175),
-    ],
-)
+@pytest.mark.parametrize(("curve", "exposures", "count", "mean"), [
+    ("aces", None, 3, 0.0914792),
+    ("hable", None, 3, 0.0859911),
+    ("reinhard", None, 3, 0.0886460),
+    ("aces", (-3.0, 3.0), 4, 0.1281928),
+    ("aces", (math.log2(2.118872324 / 2), math.log2(2.118872324 / 0.18)), 4, 0.1326175),
+])  # fmt: skip
 def test_anchors_of_the_bright_formula_pair(gpu, curve, exposures, count, mean) -> None:
     given = count if exposures else None
     result = hdr_flip(gpu, *bright_pair(), tone_map=curve, exposures=exposures, count=given)
     assert len(result.exposures) == count and result.mean == pytest.approx(mean, abs=2e-6)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "mean"),
-    [
-        (flat(0.099975586, 0.099975586, 0.099975586), flat(0.89990234, 0.89990234, 0.89990234), 0.9513667),
-        (flat(0, 0, 0), flat(1, 1, 1), 0.9673798),
-        (flat(0, 1, 0), flat(0, 0, 1), 1.0),
-        (*(flat(*srgb_light(np.array(c))) for c in ((0.5, 0.5, 0.5), (0.51, 0.5, 0.5))), 0.047436),
-        (*(flat(*srgb_light(np.array(c))) for c in ((0.2, 0.4, 0.6), (0.25, 0.4, 0.6))), 0.082880),
-    ],
-    ids=["light gray", "white", "blue", "a little red", "more red"],
-)
+@pytest.mark.parametrize(("one", "other", "mean"), [
+    (flat(0.099975586, 0.099975586, 0.099975586), flat(0.89990234, 0.89990234, 0.89990234), 0.9513667),
+    (flat(0, 0, 0), flat(1, 1, 1), 0.9673798),
+    (flat(0, 1, 0), flat(0, 0, 1), 1.0),
+    (*(flat(*srgb_light(np.array(c))) for c in ((0.5, 0.5, 0.5), (0.51, 0.5, 0.5))), 0.047436),
+    (*(flat(*srgb_light(np.array(c))) for c in ((0.2, 0.4, 0.6), (0.25, 0.4, 0.6))), 0.082880),
+], ids=["light gray", "white", "blue", "a little red", "more red"])  # fmt: skip
 def test_anchors_of_flat_colours(gpu, one, other, mean) -> None:
     result, errors = flip(gpu, one, other, full=True)
     assert result.mean == pytest.approx(mean, abs=1e-6) and np.ptp(errors.numpy()) <= 1e-6
@@ -250,20 +239,16 @@ def test_infinite_light_in_both_pictures_hides_no_error(gpu, rng) -> None:
     assert result.mean == pytest.approx(clean.mean, rel=0.1)
 
 
-@pytest.mark.parametrize(
-    ("shapes", "options", "message"),
-    [
-        (((3, 4, 5), (3, 5, 4)), {}, "shapes differ"),
-        (((4, 4, 5), (4, 4, 5)), {}, "three planes of RGB or one of gray"),
-        (((3, 4, 5), (3, 4, 5)), {"ppd": 0.5}, "ppd must be 1 … 1000"),
-        (((3, 4, 5), (3, 4, 5)), {"ppd": math.nan}, "ppd must be"),
-        (((3, 4, 5), (3, 4, 5)), {"tone_map": "agx"}, "tone map"),
-        (((3, 4, 5), (3, 4, 5)), {"exposures": (2.0, 1.0)}, "exposures must go up"),
-        (((3, 4, 5), (3, 4, 5)), {"exposures": (0.0, math.inf)}, "exposures must go up"),
-        (((3, 4, 5), (3, 4, 5)), {"count": 0}, "count must be 1 … 1000"),
-    ],
-    ids=lambda v: str(v)[:20],
-)
+@pytest.mark.parametrize(("shapes", "options", "message"), [
+    (((3, 4, 5), (3, 5, 4)), {}, "shapes differ"),
+    (((4, 4, 5), (4, 4, 5)), {}, "three planes of RGB or one of gray"),
+    (((3, 4, 5), (3, 4, 5)), {"ppd": 0.5}, "ppd must be 1 … 1000"),
+    (((3, 4, 5), (3, 4, 5)), {"ppd": math.nan}, "ppd must be"),
+    (((3, 4, 5), (3, 4, 5)), {"tone_map": "agx"}, "tone map"),
+    (((3, 4, 5), (3, 4, 5)), {"exposures": (2.0, 1.0)}, "exposures must go up"),
+    (((3, 4, 5), (3, 4, 5)), {"exposures": (0.0, math.inf)}, "exposures must go up"),
+    (((3, 4, 5), (3, 4, 5)), {"count": 0}, "count must be 1 … 1000"),
+], ids=lambda v: str(v)[:20])  # fmt: skip
 def test_bad_input_has_one_clear_line(gpu, shapes, options, message) -> None:
     a, b = (np.zeros(shape, np.float32) for shape in shapes)
     with pytest.raises(ParameterError, match=message) as caught:

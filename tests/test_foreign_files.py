@@ -67,19 +67,16 @@ def test_dpx_is_written_as_the_standard_says(width, channels, dtype, tmp_path, r
     assert np.array_equal(read(path).pixels, pixels)
 
 
-@pytest.mark.parametrize(
-    ("position", "value", "words"),
-    [
-        (800, bytes([100]), "components of kind 100; convert it to gray or RGB first"),
-        (803, bytes([32]), "32-bit samples"),
-        (770, struct.pack(">H", 3), "3 image elements"),
-        (780, struct.pack(">I", 1), "signed samples"),
-        (806, struct.pack(">H", 1), "run-length encoded samples"),
-        (768, struct.pack(">H", 4), "stored by columns; turn it first"),
-        (772, struct.pack(">I", 0), "has no pixels"),
-        (776, struct.pack(">I", 1 << 30), "is cut off"),
-    ],
-)
+@pytest.mark.parametrize(("position", "value", "words"), [
+    (800, bytes([100]), "components of kind 100; convert it to gray or RGB first"),
+    (803, bytes([32]), "32-bit samples"),
+    (770, struct.pack(">H", 3), "3 image elements"),
+    (780, struct.pack(">I", 1), "signed samples"),
+    (806, struct.pack(">H", 1), "run-length encoded samples"),
+    (768, struct.pack(">H", 4), "stored by columns; turn it first"),
+    (772, struct.pack(">I", 0), "has no pixels"),
+    (776, struct.pack(">I", 1 << 30), "is cut off"),
+])  # fmt: skip
 def test_dpx_kinds_that_are_refused(position, value, words, tmp_path) -> None:
     data = dpx([1, 2, 3] * 4, 2, RGB, 8, 0, ">")
     (tmp_path / "r.dpx").write_bytes(data[:position] + value + data[position + len(value) :])
@@ -193,16 +190,10 @@ def test_hdr_rows_that_are_never_stored_by_components(length, tmp_path) -> None:
         ("-Y 2 +X 3", b"abcd" * 3 + b"abcd\1\1\1\1a"),
     ],
     ids=[
-        "cut",
-        "cut in a run",
-        "run too long",
-        "other length",
-        "cut plain row",
-        "run of nothing",
-        "cut runs",
-        "cut pixel",
+        "cut", "cut in a run", "run too long", "other length", "cut plain row", "run of nothing",
+        "cut runs", "cut pixel",
     ],
-)
+)  # fmt: skip
 def test_hdr_rows_that_are_damaged(axes, data, tmp_path) -> None:
     (tmp_path / "d.hdr").write_bytes(hdr(axes, data))
     with pytest.raises(
@@ -252,19 +243,15 @@ def test_hdr_of_values_that_it_cannot_hold(pixel, kept, lost, width, tmp_path) -
     assert (read(path).pixels == np.float32(kept)).all()
 
 
-@pytest.mark.parametrize(
-    ("lines", "names"),
-    [
-        (("EXPOSURE=2",), "exposure"),
-        (("EXPOSURE= 1.000000e+00", "COLORCORR= 1.0 1 1.00", "PIXASPECT=1.0", "GAMMA=1"), ""),
-        (("EXPOSURE=1", "EXPOSURE=.5"), "exposure"),
-        (("COLORCORR=1 2 0.5",), "colour correction"),
-        (("GAMMA=2.2",), "gamma"),
-        (("EXPOSURE=x",), "exposure"),
-        (("# made by hand", "pfilt -1", "CAPDATE=2020:01:01 00:00:00"), ""),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("lines", "names"), [
+    (("EXPOSURE=2",), "exposure"),
+    (("EXPOSURE= 1.000000e+00", "COLORCORR= 1.0 1 1.00", "PIXASPECT=1.0", "GAMMA=1"), ""),
+    (("EXPOSURE=1", "EXPOSURE=.5"), "exposure"),
+    (("COLORCORR=1 2 0.5",), "colour correction"),
+    (("GAMMA=2.2",), "gamma"),
+    (("EXPOSURE=x",), "exposure"),
+    (("# made by hand", "pfilt -1", "CAPDATE=2020:01:01 00:00:00"), ""),
+], ids=str)  # fmt: skip
 def test_hdr_says_what_of_its_header_is_not_applied(lines, names, tmp_path) -> None:
     path = tmp_path / "h.hdr"
     path.write_bytes(hdr("-Y 1 +X 2", bytes([128, 64, 32, 129, 1, 2, 3, 128]), *lines))
@@ -288,20 +275,16 @@ def read_with_lines(path: Path) -> tuple[Picture, list[str]]:
     return picture, [str(entry.message).removeprefix(f"{path}: ") for entry in caught]
 
 
-@pytest.mark.parametrize(
-    ("kind", "data"),
-    [
-        ("string", b"Display P3"),
-        ("string", b"12345678"),
-        ("stringvector", struct.pack("<i", 2) + b"P3"),
-        ("float", struct.pack("<f", 0.68)),
-        ("int", struct.pack("<i", 3)),
-        ("v2f", P3[:8]),
-        ("m33f", P3 + P3[:4]),
-        ("chromaticities", struct.pack("<8f", *[np.nan] * 8)),
-    ],
-    ids=["text", "digits", "texts", "float", "int", "v2f", "m33f", "NaN"],
-)
+@pytest.mark.parametrize(("kind", "data"), [
+    ("string", b"Display P3"),
+    ("string", b"12345678"),
+    ("stringvector", struct.pack("<i", 2) + b"P3"),
+    ("float", struct.pack("<f", 0.68)),
+    ("int", struct.pack("<i", 3)),
+    ("v2f", P3[:8]),
+    ("m33f", P3 + P3[:4]),
+    ("chromaticities", struct.pack("<8f", *[np.nan] * 8)),
+], ids=["text", "digits", "texts", "float", "int", "v2f", "m33f", "NaN"])  # fmt: skip
 def test_exr_chromaticities_of_any_type(kind, data, tmp_path) -> None:
     """Attributes that are not chromaticities give one line, and no other file gets them."""
     path = tmp_path / "a.exr"

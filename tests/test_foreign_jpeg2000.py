@@ -15,6 +15,8 @@ import pytest
 from gpuops.errors import FileError, GpuopsWarning
 from gpuops.files import Picture, oiio, read, write
 
+from .choices import each
+
 COLOUR, OPACITY, PREMULTIPLIED, UNSPECIFIED = 0, 1, 2, 65535
 
 
@@ -61,16 +63,12 @@ def pixels(rng) -> np.ndarray:
 R, G, B, A = (COLOUR, 1), (COLOUR, 2), (COLOUR, 3), (OPACITY, 0)
 
 
-@pytest.mark.parametrize(
-    ("channels", "order"),
-    [
-        ((R, G, B, A), (0, 1, 2, 3)),
-        ((B, G, R, A), (2, 1, 0, 3)),
-        ((A, R, G, B), (1, 2, 3, 0)),
-        ((G, A, B, R), (3, 0, 2, 1)),
-    ],
-    ids=["RGBA", "BGRA", "ARGB", "GABR"],
-)
+@pytest.mark.parametrize(("channels", "order"), [
+    ((R, G, B, A), (0, 1, 2, 3)),
+    ((B, G, R, A), (2, 1, 0, 3)),
+    ((A, R, G, B), (1, 2, 3, 0)),
+    ((G, A, B, R), (3, 0, 2, 1)),
+], ids=["RGBA", "BGRA", "ARGB", "GABR"])  # fmt: skip
 def test_channels_of_any_order(channels, order, pixels, tmp_path) -> None:
     path = tmp_path / "c.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), definitions(*channels)))
@@ -111,9 +109,7 @@ def test_gray_with_alpha(pixels, tmp_path) -> None:
     assert picture.alpha and np.array_equal(picture.pixels, pixels[:, :, 2:])
 
 
-@pytest.mark.parametrize(
-    ("colours", "words"), [(12, "colours of CMYK"), (14, "colours of CIELab"), (99, "colours of kind 99")]
-)
+@each(colours__words=[(12, "colours of CMYK"), (14, "colours of CIELab"), (99, "colours of kind 99")])
 def test_other_colours_are_refused(colours, words, pixels, tmp_path) -> None:
     path = tmp_path / "o.jp2"
     path.write_bytes(jp2(codestream(pixels, tmp_path), colours=colours))

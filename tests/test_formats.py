@@ -1,8 +1,6 @@
 """Tests what survives in each file format: docs/formats.md says what its script finds, and sizes are any."""
 
 import runpy
-import subprocess
-import sys
 from itertools import zip_longest
 from pathlib import Path
 from pkgutil import iter_modules
@@ -14,6 +12,7 @@ from gpuops.files import Picture, format_of, formats, read, write
 from gpuops.files.formats import every
 
 from .choices import needs, of_formats, some
+from .conftest import run_python
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "formats.py"))
 
@@ -72,6 +71,5 @@ def test_only_the_formats_of_a_run_are_loaded(tmp_path) -> None:
         "files.format_of('b.qoi'); files.write(sys.argv[2], files.read(sys.argv[1]))\n"
         "show('gpuops.files.formats.', 'PIL', 'imagecodecs', 'imageio', 'tifffile')"
     )
-    run = [sys.executable, "-c", code, str(tmp_path / "a.png"), str(tmp_path / "b.png")]
-    lines = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split("\n")
+    lines = run_python("-c", code, tmp_path / "a.png", tmp_path / "b.png", check=True).stdout.split("\n")
     assert lines == ["", " ".join(f"gpuops.files.formats.{name}" for name in ("png", "qoi", "record")), ""]

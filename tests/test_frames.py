@@ -57,9 +57,7 @@ def test_layers_are_frames(tmp_path) -> None:
         read(tmp_path / "a.gif", layer=3)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "numbers"), [("1", [1]), ("1:3", [1, 2]), (":2", [0, 1]), ("2:", [2]), ("1:99", [1, 2])]
-)
+@each(wanted__numbers=[("1", [1]), ("1:3", [1, 2]), (":2", [0, 1]), ("2:", [2]), ("1:99", [1, 2])])
 def test_some_frames(wanted, numbers, clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     out = tmp_path / "out" / "{stem}_{frame}.png"
@@ -105,15 +103,12 @@ def test_frames_of_deep_avif(bits, tmp_path, rng) -> None:
         assert np.array_equal(found, np.rint(frame * (65535 / (2**bits - 1))))
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "words"),
-    [
-        (("--frames", "7"), 1, "a.gif: has no frame 7; it has frames 0 to 2"),
-        (("--frames", "5:"), 1, "a.gif: has no frames 5:; it has 3, counted from 0"),
-        (("--frames", "x"), 2, "give all, a number from 0 on, or N:M"),
-        (("--frames", "all", "--layer", "1"), 2, "leave out one"),
-    ],
-)
+@pytest.mark.parametrize(("options", "code", "words"), [
+    (("--frames", "7"), 1, "a.gif: has no frame 7; it has frames 0 to 2"),
+    (("--frames", "5:"), 1, "a.gif: has no frames 5:; it has 3, counted from 0"),
+    (("--frames", "x"), 2, "give all, a number from 0 on, or N:M"),
+    (("--frames", "all", "--layer", "1"), 2, "leave out one"),
+])  # fmt: skip
 def test_what_is_refused(options, code, words, clpix, tmp_path) -> None:
     animation(tmp_path / "a.gif")
     run = clpix("convert", tmp_path / "a.gif", *options, "-o", tmp_path / "out.png")

@@ -20,7 +20,7 @@ from gpuops.pixels.colour import of_primaries
 from gpuops.pixels.curves import LINEAR_CURVE
 from gpuops.pixels.primaries import NAMED
 
-from .choices import pairs, thinned
+from .choices import each, pairs, thinned
 from .conftest import in_blocks
 from .reference import colour as reference
 from .test_foreign_files import ULTRA_HDR
@@ -297,9 +297,7 @@ def test_large_ones_are_read_as_a_whole(tmp_path) -> None:
     assert strips.open_rows(path, "hdr", 3 * 40 * 56 * 3 * 2) is None
 
 
-@pytest.mark.parametrize(
-    ("size", "primaries"), thinned(pairs([(48, 64), (8, 8), (9, 31), (101, 57)], GAMUTS), 4, arguments=2)
-)
+@each(size__primaries=thinned(pairs([(48, 64), (8, 8), (9, 31), (101, 57)], GAMUTS), 4, arguments=2))
 def test_light_comes_back(size, primaries, tmp_path) -> None:
     """By the formula, not by the reader of this program; and the tags by Pillow."""
     light = scene(*size)
@@ -417,13 +415,10 @@ def exr(tmp_path: Path) -> Path:
     return tmp_path / "in.exr"
 
 
-@pytest.mark.parametrize(
-    ("colour", "primaries"),
-    [
-        ("auto", "Rec. 709"), ("srgb", "Rec. 709"), ("display-p3", "Display P3"), ("linear-p3", "Display P3"),
-        ("rec2020", "Rec. 2020"), ("rec2100-pq", "Rec. 2020"), ("linear-rec2020", "Rec. 2020"), ("input", "Rec. 709"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("colour", "primaries"), [
+    ("auto", "Rec. 709"), ("srgb", "Rec. 709"), ("display-p3", "Display P3"), ("linear-p3", "Display P3"),
+    ("rec2020", "Rec. 2020"), ("rec2100-pq", "Rec. 2020"), ("linear-rec2020", "Rec. 2020"), ("input", "Rec. 709"),
+])  # fmt: skip
 def test_colour_names_the_primaries(colour, primaries, clpix, exr, tmp_path) -> None:
     path = tmp_path / "a.jpg"
     run = clpix("convert", exr, "--colour", colour, "--gain-map", "--quality", 100, "-o", path)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import PIL.Image
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import files, notes
@@ -150,7 +150,7 @@ def test_a_window_of_too_many_rows_is_made_narrower_first(opened) -> None:
 
 @pytest.mark.exhaustive
 @given(data=st.data())
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30)
 def test_chains_by_rows(planned, data) -> None:
     """Steps of any kind one after the other, with regions in percent, which suit every size."""
     percents = st.integers(0, 9).flatmap(

@@ -10,13 +10,10 @@ from gpuops.files import Picture, read, write
 
 from .reference import colour as colour_reference
 from .reference.lut import reduced
+from .test_batch import here
 from .test_contact_sheet import GAP, scene, tiles_of
 
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+__all__ = ["here"]
 
 
 def save(channels: int, height: int = 36, width: int = 60) -> None:
@@ -26,6 +23,7 @@ def save(channels: int, height: int = 36, width: int = 60) -> None:
     write("light.exr", Picture(pixels, alpha=channels in (2, 4), linear=True), overwrite=True)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("channels", "options"),
     [

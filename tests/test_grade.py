@@ -54,6 +54,7 @@ def test_light_far_beyond_both_ends(gpu, rng, params) -> None:
     np.testing.assert_allclose(grade(gpu, gpu.array(x), params).numpy(), expected, rtol=far, atol=far)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 def test_what_is_not_finite_stays(gpu, rng, channels) -> None:
     """Value for value: other channels of a pixel stay finite, and other pixels are as without it."""
@@ -78,13 +79,10 @@ def test_an_image_without_colours_is_refused(gpu) -> None:
         grade(gpu, gpu.array(np.zeros((5, 2, 2), np.float32)), CASES["grade"][0])
 
 
-@pytest.mark.parametrize(
-    "points",
-    [
-        ((0, 0), (0.25, 0.2), (1, 1)), ((0, 1), (1, 0), (2, 1)), ((-1, 0), (0, 5), (0.1, 5), (3, 4.9), (4, -7)),
-        tuple((float(i), float(i * i % 7)) for i in range(16)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("points", [
+    ((0, 0), (0.25, 0.2), (1, 1)), ((0, 1), (1, 0), (2, 1)), ((-1, 0), (0, 5), (0.1, 5), (3, 4.9), (4, -7)),
+    tuple((float(i), float(i * i % 7)) for i in range(16)),
+])  # fmt: skip
 def test_curves_are_scipys(points) -> None:
     x = np.linspace(points[0][0] - 1, points[-1][0] + 1, 501)
     result = np.full(501, float(points[0][1]))
@@ -101,10 +99,7 @@ def test_curves_that_are_none(clpix, tmp_path) -> None:
         ("0,0", "curve must have 2 to 16 points, not 1"),
         (" ".join(f"{i},0" for i in range(17)), "curve must have 2 to 16 points, not 17"),
         ("0,0 nan,1", "curve must have points from -100000 to 100000, not (nan, 1.0)"),
-        (
-            "0,0 1,1 1,2",
-            "curve must have points from left to right, at least 1e-06 apart: 1 follows 1",
-        ),
+        ("0,0 1,1 1,2", "curve must have points from left to right, at least 1e-06 apart: 1 follows 1"),
     ):
         with pytest.raises(ParameterError) as caught:
             GradeParams(curve=text)  # type: ignore[arg-type]

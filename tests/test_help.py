@@ -245,7 +245,7 @@ def expanded(line: str) -> Iterator[str]:
         yield from found or [word]
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("path", list(LEAVES), ids=" ".join)
 def test_examples_run(clpix, there, monkeypatch, path) -> None:
     skip_without_package(path[0])

@@ -6,7 +6,7 @@ import pytest
 from gpuops import ParameterError
 from gpuops.pixels.coding import download, upload
 
-from .choices import pairs
+from .choices import each, pairs
 from .reference.colour import srgb_light, srgb_signal
 from .tolerance import ROUNDING
 
@@ -19,9 +19,7 @@ def pixels_of(rng: np.random.Generator, dtype: str, shape: tuple[int, int, int])
     return rng.uniform(-2, 8, shape).astype(dtype)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "channels", "size"), pairs(DTYPES, [1, 2, 3, 4], [(1, 1), (1, 7), (31, 17)])
-)
+@each(dtype__channels__size=pairs(DTYPES, [1, 2, 3, 4], [(1, 1), (1, 7), (31, 17)]))
 def test_pixels_come_back_exactly(gpu, rng, dtype, channels, size) -> None:
     pixels = pixels_of(rng, dtype, (*size, channels))
     image = upload(gpu, pixels, alpha=channels in (2, 4))

@@ -21,7 +21,7 @@ from gpuops.pixels import light
 from gpuops.pixels.coding import on_device
 from gpuops.pixels.primaries import ColourError
 
-from .choices import pairs
+from .choices import each, pairs
 from .conftest import Run, in_blocks
 from .reference import colour as reference
 from .reference import little_cms as cms
@@ -110,14 +110,10 @@ def test_tiff(name, dtype, tmp_path) -> None:
     assert np.abs(picture.pixels - wanted).max() < TOLERANCE["signal"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"tile": (16, 16)}, {"rowsperstrip": 3}, {"byteorder": ">"}, {"compression": "zlib", "predictor": 2},
-        {"compression": "lzw"}, {"compression": "zstd"}, {"bigtiff": True}, {"planarconfig": "separate"},
-    ],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize("options", [
+    {"tile": (16, 16)}, {"rowsperstrip": 3}, {"byteorder": ">"}, {"compression": "zlib", "predictor": 2},
+    {"compression": "lzw"}, {"compression": "zstd"}, {"bigtiff": True}, {"planarconfig": "separate"},
+], ids=str)  # fmt: skip
 def test_tiff_however_it_is_stored(options, tmp_path) -> None:
     for size, profile in product([(29, 31), (1, 1), (1, 40), (40, 1)], (PRESS, None)):
         inks = drawn("uint8", size=size)
@@ -212,9 +208,7 @@ def psd(pixels: np.ndarray, *, alpha: bool, runs: bool = False, large: bool = Fa
     return data + struct.pack(f">{len(rows)}{'I' if large else 'H'}", *map(len, rows)) + b"".join(rows)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "alpha", "runs", "large"), pairs(("uint8", "uint16"), *3 * [(False, True)])
-)
+@each(dtype__alpha__runs__large=pairs(("uint8", "uint16"), *3 * [(False, True)]))
 def test_psd(dtype, alpha, runs, large, tmp_path) -> None:
     """Transparency has mixed the merged picture with white, which is no ink."""
     path, inks, most = tmp_path / "a.psd", drawn(dtype, 5 if alpha else 4), np.iinfo(dtype).max
@@ -359,9 +353,7 @@ def test_damaged_profiles_are_refused(name) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("dtype", "alpha", "tiled", "by_rows"), pairs(("uint8", "uint16"), *3 * [(False, True)])
-)
+@each(dtype__alpha__tiled__by_rows=pairs(("uint8", "uint16"), *3 * [(False, True)]))
 def test_results_are_srgb_of_the_files_depth(clpix, dtype, alpha, tiled, by_rows, tmp_path, monkeypatch):
     if by_rows:
         in_blocks(monkeypatch)

@@ -12,7 +12,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from itertools import product
 from types import SimpleNamespace
@@ -63,15 +63,7 @@ from gpuops.params.operators import LOCAL, OPERATORS, TRANSFERS
 from gpuops.params.starburst import Aperture
 from gpuops.params.white_balance import Illuminant
 from gpuops.pixels import blue_noise, light
-from gpuops.pixels.coding import (
-    Decoding,
-    Encoding,
-    Losses,
-    download,
-    losses,
-    pack,
-    upload,
-)
+from gpuops.pixels.coding import Decoding, Encoding, Losses, download, losses, pack, upload
 from gpuops.pixels.colour import LINEAR, SRGB, of_primaries
 from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Cube, Curve, Hlg, Parametric, Sampled
 from gpuops.pixels.primaries import IDENTITY, NAMED
@@ -100,13 +92,11 @@ from gpuops.wavelets import (
 )
 from gpuops.wavelets import colours as band_colours
 from gpuops.wavelets import statistics as band_statistics
-from gpuops.wavelets import (
-    tiled_level as tile,
-)
+from gpuops.wavelets import tiled_level as tile
 from gpuops.wavelets.denoise import denoise
 
-from . import png_filters, tolerance
-from .choices import pairs
+from . import choices, png_filters, tolerance
+from .choices import each, pairs
 from .reference import borders, metrics_ssim
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
@@ -149,12 +139,7 @@ def every_pair(**choices: Any) -> pytest.MarkDecorator:
     )
 
 
-def in_turns(
-    names: tuple[str, ...], cases: list[tuple[Any, ...]], plans: tuple[str, str] = ("cpu", "gpu")
-) -> pytest.MarkDecorator:
-    """Parametrises a test by cases that are planned for a CPU and for a GPU in turn."""
-    turns = [(plans[k % 2], *case) for k, case in enumerate(cases)]
-    return pytest.mark.parametrize(("gpu", *names), turns, indirect=["gpu"])
+in_turns = partial(choices.in_turns, fixture="gpu")
 
 
 RAN: set[str] = set()
@@ -639,13 +624,10 @@ def check_bilateral_grid(gpu: Gpu, x: np.ndarray, *sigmas: float) -> None:
 
 
 # Straight-line code, merges and histograms; all types of pixels, of 8, 16 and 32 bits; each border.
-@pytest.mark.parametrize(
-    ("border", "dtype", "radius"),
-    [
-        ("reflect", "uint8", (1, 1)), ("mirror", "float32", (2, 1)), ("nearest", "uint16", (3, 4)),
-        ("wrap", "int16", (0, 4)), ("constant", "uint8", (5, 6)), ("constant", "float32", (6, 5)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("border", "dtype", "radius"), [
+    ("reflect", "uint8", (1, 1)), ("mirror", "float32", (2, 1)), ("nearest", "uint16", (3, 4)),
+    ("wrap", "int16", (0, 4)), ("constant", "uint8", (5, 6)), ("constant", "float32", (6, 5)),
+])  # fmt: skip
 def test_median(gpu, rng, border, dtype, radius) -> None:
     x = of.median.values(rng, (2 if max(radius) < 5 else 1, 11, 37), dtype)
     expected = filters_reference.median(x, radius, border, 3)
@@ -671,16 +653,13 @@ def test_bloom(gpu, rng, channels) -> None:
 
 # From a file's depth to a file's depth: each type, number of channels and curve; with an operator and without; rows of
 # a multiple of four pixels and others; levels that fit local memory together and such that do not.
-@pytest.mark.parametrize(
-    ("source", "target", "channels", "operator", "shape", "border"),
-    [
-        ("float16", "uint8", 3, "agx", (36, 260), "reflect"), ("float16", "uint8", 3, "linear", (21, 74), "reflect"),
-        ("uint8", "uint8", 3, "aces-narkowicz", (20, 24), "reflect"), ("uint8", "uint8", 4, None, (29, 38), "reflect"),
-        ("uint16", "uint16", 2, "reinhard", SHAPE, "reflect"), ("uint16", "float16", 1, None, (100, 6), "reflect"),
-        ("float32", "float32", 3, "hable", (4, 1), "reflect"), ("float32", "uint8", 4, None, (75, 131), "reflect"),
-        ("float32", "float32", 4, "agx", (40, 96), "wrap-x"), ("float32", "float32", 4, "agx", (40, 100), "wrap-x"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("source", "target", "channels", "operator", "shape", "border"), [
+    ("float16", "uint8", 3, "agx", (36, 260), "reflect"), ("float16", "uint8", 3, "linear", (21, 74), "reflect"),
+    ("uint8", "uint8", 3, "aces-narkowicz", (20, 24), "reflect"), ("uint8", "uint8", 4, None, (29, 38), "reflect"),
+    ("uint16", "uint16", 2, "reinhard", SHAPE, "reflect"), ("uint16", "float16", 1, None, (100, 6), "reflect"),
+    ("float32", "float32", 3, "hable", (4, 1), "reflect"), ("float32", "uint8", 4, None, (75, 131), "reflect"),
+    ("float32", "float32", 4, "agx", (40, 96), "wrap-x"), ("float32", "float32", 4, "agx", (40, 100), "wrap-x"),
+])  # fmt: skip
 def test_bloom_of_pixels(monkeypatch, rng, source, target, channels, operator, shape, border) -> None:
     gpu, alpha = device("gpu"), LAYOUTS[channels]
     light, encoded = source.startswith("f"), target.startswith("u")
@@ -769,12 +748,8 @@ def test_bloom_by_starbursts(gpu, monkeypatch, channels) -> None:
     nm = np.linspace(420.0, 650.0, 5)
     farthest = 0.25 * starburst.RADIUS * starburst.GREEN / nm[0]
     small = {
-        "REACH": 0.25,
-        "_NM": nm,
-        "_FARTHEST": farthest,
-        "_SIZE": farthest / (0.6 * np.pi),
-        "_LENGTH": 64,
-    }
+        "REACH": 0.25, "_NM": nm, "_FARTHEST": farthest, "_SIZE": farthest / (0.6 * np.pi), "_LENGTH": 64,
+    }  # fmt: skip
     for name, value in small.items():
         monkeypatch.setattr(starburst, name, value)
     kernel = starburst.starburst(gpu, aperture, 30.0)
@@ -957,15 +932,12 @@ def test_tonemap_blue_noise_and_gamut(gpu) -> None:
 @in_turns(
     ("source", "target", "channels", "operator", "transfer"),
     [
-        (np.float16, np.uint8, 3, "agx", "linear"),
-        (np.float32, np.uint8, 3, "reinhard", "linear"),
-        (np.uint8, np.uint8, 4, "linear", "linear"),
-        (np.uint16, np.uint16, 1, "hable", "linear"),
-        (np.float32, np.float16, 2, "reinhard", "linear"),
-        (np.float32, np.float32, 4, "drago", "pq"),
+        (np.float16, np.uint8, 3, "agx", "linear"), (np.float32, np.uint8, 3, "reinhard", "linear"),
+        (np.uint8, np.uint8, 4, "linear", "linear"), (np.uint16, np.uint16, 1, "hable", "linear"),
+        (np.float32, np.float16, 2, "reinhard", "linear"), (np.float32, np.float32, 4, "drago", "pq"),
         (np.uint16, np.uint8, 3, "khronos-neutral", "srgb"),
     ],
-)
+)  # fmt: skip
 def test_tonemap_pixels(gpu, source, target, channels, operator, transfer) -> None:
     """Pixels of any type are read and written."""
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
@@ -1368,22 +1340,15 @@ def test_fourier_by_sums(gpu, rng, radix) -> None:
     fourier(gpu, of.fft.noise(rng, 1, 3, 64), ("fft2",), params)
 
 
-@pytest.mark.parametrize(
-    ("method", "radix", "kinds"),
-    [("global", "4", KINDS), ("local", "2", ("fft2",)), ("auto", "auto", ("fft2",))],
-)
+@each(method__radix__kinds=[("global", "4", KINDS), ("local", "2", ("fft2",)), ("auto", "auto", ("fft2",))])
 def test_fourier_without_tables(gpu, rng, method, radix, kinds) -> None:
     fourier(gpu, of.fft.noise(rng, 3, 12, 26), kinds, FftParams(method, radix, "compute"))
 
 
-@pytest.mark.parametrize(
-    ("profile", "shape"),
-    [
-        ("least cpu", (37, 42)), ("least gpu", (37, 42)), ("least gpu", (42, 37)), ("least cpu", (272, 9)),
-        ("least gpu", (272, 9)), ("least cpu", (2, 306)), ("least gpu", (2, 306)),
-    ],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize(("profile", "shape"), [
+    ("least cpu", (37, 42)), ("least gpu", (37, 42)), ("least gpu", (42, 37)), ("least cpu", (272, 9)),
+    ("least gpu", (272, 9)), ("least cpu", (2, 306)), ("least gpu", (2, 306)),
+], ids=str)  # fmt: skip
 def test_fourier_beyond_local_memory(rng, monkeypatch, shape, profile) -> None:
     """42 points in two halves; 272 and 306 with the first and the second half by Bluestein's convolution; 37 by one
     through global memory."""
@@ -1499,15 +1464,11 @@ def test_wavelets(gpu, rng, name, method, mode) -> None:
 
 
 # Every wavelet is lifted; the other methods run the same steps in other places.
-@pytest.mark.parametrize(
-    ("gpu", "name", "method"),
-    [
-        *product(["cpu", "large gpu"], of.dwt.LIFTING, ["lifting"]),
-        *(("cpu", "haar", "laan"), ("large gpu", "dd13/7", "laan")),
-        *(("cpu", "bior2.2", "in-place"), ("large gpu", "bior4.4", "in-place")),
-    ],
-    indirect=["gpu"],
-)
+@pytest.mark.parametrize(("gpu", "name", "method"), [
+    *product(["cpu", "large gpu"], of.dwt.LIFTING, ["lifting"]),
+    *(("cpu", "haar", "laan"), ("large gpu", "dd13/7", "laan")),
+    *(("cpu", "bior2.2", "in-place"), ("large gpu", "bior4.4", "in-place")),
+], indirect=["gpu"])  # fmt: skip
 def test_wavelets_mirrored(gpu, rng, name, method) -> None:
     x = rng.standard_normal(SHAPE).astype(np.float32)
     ours = dwt2(gpu, x, name, "mirror", method=method)
@@ -1520,9 +1481,7 @@ def test_wavelets_mirrored(gpu, rng, name, method) -> None:
 
 
 @pytest.mark.parametrize("gpu", ["gpu of many units", "gpu of a unit"], indirect=True)
-@pytest.mark.parametrize(
-    ("name", "mode"), [("haar", "zero"), ("bior4.4", "symmetric"), ("bior2.2", "antireflect")]
-)
+@each(name__mode=[("haar", "zero"), ("bior4.4", "symmetric"), ("bior2.2", "antireflect")])
 def test_wavelets_by_tiles(gpu, rng, name, mode) -> None:
     """Several tiles; and one, whose rows are lifted in several rounds."""
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
@@ -1532,9 +1491,7 @@ def test_wavelets_by_tiles(gpu, rng, name, mode) -> None:
 
 
 @pytest.mark.parametrize("gpu", ["gpu"], indirect=True)
-@pytest.mark.parametrize(
-    ("name", "mode"), [("haar", "periodization"), ("bior2.2", "mirror"), ("bior4.4", "symmetric")]
-)
+@each(name__mode=[("haar", "periodization"), ("bior2.2", "mirror"), ("bior4.4", "symmetric")])
 def test_two_levels_of_wavelets(gpu, rng, monkeypatch, name, mode) -> None:
     """Two levels are one pass: several groups, whose columns and rows overlap and go beyond all edges."""
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
@@ -1552,14 +1509,10 @@ def test_two_levels_of_wavelets(gpu, rng, monkeypatch, name, mode) -> None:
     np.testing.assert_array_equal(back, transform.recompose(*theirs, params, shape[1:]).numpy())
 
 
-@pytest.mark.parametrize(
-    ("gpu", "name", "method"),
-    [
-        *(("cpu", "bior2.2", "lifting"), ("gpu", "bior2.2", "lifting"), ("gpu", "haar", "lifting")),
-        *(("cpu", "dd13/7", "lifting"), ("gpu", "bior2.2", "laan"), ("cpu", "haar", "in-place")),
-    ],
-    indirect=["gpu"],
-)
+@pytest.mark.parametrize(("gpu", "name", "method"), [
+    *(("cpu", "bior2.2", "lifting"), ("gpu", "bior2.2", "lifting"), ("gpu", "haar", "lifting")),
+    *(("cpu", "dd13/7", "lifting"), ("gpu", "bior2.2", "laan"), ("cpu", "haar", "in-place")),
+], indirect=["gpu"])  # fmt: skip
 def test_wavelets_in_whole_numbers(gpu, rng, name, method) -> None:
     x = rng.integers(0, 65536, SHAPE).astype(np.int64)
     low, high = (half.T for half in integer_line(x.T, name))
@@ -1632,11 +1585,7 @@ def test_wavelets_in_tall_strips(rng) -> None:
 def test_wavelets_of_vc2(gpu, rng, name) -> None:
     x = rng.integers(0, 65536, (28, 36)).astype(np.int64)
     ours = dwt2(gpu, x, name, "vc2", integer=True)
-    for mine, theirs in zip(
-        flat(ours),
-        flat(vc2_level_of(x, name)),
-        strict=True,
-    ):
+    for mine, theirs in zip(flat(ours), flat(vc2_level_of(x, name)), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(idwt2(gpu, ours, name, "vc2", integer=True), x)
 
@@ -1652,11 +1601,7 @@ def test_wavelets_in_double_precision(gpu, rng) -> None:
 def test_stationary_wavelets(gpu, rng) -> None:
     x = rng.standard_normal((2, 12, 20)).astype(np.float32)
     ours = swt2(gpu, x, "db2", 2)
-    for mine, theirs in zip(
-        stationary_bands(ours),
-        stationary_bands(pywt.swt2(x, "db2", 2)),
-        strict=True,
-    ):
+    for mine, theirs in zip(stationary_bands(ours), stationary_bands(pywt.swt2(x, "db2", 2)), strict=True):
         of.dwt.assert_near(mine, theirs)
     of.dwt.assert_near(iswt2(gpu, ours, "db2"), x)
 
@@ -1779,13 +1724,9 @@ def test_small_groups(tiny, rng) -> None:
 GENERATED = {("generated", "fft_local"), ("generated", "fft_global"), ("generated", "fft_wide")}
 # Not for llvmpipe, whose loops end after 65535 rounds.
 FOR_VECTORS = {
-    ("box", "box"),
-    ("both_axes_wide", "both_wide"),
-    ("dwt_level_wide", "level_wide"),
-    ("fft_wide", "fft_wide"),
-    ("generated", "fft_wide"),
-    ("resize_wide", "resize_wide"),
-}
+    ("box", "box"), ("both_axes_wide", "both_wide"), ("dwt_level_wide", "level_wide"),
+    ("fft_wide", "fft_wide"), ("generated", "fft_wide"), ("resize_wide", "resize_wide"),
+}  # fmt: skip
 FOR_DOUBLE = {("dwt_bands", "widen"), ("dwt_bands", "narrow")}
 INTEL = "Intel(R) Corporation"
 FOR_GPUS = {"NATIVE", "DENORMS_ARE_ZERO", "FINITE"}  # what comes with native functions
@@ -1843,8 +1784,5 @@ def switches(source: str) -> set[str]:
     text = clkernels.text(source)
     conditions = " ".join(re.findall(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b(.*)$", text, re.MULTILINE))
     return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", conditions))) - {
-        "defined",
-        "PLANAR",
-        "POCL_DEVICE_ADDRESS_BITS",
-        "__NV_CL_C_VERSION",
-    }
+        "defined", "PLANAR", "POCL_DEVICE_ADDRESS_BITS", "__NV_CL_C_VERSION",
+    }  # fmt: skip

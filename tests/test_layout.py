@@ -91,18 +91,14 @@ def imports() -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("rooms", "barred"),
-    [
-        (("gpuops", "clkernels"), ("clpix",)),
-        (("clkernels",), ("gpuops",)),
-        (tuple(f"gpuops.{family}" for family in (*FAMILIES, "tiles", "params", "files", "device")), ("gpuops.ops",)),
-        (("gpuops.ops", "gpuops.tiles", *(f"gpuops.{family}" for family in FAMILIES)), ("gpuops.batch",)),
-        (("gpuops.tiles",), ("gpuops.operation", "gpuops.chain")),
-        (tuple(f"clpix.{path.stem}" for path in (ROOT / "cli").glob("[a-z]*.py")), ("clpix.main",)),
-    ],
-    ids=["program", "kernels", "operations", "jobs", "tiles", "entry point"],
-)  # fmt: skip
+@pytest.mark.parametrize(("rooms", "barred"), [
+    (("gpuops", "clkernels"), ("clpix",)),
+    (("clkernels",), ("gpuops",)),
+    (tuple(f"gpuops.{family}" for family in (*FAMILIES, "tiles", "params", "files", "device")), ("gpuops.ops",)),
+    (("gpuops.ops", "gpuops.tiles", *(f"gpuops.{family}" for family in FAMILIES)), ("gpuops.batch",)),
+    (("gpuops.tiles",), ("gpuops.operation", "gpuops.chain")),
+    (tuple(f"clpix.{path.stem}" for path in (ROOT / "cli").glob("[a-z]*.py")), ("clpix.main",)),
+], ids=["program", "kernels", "operations", "jobs", "tiles", "entry point"])  # fmt: skip
 def test_imports_go_one_way(imports, rooms, barred) -> None:
     def within(name: str, rooms: tuple[str, ...]) -> bool:
         return any(f"{name}.".startswith(f"{room}.") for room in rooms)

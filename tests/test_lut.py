@@ -89,15 +89,12 @@ def test_spi3d_comes_back(tmp_path, seed) -> None:
     assert (got.low, got.high, got.title) == ((0, 0, 0), (1, 1, 1), "")
 
 
-@pytest.mark.parametrize(
-    ("head", "low", "high"),
-    [
-        ("LUT_3D_SIZE 2\nLUT_3D_INPUT_RANGE -0.5 1.5\n", -0.5, 1.5),
-        ("\ufeff# made by hand\r\n\r\nLUT_3D_SIZE 2\r\n", 0, 1),
-        ("LUT_3D_SIZE\t2\nDOMAIN_MAX 4 4 4 # brighter\n", 0, 4),
-        ("DOMAIN_MIN -1 -1 -1\nTITLE x\nLUT_3D_SIZE 2\n", -1, 1),
-    ],
-)
+@pytest.mark.parametrize(("head", "low", "high"), [
+    ("LUT_3D_SIZE 2\nLUT_3D_INPUT_RANGE -0.5 1.5\n", -0.5, 1.5),
+    ("\ufeff# made by hand\r\n\r\nLUT_3D_SIZE 2\r\n", 0, 1),
+    ("LUT_3D_SIZE\t2\nDOMAIN_MAX 4 4 4 # brighter\n", 0, 4),
+    ("DOMAIN_MIN -1 -1 -1\nTITLE x\nLUT_3D_SIZE 2\n", -1, 1),
+])  # fmt: skip
 def test_what_programs_write(tmp_path, head, low, high) -> None:
     path = tmp_path / "a.cube"
     path.write_bytes((head + "1e-3 +.5 1.\n# half way\n\n" + "0 0.25 1\n" * 7).encode())
@@ -112,39 +109,36 @@ SPI = "SPILUT 1.0\n3 3\n2 2 2\n"
 ENTRIES = [f"{i} {j} {k} 0 0 0\n" for i in (0, 1) for j in (0, 1) for k in (0, 1)]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "is empty"),
-        ("\x00\x01\x02PNG", "is no text"),
-        ("hello world\n", "line 1: 'hello' is no keyword"),
-        ("LUT_3D_SIZE 2\n", "no entries, and needs 8"),
-        (EIGHT, "no LUT_3D_SIZE"),
-        ("LUT_3D_SIZE 2\n" + EIGHT + "1 1 1\n", "has 9 entries, and needs 8"),
-        ("LUT_3D_SIZE 1\n0 0 0\n", "line 1: the table's size is a whole number from 2 to 256, not '1'"),
-        ("LUT_3D_SIZE 2.5\n", "not '2.5'"),
-        ("LUT_1D_SIZE 65537\n", "from 2 to 65536"),
-        ("LUT_1D_SIZE 3\nLUT_3D_SIZE 2\nDOMAIN_MAX 2 2 2\n" + EIGHT, "line 3: whose domain is it?"),
-        ("LUT_3D_SIZE 2\nLUT_3D_SIZE 2\n", "line 2: LUT_3D_SIZE stands in line 1 already"),
-        ("LUT_3D_SIZE 2\nLUT_IN_VIDEO_RANGE\n", "line 2: 'LUT_IN_VIDEO_RANGE' is no keyword"),
-        ("LUT_3D_SIZE 2\nDOMAIN_MIN 0 0\n", "line 2: 3 numbers are expected, not '0 0'"),
-        ("LUT_3D_SIZE 2\nDOMAIN_MAX 1 1 0\n" + EIGHT, "domain must go up"),
-        ("LUT_3D_SIZE 2\nDOMAIN_MAX 1 1 nan\n" + EIGHT, "domain must be finite"),
-        ("LUT_3D_SIZE 2\nLUT_1D_INPUT_RANGE 0 2\n" + EIGHT, "line 2: LUT_1D_INPUT_RANGE without a table"),
-        ("LUT_3D_SIZE 2\nLUT_3D_INPUT_RANGE 0 2\nDOMAIN_MIN 0 0 0\n" + EIGHT, "line 3: whose domain is it?"),
-        ("LUT_3D_SIZE 2\n0 0 black\n" + EIGHT, "line 2: 3 numbers are expected, not '0 0 black'"),
-        ("LUT_3D_SIZE 2\n0,5 0 0\n" + EIGHT, "line 2: 3 numbers are expected, not '0,5 0 0'"),
-        ("LUT_3D_SIZE 2\n0 0 0\n\n0 nan 0\n" + EIGHT[12:], "line 4: '0 nan 0' is not finite"),
-        ("SPILUT 2.0\n3 3\n", "line 1: 'SPILUT 1.0' is expected"),
-        ("SPILUT 1.0\n3 4\n", "line 2: '3 3' is expected, not '3 4'"),
-        ("SPILUT 1.0\n3 3\n", "it has no size"),
-        ("SPILUT 1.0\n3 3\n2 2 3\n", "line 3: the table's size is three times the same"),
-        (SPI + "".join(ENTRIES[1:]), "has 7 entries, and needs 8"),
-        (SPI + "".join(ENTRIES[1:]) + ENTRIES[5], "line 11: the entry is there already"),
-        (SPI + "".join(ENTRIES[1:]) + "0 0 2 0 0 0\n", "line 11: indices are whole numbers below 2"),
-        (SPI + "".join(ENTRIES[1:]) + "0 0 0 0 0\n", "line 11: 6 numbers are expected"),
-    ],
-)
+@pytest.mark.parametrize(("content", "message"), [
+    ("", "is empty"),
+    ("\x00\x01\x02PNG", "is no text"),
+    ("hello world\n", "line 1: 'hello' is no keyword"),
+    ("LUT_3D_SIZE 2\n", "no entries, and needs 8"),
+    (EIGHT, "no LUT_3D_SIZE"),
+    ("LUT_3D_SIZE 2\n" + EIGHT + "1 1 1\n", "has 9 entries, and needs 8"),
+    ("LUT_3D_SIZE 1\n0 0 0\n", "line 1: the table's size is a whole number from 2 to 256, not '1'"),
+    ("LUT_3D_SIZE 2.5\n", "not '2.5'"),
+    ("LUT_1D_SIZE 65537\n", "from 2 to 65536"),
+    ("LUT_1D_SIZE 3\nLUT_3D_SIZE 2\nDOMAIN_MAX 2 2 2\n" + EIGHT, "line 3: whose domain is it?"),
+    ("LUT_3D_SIZE 2\nLUT_3D_SIZE 2\n", "line 2: LUT_3D_SIZE stands in line 1 already"),
+    ("LUT_3D_SIZE 2\nLUT_IN_VIDEO_RANGE\n", "line 2: 'LUT_IN_VIDEO_RANGE' is no keyword"),
+    ("LUT_3D_SIZE 2\nDOMAIN_MIN 0 0\n", "line 2: 3 numbers are expected, not '0 0'"),
+    ("LUT_3D_SIZE 2\nDOMAIN_MAX 1 1 0\n" + EIGHT, "domain must go up"),
+    ("LUT_3D_SIZE 2\nDOMAIN_MAX 1 1 nan\n" + EIGHT, "domain must be finite"),
+    ("LUT_3D_SIZE 2\nLUT_1D_INPUT_RANGE 0 2\n" + EIGHT, "line 2: LUT_1D_INPUT_RANGE without a table"),
+    ("LUT_3D_SIZE 2\nLUT_3D_INPUT_RANGE 0 2\nDOMAIN_MIN 0 0 0\n" + EIGHT, "line 3: whose domain is it?"),
+    ("LUT_3D_SIZE 2\n0 0 black\n" + EIGHT, "line 2: 3 numbers are expected, not '0 0 black'"),
+    ("LUT_3D_SIZE 2\n0,5 0 0\n" + EIGHT, "line 2: 3 numbers are expected, not '0,5 0 0'"),
+    ("LUT_3D_SIZE 2\n0 0 0\n\n0 nan 0\n" + EIGHT[12:], "line 4: '0 nan 0' is not finite"),
+    ("SPILUT 2.0\n3 3\n", "line 1: 'SPILUT 1.0' is expected"),
+    ("SPILUT 1.0\n3 4\n", "line 2: '3 3' is expected, not '3 4'"),
+    ("SPILUT 1.0\n3 3\n", "it has no size"),
+    ("SPILUT 1.0\n3 3\n2 2 3\n", "line 3: the table's size is three times the same"),
+    (SPI + "".join(ENTRIES[1:]), "has 7 entries, and needs 8"),
+    (SPI + "".join(ENTRIES[1:]) + ENTRIES[5], "line 11: the entry is there already"),
+    (SPI + "".join(ENTRIES[1:]) + "0 0 2 0 0 0\n", "line 11: indices are whole numbers below 2"),
+    (SPI + "".join(ENTRIES[1:]) + "0 0 0 0 0\n", "line 11: 6 numbers are expected"),
+])  # fmt: skip
 def test_bad_files(tmp_path, content, message) -> None:
     path = tmp_path / "bad.cube"
     path.write_bytes(content.encode())
@@ -161,19 +155,16 @@ def test_no_files(tmp_path) -> None:
         read_lut(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("table", "domain", "message"),
-    [
-        (np.zeros((3, 3, 3)), {}, r"\(n, n, n, 3\), or \(n, 3\)"),
-        (np.zeros((2, 2, 3, 3)), {}, "colour table is"),
-        (np.zeros((1, 3)), {}, "2 … 65536 entries"),
-        (np.full((2, 3), np.nan), {}, "not finite"),
-        (np.zeros((2, 3)), {"low": (0, 1, 0)}, "must go up"),
-        (np.zeros((2, 3)), {"shaper": Lut(np.zeros((2, 3)))}, "before a table"),
-        (np.zeros((2, 2, 2, 3)), {"shaper": Lut(np.zeros((2, 2, 2, 3)))}, "shaper is curves"),
-        (np.zeros((2, 3)), {"high": (1, 1, np.inf)}, "must be finite"),
-    ],
-)
+@pytest.mark.parametrize(("table", "domain", "message"), [
+    (np.zeros((3, 3, 3)), {}, r"\(n, n, n, 3\), or \(n, 3\)"),
+    (np.zeros((2, 2, 3, 3)), {}, "colour table is"),
+    (np.zeros((1, 3)), {}, "2 … 65536 entries"),
+    (np.full((2, 3), np.nan), {}, "not finite"),
+    (np.zeros((2, 3)), {"low": (0, 1, 0)}, "must go up"),
+    (np.zeros((2, 3)), {"shaper": Lut(np.zeros((2, 3)))}, "before a table"),
+    (np.zeros((2, 2, 2, 3)), {"shaper": Lut(np.zeros((2, 2, 2, 3)))}, "shaper is curves"),
+    (np.zeros((2, 3)), {"high": (1, 1, np.inf)}, "must be finite"),
+])  # fmt: skip
 def test_bad_tables(table, domain, message) -> None:
     with pytest.raises(ParameterError, match=message):
         Lut(table, **domain)  # type: ignore[arg-type]
@@ -369,17 +360,14 @@ def test_bloom_shows_by_tables(gpu) -> None:
     np.testing.assert_allclose(np.moveaxis(got, -1, 0), wanted, atol=2 * TOLERANCE["table"])
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"input": "aces"}, "unknown input of a table, 'aces': use one of srgb, linear, reinhard, log2"),
-        ({"output": "log2"}, "unknown output"),
-        ({"input": "log2"}, "LOW and HIGH"),
-        ({"stops": (0.0, 1.0)}, "LOW and HIGH"),
-        ({"input": "log2", "stops": (1.0, 1.0)}, "larger HIGH"),
-        ({"input": "log2", "stops": (np.nan, 1.0)}, "larger HIGH"),
-    ],
-)
+@pytest.mark.parametrize(("params", "message"), [
+    ({"input": "aces"}, "unknown input of a table, 'aces': use one of srgb, linear, reinhard, log2"),
+    ({"output": "log2"}, "unknown output"),
+    ({"input": "log2"}, "LOW and HIGH"),
+    ({"stops": (0.0, 1.0)}, "LOW and HIGH"),
+    ({"input": "log2", "stops": (1.0, 1.0)}, "larger HIGH"),
+    ({"input": "log2", "stops": (np.nan, 1.0)}, "larger HIGH"),
+])  # fmt: skip
 def test_bad_parameters(params, message) -> None:
     with pytest.raises(ParameterError, match=message):
         LutParams(Lut(random_table(2)), **params)  # type: ignore[arg-type]

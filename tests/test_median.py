@@ -15,7 +15,7 @@ from gpuops.filters import median_merges as networks
 from gpuops.filters.median import LARGEST, median, median_filter
 from gpuops.params.border import BORDERS
 
-from .choices import thinned
+from .choices import each, thinned
 from .reference.filters import median as expected
 
 # The windows take straight-line code with tiles of 1, 2, 4 and 8 rows, merges in memory with as many, and histograms.
@@ -87,9 +87,7 @@ def test_every_type(gpu, planned_for_gpus, rng, dtype) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    "radius", thinned([(2, 1), (0, 1), (3, 3), (15, 0), (6, 6), (8, 15), (2, 15), (15, 15)], 4)
-)
+@each(radius=thinned([(2, 1), (0, 1), (3, 3), (15, 0), (6, 6), (8, 15), (2, 15), (15, 15)], 4))
 def test_planned_for_gpus(planned_for_gpus, rng, radius) -> None:
     gpu = planned_for_gpus
     for dtype in ("uint8", "uint16"):
@@ -98,9 +96,7 @@ def test_planned_for_gpus(planned_for_gpus, rng, radius) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("channels", "radius", "dtype"), [(2, (1, 1), "float32"), (3, (6, 6), "uint8"), (4, (2, 2), "uint16")]
-)
+@each(channels__radius__dtype=[(2, (1, 1), "float32"), (3, (6, 6), "uint8"), (4, (2, 2), "uint16")])
 def test_interleaved(gpu, planned_for_gpus, rng, channels, radius, dtype) -> None:
     for border, shape in product(("reflect", "wrap-x"), ((31, 90), (5, 3), (1, 1))):
         x = values(rng, (*shape, channels), dtype)
@@ -136,7 +132,7 @@ def test_not_finite_outside(gpu, rng, outside) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32),
     shape=st.tuples(st.integers(1, 40), st.integers(1, 90)),

@@ -2,8 +2,6 @@
 
 import os
 import platform
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +10,8 @@ import pytest
 
 from gpuops import files
 from gpuops.files import Picture
+
+from .conftest import run_python
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
 
@@ -72,21 +72,18 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("names", "command", "code"),
-    [
-        ("a", "blur --sigma 10", 0),
-        ("a", "blur --sigma 10 --border wrap", 0),
-        ("a", "bloom --method gaussians", 0),
-        ("a", "deconvolve --method richardson-lucy --sigma 1 --iterations 3", 0),
-        ("a", f"{CROP} then filter --kind lowpass --cutoff 0.1 --scratch HERE", 0),
-        ("a", f"{CROP} then deconvolve --sigma 2 --scratch HERE", 0),
-        ("a", "dwt --levels 3 --scratch HERE", 0),
-        ("a b", "compare", 1),
-        ("a b", "compare --metric pixelmatch --metric de2000", 1),
-        ("a", "info --stats", 0),
-    ],
-)
+@pytest.mark.parametrize(("names", "command", "code"), [
+    ("a", "blur --sigma 10", 0),
+    ("a", "blur --sigma 10 --border wrap", 0),
+    ("a", "bloom --method gaussians", 0),
+    ("a", "deconvolve --method richardson-lucy --sigma 1 --iterations 3", 0),
+    ("a", f"{CROP} then filter --kind lowpass --cutoff 0.1 --scratch HERE", 0),
+    ("a", f"{CROP} then deconvolve --sigma 2 --scratch HERE", 0),
+    ("a", "dwt --levels 3 --scratch HERE", 0),
+    ("a b", "compare", 1),
+    ("a b", "compare --metric pixelmatch --metric de2000", 1),
+    ("a", "info --stats", 0),
+])  # fmt: skip
 def test_a_limit_of_the_address_space_is_kept(pictures, tmp_path, names, command, code) -> None:
     """A command that has room for a small picture, and for what it was promised, has room for a large one."""
     name, *options = command.replace("HERE", str(tmp_path)).split()
@@ -94,11 +91,7 @@ def test_a_limit_of_the_address_space_is_kept(pictures, tmp_path, names, command
         options += ["-o", str(tmp_path / ("out.npz" if name == "dwt" else "out.tif")), "--overwrite"]
     limits = ["--memory", str(EACH), "--device-memory", str(EACH)]
     folders = [str(pictures / "small"), str(pictures / "large")]
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(PROMISE), names, name, *folders, str(code), *options, *limits],
-        capture_output=True,
-        text=True,
-    )
+    done = run_python("-c", PROGRAM, PROMISE, names, name, *folders, code, *options, *limits)
     assert done.returncode == 0, done.stderr
     mapped, used = map(int, done.stdout.split("\n")[-2].split())
     assert mapped <= PROMISE and used <= PROMISE
@@ -123,5 +116,5 @@ for size in (8, 12, 10):
     del block
 print(resident() - before)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = run_python("-c", code, check=True)
     assert (int(run.stdout) > 60e6) == kept

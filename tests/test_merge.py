@@ -120,13 +120,10 @@ def check(
     np.testing.assert_allclose(found, expected, rtol=0, atol=MERGE["fusion"])
 
 
-@pytest.mark.parametrize(
-    ("shape", "powers"),
-    [
-        ((1, 1, 3), (1, 1, 1)), ((1, 7, 3), (0, 0, 1)), ((2, 3, 1), (2, 0.5, 0)), ((23, 34, 3), (1, 1, 1)),
-        ((16, 33, 4), (2, 0.5, 0)), ((20, 9, 2), (0, 0, 1)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("shape", "powers"), [
+    ((1, 1, 3), (1, 1, 1)), ((1, 7, 3), (0, 0, 1)), ((2, 3, 1), (2, 0.5, 0)), ((23, 34, 3), (1, 1, 1)),
+    ((16, 33, 4), (2, 0.5, 0)), ((20, 9, 2), (0, 0, 1)),
+])  # fmt: skip
 def test_formulas(gpu, rng, tmp_path, shape, powers) -> None:
     check(gpu, rng, tmp_path, shape, powers)
 

@@ -11,7 +11,7 @@ from gpuops.files import operands
 from gpuops.ops.mix import OPERATION as mix
 from gpuops.ops.mix import MixParams
 
-from .choices import pairs, thinned
+from .choices import each, pairs, thinned
 from .conftest import in_blocks
 from .tolerance import MIX
 
@@ -113,9 +113,7 @@ CHAINS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("channels", "chain", "small"), thinned(pairs((1, 3, 4), CHAINS, (0, 1 << 24)), 4, arguments=3)
-)
+@each(channels__chain__small=thinned(pairs((1, 3, 4), CHAINS, (0, 1 << 24)), 4, arguments=3))
 def test_by_rows_it_is_the_same(clpix, rng, monkeypatch, tmp_path, channels, chain, small) -> None:
     """Rows of the other pictures come as those of the input do, several times where a figure is measured first."""
     monkeypatch.chdir(tmp_path)
@@ -169,13 +167,10 @@ def test_refusals(clpix, gpu, tmp_path) -> None:
         assert not (tmp_path / "out.png").exists()
 
 
-@pytest.mark.parametrize(
-    ("command", "more"),
-    [
-        (("mix", "--picture"), ("--repeat", "2")), (("mix", "--picture"), ("--no-fuse",)),
-        (("merge", "--others"), ()), (("register", "--reference"), ("--jobs", "1")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("command", "more"), [
+    (("mix", "--picture"), ("--repeat", "2")), (("mix", "--picture"), ("--no-fuse",)),
+    (("merge", "--others"), ()), (("register", "--reference"), ("--jobs", "1")),
+])  # fmt: skip
 def test_each_gray_image_is_told_of(clpix, rng, tmp_path, command, more) -> None:
     """A picture is made gray once, and every image that it goes to is named."""
     names = [tmp_path / f"{name}.png" for name in ("a",) if command[0] == "merge"] or [

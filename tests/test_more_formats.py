@@ -21,7 +21,7 @@ from gpuops.params.storage import Storage
 from gpuops.pixels.colour import Colour
 from gpuops.pixels.targets import named
 
-from .choices import needs, thinned
+from .choices import each, needs, thinned
 from .foreign import SHORT, tiff
 
 # little-endian EXIF: Make = "clpix", Orientation = 6
@@ -470,14 +470,10 @@ def pam_by_cv2(path: Path) -> np.ndarray:
 
 
 READERS: dict[str, tuple[Callable[[Path], np.ndarray], ...]] = {
-    "a.bmp": (by_pillow, by_oiio, by_cv2),
-    "a.tga": (by_pillow, by_oiio),
-    "a.pnm": (by_cv2, by_oiio),
-    "a.pam": (pam_by_cv2,),
-    "a.jxl": (by_oiio, by_imagecodecs),
-    "a.gif": (by_pillow, by_oiio),
+    "a.bmp": (by_pillow, by_oiio, by_cv2), "a.tga": (by_pillow, by_oiio), "a.pnm": (by_cv2, by_oiio),
+    "a.pam": (pam_by_cv2,), "a.jxl": (by_oiio, by_imagecodecs), "a.gif": (by_pillow, by_oiio),
     "a.qoi": (by_pillow,),
-}
+}  # fmt: skip
 
 
 def written() -> Iterator[tuple[str, np.ndarray]]:
@@ -569,9 +565,7 @@ def test_floats_that_libjxl_cannot_code(tmp_path, rng) -> None:
     np.testing.assert_array_equal(read(path).pixels, halves)
 
 
-@pytest.mark.parametrize(
-    ("name", "space"), thinned(list(product(["a.avif", "a.heic", "a.jxl"], SPACES)), 4, arguments=2)
-)
+@each(name__space=thinned(list(product(["a.avif", "a.heic", "a.jxl"], SPACES)), 4, arguments=2))
 def test_deep_pictures_say_their_colours(name, space, tmp_path) -> None:
     """What is read back is the same light: within two steps of 10 bits, and exactly in JPEG XL."""
     path = tmp_path / name
@@ -676,10 +670,7 @@ def test_compressed_metadata_of_jpeg_xl(tmp_path) -> None:
     assert found.exif is not None and b"clpix" in found.exif and found.orientation == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "module", "extra"),
-    [("a.heic", "pillow_heif", "formats"), ("a.dng", "rawpy", "raw")],
-)
+@each(name__module__extra=[("a.heic", "pillow_heif", "formats"), ("a.dng", "rawpy", "raw")])
 def test_a_missing_package_is_one_line(name, module, extra, tmp_path, monkeypatch) -> None:
     if name == "a.dng":
         bayer(tmp_path / name, (500, 500, 500), (100, 100, 100))

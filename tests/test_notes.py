@@ -95,12 +95,8 @@ def test_a_batch_says_each_kind_once(clpix, tmp_path: Path) -> None:  # type: ig
         values[0, 0, 0] = 1.5 if k else 0.5
         files.write(tmp_path / f"{k}.exr", files.Picture(values, linear=True))
     options = (
-        "convert",
-        *sorted(tmp_path.glob("*.exr")),
-        "-o",
-        f"{tmp_path}/out/{{stem}}.png",
-        "--overwrite",
-    )
+        "convert", *sorted(tmp_path.glob("*.exr")), "-o", f"{tmp_path}/out/{{stem}}.png", "--overwrite",
+    )  # fmt: skip
     run = clpix(*options, "--dtype", "uint8")
     lost = "outside the range of 8-bit integers and clipped"
     told = [f"clpix: warning: {tmp_path}/out/1.png: 1 value was {lost}"]
@@ -118,6 +114,7 @@ OVERSHOOTS = [
 ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("args", OVERSHOOTS, ids=lambda args: args[0])
 def test_overshoot_of_integers_is_a_detail(clpix, args: tuple[str, ...], tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """Integers have no light beyond white that could be lost; floats have, and so has what is made brighter."""

@@ -97,14 +97,10 @@ def test_any_colours(gpu, rng, params) -> None:
     assert np.mean(off > TOLERANCE) < 1e-3 and off.max() < tolerance.OCIO["dark"]
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        OcioParams("cg", display="sRGB - Display", inverse=True),
-        OcioParams("cg", "ACEScg", "ACEScct", inverse=True),
-    ],
-    ids=["view", "space"],
-)
+@pytest.mark.parametrize("params", [
+    OcioParams("cg", display="sRGB - Display", inverse=True),
+    OcioParams("cg", "ACEScg", "ACEScct", inverse=True),
+], ids=["view", "space"])  # fmt: skip
 def test_the_way_back(gpu, rng, params) -> None:
     """From what the way there makes of colours that a display can show."""
     x = 0.05 + 0.4 * rng.random((3, 20, 30), np.float32)
@@ -278,8 +274,7 @@ def test_in_chains(gpu, clpix, rng, tmp_path) -> None:
     )
     assert run.code == 0  # the file's values are light of Rec. 709
     files.write(
-        tmp_path / "in.png",
-        files.Picture((srgb_signal(x).transpose(1, 2, 0) * 255).round().astype(np.uint8)),
+        tmp_path / "in.png", files.Picture((srgb_signal(x).transpose(1, 2, 0) * 255).round().astype(np.uint8))
     )
     run = clpix(
         "ocio", tmp_path / "in.png", "--config=cg", "--to=ACEScg", "--space=encoded", "-o", tmp_path / "c.png"

@@ -135,7 +135,7 @@ def test_identities(gpu, clpix, rng, name, tmp_path) -> None:
         np.testing.assert_array_equal(files.read(tmp_path / f"{i}.tif").pixels, x)
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @every
 def test_the_command_is_the_function(gpu, clpix, rng, cases, name, tmp_path) -> None:
     """Over float EXR; pictures have straight colours. What is fused with reading and writing is nearly the same."""

@@ -64,17 +64,14 @@ def test_thresholds_are_exact(gpu) -> None:
             assert pixelmatch(gpu, a, b, threshold=threshold, include_aa=True).different == expected
 
 
-@pytest.mark.parametrize(
-    ("a", "options", "message"),
-    [
-        (np.zeros((3, 4, 3), np.uint8), {}, "RGBA of uint8 is needed, not uint8 of shape"),
-        (np.zeros((3, 4, 4), np.float32), {}, "RGBA of uint8 is needed, not float32"),
-        (np.zeros((3, 5, 4), np.uint8), {}, "shapes differ"),
-        (np.zeros((3, 4, 4), np.uint8), {"threshold": math.nan}, "threshold must be 0"),
-        (np.zeros((3, 4, 4), np.uint8), {"threshold": 1.5}, "threshold must be 0"),
-        (np.zeros((3, 4, 4), np.uint8), {"background": "black"}, "background"),
-    ],
-)
+@pytest.mark.parametrize(("a", "options", "message"), [
+    (np.zeros((3, 4, 3), np.uint8), {}, "RGBA of uint8 is needed, not uint8 of shape"),
+    (np.zeros((3, 4, 4), np.float32), {}, "RGBA of uint8 is needed, not float32"),
+    (np.zeros((3, 5, 4), np.uint8), {}, "shapes differ"),
+    (np.zeros((3, 4, 4), np.uint8), {"threshold": math.nan}, "threshold must be 0"),
+    (np.zeros((3, 4, 4), np.uint8), {"threshold": 1.5}, "threshold must be 0"),
+    (np.zeros((3, 4, 4), np.uint8), {"background": "black"}, "background"),
+])  # fmt: skip
 def test_bad_input(gpu, a, options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         pixelmatch(gpu, a, np.zeros((3, 4, 4), np.uint8), **options)

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import numpy as np
 import PIL.Image
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import FileError, Gpu, files
@@ -42,7 +42,7 @@ def undo(gpu: Gpu) -> png_rows.Undo:
 
 @given(data=st.data())
 @pytest.mark.exhaustive
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 def test_every_filter_of_every_kind_of_pixels(gpu, data) -> None:
     """Any sequence of filters, and sizes from 1 × 1 on."""
     channels, dtype = data.draw(st.integers(1, 4)), np.dtype(data.draw(st.sampled_from(["uint8", "uint16"])))
@@ -122,14 +122,10 @@ def test_damage_is_said_in_the_same_words(undo, tmp_path) -> None:
     wrong = bytearray(rows)
     wrong[25] = 9
     contents = {
-        "filter": zlib.compress(bytes(wrong)),
-        "few": zlib.compress(rows[:-30]),
-        "many": zlib.compress(rows + rows),
-        "sum": zlib.compress(rows)[:-1] + b"\0",
-        "cut": zlib.compress(rows)[:-40],
-        "none": b"no zlib",
-        "right": zlib.compress(rows),
-    }
+        "filter": zlib.compress(bytes(wrong)), "few": zlib.compress(rows[:-30]),
+        "many": zlib.compress(rows + rows), "sum": zlib.compress(rows)[:-1] + b"\0",
+        "cut": zlib.compress(rows)[:-40], "none": b"no zlib", "right": zlib.compress(rows),
+    }  # fmt: skip
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return (

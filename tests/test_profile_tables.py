@@ -127,6 +127,7 @@ def save(
     return np.asarray(pixels[..., :3] / np.iinfo(dtype).max)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     ("options", "dtype", "alpha", "by_rows"),
     pairs(

@@ -1,11 +1,13 @@
 """The fixture ``clpix_regress``, in runs of pytest of their own."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from gpuops.device import store
+
+from .conftest import run_python
 
 pytest_plugins = ("pytester",)
 
@@ -32,7 +34,8 @@ def test_light(clpix_regress):
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> pytest.Pytester:
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    monkeypatch.setenv("CLPIX_CACHE_DIR", str(store.cache_folder()))  # which a home of its own does not have
     pytester.makepyfile(test_it=TESTS.replace("SHIFT", "0"))
     return pytester
 
@@ -97,5 +100,5 @@ def test_the_plugin_is_cheap_to_load() -> None:
         "import json, sys; before = set(sys.modules); import clpix.pytest_plugin;"
         "print(json.dumps(sorted({name.partition('.')[0] for name in set(sys.modules) - before})))"
     )
-    text = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    text = run_python("-c", program, check=True).stdout
     assert not {"numpy", "pyopencl", "gpuops", "click", "imageio"} & set(json.loads(text))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Image, ParameterError
@@ -20,6 +20,7 @@ from gpuops.metrics.statistics import (
 from gpuops.pixels.coding import Decoding, upload
 from gpuops.pixels.primaries import REC601_LUMINANCE, REC709_LUMINANCE
 
+from .choices import each
 from .reference.metrics import halved, luminance
 from .tolerance import REDUCE as TOLERANCE
 
@@ -255,10 +256,7 @@ def test_all_in_one_reading(gpu, planes, alpha) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("dtype", "channels"),
-    [("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2), ("uint8", 5)],
-)
+@each(dtype__channels=[("uint8", 3), ("uint16", 4), ("float16", 1), ("float32", 2), ("uint8", 5)])
 def test_all_of_pixels(gpu, rng, dtype, channels) -> None:
     floats = dtype.startswith("f")
     values = rng.random((17, 23, channels)) * (1 if floats else np.iinfo(dtype).max)
@@ -284,7 +282,7 @@ def test_all_without_histogram_and_by_other_weights(gpu) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(height=st.integers(1, 70), width=st.integers(1, 70), seed=st.integers(0, 2**16), bad=st.integers(0, 9))
 def test_all_of_any_size(gpu, height, width, seed, bad) -> None:
     image = light((3, height, width), seed)

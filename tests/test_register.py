@@ -26,6 +26,7 @@ def pair(rng: np.random.Generator, size: tuple[int, int]) -> tuple[np.ndarray, n
     return a, b + 0.001 * rng.random(size)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("size", "factor", "normalization"),
     pairs([(32, 41), (33, 40), (30, 30), (1, 17), (19, 1), (1, 1)], [1, 10, 100], ["phase", None]),

@@ -18,6 +18,8 @@ from gpuops.filters.blur import blur
 from gpuops.ops.blur import BlurParams
 from gpuops.profile import _Launch
 
+from .choices import each
+
 RUNS = 3
 
 
@@ -203,9 +205,7 @@ def test_an_empty_report_has_a_table_and_every_format() -> None:
     assert all(event["ph"] == "M" for event in report_formats.to_trace(report)["traceEvents"])
 
 
-@pytest.mark.parametrize(
-    ("name", "key"), [("t.json", "totals"), ("t.TRACE.json", "traceEvents"), ("t.csv", None)]
-)
+@each(name__key=[("t.json", "totals"), ("t.TRACE.json", "traceEvents"), ("t.csv", None)])
 def test_write_chooses_the_format_by_extension(report, tmp_path, name, key) -> None:
     report_formats.write(report, tmp_path / name)
     text = (tmp_path / name).read_text(encoding="utf-8")

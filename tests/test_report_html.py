@@ -17,6 +17,7 @@ from gpuops.regress.html import encode, write_folder, write_page
 from gpuops.regress.html.heat import palette
 from gpuops.regress.outcome import Outcome, Run
 
+from .choices import each
 from .reference.suite import BLOCK, MARKUP, Suite, small
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs the extra test-all")
@@ -313,9 +314,7 @@ def test_transparency_is_a_chequerboard(page, made) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "name", ["depth/8.png", "depth/16.png", "depth/half.exr", "depth/single.exr", "alpha.png"]
-)
+@each(name=["depth/8.png", "depth/16.png", "depth/half.exr", "depth/single.exr", "alpha.png"])
 def test_the_pointer_reads_the_stored_values(name, page, made) -> None:
     page.case(name)
     x, y = INSIDE

@@ -273,6 +273,7 @@ def test_a_large_report_is_cut_into_pages(made, tmp_path) -> None:
         write_page(tmp_path / "a b#.html", run, Settings(cap=cap))
 
 
+@pytest.mark.exhaustive
 def test_twenty_failures_at_1080p_have_fewer_than_15_mb(tmp_path) -> None:
     """The most that pictures can need: noise, which does not pack. One pair stands for all twenty."""
     reference = noisy(1080, 1920)

@@ -110,14 +110,11 @@ def test_sizes(gpu, rng, filter, sizes) -> None:
         np.testing.assert_array_equal(result, expected.astype(np.float32))
 
 
-@pytest.mark.parametrize(
-    ("filter", "peer"),
-    [
-        ("lanczos3", PIL.Image.Resampling.LANCZOS),
-        ("catmull-rom", PIL.Image.Resampling.BICUBIC),
-        ("area", PIL.Image.Resampling.BOX),
-    ],
-)
+@pytest.mark.parametrize(("filter", "peer"), [
+    ("lanczos3", PIL.Image.Resampling.LANCZOS),
+    ("catmull-rom", PIL.Image.Resampling.BICUBIC),
+    ("area", PIL.Image.Resampling.BOX),
+])  # fmt: skip
 def test_beside_pillow(gpu, rng, filter, peer) -> None:
     """Pillow's float images: sums are in double there, with a result in float32 after either axis.
 

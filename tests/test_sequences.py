@@ -117,6 +117,7 @@ DECISIONS = [
 ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("given", thinned(DECISIONS, 3))
 def test_one_input_decides_alone(given, clpix, frames) -> None:
     """Equal frames have equal exposures, so that each is as without neighbours."""

@@ -9,14 +9,7 @@ from scipy.fft import dct, idct
 from skimage.restoration import denoise_wavelet
 
 from gpuops.errors import ParameterError
-from gpuops.params.dwt import (
-    DENOISE_SPACES,
-    ESTIMATES,
-    DwtParams,
-    KeepParams,
-    ShrinkParams,
-    threshold_option,
-)
+from gpuops.params.dwt import DENOISE_SPACES, ESTIMATES, DwtParams, KeepParams, ShrinkParams, threshold_option
 from gpuops.wavelets import noise, shrink, statistics, threshold, transform, wavedec2
 from gpuops.wavelets.denoise import denoise
 from gpuops.wavelets.keep import keep
@@ -170,12 +163,8 @@ def test_colours_are_denoised_in_a_space(gpu, scene, rng, space) -> None:
     """YCbCr is scikit-image's. Opponent colours are the orthonormal DCT-II of red, green and blue."""
     rgb = 0.25 + scene[:3] / 2 + 0.05 * rng.standard_normal(scene[:3].shape)
     options = {
-        "wavelet": "db2",
-        "wavelet_levels": 3,
-        "method": "BayesShrink",
-        "mode": "soft",
-        "channel_axis": 0,
-    }
+        "wavelet": "db2", "wavelet_levels": 3, "method": "BayesShrink", "mode": "soft", "channel_axis": 0,
+    }  # fmt: skip
     planes = dct(rgb, axis=0, norm="ortho") if space == "opponent" else rgb
     # It clips to the range of images unless the values are outside, as differences are.
     expected = denoise_wavelet(planes, **options, convert2ycbcr=space == "ycbcr")

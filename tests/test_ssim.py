@@ -10,6 +10,7 @@ from skimage import metrics
 from gpuops import Gpu, Image, ParameterError
 from gpuops.metrics.ssim import multiscale_structural_similarity, shrunk, structural_similarity
 
+from .choices import each
 from .reference import metrics_ssim as reference
 from .test_compare import noisy
 from .tolerance import COMPARE as TOLERANCE
@@ -133,9 +134,7 @@ def test_equal_images_have_exactly_1_with_nan_and_infinity_in_them(gpu, rng, con
 
 
 @pytest.mark.parametrize("place", [(0, 0, 0), (1, 64, 128)], ids=str)
-@pytest.mark.parametrize(
-    ("one", "other"), [(np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (np.inf, 0.5), (np.inf, -np.inf)]
-)
+@each(one__other=[(np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (np.inf, 0.5), (np.inf, -np.inf)])
 def test_what_is_not_finite_against_another_value_gives_nan(gpu, rng, place, one, other) -> None:
     a, b = noisy(rng, (2, 180, 190))
     a[place], b[place] = one, other

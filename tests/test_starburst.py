@@ -71,15 +71,12 @@ def test_colour_matching_functions() -> None:
     np.testing.assert_allclose(starburst.xyz(nm), expected, rtol=0, atol=TOLERANCE["cie"])
 
 
-@pytest.mark.parametrize(
-    ("aperture", "radius", "reach"),
-    [
-        (Aperture(6, 17.0), 40.0, 30.0),  # a pixel is two samples wide
-        (Aperture(5), 100.0, 25.5),  # a pixel is less than a sample wide
-        (Aperture(8, -100.0), 12.0, 12.0),  # a pixel is many samples wide
-    ],
-    ids=str,
-)
+@pytest.mark.cases(1)
+@pytest.mark.parametrize(("aperture", "radius", "reach"), [
+    (Aperture(6, 17.0), 40.0, 30.0),  # a pixel is two samples wide
+    (Aperture(5), 100.0, 25.5),  # a pixel is less than a sample wide
+    (Aperture(8, -100.0), 12.0, 12.0),  # a pixel is many samples wide
+], ids=str)  # fmt: skip
 def test_kernel(gpu, aperture, radius, reach) -> None:
     kernel = starburst.starburst(gpu, aperture, radius, reach)
     check(kernel, reference(aperture, reach, starburst.RADIUS / radius, every=5))
@@ -150,14 +147,11 @@ def test_local_memory_too_small(gpu, monkeypatch) -> None:
         starburst.glow(gpu, on(gpu, np.ones((1, 8, 8))), Aperture(), 0.1)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"blades": 2}, "from 3 to 32"), ({"blades": 33}, "from 3 to 32"), ({"blades": 5.5}, "blades"),
-        ({"angle": math.inf}, "angle"), ({"angle": math.nan}, "angle"), ({"roundness": -0.1}, "roundness"),
-        ({"roundness": 1.1}, "roundness"), ({"roundness": math.nan}, "roundness"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("options", "message"), [
+    ({"blades": 2}, "from 3 to 32"), ({"blades": 33}, "from 3 to 32"), ({"blades": 5.5}, "blades"),
+    ({"angle": math.inf}, "angle"), ({"angle": math.nan}, "angle"), ({"roundness": -0.1}, "roundness"),
+    ({"roundness": 1.1}, "roundness"), ({"roundness": math.nan}, "roundness"),
+])  # fmt: skip
 def test_refused_parameters(options, message) -> None:
     with pytest.raises(ParameterError, match=message):
         Aperture(**options)

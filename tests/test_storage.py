@@ -19,7 +19,7 @@ from gpuops.ops.flip import FlipParams
 from gpuops.ops.write import WriteParams
 from gpuops.params.storage import SUBSAMPLINGS, Storage
 
-from .choices import pairs, thinned
+from .choices import each, pairs, thinned
 
 Pixels = np.ndarray
 
@@ -124,9 +124,7 @@ def test_png_levels(tmp_path, rng, dtype) -> None:
 TIFF = [*format_named("tif").codec.methods, "deflate:9", "zstd:9", "3"]
 
 
-@pytest.mark.parametrize(
-    ("way", "dtype"), thinned(pairs(TIFF, ("uint8", "uint16", "float16", "float32")), 4, arguments=2)
-)
+@each(way__dtype=thinned(pairs(TIFF, ("uint8", "uint16", "float16", "float32")), 4, arguments=2))
 def test_tiff(tmp_path, rng, way, dtype) -> None:
     tags = {"none": 1, "lzw": 5, "deflate": 8, "zstd": 50000, "packbits": 32773, "3": 8}
     for shape in ((37, 53, 3), (1, 1, 1), (150, 311, 2)):
@@ -210,20 +208,17 @@ def test_npz(tmp_path, rng) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "a.npz")["pixels"], what.pixels)
 
 
-@pytest.mark.parametrize(
-    ("name", "storage", "said"),
-    [
-        ("a.png", Storage(80), "PNG has no quality"),
-        ("a.pfm", Storage(compression="zip"), "PFM has no choice of compression"),
-        ("a.webp", Storage(subsampling="4:4:4"), "WebP knows the subsampling 4:2:0, not 4:4:4"),
-        ("a.tif", Storage(subsampling="4:2:0"), "TIFF keeps all colours"),
-        ("a.webp", Storage(80, compression="lossless"), "lossless WebP has no quality"),
-        ("a.png", Storage(compression="lzw"), "PNG has no compression 'lzw': it has none, deflate"),
-        ("a.png", Storage(compression="10"), "the level of deflate is 0 … 9, not 10"),
-        ("a.exr", Storage(compression="piz:3"), "the compression piz of EXR has no level"),
-        ("a.tif", Storage(compression="zstd:99"), "the level of zstd is 1 … 22, not 99"),
-    ],
-)
+@pytest.mark.parametrize(("name", "storage", "said"), [
+    ("a.png", Storage(80), "PNG has no quality"),
+    ("a.pfm", Storage(compression="zip"), "PFM has no choice of compression"),
+    ("a.webp", Storage(subsampling="4:4:4"), "WebP knows the subsampling 4:2:0, not 4:4:4"),
+    ("a.tif", Storage(subsampling="4:2:0"), "TIFF keeps all colours"),
+    ("a.webp", Storage(80, compression="lossless"), "lossless WebP has no quality"),
+    ("a.png", Storage(compression="lzw"), "PNG has no compression 'lzw': it has none, deflate"),
+    ("a.png", Storage(compression="10"), "the level of deflate is 0 … 9, not 10"),
+    ("a.exr", Storage(compression="piz:3"), "the compression piz of EXR has no level"),
+    ("a.tif", Storage(compression="zstd:99"), "the level of zstd is 1 … 22, not 99"),
+])  # fmt: skip
 def test_refused(clpix, tmp_path, name, storage, said) -> None:
     with pytest.raises(ParameterError, match=said.replace("(", r"\(")):
         Job("there is none.png", Chain(FlipParams("both")), name, options=Options(storage=storage))

@@ -134,11 +134,8 @@ def test_pairs_new_missing_and_renamed(tmp_path) -> None:
     picture(out / ".hidden" / "a.png", 1)
     found = list(pairs(out, Folder(str(refs)), ()))
     assert [(one.name, getattr(one, "status", "pair")) for one in found] == [
-        ("gone.png", "missing"),
-        ("now.png", "renamed"),
-        ("same.png", "pair"),
-        ("sub/new.png", "new"),
-    ]
+        ("gone.png", "missing"), ("now.png", "renamed"), ("same.png", "pair"), ("sub/new.png", "new"),
+    ]  # fmt: skip
     renamed = found[1]
     assert isinstance(renamed, Outcome) and renamed.reference is not None
     assert renamed.reference.name == "before.png"
@@ -203,20 +200,17 @@ def test_an_index_at_an_address(tmp_path) -> None:
     assert sha256_of(path) == sha256_of(a) and path != a
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "is no JSON"),
-        ("[" * 99_999, "is no JSON"),
-        ("[]", "is no index"),
-        ('{"store": "s"}', "is no index"),
-        ('{"store": "s", "pictures": {}}', "another version"),
-        ('{"schema": 2, "store": "s", "pictures": {}}', "another version"),
-        ('{"schema": 1, "store": "s", "pictures": {"../x.png": {}}}', "no name within a folder"),
-        ('{"schema": 1, "store": "s", "pictures": {"x.png": {"base": "../../x"}}}', "64 hex digits"),
-        ('{"schema": 1, "store": "s", "pictures": {"x.png": []}}', "64 hex digits"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("{", "is no JSON"),
+    ("[" * 99_999, "is no JSON"),
+    ("[]", "is no index"),
+    ('{"store": "s"}', "is no index"),
+    ('{"store": "s", "pictures": {}}', "another version"),
+    ('{"schema": 2, "store": "s", "pictures": {}}', "another version"),
+    ('{"schema": 1, "store": "s", "pictures": {"../x.png": {}}}', "no name within a folder"),
+    ('{"schema": 1, "store": "s", "pictures": {"x.png": {"base": "../../x"}}}', "64 hex digits"),
+    ('{"schema": 1, "store": "s", "pictures": {"x.png": []}}', "64 hex digits"),
+])  # fmt: skip
 def test_indexes_that_are_none(tmp_path, text, message) -> None:
     path = tmp_path / "refs.json"
     path.write_text(text)

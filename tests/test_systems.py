@@ -11,6 +11,8 @@ import pytest
 from gpuops.device import cache
 from gpuops.process import descriptors, groups, locks, memory
 
+from .test_devices import lives
+
 HOLD = (
     "import os, sys, time; from gpuops.process import locks; "
     "file = locks.opened(sys.argv[1]); locks.hold(file); print('held', flush=True); time.sleep(60)"
@@ -50,17 +52,9 @@ def test_a_process_ends_with_what_it_has_started(tmp_path) -> None:
         process.wait(10)
         groups.end(process)  # it has ended: nothing happens
     deadline = time.monotonic() + 10
-    while _runs(child):
+    while lives(child):
         assert time.monotonic() < deadline
         time.sleep(0.01)
-
-
-def _runs(process: int) -> bool:
-    """Says whether a process runs; one that has ended may wait for its parent."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
 
 
 def test_the_usual_folder_of_the_cache(monkeypatch, tmp_path) -> None:

@@ -19,25 +19,22 @@ def test_without_thresholds_one_pixel_fails() -> None:
     assert names(Thresholds()) == [] and names(Thresholds(), bad=1) == ["allowfailures"]
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "bad", "missed"),
-    [
-        (Thresholds(fail=0.1), 0, []),
-        (Thresholds(fail=0.01), 5, ["allowfailures"]),
-        (Thresholds(fail=0.01, allowfailures=5), 5, []),
-        (Thresholds(fail=0.01, allowfailures=5), 6, ["allowfailures"]),
-        (Thresholds(fail=0.01, failpercent=0.5), 5, []),
-        (Thresholds(fail=0.01, failpercent=0.5), 6, ["failpercent"]),
-        (Thresholds(fail=0.01, failpercent=0.1, allowfailures=10), 10, []),
-        # idiff passes both of these at once, since no value is above `fail`.
-        (Thresholds(fail=0.1, hardfail=0.01), 0, ["hardfail"]),
-        (Thresholds(hardfail=0.05), 1000, []),
-        (Thresholds(limits={"flip": 0.02}), 1000, []),
-        (Thresholds(limits={"flip": 0.019}), 1000, ["max-flip"]),
-        (Thresholds(limits={"ssim": 0.91, "psnr": 40}), 0, ["min-ssim"]),
-        (Thresholds(fail=0.01, limits={"ssim": 0.91}), 1, ["allowfailures", "min-ssim"]),
-    ],
-)
+@pytest.mark.parametrize(("thresholds", "bad", "missed"), [
+    (Thresholds(fail=0.1), 0, []),
+    (Thresholds(fail=0.01), 5, ["allowfailures"]),
+    (Thresholds(fail=0.01, allowfailures=5), 5, []),
+    (Thresholds(fail=0.01, allowfailures=5), 6, ["allowfailures"]),
+    (Thresholds(fail=0.01, failpercent=0.5), 5, []),
+    (Thresholds(fail=0.01, failpercent=0.5), 6, ["failpercent"]),
+    (Thresholds(fail=0.01, failpercent=0.1, allowfailures=10), 10, []),
+    # idiff passes both of these at once, since no value is above `fail`.
+    (Thresholds(fail=0.1, hardfail=0.01), 0, ["hardfail"]),
+    (Thresholds(hardfail=0.05), 1000, []),
+    (Thresholds(limits={"flip": 0.02}), 1000, []),
+    (Thresholds(limits={"flip": 0.019}), 1000, ["max-flip"]),
+    (Thresholds(limits={"ssim": 0.91, "psnr": 40}), 0, ["min-ssim"]),
+    (Thresholds(fail=0.01, limits={"ssim": 0.91}), 1, ["allowfailures", "min-ssim"]),
+])  # fmt: skip
 def test_verdicts(thresholds, bad, missed) -> None:
     assert names(thresholds, bad) == missed
 
@@ -57,23 +54,20 @@ def test_what_fails_nothing_may_warn() -> None:
     assert [limit.name for limit in Thresholds(hardwarn=0.01).warned(FIGURES, 0, 1000)] == ["hardwarn"]
 
 
-@pytest.mark.parametrize(
-    ("table", "most", "blind"),
-    [
-        ({"fail": 1}, 1.0, True),  # what passed 22 of a renderer's tests for years
-        ({"fail": 1}, None, False),  # light goes beyond 1
-        ({"fail": 0.5}, 1.0, False),
-        ({"failpercent": 100}, 1.0, True),
-        ({"failpercent": 100, "hardfail": 0.5}, 1.0, False),
-        ({"fail": 0.1, "failrelative": 2}, 1.0, True),
-        ({"allowfailures": 100}, 1.0, True),
-        ({"hardfail": 1}, 1.0, True),
-        ({"max-flip": 1}, 1.0, True),
-        ({"min-ssim": -1, "max-error": 0.5}, 1.0, False),
-        ({"max-error": 1}, None, False),
-        ({}, 1.0, False),
-    ],
-)
+@pytest.mark.parametrize(("table", "most", "blind"), [
+    ({"fail": 1}, 1.0, True),  # what passed 22 of a renderer's tests for years
+    ({"fail": 1}, None, False),  # light goes beyond 1
+    ({"fail": 0.5}, 1.0, False),
+    ({"failpercent": 100}, 1.0, True),
+    ({"failpercent": 100, "hardfail": 0.5}, 1.0, False),
+    ({"fail": 0.1, "failrelative": 2}, 1.0, True),
+    ({"allowfailures": 100}, 1.0, True),
+    ({"hardfail": 1}, 1.0, True),
+    ({"max-flip": 1}, 1.0, True),
+    ({"min-ssim": -1, "max-error": 0.5}, 1.0, False),
+    ({"max-error": 1}, None, False),
+    ({}, 1.0, False),
+])  # fmt: skip
 def test_thresholds_that_can_never_fail(table, most, blind) -> None:
     assert (Thresholds.of(table).blind(100, most=most) is not None) == blind
 
@@ -85,15 +79,12 @@ def test_tables_come_back_and_lie_over_others() -> None:
     assert Thresholds(fail=0.5).over(thresholds).table == table | {"fail": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ({"max-flp": 1}, "did you mean 'max-flip'"), ({"fail": "a"}, "must be a number"),
-        ({"fail": True}, "must be a number"), ({"fail": -1}, "0 or more"), ({"fail": math.nan}, "0 or more"),
-        ({"failpercent": 101}, "at most 100"), ({"allowfailures": 1.5}, "whole number"),
-        ({"min-ssim": 1.1}, "no picture has more"), ({"max-flip": math.nan}, "must be a number"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("table", "message"), [
+    ({"max-flp": 1}, "did you mean 'max-flip'"), ({"fail": "a"}, "must be a number"),
+    ({"fail": True}, "must be a number"), ({"fail": -1}, "0 or more"), ({"fail": math.nan}, "0 or more"),
+    ({"failpercent": 101}, "at most 100"), ({"allowfailures": 1.5}, "whole number"),
+    ({"min-ssim": 1.1}, "no picture has more"), ({"max-flip": math.nan}, "must be a number"),
+])  # fmt: skip
 def test_wrong_thresholds(table, message) -> None:
     with pytest.raises(ParameterError, match=message):
         Thresholds.of(table)

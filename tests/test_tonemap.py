@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, ParameterError
@@ -19,6 +19,7 @@ from gpuops.pixels.coding import Decoding, Encoding, unpack
 from gpuops.tone.operators import CLIPPED
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
+from .choices import each
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
 from .reference import tone as tonemap_reference
@@ -27,7 +28,7 @@ from .tolerance import ROUNDINGS
 from .tolerance import TONEMAP as TOLERANCE
 
 POINTWISE = [name for name in OPERATORS if name not in LOCAL]
-SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(max_examples=20)
 
 
 def light(shape: tuple[int, ...], stops: float = 20, seed: int = 0) -> np.ndarray:
@@ -277,18 +278,15 @@ def test_meters(gpu, method) -> None:
 
 
 @pytest.mark.cases(99)
-@pytest.mark.parametrize(
-    ("region", "part"),
-    [
-        (Region(3, 5, 20, 11), np.s_[5:16, 3:23]),
-        (Region(0, 0, 37, 29), np.s_[:, :]),
-        (Region(36, 28, 1, 1), np.s_[28:, 36:]),
-        (Region(0, 7, 37, 2), np.s_[7:9]),
-        (Region(25, 50, 50, 50, percent=True), np.s_[14:, 9:28]),  # all pixels that it touches
-        (Region(0, 0, 100, 100, percent=True), np.s_[:, :]),
-        (Region(99.9, 0, 0.1, 0.1, percent=True), np.s_[:1, 36:]),
-    ],
-)
+@pytest.mark.parametrize(("region", "part"), [
+    (Region(3, 5, 20, 11), np.s_[5:16, 3:23]),
+    (Region(0, 0, 37, 29), np.s_[:, :]),
+    (Region(36, 28, 1, 1), np.s_[28:, 36:]),
+    (Region(0, 7, 37, 2), np.s_[7:9]),
+    (Region(25, 50, 50, 50, percent=True), np.s_[14:, 9:28]),  # all pixels that it touches
+    (Region(0, 0, 100, 100, percent=True), np.s_[:, :]),
+    (Region(99.9, 0, 0.1, 0.1, percent=True), np.s_[:1, 36:]),
+])  # fmt: skip
 def test_meters_read_their_region_alone(gpu, region, part) -> None:
     pixels = light((4, 29, 37), 8)
     inside = np.ascontiguousarray(pixels[(slice(None), *np.atleast_1d(part))])
@@ -331,9 +329,7 @@ def test_the_scene_is_all_of_the_image(gpu) -> None:
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=off, atol=ROUNDINGS)
 
 
-@pytest.mark.parametrize(
-    "region", [Region(30, 0, 8, 5), Region(0, 29, 1, 1), Region(0, 0, 1000, 1), Region(37, 0, 1, 1)]
-)
+@each(region=[Region(30, 0, 8, 5), Region(0, 29, 1, 1), Region(0, 0, 1000, 1), Region(37, 0, 1, 1)])
 def test_regions_beyond_the_image_are_refused(gpu, region) -> None:
     with pytest.raises(ParameterError, match=rf"region {region} is not inside the image of 37 × 29 pixels"):
         mapped(gpu, light((3, 29, 37)), exposure=None, meter_region=region)

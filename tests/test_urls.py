@@ -16,6 +16,7 @@ from gpuops import FileError, files
 from gpuops.files import addresses, places
 
 from .buckets import Bucket, serving
+from .conftest import run_python
 from .test_batch import contents, here, save
 
 __all__ = ["here"]
@@ -308,16 +309,13 @@ def test_nothing_appears_of_a_write_that_fails(here, bucket) -> None:
     assert bucket.keys() == [] and not bucket.unfinished
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "words"),
-    [
-        (("a.png", "-o", "https://example.org/o.png"), 1, "can only be read"),
-        (("a.png", "-o", "nothing-like-this://o.png"), 2, "is no address that fsspec knows"),
-        (("nothing-like-this://o.png", "-o", "o.png"), 2, "is no address that fsspec knows"),
-        (("gs://bucket/a.png", "-o", "o.png"), 2, "gcsfs"),
-        (("http://127.0.0.1:9/a.png", "-o", "o.png"), 1, "could not be read"),
-    ],
-)
+@pytest.mark.parametrize(("command", "code", "words"), [
+    (("a.png", "-o", "https://example.org/o.png"), 1, "can only be read"),
+    (("a.png", "-o", "nothing-like-this://o.png"), 2, "is no address that fsspec knows"),
+    (("nothing-like-this://o.png", "-o", "o.png"), 2, "is no address that fsspec knows"),
+    (("gs://bucket/a.png", "-o", "o.png"), 2, "gcsfs"),
+    (("http://127.0.0.1:9/a.png", "-o", "o.png"), 1, "could not be read"),
+])  # fmt: skip
 def test_addresses_that_are_refused(clpix, here, command, code, words) -> None:
     pytest.importorskip("s3fs", reason="needs the extra s3")
     if words == "gcsfs" and find_spec("gcsfs"):
@@ -362,7 +360,7 @@ def test_files_of_this_machine_need_no_fsspec(here) -> None:
         "try:\n    main(['flip', 'a.png', '--axis', 'vertical', '-o', 'o.png', '--journal', 'j'])\n"
         "finally:\n    print(sorted({'fsspec', 's3fs', 'distributed', 'gpuops.files.addresses'} & {*sys.modules}))"
     )
-    run = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True)
+    run = run_python("-c", text, check=True)
     assert run.stdout.strip() == "[]"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from gpuops import files
 
-from .choices import thinned
+from .choices import each, thinned
 from .reference import colour as reference
 
 av = pytest.importorskip("av", reason="needs the extra video")
@@ -86,9 +86,7 @@ def begin_of_sound(path: Path) -> float:
         return float(first.pts * first.time_base)
 
 
-@pytest.mark.parametrize(
-    ("name", "matrix", "full"), [("out.mp4", 6, False), ("out.mkv", 1, True), ("out.mov", 1, False)]
-)
+@each(name__matrix__full=[("out.mp4", 6, False), ("out.mkv", 1, True), ("out.mov", 1, False)])
 def test_every_frame_is_turned_over(name, matrix, full, clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", matrix=matrix, full=full)
     out = tmp_path / name
@@ -125,20 +123,17 @@ def test_quality_decides_about_the_size(clpix, tmp_path) -> None:
     assert sizes[0] < sizes[1]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--journal", "j"), "a video is written as a whole"),
-        (("--shard", "1/2"), "a video is written as a whole"),
-        (("--subsampling", "4:4:4"), "a video has a codec of its own"),
-        (("--dtype", "half"), "holds 8-bit integers, or 10 of 16 bits"),
-        (("--dtype", "uint8", "--colour", "rec2100-pq"), "8 bits are too few for --colour rec2100-pq"),
-        (("--frames", "all"), "a video is written as a whole: leave out --frames"),
-        (("then", "tonemap", "--transfer", "pq"), "in place of --transfer name --colour rec2100-pq"),
-        (("--colour", "adobe-rgb"), "a video is written as srgb, display-p3, rec2020"),
-        (("--colour", "rec2020", "--dither"), "the encoder rounds to 10 bits: leave out --dither"),
-    ],
-)
+@pytest.mark.parametrize(("options", "words"), [
+    (("--journal", "j"), "a video is written as a whole"),
+    (("--shard", "1/2"), "a video is written as a whole"),
+    (("--subsampling", "4:4:4"), "a video has a codec of its own"),
+    (("--dtype", "half"), "holds 8-bit integers, or 10 of 16 bits"),
+    (("--dtype", "uint8", "--colour", "rec2100-pq"), "8 bits are too few for --colour rec2100-pq"),
+    (("--frames", "all"), "a video is written as a whole: leave out --frames"),
+    (("then", "tonemap", "--transfer", "pq"), "in place of --transfer name --colour rec2100-pq"),
+    (("--colour", "adobe-rgb"), "a video is written as srgb, display-p3, rec2020"),
+    (("--colour", "rec2020", "--dither"), "the encoder rounds to 10 bits: leave out --dither"),
+])  # fmt: skip
 def test_options_without_a_meaning(options, words, clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4", sound=False)
     run = clpix("blur", tmp_path / "in.mp4", "--sigma", "1", *options, "-o", tmp_path / "out.mp4")

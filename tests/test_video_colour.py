@@ -17,12 +17,9 @@ QUARTERS = np.array([[0.02, 0.02, 0.02], [0.6, 0.6, 0.6], [0.5, 0.25, 0.1], [0.1
 #: Shares of red and blue in brightness, by the codes of matrices: BT.2020 and BT.709.
 SHARES = {9: (0.2627, 0.0593), 1: (0.2126, 0.0722)}
 TAGS = {
-    "srgb": (1, 13, 1),
-    "display-p3": (12, 13, 1),
-    "rec2020": (9, 14, 9),
-    "rec2100-pq": (9, 16, 9),
+    "srgb": (1, 13, 1), "display-p3": (12, 13, 1), "rec2020": (9, 14, 9), "rec2100-pq": (9, 16, 9),
     "rec2100-hlg": (9, 18, 9),
-}
+}  # fmt: skip
 
 
 def coded(signal: np.ndarray, matrix: int, bits: int, *, full: bool = False) -> np.ndarray:

@@ -116,10 +116,7 @@ def test_what_another_container_cannot_hold_is_one_line(clpix, tmp_path) -> None
 
 def test_a_cover_picture_is_not_taken_for_the_video(clpix, tmp_path) -> None:
     film(tmp_path / "film.mp4")
-    with (
-        av.open(str(tmp_path / "in.mp4"), "w") as out,
-        av.open(str(tmp_path / "film.mp4")) as film_,
-    ):
+    with av.open(str(tmp_path / "in.mp4"), "w") as out, av.open(str(tmp_path / "film.mp4")) as film_:
         cover = out.add_stream("mjpeg", rate=1)
         cover.width, cover.height, cover.pix_fmt = 16, 16, "yuvj420p"
         cover.disposition = COVER

@@ -13,7 +13,7 @@ from gpuops import files
 from gpuops.errors import FileError
 from gpuops.files import video_frames
 
-from .choices import thinned
+from .choices import each, thinned
 from .test_batch import on_a_terminal
 from .test_video import TIMES, decoded, video
 from .test_video_colour import QUARTERS, TAGS, coded, signal_of, write
@@ -57,9 +57,7 @@ def test_frames_become_numbered_pictures(name, clpix, tmp_path) -> None:
         assert np.abs(np.asarray(PIL.Image.open(path), float)[::-1] - pixels).max() <= 1
 
 
-@pytest.mark.parametrize(
-    ("frames", "expected"), [("2:4", (2, 3)), ("6:", (6, 7)), (":2", (0, 1)), ("5", (5,))]
-)
+@each(frames__expected=[("2:4", (2, 3)), ("6:", (6, 7)), (":2", (0, 1)), ("5", (5,))])
 def test_some_frames(frames, expected, clpix, tmp_path) -> None:
     video(tmp_path / "in.mp4")
     run = clpix("flip", tmp_path / "in.mp4", *FLIP, "--frames", frames, "-o", tmp_path / "f.png")

@@ -1,12 +1,10 @@
 """The installed package works outside of the tree."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from .conftest import beside
+from .conftest import beside, run_python
 
 ROOT = Path(__file__).parent.parent
 
@@ -23,18 +21,16 @@ def files_in(folder: Path) -> set[str]:
 @pytest.mark.exhaustive
 def test_the_installed_program_runs_outside_the_tree(tmp_path) -> None:
     target = tmp_path / "site"
-    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
-    install += ["--target", str(target), str(ROOT)]
-    done = subprocess.run(install, capture_output=True, text=True)
+    done = run_python(
+        *["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target"], target, ROOT
+    )
     assert done.returncode == 0, done.stderr
     assert not (target / "cli").exists() and not (target / "tests").exists()
     for source, installed in (("cli", "clpix"), ("gpuops", "gpuops"), ("clkernels", "clkernels")):
         assert not files_in(ROOT / source) - files_in(target / installed), "pyproject.toml leaves out files"
 
     def run(*args: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *args], cwd=tmp_path, env=beside(target), capture_output=True, text=True
-        )
+        done = run_python(*args, cwd=tmp_path, env=beside(target))
         assert done.returncode == 0, done.stderr
         return done.stdout
 

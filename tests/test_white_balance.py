@@ -53,11 +53,8 @@ def balanced(pixels: np.ndarray, balance: Illuminant | tuple[float, float, float
 
 def mapped(gpu: Gpu, pixels: np.ndarray, balance: WhiteBalance, **params: object) -> np.ndarray:
     settings = {
-        "operator": "linear",
-        "exposure": 0.0,
-        "transfer": "linear",
-        "white_balance": balance,
-    } | params
+        "operator": "linear", "exposure": 0.0, "transfer": "linear", "white_balance": balance,
+    } | params  # fmt: skip
     return tonemap(gpu, on(gpu, pixels), TonemapParams(**settings)).numpy()  # type: ignore[arg-type]
 
 
@@ -130,25 +127,18 @@ def test_gray_world_makes_means_equal() -> None:
 
 def test_options() -> None:
     expected = {
-        "none": None,
-        "gray-world": "gray-world",
-        "1.5, 1,.75": (1.5, 1, 0.75),
-        "5600K": Illuminant(5600),
-        "5600": Illuminant(5600),
-        "3200k,-0.01": Illuminant(3200, -0.01),
-    }
+        "none": None, "gray-world": "gray-world", "1.5, 1,.75": (1.5, 1, 0.75), "5600K": Illuminant(5600),
+        "5600": Illuminant(5600), "3200k,-0.01": Illuminant(3200, -0.01),
+    }  # fmt: skip
     assert {text: white_balance_option(text) for text in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("message", "texts"),
-    [
-        ("gray-world", ("", "daylight", "1,2,3,4", "K", "5600K,1,1")),
-        ("a gain must be", ("0,1,1", "1,nan,1", "1,1,inf")),
-        ("from 1667 to 25000 K", ("1600K", "25001", "nan")),
-        ("from -0.05 to 0.05", ("5600K,0.06", "5600K,nan")),
-    ],
-)
+@pytest.mark.parametrize(("message", "texts"), [
+    ("gray-world", ("", "daylight", "1,2,3,4", "K", "5600K,1,1")),
+    ("a gain must be", ("0,1,1", "1,nan,1", "1,1,inf")),
+    ("from 1667 to 25000 K", ("1600K", "25001", "nan")),
+    ("from -0.05 to 0.05", ("5600K,0.06", "5600K,nan")),
+])  # fmt: skip
 def test_bad_options(message, texts) -> None:
     for text in texts:
         with pytest.raises(ParameterError, match=message):

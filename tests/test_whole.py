@@ -20,6 +20,8 @@ from gpuops.profile import Report
 from gpuops.regress.folders import FilePair
 from gpuops.regress.judge import judge
 
+from .choices import each
+
 # Commands, and how each calls the step that needs the whole picture.
 STEPS = [
     (("rotate", "--angle", "7"), "rotate"),
@@ -85,23 +87,26 @@ def test_nothing_is_written_on_the_way(clpix, folder, where) -> None:
     assert run.code == 1 and "needs the whole picture" in run.err and sorted(os.listdir(folder)) == before
 
 
-def test_what_the_host_has_no_room_for(clpix, folder) -> None:
-    """Inputs that are too large, and results: the step is named, and the line says what is enough."""
+@pytest.mark.cases(3)
+@pytest.mark.parametrize(("line", "words"), [
+    ("grade a.tif --exposure 1 then rotate --angle 7 --no-expand", "rotate"),
+    ("dwt a.tif --keep 5 --reconstruct", "dwt --keep"),
+    ("tonemap a.tif --contact-sheet", "--contact-sheet"),
+    ("deconvolve a.tif --sigma 1 then rotate --angle 7 --no-expand", "rotate"),
+    ("bloom a.tif --method fft then tonemap", "bloom --method fft"),
+])  # fmt: skip
+def test_what_the_host_has_no_room_for(clpix, folder, line, words) -> None:
+    """The step is named, and the line says what is enough."""
     files.write(folder / "a.tif", Picture(np.zeros((800, 1000, 3), np.uint8)))
-    for command, words in (
-        (("deconvolve", "--sigma", "1", "then", "rotate", "--angle", "7", "--no-expand"), "rotate"),
-        (("grade", "--exposure", "1", "then", "rotate", "--angle", "7", "--no-expand"), "rotate"),
-        (("bloom", "--method", "fft", "then", "tonemap"), "bloom --method fft"),
-        (("dwt", "--keep", "5", "--reconstruct"), "dwt --keep"),
-        (("tonemap", "--contact-sheet"), "--contact-sheet"),
-    ):
-        name = "out.png"
-        run = clpix(command[0], "a.tif", *command[1:], "-o", name, "--memory", "4M")
-        most = needed(run.err, f"a.tif: {words} needs the whole picture")
-        assert run.err.endswith(" MB of memory, and 4.194 MB are allowed: raise --memory to 7032K\n")
-        assert run.code == 1 and most == 7_200_000 and not os.path.exists(name)
-        assert clpix(command[0], "a.tif", *command[1:], "-o", name, "--memory", most).code == 0
-        os.remove(name)
+    run = clpix(*line.split(), "-o", "out.png", "--memory", "4M")
+    most = needed(run.err, f"a.tif: {words} needs the whole picture")
+    assert run.err.endswith(" MB of memory, and 4.194 MB are allowed: raise --memory to 7032K\n")
+    assert run.code == 1 and most == 7_200_000 and not os.path.exists("out.png")
+    assert clpix(*line.split(), "-o", "out.png", "--memory", most).code == 0
+
+
+def test_results_that_the_host_has_no_room_for(clpix, folder) -> None:
+    files.write(folder / "a.tif", Picture(np.zeros((800, 1000, 3), np.uint8)))
     grown = "blur a.tif --preset d3d11 then resize --scale 4 -o out.tif --memory 20M"
     run = clpix(*grown.split())
     most = needed(run.err, "a.tif: blur --preset d3d11 needs the whole picture")
@@ -160,25 +165,18 @@ def test_errors_go_to_other_processes() -> None:
     assert str(found) == str(error) and (found.needed, found.room) == (12e6, "9 MB are allowed")
 
 
-@pytest.mark.parametrize(
-    ("nbytes", "near", "enough"),
-    [
-        (0, "0 kB", "0 kB"),
-        (1, "0.001 kB", "0.001 kB"),
-        (1_000_001, "1 MB", "1.001 MB"),
-        (123_412_789, "123.4 MB", "123.5 MB"),
-        (252_000_000_001, "252 GB", "252.1 GB"),
-        (9e15, "9000 TB", "9000 TB"),
-    ],
-)
+@pytest.mark.parametrize(("nbytes", "near", "enough"), [
+    (0, "0 kB", "0 kB"), (1, "0.001 kB", "0.001 kB"), (1_000_001, "1 MB", "1.001 MB"),
+    (123_412_789, "123.4 MB", "123.5 MB"), (252_000_000_001, "252 GB", "252.1 GB"),
+    (9e15, "9000 TB", "9000 TB"),
+])  # fmt: skip
 def test_sizes_in_words(nbytes, near, enough) -> None:
     """They are never a power of ten; what is said to be needed is rounded up, so that as much is enough."""
     assert (byte_count(nbytes), byte_count(nbytes, up=True)) == (near, enough)
 
 
-@pytest.mark.parametrize(
-    ("shape", "radius"), [((3, 300, 300), 0.02), ((4, 400, 150), 0.1), ((1, 200, 500), 0.02)]
-)
+@pytest.mark.cases(1)
+@each(shape__radius=[((3, 300, 300), 0.02), ((4, 400, 150), 0.1), ((1, 200, 500), 0.02)])
 def test_what_a_starburst_takes(opened, rng, shape, radius) -> None:
     """The record tells the memory of transforms, whose size depends on the picture's shape, within a tenth of it."""
     from gpuops.operation import operation_of

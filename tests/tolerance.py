@@ -304,11 +304,8 @@ SSIMULACRA2 = {
 DELTA_E = {
     # Absolute. Lab: a* is 500 times the difference of two cube roots, of 2⁻²² each. ITP: 720 times differences of PQ,
     # of 2⁻²¹ each, by factors of up to 4.4.
-    "76": 5e-4,
-    "2000": 1e-4,
-    "itp": 4e-3,
-    "relative": 3e-6,
-}
+    "76": 5e-4, "2000": 1e-4, "itp": 4e-3, "relative": 3e-6,
+}  # fmt: skip
 
 FLIP = {
     # Absolute, of errors 0 … 1: sums of up to 40 products of differences in float32, then powers by log2 and exp2.
@@ -372,10 +369,7 @@ FFT = {
 
 # Relative L2, with all ways to compute, many of which nobody would choose: Bluestein's convolution has three
 # transforms, radix 2 has the most stages, and computed roots are up to 2.5 ulp of 1 off.
-FFT_EVERYWHERE = {
-    "single": 2e-6,
-    "double": 2e-14,
-}
+FFT_EVERYWHERE = {"single": 2e-6, "double": 2e-14}
 
 DWT = {
     # Relative to the largest value or coefficient: sums of up to 104 products, up to 3 levels deep.
@@ -420,5 +414,5 @@ KERNELS = {
 
 # The largest differences between devices, where they are above one level of 16 bits.
 ACROSS_DEVICES = {
-    "ocio-1": 1e-4,  # a view of ACES 2.0, whose appearance model is a dozen of powers one after the other
+    "ocio-1": 1e-4  # a view of ACES 2.0, whose appearance model is a dozen of powers one after the other
 }

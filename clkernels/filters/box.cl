@@ -161,6 +161,7 @@ static inline void store(float16 v, __local float *p) { *(__local unaligned16 *)
 static inline float16 fetch(__global const float *in, int row, int x, int width, float cval) {
     if (row >= 0 && x >= 0 && x + 16 <= width) return *(__global const unaligned16 *)(in + (size_t)row * width + x);
     float s[16];
+#pragma unroll 1
     for (int l = 0; l < 16; l++) {
         int at = row < 0 ? -1 : border_column(x + l, width);
         s[l] = at < 0 ? cval : in[(size_t)row * width + at];

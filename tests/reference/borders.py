@@ -7,12 +7,8 @@ import numpy as np
 
 # gpuops' modes in numpy.pad.
 PAD: dict[str, Any] = {
-    "reflect": "symmetric",
-    "mirror": "reflect",
-    "nearest": "edge",
-    "wrap": "wrap",
-    "constant": "constant",
-}
+    "reflect": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant",
+}  # fmt: skip
 
 
 def pad(x: np.ndarray, widths: Sequence[tuple[int, int]], mode: str, cval: float = 0.0) -> np.ndarray:

@@ -10,16 +10,8 @@ import numpy as np
 TO_REC709 = {
     "Rec. 2020": [[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]],
     "Display P3": [[1.22494, -0.22494, 0.0], [-0.04206, 1.04206, 0.0], [-0.01964, -0.07864, 1.09827]],
-    "ACES AP0": [
-        [2.52169, -1.13413, -0.38756],
-        [-0.27648, 1.37272, -0.09624],
-        [-0.01538, -0.15298, 1.16835],
-    ],
-    "ACES AP1": [
-        [1.70505, -0.62179, -0.08326],
-        [-0.13026, 1.14080, -0.01055],
-        [-0.02400, -0.12897, 1.15297],
-    ],
+    "ACES AP0": [[2.52169, -1.13413, -0.38756], [-0.27648, 1.37272, -0.09624], [-0.01538, -0.15298, 1.16835]],
+    "ACES AP1": [[1.70505, -0.62179, -0.08326], [-0.13026, 1.14080, -0.01055], [-0.02400, -0.12897, 1.15297]],
 }
 #: x and y of red, green, blue and white.
 CHROMATICITIES = {
@@ -149,11 +141,8 @@ def png(pixels: np.ndarray, *chunks: bytes) -> bytes:
     big = pixels.astype(pixels.dtype.newbyteorder(">"))
     rows = b"".join(b"\0" + row.tobytes() for row in big)
     parts = (
-        png_chunk(b"IHDR", head),
-        *chunks,
-        png_chunk(b"IDAT", zlib.compress(rows)),
-        png_chunk(b"IEND", b""),
-    )
+        png_chunk(b"IHDR", head), *chunks, png_chunk(b"IDAT", zlib.compress(rows)), png_chunk(b"IEND", b""),
+    )  # fmt: skip
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 

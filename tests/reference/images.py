@@ -1,8 +1,11 @@
 """Images on the device, and how close two results are: what tests of many operations need."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
-from gpuops import Gpu, Image
+from gpuops import Gpu, Image, files
 from gpuops.pixels.coding import Decoding, Encoding
 
 from . import colour
@@ -13,6 +16,12 @@ def on(gpu: Gpu, planes: np.ndarray, alpha: bool = False) -> Image:
     image = gpu.array(planes.astype(np.float32))
     image.alpha = alpha
     return image
+
+
+def save(path: Path, pixels: np.ndarray, **more: Any) -> Path:
+    """Writes pixels (height, width, channels); the second or fourth channel is alpha."""
+    files.write(path, files.Picture(pixels, alpha=pixels.shape[2] in (2, 4), **more))
+    return path
 
 
 def decoded(pixels: np.ndarray, decoding: Decoding) -> np.ndarray:

@@ -62,11 +62,7 @@ def table_profile(
     space: bytes = b"RGB ",
     name: str = "scanner",
 ) -> bytes:
-    tags = {
-        "desc": named(name),
-        "cprt": named("none"),
-        "wtpt": b"XYZ " + bytes(4) + fixed(0.9642, 1, 0.8249),
-    }
+    tags = {"desc": named(name), "cprt": named("none"), "wtpt": b"XYZ " + bytes(4) + fixed(0.9642, 1, 0.8249)}
     return profile(tags | {tag: table}, space, connection, version)
 
 
