@@ -6,7 +6,7 @@ That policy: jenkins.io/doc/book/security/configuring-content-security-policy.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from itertools import islice
@@ -16,7 +16,7 @@ from ...errors import FileError
 from ...files.output import atomic
 from ..outcome import Outcome, Run
 from . import encode, fragments
-from .page import Path_, ReportFile, budget, ordered
+from .page import Path_, ReportFile, budget
 from .pairs import PICTURED, Settings, View, view
 
 # Cases that need attention on a page, and rows of the others.
@@ -60,9 +60,8 @@ def write_folder(
         written.append(ReportFile(str(path), len(data)))
 
     write(place / "style.css", files(__package__).joinpath("page.css").read_bytes())
-    outcomes = ordered(run)
-    shown = _attention(outcomes)
-    others = [outcome for outcome in outcomes if outcome.good]
+    shown = _attention(run)
+    others = [outcome for outcome in run.worst_first if outcome.good]
     each = budget(run, settings)
     numbered = iter(enumerate(shown))
     pages: list[str] = []
@@ -103,7 +102,7 @@ def write_folder(
 
 def attachments(folder: Path_, run: Run) -> Callable[[Outcome], list[str]]:
     """Returns what gives the pictures that :func:`write_folder` wrote of an outcome, for :func:`~..junit.to_junit`."""
-    numbers = {outcome.name: number for number, outcome in enumerate(_attention(ordered(run)))}
+    numbers = {outcome.name: number for number, outcome in enumerate(_attention(run))}
 
     def of(outcome: Outcome) -> list[str]:
         stem = Path(folder) / "pictures" / f"case-{numbers.get(outcome.name, -1)}"
@@ -113,8 +112,8 @@ def attachments(folder: Path_, run: Run) -> Callable[[Outcome], list[str]]:
     return of
 
 
-def _attention(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    return [outcome for outcome in outcomes if not outcome.good]
+def _attention(run: Run) -> list[Outcome]:
+    return [outcome for outcome in run.worst_first if not outcome.good]
 
 
 _BACK = '<p><a href="index.html">All cases</a></p>'

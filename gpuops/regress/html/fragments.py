@@ -10,20 +10,6 @@ from ..text import block, details, line, number, reason
 from .heat import drawing
 from .pairs import SIDES, Settings, View
 
-# The signs of statuses, which say the same as their words and colours.
-SIGNS = {
-    "error": "■",
-    "missing": "○",
-    "new": "✚",
-    "failed": "✕",
-    "size": "⛶",
-    "warned": "▲",
-    "renamed": "⇄",
-    "skipped": "–",
-    "passed": "≈",
-    "equal": "✓",
-}
-
 
 def text(value: object) -> str:
     """Returns a text on one line, for elements and attributes."""
@@ -32,7 +18,8 @@ def text(value: object) -> str:
 
 def badge(status: str) -> str:
     """Returns a status as a sign and its word."""
-    return f'<span class="status {status}"><span aria-hidden="true">{SIGNS[status]}</span> {status}</span>'
+    sign = STATUSES[status].sign
+    return f'<span class="status {status}"><span aria-hidden="true">{sign}</span> {status}</span>'
 
 
 def totals(counts: Mapping[str, int]) -> str:
@@ -127,7 +114,7 @@ def described(outcome: Outcome, which: str, settings: Settings) -> str:
     """Returns the text that stands for a picture, with the figures."""
     what = f"map of {settings.heat_name}" if which == "heat" else which
     figures = ", ".join(f"{name} {number(value)}" for name, value in outcome.figures.items())
-    return text(f"{what} of {outcome.name}: {STATUSES[outcome.status]}{'; ' + figures if figures else ''}")
+    return text(f"{what} of {outcome.name}: {outcome.says}{'; ' + figures if figures else ''}")
 
 
 def pictures(

@@ -93,12 +93,6 @@ def write_page(
     return [ReportFile(str(name), size) for name, size in zip(names, sizes, strict=True)]
 
 
-def ordered(run: Run) -> list[Outcome]:
-    """Returns the outcomes, the worst first."""
-    order = list(STATUSES)
-    return sorted(run.outcomes, key=lambda outcome: order.index(outcome.status))
-
-
 def budget(run: Run, settings: Settings) -> float:
     """Returns the bytes that the pictures of each outcome may have."""
     count = sum(outcome.status in PICTURED for outcome in run.outcomes)
@@ -115,7 +109,7 @@ def _spool(run: Run, settings: Settings, stack: ExitStack) -> list[_Part]:
     room = settings.cap - _FRAME_BYTES - sum(len(part.encode()) for part in frame)
     bytes_each = budget(run, settings)
     parts = [new(0)]
-    for number, outcome in enumerate(ordered(run)):
+    for number, outcome in enumerate(run.worst_first):
         shown = view(outcome, settings, bytes_each) if outcome.status in PICTURED else View()
         case = _case(outcome, shown, settings).encode()
         entry = _json(_entry(outcome, shown, parts[-1].tags)).encode()
@@ -197,7 +191,7 @@ def _within(side: Any, x: int, y: int) -> bool:
 def _entry(outcome: Outcome, shown: View, tags: dict[str, int]) -> list[Any]:
     numbers = [tags.setdefault(line(tag), len(tags)) for tag in outcome.tags]
     thumbnail = b64encode(shown.thumbnail).decode()
-    why = cause(outcome) or STATUSES[outcome.status]
+    why = cause(outcome) or outcome.says
     return [line(outcome.name), list(STATUSES).index(outcome.status), why, numbers, thumbnail]
 
 
@@ -205,7 +199,8 @@ def _assemble(
     output: Path_, number: int, parts: list[_Part], names: list[Path], run: Run, settings: Settings
 ) -> None:
     part, style, script = parts[number], _asset("page.css"), _script()
-    start: dict[str, Any] = {"statuses": list(STATUSES), "signs": fragments.SIGNS, "tags": list(part.tags)}
+    signs = {name: status.sign for name, status in STATUSES.items()}
+    start = {"statuses": list(STATUSES), "signs": signs, "tags": list(part.tags)}
     start |= {"palette": palette().reshape(-1).tolist()}
     policy = _POLICY.format(style=_hash(style), script=_hash(script))
     filled = {
