@@ -53,7 +53,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    from gpuops.batch import comparing
+    from gpuops.batch import comparison
     from gpuops.batch.access import Access, Threaded
     from gpuops.batch.item import Item
     from gpuops.batch.reader import check_input
@@ -97,17 +97,19 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
                 job = shared.of_job()
                 if given.how.mask is not None:
                     Access(given.how.mask, job).check_second()
-                both_files = [Threaded(pool, path, job, among=comparing.TOGETHER) for path in (first, second)]
+                both_files = [
+                    Threaded(pool, path, job, among=comparison.TOGETHER) for path in (first, second)
+                ]
                 gpu = open_gpu(shared, report)
                 item = Item(gpu, shared.output or "", job, Access(first, job))
                 output = None if shared.output is None else item.output
                 try:
-                    pair = comparing.opened(gpu, pool, both_files, how, given.thresholds, output)
+                    pair = comparison.opened(gpu, pool, both_files, how, given.thresholds, output)
                 except ParameterError as error:
                     raise ParameterError(f"{first} and {second}: {error}") from error
                 measured = item.run(measure, pair, given.thresholds)
                 if output is not None:
-                    comparing.write_difference(pair, pool, output, measured.gain)
+                    comparison.write_difference(pair, pool, output, measured.gain)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise

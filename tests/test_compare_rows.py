@@ -15,18 +15,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError, files
-from gpuops.batch.job import Options
-from gpuops.batch.side_by_side import TwoFiles
+from gpuops.batch.comparison import TwoFiles
 from gpuops.figure import Figure, count
 from gpuops.figures import FIGURES
 from gpuops.files import Picture, Strips
-from gpuops.files.abreast import abreast
 from gpuops.metrics.band import Band
 from gpuops.metrics.measure import Pair, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.thresholds import Thresholds
+from gpuops.rows.bands import bands
+from gpuops.rows.budget import Budget
 
 from .choices import each
 from .test_ssim import bright
@@ -79,7 +79,8 @@ def by_rows(
             return rows
 
     given = Strips.of(mask) if mask is not None else None
-    files_ = Forced(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
+    variance = Variance(known(a)), Strips.of(known(a))
+    files_ = Forced(Strips.of(a), Strips.of(b), how, Budget("a and b"), variance, given)
     with ThreadPoolExecutor(2) as pool:
         return measure(files_.pair(gpu, pool), thresholds)
 
@@ -305,7 +306,7 @@ def test_windows_of_rows(data) -> None:
 
     rows, above, below = (data.draw(st.integers(low, 12)) for low in (1, 0, 0))
     counted = []
-    for place, (one, other) in abreast([blocks(), blocks()], height, rows, above, below):
+    for place, (one, other) in bands([blocks(), blocks()], height, rows, above, below):
         expected = array[max(0, place.start - above) : place.stop + below]
         np.testing.assert_array_equal(one, expected)
         np.testing.assert_array_equal(other, expected)
@@ -317,7 +318,7 @@ def test_windows_of_rows(data) -> None:
 def small(monkeypatch) -> None:
     """Makes every picture one that memory has no room for."""
     monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
-    monkeypatch.setattr("gpuops.metrics.rows.room._ENOUGH", 1)
+    monkeypatch.setattr("gpuops.metrics.room._ENOUGH", 1)
 
 
 def save(path: Path, picture: Picture, *, tiled: bool = False) -> Path:

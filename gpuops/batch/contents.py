@@ -71,7 +71,4 @@ def _in_memory(budget: Budget, content: files.Strips) -> int:
     """Returns how many rows the host's memory has room for."""
     nbytes = content.picture.pixels.nbytes
     each = BLOCKS * nbytes // content.picture.height
-    fixed = codecs(1) + content.least * each
-    if not budget.has_room(fixed + each):
-        raise budget.refused(fixed + each, budget.whole(nbytes))
-    return (budget.nbytes - fixed) // each
+    return budget.rows(codecs(1) + content.least * each, each, budget.whole(nbytes))

@@ -16,11 +16,11 @@ from .compare import pair
 from .counts import Counts, Threshold, counts
 
 if TYPE_CHECKING:
-    from ..files.abreast import RowPlace
     from ..files.picture import Picture
     from ..gpu import Gpu
     from ..image import Image
     from ..params.thresholds import Thresholds
+    from ..rows.bands import BandPlace
     from .pair import Pair
     from .variance import Variance
 
@@ -36,7 +36,7 @@ class Band:
     ----------
     pair : Pair
         The pictures whose rows these are.
-    place : RowPlace
+    place : BandPlace
         Where they are, and which of them count.
     reference, result : Picture
         The rows. Where nothing is compared they are equal.
@@ -47,7 +47,7 @@ class Band:
     """
 
     pair: Pair
-    place: RowPlace
+    place: BandPlace
     reference: Picture
     result: Picture
     pixels: int

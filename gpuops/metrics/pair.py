@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..figures import FIGURES
-from ..files.abreast import RowPlace
+from ..rows.bands import BandPlace
 from .band import Band
 from .compare import Scale, check_same, scale_of
 from .left_out import left_out, without
@@ -127,7 +127,7 @@ class Pair:
     @cached_property
     def _all(self) -> Band:
         height = self.reference.height
-        place = RowPlace(0, 0, height, height)
+        place = BandPlace(0, 0, height, height)
         return Band(self, place, self.reference, self.result, self.pixels, self.variance)
 
     def bands(self, figures: Sequence[Figure], later: Sequence[Figure] = ()) -> Iterator[Band]:

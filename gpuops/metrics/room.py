@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...rows.budget import codecs
-from ...tiles.memory import MOST_PIXELS, ROUNDED, no_room
+from ..rows.budget import codecs
+from ..tiles.memory import MOST_PIXELS, ROUNDED, no_room
 
 if TYPE_CHECKING:
-    from ...figure import Figure
-    from ...files.picture import Picture
-    from ...gpu import Gpu
+    from ..figure import Figure
+    from ..files.picture import Picture
+    from ..gpu import Gpu
 
 # Numbers of 32 bits for each value of one picture that each kind of values takes, of both pictures.
 _BOTH = 2.0
@@ -77,7 +77,7 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
             raise no_room(gpu, words, fixed + (least + sum(halo)) * each)
         most = min(most, rows)
     wanted = max(_ENOUGH // row, 2 * sum(halos(parts, height)), _BAND)
-    return _whole_units(min(most, wanted), _unit(parts), height)
+    return whole_units(min(most, wanted), _unit(parts), height)
 
 
 class HostRows(NamedTuple):
@@ -116,10 +116,6 @@ class HostRows(NamedTuple):
         """Bytes of the least number of rows."""
         return self.fixed_bytes + self.unit * self.bytes_per_row
 
-    def within(self, nbytes: int, height: int) -> int:
-        """Returns how many rows, ``height`` at most, have room in so many bytes."""
-        return _whole_units((nbytes - self.fixed_bytes) // self.bytes_per_row, self.unit, height)
-
 
 def _floats(parts: Iterable[Figure], *kinds: str) -> float:
     """Returns the numbers for each value of one picture that parts need together; they come one after the other.
@@ -136,8 +132,8 @@ def _unit(parts: Iterable[Figure]) -> int:
     return lcm(*(part.multiple for part in parts))
 
 
-def _whole_units(rows: int, unit: int, height: int) -> int:
-    """Returns so many rows at most, in whole multiples."""
+def whole_units(rows: int, unit: int, height: int) -> int:
+    """Returns so many rows at most, ``height`` at most, in whole multiples."""
     if rows >= height:
         return height
     unit = _BAND if rows >= _BAND and _BAND % unit == 0 else unit
