@@ -16,7 +16,7 @@ from ..batch.access import Access
 from ..batch.comparison import TOGETHER, paired
 from ..batch.options import Options
 from ..errors import DeviceMemoryError, FileError, ParameterError
-from ..figures import FIGURES
+from ..figures import worst_of
 from ..files import png_rows
 from ..metrics import variance as variances
 from ..metrics.compare import channels
@@ -180,18 +180,16 @@ def _verdict(
         reference, result = map(_described, (reference, result), map(_header, both))
 
     def outcome(status: str, message: str = "", measured: MeasuredPair | None = None) -> Outcome:
+        names = ("figures", "missed", "warned", "worst") if measured else ()
         return Outcome(
             pair.name,
             status,
             result,
             reference,
-            measured.figures if measured else {},
-            thresholds.table,
-            measured.missed if measured else (),
-            measured.warned if measured else (),
-            measured.worst if measured else None,
-            "; ".join(dict.fromkeys((*filter(None, [message]), *found.said))),
+            thresholds=thresholds.table,
+            message="; ".join(dict.fromkeys((*filter(None, [message]), *found.said))),
             seconds=found.seconds + time.perf_counter() - begun,
+            **{name: getattr(measured, name) for name in names},
         )
 
     if not found.layers:
@@ -216,9 +214,15 @@ def _verdict(
     except (ParameterError, FileError, DeviceMemoryError) as error:
         return outcome("error", str(error))
     measured = _joined(of_layers)
-    status = "failed" if measured.missed else "warned" if measured.warned else "passed"
-    if measured.equal:
-        status = "equal"
+    status = (
+        "equal"
+        if measured.equal
+        else "failed"
+        if measured.missed
+        else "warned"
+        if measured.warned
+        else "passed"
+    )
     return outcome(status, _note(measured), measured)
 
 
@@ -227,12 +231,8 @@ def _header(found: files.Picture | files.Strips) -> files.Picture:
 
 
 def _described(file: PairedPicture, picture: files.Picture) -> PairedPicture:
-    return file._replace(
-        width=picture.width,
-        height=picture.height,
-        channels=channels(picture),
-        dtype=picture.pixels.dtype.name,
-    )
+    kind = channels(picture), picture.pixels.dtype.name
+    return PairedPicture(*file[:4], picture.width, picture.height, *kind)
 
 
 def _joined(layers: dict[str, MeasuredPair]) -> MeasuredPair:
@@ -244,14 +244,9 @@ def _joined(layers: dict[str, MeasuredPair]) -> MeasuredPair:
         return [limit._replace(name=f"{limit.name} of {name or 'the unnamed layer'}") for limit in limits]
 
     worst = max(layers.values(), key=lambda one: one.figures["max"])
-    figures: dict[str, float] = {}
-    for one in layers.values():
-        for metric, value in one.figures.items():
-            before = figures.get(metric, value)
-            figures[metric] = value if FIGURES[metric].worse(value, before) else before
     return replace(
         worst,
-        figures=figures,
+        figures=worst_of([one.figures for one in layers.values()]),
         differing=sum(one.differing for one in layers.values()),
         missed=tuple(limit for name, one in layers.items() for limit in named(name, one.missed)),
         warned=tuple(limit for name, one in layers.items() for limit in named(name, one.warned)),
