@@ -6,18 +6,18 @@ That policy: jenkins.io/doc/book/security/configuring-content-security-policy.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 
 from ...errors import FileError
+from ...files import Picture
 from ...files.output import atomic
 from ..outcome import Outcome, Run
 from . import encode, fragments
 from .page import Path_, ReportFile, budget
-from .pairs import PICTURED, Settings, View, view
+from .pairs import Settings, View, view
 
 # Cases that need attention on a page, and rows of the others.
 _CASES, _ROWS = 50, 2000
@@ -63,22 +63,19 @@ def write_folder(
     shown = _attention(run)
     others = [outcome for outcome in run.worst_first if outcome.good]
     each = budget(run, settings)
-    numbered = iter(enumerate(shown))
-    pages: list[str] = []
-    while part := list(islice(numbered, _CASES)):
-        name = f"cases-{len(pages) + 1}.html"
+    for start in range(0, len(shown), _CASES):
+        name = f"cases-{start // _CASES + 1}.html"
         sections = []
-        for number, outcome in part:
-            seen = view(outcome, settings, each) if outcome.status in PICTURED else View()
+        for number, outcome in enumerate(shown[start : start + _CASES], start):
+            seen = view(outcome, settings, each)
             sources = {}
-            for which, data, width, height in _files(seen):
+            for which, data, width, height in seen.pictures(_png_of_floats):
                 write(pictures / f"case-{number}-{which}.png", data)
                 sources[which] = (f"pictures/case-{number}-{which}.png", width, height)
             if seen.whole:
                 write(pictures / f"case-{number}-whole.jpg", seen.whole)
             sections.append(_section(number, outcome, seen, settings, sources))
         write(place / name, _page(settings.title, _BACK + "".join(sections)))
-        pages.append(name)
     links = []
     for start in range(0, len(others), _ROWS):
         name = f"others-{start // _ROWS + 1}.html"
@@ -119,13 +116,8 @@ def _attention(run: Run) -> list[Outcome]:
 _BACK = '<p><a href="index.html">All cases</a></p>'
 
 
-def _files(seen: View) -> Iterator[tuple[str, bytes, int, int]]:
-    for which, side in seen.sides.items():
-        data = side.data if side.kind == "png" else encode.png(encode.visible(side.part))
-        yield which, data, side.part.width, side.part.height
-    if seen.heat:
-        part = next(iter(seen.sides.values())).part
-        yield "heat", seen.heat, part.width, part.height
+def _png_of_floats(part: Picture) -> tuple[bytes, int, int]:
+    return encode.png(encode.visible(part)), part.width, part.height
 
 
 def _section(

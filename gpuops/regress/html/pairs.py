@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -80,6 +80,10 @@ class Side:
         """Whether the part is all of it."""
         return (self.part.width, self.part.height) == (self.width, self.height)
 
+    def has(self, x: int, y: int) -> bool:
+        """Says whether a pixel is in the part."""
+        return 0 <= x - self.x < self.part.width and 0 <= y - self.y < self.part.height
+
 
 @dataclass(frozen=True)
 class View:
@@ -104,11 +108,22 @@ class View:
         """Whether both pictures are there and of one size."""
         return len(self.sides) == 2 and len({(side.width, side.height) for side in self.sides.values()}) == 1
 
+    def pictures(
+        self, of_floats: Callable[[Picture], tuple[bytes, int, int]]
+    ) -> Iterator[tuple[str, bytes, int, int]]:
+        """Gives the name, bytes, width and height of each picture; ``of_floats``: those of a part of floats."""
+        for which, side in self.sides.items():
+            part = side.part
+            stored = side.data, part.width, part.height
+            yield which, *(stored if side.kind == "png" else of_floats(part))
+        if self.heat:
+            yield "heat", self.heat, part.width, part.height
+
 
 def view(outcome: Outcome, settings: Settings, budget: float) -> View:
     """Reads an outcome's pictures and cuts of them what has at most ``budget`` bytes, around the worst tile."""
     remarks: list[str] = []
-    pictures = _read(outcome, remarks)
+    pictures = _read(outcome, remarks) if outcome.status in PICTURED else {}
     if any(picture.metadata.colour is not None for picture in pictures.values()):
         remarks.append("Colours that are neither sRGB nor linear Rec. 709 light are shown as if they were.")
     sizes = {(picture.width, picture.height) for picture in pictures.values()}
@@ -117,13 +132,9 @@ def view(outcome: Outcome, settings: Settings, budget: float) -> View:
         heat = _heat(pictures, settings, remarks)
     elif len(sizes) == 2:
         remarks.append("The pictures have different sizes: each is shown as it is, and there is no map.")
-    centre = (
-        worst_tile(heat)
-        if heat is not None
-        else (outcome.worst.x, outcome.worst.y)
-        if outcome.worst
-        else None
-    )
+    centre = (outcome.worst.x, outcome.worst.y) if outcome.worst else None
+    if heat is not None:
+        centre = worst_tile(heat)
     found = _fitting(pictures, heat, centre, settings.pixels, budget)
     remarks += _said_of_parts(found.sides, centre)
     side = found.sides.get("result") or found.sides.get("reference")
