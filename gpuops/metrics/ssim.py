@@ -13,7 +13,7 @@ from ..errors import ParameterError, check_name
 from ..image import Image
 from ..operands import Operand
 from ..params.blur import BlurParams
-from .moments import MomentGroups, kernel_of, table_of
+from .moments import MomentGroups, kernel_of, table_of, totals
 from .pairs import data_range_of, operands
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def structural_similarity(
         a, b = (shrunk(gpu, image, factor) for image in (a, b))
     window = WINDOWS[convention]
     check_size(*a.shape[-2:], window)
-    mean = float(_totals(gpu, [_launch(gpu, a, b, scale, window)])[0, :, 0].mean())
+    mean = float(_means(gpu, [_launch(gpu, a, b, scale, window)])[0, :, 0].mean())
     return (mean, _launch(gpu, a, b, scale, window, full=True)[0]) if full else mean
 
 
@@ -161,7 +161,7 @@ def scale_means(
             a, b = (shrunk(gpu, image, 2) for image in (a, b))
         if count:
             levels.append(_launch(gpu, a, b, data_range, WINDOWS["wang"], count))
-    return _totals(gpu, levels)
+    return _means(gpu, levels)
 
 
 def of_scales(found: npt.NDArray[np.float64]) -> float:
@@ -245,7 +245,7 @@ def _launch(
     rows, columns = height - beside if rows is None else rows, width - beside
     kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, LOW=low, MAP=full)
     strips = MomentGroups.of(gpu, kernel, window.size, planes, rows, columns, low=low)
-    result = gpu.empty((planes, rows, columns) if full else (planes, math.prod(strips.groups), 4))
+    result = gpu.empty((planes, rows, columns) if full else (planes, math.prod(strips.groups), 2, 2))
     constants = (0.01 * data_range) ** 2, (0.03 * data_range) ** 2
     gpu.launch(
         kernel, strips.size, a, b, table_of(gpu, window.weights), result, height, width, rows, columns,
@@ -256,10 +256,7 @@ def _launch(
     return result, rows * columns
 
 
-def _totals(gpu: Gpu, launched: list[_Sums]) -> npt.NDArray[np.float64]:
-    """Returns the means by launch, plane, and similarity or contrast; they are read at once."""
-    partial = [np.empty(image.shape, np.float32) for image, _ in launched]
-    gpu.read([image for image, _ in launched], partial)
-    # The sums and their rounding errors are added up in double precision.
-    sums = [each.reshape(*each.shape[:2], 2, 2).sum((1, 3), np.float64) for each in partial]
+def _means(gpu: Gpu, launched: list[_Sums]) -> npt.NDArray[np.float64]:
+    """Returns the means by launch, plane, and similarity or contrast."""
+    sums = totals(gpu, [image for image, _ in launched])
     return np.stack([each / count for each, (_, count) in zip(sums, launched, strict=True)])

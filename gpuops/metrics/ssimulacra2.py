@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import Operand
-from .moments import MomentGroups, kernel_of, table_of
+from .moments import MomentGroups, kernel_of, table_of, totals
 from .pairs import operands
 
 if TYPE_CHECKING:
@@ -160,10 +160,7 @@ def sums_of_rows(gpu: Gpu, a: Image, b: Image, rows: slice, size: tuple[int, int
         if smaller is not None:  # it has both pictures' planes
             a, b, (_, height, width) = smaller, smaller, smaller.shape
             second, plane = 3 * height * width, height * width
-    found = [np.empty(each.shape, np.float32) for each in sums]
-    gpu.read(sums, found)
-    # The sums and their rounding errors are added up in double precision.
-    return np.stack([of.sum((1, 3), np.float64) for of in found], 1)
+    return np.stack(totals(gpu, sums), 1)
 
 
 def sizes(size: tuple[int, int]) -> list[tuple[int, int]]:
