@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError, files
-from gpuops.batch.comparison import TwoFiles
 from gpuops.figure import Figure, count
 from gpuops.figures import FIGURES
 from gpuops.files import Picture, Strips
@@ -73,16 +72,18 @@ def by_rows(
     rows: int,
     thresholds: Thresholds = Thresholds(),  # noqa: B008
     mask: Picture | None = None,
+    noise: Picture | None = None,
 ) -> MeasuredPair:
-    class Forced(TwoFiles):
-        def _rows(self, *_given: object) -> int:
+    class Forced(Pair):
+        def _rows(self, _figures: object) -> int:
             return rows
 
     given = Strips.of(mask) if mask is not None else None
-    variance = Variance(known(a)), Strips.of(known(a))
-    files_ = Forced(Strips.of(a), Strips.of(b), how, Budget("a and b"), variance, given)
+    noise = noise or known(a)
+    variance = Variance(noise), Strips.of(noise)
+    strips = Strips.of(a), Strips.of(b)
     with ThreadPoolExecutor(2) as pool:
-        return measure(files_.pair(gpu, pool), thresholds)
+        return measure(Forced(gpu, how, strips, given, variance, Budget("a and b"), pool), thresholds)
 
 
 def as_whole(
@@ -262,6 +263,9 @@ def test_what_cannot_be_compared(gpu, rng) -> None:
         by_rows(gpu, a, b, Comparing(ignore=((0, 150, 3, 3),)), 9)
     with pytest.raises(ParameterError, match="leave no pixel"):
         by_rows(gpu, a, b, Comparing(ignore=((0, 0, 61, 150),)), 9)
+    with pytest.raises(ParameterError, match="the variance has another size"):  # and that of a band
+        noise = replace(known(a), pixels=known(a).pixels[:9])
+        by_rows(gpu, a, b, Comparing(), 9, Thresholds(limits={"z-test": 1}), noise=noise)
     with pytest.raises(ParameterError, match="the mask has"):
         by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
 

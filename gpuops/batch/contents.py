@@ -71,4 +71,4 @@ def _in_memory(budget: Budget, content: files.Strips) -> int:
     """Returns how many rows the host's memory has room for."""
     nbytes = content.picture.pixels.nbytes
     each = BLOCKS * nbytes // content.picture.height
-    return budget.rows(codecs(1) + content.least * each, each, budget.whole(nbytes))
+    return budget.rows(codecs(1) + content.least * each, each, 1, budget.whole(nbytes))

@@ -43,7 +43,7 @@ class Band:
     pixels : int
         How many of those that count are compared.
     variance : Variance, optional
-        That of these rows.
+        That of these rows, if it has the pictures' size.
     """
 
     pair: Pair

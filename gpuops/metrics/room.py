@@ -81,40 +81,28 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
 
 
 class HostRows(NamedTuple):
-    """What rows of two pictures take of the host's memory.
+    """What rows of two pictures take of the host's memory: bytes whatever their number, and for each row that counts.
 
-    Attributes
-    ----------
-    fixed_bytes : int
-        Bytes that are taken whatever the number of rows.
-    bytes_per_row : int
-        Bytes for each row that counts.
-    unit : int
-        Rows come in multiples of it.
+    They come in multiples of ``unit``.
     """
 
     fixed_bytes: int
     bytes_per_row: int
     unit: int
 
-    @classmethod
-    def of(
-        cls, picture: Picture, nbytes: int, parts: Iterable[Figure], *, least: int, written: bool
-    ) -> HostRows:
-        """Returns it for two pictures of the size of ``picture``, whose pixels take ``nbytes`` together.
 
-        ``least``: rows that a file gives together; ``written``: whether a picture of the difference is.
-        """
-        parts = [*parts]
-        pixels = -(-nbytes // picture.height)
-        row = _ON_HOST * pixels + _PLACES * picture.width
-        fixed = codecs(2 + written) + sum(halos(parts, picture.height)) * row + _BLOCKS * least * pixels
-        return cls(fixed, row, min(_unit(parts), picture.height))
+def host_rows(
+    picture: Picture, nbytes: int, parts: Iterable[Figure], *, least: int, written: bool
+) -> HostRows:
+    """Returns it for two pictures of the size of ``picture``, whose pixels take ``nbytes`` together.
 
-    @property
-    def needed(self) -> int:
-        """Bytes of the least number of rows."""
-        return self.fixed_bytes + self.unit * self.bytes_per_row
+    ``least``: rows that a file gives together; ``written``: whether a picture of the difference is.
+    """
+    parts = [*parts]
+    pixels = -(-nbytes // picture.height)
+    row = _ON_HOST * pixels + _PLACES * picture.width
+    fixed = codecs(2 + written) + sum(halos(parts, picture.height)) * row + _BLOCKS * least * pixels
+    return HostRows(fixed, row, min(_unit(parts), picture.height))
 
 
 def _floats(parts: Iterable[Figure], *kinds: str) -> float:

@@ -110,7 +110,8 @@ def structural_similarity(
         factor = max(1, math.floor(min(a.shape[-2:]) / _SEEN + 0.5))
         a, b = (shrunk(gpu, image, factor) for image in (a, b))
     window = WINDOWS[convention]
-    check_size(*a.shape[-2:], window)
+    height, width = a.shape[-2:]
+    check_size(height, width, window)
     mean = float(_means(gpu, [_launch(gpu, a, b, scale, window)])[0, :, 0].mean())
     return (mean, _launch(gpu, a, b, scale, window, full=True)[0]) if full else mean
 

@@ -119,7 +119,7 @@ class Budget:
         if self.memory is not None and not self.has_room(needed):
             raise self.refused(needed, what="all of it is needed, which takes {} of memory")
 
-    def rows(self, fixed: int, each: int, whole: float, unit: int = 1) -> int:
+    def rows(self, fixed: int, each: int, unit: int, whole: float) -> int:
         """Returns how many rows of ``each`` bytes have room beside ``fixed`` ones.
 
         Raises FileError if they are not ``unit`` ones, which says this or what the ``whole`` takes.
