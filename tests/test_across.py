@@ -12,7 +12,7 @@ import pytest
 from gpuops import files
 from gpuops.files import Picture
 from gpuops.params.thresholds import Thresholds
-from gpuops.regress.across import LEVEL, agreement, table
+from gpuops.regress.agreement import LEVEL, agreement, table
 
 from .tolerance import ACROSS_DEVICES
 

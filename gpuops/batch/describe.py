@@ -11,10 +11,10 @@ import numpy as np
 from ..bench.report_formats import columns
 from ..files import Format, Metadata, NamedArrays, Picture, exif, icc
 from ..files.streams import printable
-from ..metrics.contents import CHANNELS, Measured
 from ..metrics.reduction import BINS_PER_STOP, LOWEST_STOP
 from ..metrics.statistics import Statistics
 from ..pixels.colour import Colour
+from .file_statistics import CHANNELS, Measured
 
 #: The percentiles in the tables.
 PERCENTS = (1, 10, 50, 90, 99)
@@ -47,27 +47,20 @@ def as_json(
     histogram: bool = False,
 ) -> Any:
     """Returns the whole description; ``measured`` is keyed by arrays' names, a picture's by ""."""
-    head = {"path": printable(path), "format": str(fmt)}
+
+    def statistics(name: str) -> dict[str, Any]:
+        return {"statistics": _measured(measured[name], histogram)} if name in measured else {}
+
     metadata = _metadata(content.metadata, _profile(content))
     if isinstance(content, NamedArrays):
         arrays = {
-            name: {"shape": array.shape, "dtype": array.dtype.name}
-            | ({"statistics": _measured(measured[name], histogram)} if name in measured else {})
+            name: {"shape": array.shape, "dtype": array.dtype.name, **statistics(name)}
             for name, array in content.arrays.items()
         }
-        return plain(
-            head
-            | {
-                "kind": "numbers",
-                "arrays": arrays,
-                "attributes": content.attributes,
-                "colour": _colour(content.metadata.colour),
-                "metadata": metadata,
-            }
-        )
-    return plain(
-        head
-        | {
+        body: dict[str, Any] = {"kind": "numbers", "arrays": arrays, "attributes": content.attributes}
+        body |= {"colour": _colour(content.metadata.colour), "metadata": metadata}
+    else:
+        body = {
             "kind": "picture",
             "width": content.width,
             "height": content.height,
@@ -81,9 +74,9 @@ def as_json(
             "layer": content.layer,
             "layers": content.layers,
             "metadata": metadata,
+            **statistics(""),
         }
-        | ({"statistics": _measured(measured[""], histogram)} if measured else {})
-    )
+    return plain({"path": printable(path), "format": str(fmt), **body})
 
 
 def _colour(colour: Colour | None) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from ..rows.bands import bands
 from ..rows.threads import read_ahead
 from .band import Band
 from .compare import Scale, check_same, scale_of
-from .left_out import Mask, check, left_out_rows, without
+from .exclusion import Mask, check, left_out_rows, without
 from .room import halos, host_rows, rows_at_a_time, whole_units
 
 if TYPE_CHECKING:
