@@ -1,5 +1,6 @@
 """Suites: manifests, folders, references, accepting, and running of cases. Pictures that are measured are elsewhere."""
 
+import json
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from gpuops.regress import acceptance, manifest
 from gpuops.regress.cases import run_cases
 from gpuops.regress.folders import FilePair, pairs
 from gpuops.regress.outcome import Outcome, PairedPicture, Run
-from gpuops.regress.references import Folder, Index, make_index, places_of, references, sha256_of
+from gpuops.regress.references import Folder, Index, places_of, references, sha256_of
 
 SUITE = """schema = 1
 references = "refs"
@@ -169,6 +170,12 @@ def test_folders_that_are_not_there(tmp_path) -> None:
     picture(tmp_path / "out" / "a.png", 1)
     found = list(pairs(tmp_path / "out", Folder(str(tmp_path / "none")), ()))
     assert [one.status for one in found if isinstance(one, Outcome)] == ["new"]
+
+
+def make_index(path: str, store: str) -> Index:
+    """Writes the index of a store that has nothing yet."""
+    Path(path).write_text(json.dumps({"schema": 1, "store": store, "pictures": {}}))
+    return Index(path)
 
 
 def index(folder: Path) -> Index:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..bench.report_formats import columns
+from ..errors import json_values
 from ..files import Format, Metadata, NamedArrays, Picture, exif, icc
 from ..files.streams import printable
 from ..metrics.reduction import BINS_PER_STOP, LOWEST_STOP
@@ -76,7 +77,7 @@ def as_json(
             "metadata": metadata,
             **statistics(""),
         }
-    return plain({"path": printable(path), "format": str(fmt), **body})
+    return json_values({"path": printable(path), "format": str(fmt), **body}, lambda _: None)
 
 
 def _colour(colour: Colour | None) -> dict[str, Any] | None:
@@ -262,19 +263,3 @@ def chart(measured: Measured) -> Iterator[str]:
         for stop in range(lit[0], lit[-1] + 1):
             bar = "█" * round(_BAR * stops[stop] / stops.max())
             yield f"  {stop + LOWEST_STOP:>4} {stops[stop] / stops.sum():8.3%} {bar}".rstrip()
-
-
-# ------------------------------------------------------------------------------------------------------------
-
-
-def plain(value: Any) -> Any:
-    """Returns a value as JSON can hold it: NaN and infinities become None, other types become text."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -254,14 +254,6 @@ class Index(References):
             os.replace(draft, self.path)
 
 
-def make_index(path: str, store: str) -> Index:
-    """Writes the index of a store that has nothing yet."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"schema": _SCHEMA, "store": store, "pictures": {}}, indent=1) + "\n"
-    Path(path).write_text(text, encoding="utf-8")
-    return Index(path)
-
-
 def _read_index(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8-sig"))

@@ -6,14 +6,13 @@ JSON has no infinities and no NaN: they are the strings "inf", "-inf" and "nan".
 from __future__ import annotations
 
 import json
-import math
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..errors import FileError
+from ..errors import FileError, json_values
 from .outcome import Limit, Outcome, PairedPicture, Run, WorstPixel
 
 # The version of the format: it changes when what a key means does.
@@ -35,7 +34,7 @@ def to_json(run: Run) -> str:
     What is not finite within ``context`` comes back as a string, since there a string may stand for itself.
     """
     head = _dumped({"schema": SCHEMA, "totals": run.totals, "context": run.context})
-    outcomes = ",\n".join(_dumped(_of_outcome(outcome)) for outcome in run.outcomes)
+    outcomes = ",\n".join(_dumped(vars(outcome)) for outcome in run.outcomes)
     return f'{head[:-1]}, "outcomes": [\n{outcomes}\n]}}\n'
 
 
@@ -65,10 +64,6 @@ def schema() -> Any:
     return json.loads(files(__package__).joinpath("report.schema.json").read_text(encoding="utf-8"))
 
 
-def _of_outcome(outcome: Outcome) -> dict[str, Any]:
-    return {field.name: getattr(outcome, field.name) for field in fields(outcome)}
-
-
 def _to_outcome(value: dict[str, Any]) -> Outcome:
     known = {field.name: value[field.name] for field in fields(Outcome) if field.name in value}
     for name in ("figures", "thresholds"):
@@ -87,20 +82,7 @@ def _to_outcome(value: dict[str, Any]) -> Outcome:
 
 
 def _dumped(value: dict[str, Any]) -> str:
-    return json.dumps(_to_values(value), allow_nan=False)
-
-
-def _to_values(value: Any) -> Any:
-    """Returns the value with what JSON does not have as strings."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, dict):
-        return {str(key): _to_values(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_to_values(item) for item in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else repr(float(value))
-    return value if isinstance(value, (str, int, bool, type(None))) else str(value)
+    return json.dumps(json_values(value), allow_nan=False)
 
 
 def _check(value: Any, rule: dict[str, Any], where: str) -> None:
