@@ -223,7 +223,8 @@ def _verdict(
         if measured.warned
         else "passed"
     )
-    return outcome(status, _note(measured), measured)
+    undefined = (f"{metric}: {why}" for metric, why in measured.undefined.items())
+    return outcome(status, "; ".join(filter(None, (measured.note, *undefined))), measured)
 
 
 def _header(found: files.Picture | files.Strips) -> files.Picture:
@@ -251,10 +252,3 @@ def _joined(layers: dict[str, MeasuredPair]) -> MeasuredPair:
         missed=tuple(limit for name, one in layers.items() for limit in named(name, one.missed)),
         warned=tuple(limit for name, one in layers.items() for limit in named(name, one.warned)),
     )
-
-
-def _note(measured: MeasuredPair) -> str:
-    """Returns what people should know of a comparison."""
-    notes = [measured.note] if measured.note else []
-    notes += [f"{metric}: {why}" for metric, why in measured.undefined.items()]
-    return "; ".join(notes)

@@ -292,23 +292,20 @@ class _Store:
         """Returns the path of a file on this machine. Raises FileError if the store lacks it, or has other bytes."""
         name = f"{digest[:2]}/{digest}{extension}"
         path = (self._folder or _kept()) / name
-        if self._folder is None and not (path.is_file() and sha256_of(path) == digest):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with draft_file(path.parent, extension) as draft:
-                with reached(f"{self._where}/{name}") as (files, address):
-                    files.get_file(address, draft)
-                self._check(draft, digest, f"{self._where}/{name}")
-                os.replace(draft, path)
-        elif not path.is_file():
-            raise FileError(f"{path}: the store lacks this reference; fetch it, or accept the result again")
-        else:
-            self._check(path, digest, str(path))
+        other = "its bytes are not those that the index names; fetch it anew"
+        if path.is_file() and sha256_of(path) == digest:
+            return str(path)
+        if self._folder is not None:
+            lost = "the store lacks this reference; fetch it, or accept the result again"
+            raise FileError(f"{path}: {other if path.is_file() else lost}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft_file(path.parent, extension) as draft:
+            with reached(f"{self._where}/{name}") as (files, address):
+                files.get_file(address, draft)
+            if sha256_of(draft) != digest:
+                raise FileError(f"{self._where}/{name}: {other}")
+            os.replace(draft, path)
         return str(path)
-
-    @staticmethod
-    def _check(path: str | Path, digest: str, name: str) -> None:
-        if sha256_of(path) != digest:
-            raise FileError(f"{name}: its bytes are not those that the index names; fetch it anew")
 
     def add(self, source: str, digest: str, extension: str) -> None:
         """Puts a file into the store."""
