@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
     from ..params.thresholds import Thresholds
-    from ..rows.bands import BandPlace
+    from ..rows.bands import RowPlace
     from .pair import Pair
     from .variance import Variance
 
@@ -36,7 +36,7 @@ class Band:
     ----------
     pair : Pair
         The pictures whose rows these are.
-    place : BandPlace
+    place : RowPlace
         Where they are, and which of them count.
     reference, result : Picture
         The rows. Where nothing is compared they are equal.
@@ -47,7 +47,7 @@ class Band:
     """
 
     pair: Pair
-    place: BandPlace
+    place: RowPlace
     reference: Picture
     result: Picture
     pixels: int

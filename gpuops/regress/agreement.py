@@ -14,6 +14,7 @@ from .. import files
 from ..errors import GpuopsError
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
+from .text import values
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -134,9 +135,8 @@ def table(found: list[Agreement], devices: list[str]) -> list[str]:
         if len(one.clusters) > 1:
             lines.append(f"{one.name}: " + " | ".join(", ".join(cluster) for cluster in one.clusters))
         for (a, b), at_ in one.first.items():
-            values = [" ".join(f"{v:.6g}" for v in side) for side in at_.values]
+            tile, both = "{},{}".format(*at_.tile), " and ".join(map(values, at_.values))
             lines.append(
-                f"{one.name}: {a} and {b} differ first in tile {at_.tile[0]},{at_.tile[1]}, "
-                f"pixel {at_.x},{at_.y}: {values[0]} and {values[1]}"
+                f"{one.name}: {a} and {b} differ first in tile {tile}, pixel {at_.x},{at_.y}: {both}"
             )
     return lines

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from ..params.comparing import WorstPixel
 from ..params.thresholds import Limit
 
-__all__ = ["STATUSES", "Limit", "Outcome", "PairedPicture", "Run", "Status", "WorstPixel"]
+__all__ = ["STATUSES", "Limit", "Outcome", "OutcomeStatus", "PairedPicture", "Run", "WorstPixel"]
 
 
-class Status(NamedTuple):
+class OutcomeStatus(NamedTuple):
     """A verdict: what it says, the exit code that it makes, its sign in pages, and its emoji in summaries."""
 
     says: str
@@ -28,16 +28,16 @@ class Status(NamedTuple):
 
 # The verdicts, the worst first.
 STATUSES = {
-    "error": Status("could not be compared", 2, "■", "❗"),
-    "missing": Status("the result is missing", 2, "○", "❓"),
-    "new": Status("there is no reference", 2, "✚", "🆕"),
-    "failed": Status("differs from its reference", 1, "✕", "❌"),
-    "size": Status("has another size or other channels", 1, "⛶", "📐"),
-    "warned": Status("differs, within what only warns", 0, "▲", "⚠️"),
-    "renamed": Status("equals the reference of another name", 2, "⇄", "🔀"),
-    "skipped": Status("was not run", 0, "–"),
-    "passed": Status("differs within the thresholds", 0, "≈"),
-    "equal": Status("equals its reference", 0, "✓"),
+    "error": OutcomeStatus("could not be compared", 2, "■", "❗"),
+    "missing": OutcomeStatus("the result is missing", 2, "○", "❓"),
+    "new": OutcomeStatus("there is no reference", 2, "✚", "🆕"),
+    "failed": OutcomeStatus("differs from its reference", 1, "✕", "❌"),
+    "size": OutcomeStatus("has another size or other channels", 1, "⛶", "📐"),
+    "warned": OutcomeStatus("differs, within what only warns", 0, "▲", "⚠️"),
+    "renamed": OutcomeStatus("equals the reference of another name", 2, "⇄", "🔀"),
+    "skipped": OutcomeStatus("was not run", 0, "–"),
+    "passed": OutcomeStatus("differs within the thresholds", 0, "≈"),
+    "equal": OutcomeStatus("equals its reference", 0, "✓"),
 }
 
 

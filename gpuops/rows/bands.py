@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..files.picture import Pixels
 
 
-class BandPlace(NamedTuple):
+class RowPlace(NamedTuple):
     """The place of a band in a picture of ``height`` rows.
 
     The band begins with row ``first``. Its rows ``start`` to ``stop`` are worked on; the others are their neighbours.
@@ -34,13 +34,13 @@ class BandPlace(NamedTuple):
 
 def bands(
     sources: Sequence[Iterator[Pixels]], height: int, rows: int, above: int = 0, below: int = 0
-) -> Iterator[tuple[BandPlace, tuple[Pixels, ...]]]:
+) -> Iterator[tuple[RowPlace, tuple[Pixels, ...]]]:
     """Gives ``rows`` rows at a time of each source, and as neighbours up to so many rows above and below them.
 
     A source gives arrays of any numbers of rows, ``height`` rows in all.
     """
     starts = range(0, height, rows)
-    places = [BandPlace(start, start, min(height, start + rows), height) for start in starts]
+    places = [RowPlace(start, start, min(height, start + rows), height) for start in starts]
     spans = [place.span(above, below) for place in places]
     windows = [_windows(source, spans) for source in sources]
     for place, (first, _) in zip(places, spans, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -137,17 +138,17 @@ def view(outcome: Outcome, settings: Settings, budget: float) -> View:
         centre = worst_tile(heat)
     found = _fitting(pictures, heat, centre, settings.pixels, budget)
     remarks += _said_of_parts(found.sides, centre)
-    side = found.sides.get("result") or found.sides.get("reference")
-    if side is None:
-        return replace(found, remarks=remarks)
-    found = replace(found, remarks=remarks, thumbnail=encode.jpeg(side.part, *THUMBNAIL)[0])
-    if not side.whole and len(sizes) == 1:
-        found = replace(found, whole=encode.jpeg(next(iter(pictures.values())), *OVERVIEW)[0])
-    if heat is None:
-        return found
-    top = float(heat.max()) or 1.0
-    mark = outcome.thresholds.get(settings.heat_threshold)
-    return replace(found, top=top, mark=mark, counts=histogram(heat, top))
+    more: dict[str, Any] = {"remarks": remarks}
+    if side := found.sides.get("result") or found.sides.get("reference"):
+        more["thumbnail"] = encode.jpeg(side.part, *THUMBNAIL)[0]
+        if not side.whole and len(sizes) == 1:
+            more["whole"] = encode.jpeg(next(iter(pictures.values())), *OVERVIEW)[0]
+    if heat is not None:
+        more |= {
+            "mark": outcome.thresholds.get(settings.heat_threshold),
+            "counts": histogram(heat, found.top),
+        }
+    return replace(found, **more)
 
 
 def _read(outcome: Outcome, remarks: list[str]) -> dict[str, Picture]:
@@ -212,7 +213,7 @@ def _cut(
     top = float(heat.max()) or 1.0
     x, y, width, height = _window(heat.shape[1], heat.shape[0], centre, pixels)
     levels = np.rint(heat[y : y + height, x : x + width] * (255 / top)).astype(np.uint8)
-    return View(sides, encode.png(levels[..., None], palette()))
+    return View(sides, encode.png(levels[..., None], palette()), top)
 
 
 def _window(
