@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def across(telling: Telling, given: GivenOptions, suite: Suite, cases: list[Case], out: Path) -> None:
     """Runs cases on every device, tells who agrees with whom, and exits."""
     from gpuops.device import list_devices
-    from gpuops.regress import across as devices
+    from gpuops.regress import agreement as devices
     from gpuops.regress.cases import run_cases
     from gpuops.regress.references import slug
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +52,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    from gpuops.batch import comparing
+    from gpuops.batch import comparison
     from gpuops.batch.access import Access, Threaded
     from gpuops.batch.item import Item
     from gpuops.batch.reader import check_input
@@ -97,17 +96,19 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
                 job = shared.of_job()
                 if given.how.mask is not None:
                     Access(given.how.mask, job).check_second()
-                both_files = [Threaded(pool, path, job, among=comparing.TOGETHER) for path in (first, second)]
+                both_files = [
+                    Threaded(pool, path, job, among=comparison.TOGETHER) for path in (first, second)
+                ]
                 gpu = open_gpu(shared, report)
                 item = Item(gpu, shared.output or "", job, Access(first, job))
                 output = None if shared.output is None else item.output
                 try:
-                    pair = comparing.opened(gpu, pool, both_files, how, given.thresholds, output)
+                    pair = comparison.opened(gpu, pool, both_files, how, given.thresholds, output)
                 except ParameterError as error:
                     raise ParameterError(f"{first} and {second}: {error}") from error
                 measured = item.run(measure, pair, given.thresholds)
                 if output is not None:
-                    comparing.write_difference(pair, pool, output, measured.gain)
+                    comparison.write_difference(pair, pool, output, measured.gain)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise
@@ -171,21 +172,13 @@ def _figure(metric: str, measured: MeasuredPair) -> str:
 
 
 def _as_json(measured: MeasuredPair, given: GivenOptions) -> dict[str, Any]:
-    """Returns figures as plain values; numbers that JSON lacks become "inf", "-inf" or "nan"."""
-
-    def plain(value: float | None) -> float | str | None:
-        return value if value is None or math.isfinite(value) else str(value)
-
-    def pixel(values: tuple[float, ...]) -> list[float | str | None]:
-        return [plain(value) for value in values]
-
+    """Returns figures by their names."""
     worst = measured.worst
     counts = ("data_range", "values", "differing", "pixels", "bad")
     return {
         **{name: getattr(measured, name) for name in counts},
-        **{metric: plain(measured.figures.get(metric)) for metric in _told(measured, given)},
-        "worst": worst
-        and {"x": worst.x, "y": worst.y, "a": pixel(worst.reference), "b": pixel(worst.result)},
+        **{metric: measured.figures.get(metric) for metric in _told(measured, given)},
+        "worst": worst and {"x": worst.x, "y": worst.y, "a": worst.reference, "b": worst.result},
         "note": measured.note,
         "thresholds": given.thresholds.table,
         "missed": [limit.name for limit in measured.missed],

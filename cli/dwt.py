@@ -126,7 +126,6 @@ def command(
 
 def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
     """Prints what was kept, if a part was."""
-    import math
 
     from gpuops.errors import json_text, visible
     from gpuops.files.streams import printable
@@ -143,7 +142,7 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
             "kept": kept.kept,
             "coefficients": kept.coefficients,
             "threshold": kept.threshold,
-            "psnr": psnr if math.isfinite(psnr) else str(psnr),
+            "psnr": psnr,
         }
         show(json_text(figures))
         return

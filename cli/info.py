@@ -11,10 +11,10 @@ from . import options
 from .shared import STORAGE, Shared
 
 if TYPE_CHECKING:
+    from gpuops.batch.file_statistics import Measured
     from gpuops.batch.options import Options
     from gpuops.files import NamedArrays, Picture, Strips
     from gpuops.gpu import Gpu
-    from gpuops.metrics.contents import Measured
 
 
 @options.command(
@@ -50,7 +50,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     import sys
     from contextlib import nullcontext
 
-    from gpuops.batch import contents, describe
+    from gpuops.batch import describe, file_statistics
     from gpuops.errors import DeviceError, GpuopsError, json_text, visible
     from gpuops.files import Identities, Strips
     from gpuops.files.streams import from_stream, printable
@@ -72,9 +72,9 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
             try:
                 with from_stream(sys.stdin.buffer) if path == STREAM else nullcontext(path) as here:
                     with report.phase("decode") if report else nullcontext():
-                        fmt, content = contents.read(here, job)
+                        fmt, content = file_statistics.read(here, job)
                         if isinstance(content, Strips) and not stats:
-                            contents.check(content)
+                            file_statistics.check(content)
                     if stats and gpu is None:
                         gpu = open_gpu(shared, report)
                     measured = _measured(gpu, here, content, job) if gpu else {}
@@ -106,14 +106,14 @@ def _measured(
     gpu: Gpu, path: str, content: Picture | NamedArrays | Strips, job: Options
 ) -> dict[str, Measured]:
     """Returns statistics by arrays' names; those of a picture are under ""."""
-    from gpuops.batch import contents
+    from gpuops.batch import file_statistics
+    from gpuops.batch.file_statistics import numbers
     from gpuops.files import NamedArrays
-    from gpuops.metrics.contents import numbers
 
     with gpu.phase("compute"):
         for _ in range(job.repeat):
             if isinstance(content, NamedArrays):
                 found = numbers(gpu, path, content)
             else:
-                found = {"": contents.measured(gpu, path, content, job)}
+                found = {"": file_statistics.measured(gpu, path, content, job)}
     return found

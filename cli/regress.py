@@ -257,7 +257,7 @@ def accept(
     NAMES are names of pictures, or patterns. Without them, all results are taken that are new, renamed or differ. A
     result that has changed since the run is refused, and so is one that is no picture.
     """
-    from gpuops.regress import accepting
+    from gpuops.regress import acceptance
     from gpuops.regress.references import references as open_references
     from gpuops.regress.references import slug
 
@@ -273,20 +273,20 @@ def accept(
         raise ParameterError(
             f"{source or LAST}: a report does not choose which folder changes: name it by --references"
         )
-    chosen = accepting.choose(seen, names, remove_missing=remove_missing)
+    chosen = acceptance.choose(seen, names, remove_missing=remove_missing)
     into = open_references(str(target))
     if dry_run:
-        accepting.check(seen, chosen, into)
+        acceptance.check(seen, chosen, into)
         for name, path in chosen.items():
             click.echo(
                 visible(f"would remove {name}" if path is None else f"would accept {name} from {path}")
             )
         return
-    changed = accepting.accept(seen, chosen, into, place and slug(place), recompress=recompress)
+    changed = acceptance.accept(seen, chosen, into, place and slug(place), recompress=recompress)
     for name in changed:
         click.echo(visible(f"{'removed' if chosen[name] is None else 'accepted'} {name}"))
     click.echo(visible(f"{len(changed)} of {len(chosen)} references changed in {target}"))
-    if not remove_missing and (left := len(accepting.missing(seen))):
+    if not remove_missing and (left := len(acceptance.missing(seen))):
         click.echo(f"{left} references have no result; --remove-missing removes them")
 
 

@@ -15,9 +15,9 @@ from gpuops.params.files import STREAM
 from .messages import complain, failure, say
 
 if TYPE_CHECKING:
+    from gpuops.batch.consensus import Settled
     from gpuops.batch.job import Job
     from gpuops.batch.pipeline import Done
-    from gpuops.batch.together import Settled
     from gpuops.profile import Report
 
     from .shared import Shared
@@ -40,9 +40,9 @@ class MeasuredSequence:
         """Returns the sequence, or None if each input is worked on by itself."""
         if not jobs or jobs[0].chain is None:
             return None
-        from gpuops.batch import together
+        from gpuops.batch import consensus
 
-        if not together.is_open(jobs):
+        if not consensus.is_open(jobs):
             return None
         if len(jobs) > 1 and any(job.source == STREAM for job in jobs):
             raise click.UsageError(
@@ -52,12 +52,12 @@ class MeasuredSequence:
 
     def settled(self, jobs: Iterable[Job], run: Run) -> list[Job]:
         """Returns those jobs whose inputs could be measured, with what was found; the others' errors are printed."""
-        from gpuops.batch import together
+        from gpuops.batch import consensus
 
         if len(self._jobs) == 1:
-            return [together.alone(job) for job in jobs]
+            return [consensus.alone(job) for job in jobs]
         if self._known is None:
-            found = together.settled(self._jobs, run, self._failed, self._tell)
+            found = consensus.settled(self._jobs, run, self._failed, self._tell)
             self._known = {job.target: job for job in found}
         known = self._known
         return [replace(job, work=known[job.target].work) for job in jobs if job.target in known]

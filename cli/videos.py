@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuops import files, notes
-from gpuops.batch import pipeline, together
+from gpuops.batch import consensus, pipeline
 from gpuops.batch.job import USUAL_TRANSFERS, Job
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
@@ -26,9 +26,9 @@ from .options import refuse
 from .shared import DTYPES, Shared
 
 if TYPE_CHECKING:
+    from gpuops.batch.consensus import Settled
     from gpuops.batch.job import Work
     from gpuops.batch.pipeline import Done
-    from gpuops.batch.together import Settled
     from gpuops.files.video_copy import Coding
     from gpuops.gpu import Gpu
     from gpuops.operation import Params
@@ -158,7 +158,7 @@ class _VideoRun:
 
         works: Iterator[Task] = repeat(work)
         if isinstance(work, Chain):
-            works = together.decided(work, self._measured, self._settled, self._source)
+            works = consensus.decided(work, self._measured, self._settled, self._source)
         copying = copied(self._source, self._target, self._coding, overwrite=self._shared.overwrite)
         number = -1
         said: list[tuple[list[str], tuple[str, ...]]] = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
 # The units of byte_count, each a thousand times the one before.
 _UNITS = ("kB", "MB", "GB", "TB")
@@ -96,11 +97,30 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in masked(text))
 
 
+def json_values(value: Any, odd: Callable[[float], object] = str) -> Any:
+    """Returns a value as JSON can hold it: arrays are lists, named tuples and mappings tables, other types texts.
+
+    ``odd``: what stands for NaN and infinities; by default the texts "nan", "inf" and "-inf".
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {str(key): json_values(item, odd) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_values(item, odd) for item in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else odd(value)
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
 def json_text(value: object, indent: int | None = None) -> str:
-    """Returns JSON without addresses' secrets; characters that :func:`visible` would change are escaped."""
+    """Returns JSON of :func:`json_values` without addresses' secrets; characters that :func:`visible` would change are
+    escaped."""
     import json
 
-    text = masked(json.dumps(value, indent=indent, ensure_ascii=False))
+    text = masked(json.dumps(json_values(value), indent=indent, ensure_ascii=False))
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 

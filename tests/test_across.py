@@ -14,10 +14,10 @@ from gpuops import files
 from gpuops.chain import Chain
 from gpuops.files import Picture
 from gpuops.params.thresholds import Thresholds
-from gpuops.regress.across import LEVEL, agreement, table
+from gpuops.regress.agreement import LEVEL, agreement, table
 
-from .operation_cases import CASES
 from .conftest import run_python
+from .operation_cases import CASES
 from .tolerance import ACROSS_DEVICES
 
 # Runs the cases of all operations on a device, and writes what they make as OpenEXR.

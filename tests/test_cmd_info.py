@@ -289,7 +289,7 @@ def test_any_rows_have_the_statistics_of_the_whole(clpix, tmp_path, rng, monkeyp
     text, whole = clpix("info", path).out, of(clpix, path, "--stats", "--histogram")
     found = [of(clpix, path, "--stats", "--histogram", "--device-memory", "800K")]
     monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
-    monkeypatch.setattr("gpuops.metrics.contents._ENOUGH", 1 << 11)
+    monkeypatch.setattr("gpuops.batch.file_statistics._ENOUGH", 1 << 11)
     assert clpix("info", path).out == text
     found.append(of(clpix, path, "--stats", "--histogram"))
     for other in found:

@@ -15,18 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError, files
-from gpuops.batch.job import Options
-from gpuops.batch.side_by_side import TwoFiles
 from gpuops.figure import Figure, count
 from gpuops.figures import FIGURES
 from gpuops.files import Picture, Strips
-from gpuops.files.abreast import abreast
 from gpuops.metrics.band import Band
 from gpuops.metrics.measure import Pair, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.thresholds import Thresholds
+from gpuops.rows.bands import bands
+from gpuops.rows.budget import Budget
 
 from .choices import each, in_turns
 from .test_ssim import bright
@@ -73,15 +72,18 @@ def by_rows(
     rows: int,
     thresholds: Thresholds = Thresholds(),  # noqa: B008
     mask: Picture | None = None,
+    noise: Picture | None = None,
 ) -> MeasuredPair:
-    class Forced(TwoFiles):
-        def _rows(self, *_given: object) -> int:
+    class Forced(Pair):
+        def _rows(self, _figures: object) -> int:
             return rows
 
     given = Strips.of(mask) if mask is not None else None
-    files_ = Forced(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
+    noise = noise or known(a)
+    variance = Variance(noise), Strips.of(noise)
+    strips = Strips.of(a), Strips.of(b)
     with ThreadPoolExecutor(2) as pool:
-        return measure(files_.pair(gpu, pool), thresholds)
+        return measure(Forced(gpu, how, strips, given, variance, Budget("a and b"), pool), thresholds)
 
 
 def as_whole(
@@ -264,6 +266,9 @@ def test_what_cannot_be_compared(gpu, rng) -> None:
         by_rows(gpu, a, b, Comparing(ignore=((0, 150, 3, 3),)), 9)
     with pytest.raises(ParameterError, match="leave no pixel"):
         by_rows(gpu, a, b, Comparing(ignore=((0, 0, 61, 150),)), 9)
+    with pytest.raises(ParameterError, match="the variance has another size"):  # and that of a band
+        noise = replace(known(a), pixels=known(a).pixels[:9])
+        by_rows(gpu, a, b, Comparing(), 9, Thresholds(limits={"z-test": 1}), noise=noise)
     with pytest.raises(ParameterError, match="the mask has"):
         by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
 
@@ -308,7 +313,7 @@ def test_windows_of_rows(data) -> None:
 
     rows, above, below = (data.draw(st.integers(low, 12)) for low in (1, 0, 0))
     counted = []
-    for place, (one, other) in abreast([blocks(), blocks()], height, rows, above, below):
+    for place, (one, other) in bands([blocks(), blocks()], height, rows, above, below):
         expected = array[max(0, place.start - above) : place.stop + below]
         np.testing.assert_array_equal(one, expected)
         np.testing.assert_array_equal(other, expected)
@@ -320,7 +325,7 @@ def test_windows_of_rows(data) -> None:
 def small(monkeypatch) -> None:
     """Makes every picture one that memory has no room for."""
     monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
-    monkeypatch.setattr("gpuops.metrics.rows.room._ENOUGH", 1)
+    monkeypatch.setattr("gpuops.metrics.room._ENOUGH", 1)
 
 
 def save(path: Path, picture: Picture, *, tiled: bool = False) -> Path:

@@ -18,10 +18,10 @@ from PIL import Image
 
 from gpuops import files
 from gpuops.errors import FileError, ParameterError
-from gpuops.regress.html import Settings, attachments, encode, heat, write_folder, write_page
-from gpuops.regress.html.pairs import view
+from gpuops.regress.html import Settings, attachments, encode, fragments, heat, write_folder, write_page
+from gpuops.regress.html.pairs import View, view
 from gpuops.regress.junit import to_junit
-from gpuops.regress.outcome import Outcome, Run
+from gpuops.regress.outcome import Limit, Outcome, Run
 
 from .reference.suite import BLOCK, HEIGHT, MARKUP, WIDTH, Suite, ramp, small
 
@@ -193,6 +193,29 @@ def test_the_map_of_the_caller(tmp_path) -> None:
 
     seen = view(outcome, Settings(heat=refuse, heat_name="FLIP"), 1e6)
     assert "There is no map of FLIP: too small for it" in seen.remarks and not seen.heat
+
+
+def test_figures_stand_beside_their_limits() -> None:
+    """A limit is named as its option is, and a figure shorter; what is no figure has a row of its own."""
+    outcome = Outcome(
+        "x.png",
+        "failed",
+        figures={"flip": 0.5, "max": 0.25},
+        thresholds={"max-flip": 0.125, "min-ssim": 0.75},
+        missed=(Limit("max-flip", 0.5, 0.125),),
+        warned=(Limit("warnpercent", 3, 2),),
+    )
+    table = re.search(r"<table>(.*?)</table>", fragments.facts(outcome, View(), Settings()))
+    assert table is not None
+    rows = [re.sub(r"<[^>]+>", " ", row).split() for row in table[1].split("</tr>")]
+    assert rows == [
+        ["figure", "value", "limit"],
+        ["flip", "0.5", "0.125", "✕", "failed"],
+        ["max", "0.25"],
+        ["min-ssim", "not", "measured", "0.75"],
+        ["warnpercent", "3", "2", "▲", "warned"],
+        [],
+    ]
 
 
 class _Tags(HTMLParser):

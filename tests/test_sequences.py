@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from gpuops import ParameterError
-from gpuops.batch import together
+from gpuops.batch import consensus
 from gpuops.batch.job import Job, run_job
 from gpuops.chain import Chain
 from gpuops.files import Picture, read, write
@@ -236,7 +236,7 @@ def test_a_recipe_keeps_it(clpix, frames) -> None:
 
 def test_a_job_that_measures_can_be_sent(gpu, frames) -> None:
     jobs = [Job(name, Chain(TonemapParams(exposure="shared")), f"{name}.png") for name in frames]  # type: ignore[arg-type]
-    sent = pickle.loads(pickle.dumps(together._measuring(jobs[0], 0)))
+    sent = pickle.loads(pickle.dumps(consensus._measuring(jobs[0], 0)))
     assert run_job(gpu, sent).exposure == pytest.approx(log_means(frames)[0], abs=1e-4)
     assert not Path(sent.target).exists()
 

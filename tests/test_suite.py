@@ -1,5 +1,6 @@
 """Suites: manifests, folders, references, accepting, and running of cases. Pictures that are measured are elsewhere."""
 
+import json
 import os
 import signal
 import subprocess
@@ -14,11 +15,11 @@ import pytest
 from gpuops import FileError, ParameterError, files
 from gpuops.batch.shards import shard
 from gpuops.params.thresholds import Thresholds
-from gpuops.regress import accepting, manifest
+from gpuops.regress import acceptance, manifest
 from gpuops.regress.cases import run_cases
 from gpuops.regress.folders import FilePair, pairs
 from gpuops.regress.outcome import Outcome, PairedPicture, Run
-from gpuops.regress.references import Folder, Index, make_index, places_of, references, sha256_of
+from gpuops.regress.references import Folder, Index, places_of, references, sha256_of
 
 SUITE = """schema = 1
 references = "refs"
@@ -168,6 +169,12 @@ def test_folders_that_are_not_there(tmp_path) -> None:
     assert [one.status for one in found if isinstance(one, Outcome)] == ["new"]
 
 
+def make_index(path: str, store: str) -> Index:
+    """Writes the index of a store that has nothing yet."""
+    Path(path).write_text(json.dumps({"schema": 1, "store": store, "pictures": {}}))
+    return Index(path)
+
+
 def index(folder: Path) -> Index:
     return make_index(str(folder / "refs.json"), "store")
 
@@ -245,17 +252,17 @@ def a_run(tmp_path: Path) -> Run:
 
 def test_accepting_takes_what_was_seen(tmp_path) -> None:
     run, there = a_run(tmp_path), Folder(str(tmp_path / "refs"))
-    chosen = accepting.choose(run)
-    assert list(chosen) == ["a.png", "c.png"] and list(accepting.choose(run, ["c*"])) == ["c.png"]
+    chosen = acceptance.choose(run)
+    assert list(chosen) == ["a.png", "c.png"] and list(acceptance.choose(run, ["c*"])) == ["c.png"]
     with pytest.raises(ParameterError, match=r"called 'b.png'"):
-        accepting.choose(run, ["b.png"])
+        acceptance.choose(run, ["b.png"])
     picture(tmp_path / "out" / "c.png", 77)
     with pytest.raises(FileError, match="has changed since the run"):
-        accepting.accept(run, chosen, there)
+        acceptance.accept(run, chosen, there)
     assert there.names() == []  # nothing was taken
-    assert accepting.accept(run, accepting.choose(run, ["a.png"]), there) == ["a.png"]
+    assert acceptance.accept(run, acceptance.choose(run, ["a.png"]), there) == ["a.png"]
     with pytest.raises(ParameterError, match="nothing to accept"):
-        accepting.choose(Run([Outcome("b.png", "equal")]))
+        acceptance.choose(Run([Outcome("b.png", "equal")]))
 
 
 @pytest.mark.parametrize(
@@ -268,7 +275,7 @@ def test_a_report_of_others_writes_nothing_elsewhere(tmp_path, name) -> None:
     run = Run([Outcome(name, "new", PairedPicture(str(path), name, sha256_of(path)))], {})
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(FileError, match=r"name within|no picture's extension|a link leads out"):
-        accepting.accept(run, accepting.choose(run), there)
+        acceptance.accept(run, acceptance.choose(run), there)
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -281,14 +288,14 @@ def test_references_without_a_result_go_if_wanted(tmp_path, kind) -> None:
     path = picture(tmp_path / "out" / "c.png", 2)  # b.png, renamed
     result = PairedPicture(str(path), "c.png", sha256_of(path))
     run = Run([Outcome("a.png", "missing", None, lost[0]), Outcome("c.png", "renamed", result, lost[1])])
-    assert list(accepting.choose(run)) == ["c.png"]
-    chosen = accepting.choose(run, remove_missing=True)
+    assert list(acceptance.choose(run)) == ["c.png"]
+    chosen = acceptance.choose(run, remove_missing=True)
     other = replace(run.outcomes[0], reference=lost[0]._replace(sha256="0" * 64))
     with pytest.raises(FileError, match="has changed since"):
-        accepting.accept(Run([other, run.outcomes[1]]), chosen, there)
-    assert accepting.accept(run, chosen, there, "linux") == ["c.png", "a.png"]
+        acceptance.accept(Run([other, run.outcomes[1]]), chosen, there)
+    assert acceptance.accept(run, chosen, there, "linux") == ["c.png", "a.png"]
     assert there.names() == ["a.png", "b.png", "c.png"]
-    assert accepting.accept(run, chosen, there) == ["c.png", "a.png", "b.png"] and there.names() == ["c.png"]
+    assert acceptance.accept(run, chosen, there) == ["c.png", "a.png", "b.png"] and there.names() == ["c.png"]
 
 
 _ACCEPT = """

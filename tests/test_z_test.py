@@ -18,7 +18,9 @@ from gpuops.metrics.z_test import critical, z_test
 from gpuops.params.comparing import Comparing
 from gpuops.params.thresholds import Thresholds
 from gpuops.regress import calibrate, manifest
-from gpuops.regress.references import Folder, Index, make_index
+from gpuops.regress.references import Folder, Index
+
+from .test_suite import make_index
 
 SHAPES = [(1, 1, 1), (3, 1, 7), (1, 5, 1), (4, 17, 31), (3, 8, 64), (2, 101, 97)]
 PASSES = Thresholds(limits={"z-test": 99.75})

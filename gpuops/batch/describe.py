@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..bench.report_formats import columns
+from ..errors import json_values
 from ..files import Format, Metadata, NamedArrays, Picture, exif, icc
 from ..files.streams import printable
-from ..metrics.contents import CHANNELS, Measured
 from ..metrics.reduction import BINS_PER_STOP, LOWEST_STOP
 from ..metrics.statistics import Statistics
 from ..pixels.colour import Colour
+from .file_statistics import CHANNELS, Measured
 
 #: The percentiles in the tables.
 PERCENTS = (1, 10, 50, 90, 99)
@@ -47,27 +48,20 @@ def as_json(
     histogram: bool = False,
 ) -> Any:
     """Returns the whole description; ``measured`` is keyed by arrays' names, a picture's by ""."""
-    head = {"path": printable(path), "format": str(fmt)}
+
+    def statistics(name: str) -> dict[str, Any]:
+        return {"statistics": _measured(measured[name], histogram)} if name in measured else {}
+
     metadata = _metadata(content.metadata, _profile(content))
     if isinstance(content, NamedArrays):
         arrays = {
-            name: {"shape": array.shape, "dtype": array.dtype.name}
-            | ({"statistics": _measured(measured[name], histogram)} if name in measured else {})
+            name: {"shape": array.shape, "dtype": array.dtype.name, **statistics(name)}
             for name, array in content.arrays.items()
         }
-        return plain(
-            head
-            | {
-                "kind": "numbers",
-                "arrays": arrays,
-                "attributes": content.attributes,
-                "colour": _colour(content.metadata.colour),
-                "metadata": metadata,
-            }
-        )
-    return plain(
-        head
-        | {
+        body: dict[str, Any] = {"kind": "numbers", "arrays": arrays, "attributes": content.attributes}
+        body |= {"colour": _colour(content.metadata.colour), "metadata": metadata}
+    else:
+        body = {
             "kind": "picture",
             "width": content.width,
             "height": content.height,
@@ -81,9 +75,9 @@ def as_json(
             "layer": content.layer,
             "layers": content.layers,
             "metadata": metadata,
+            **statistics(""),
         }
-        | ({"statistics": _measured(measured[""], histogram)} if measured else {})
-    )
+    return json_values({"path": printable(path), "format": str(fmt), **body}, lambda _: None)
 
 
 def _colour(colour: Colour | None) -> dict[str, Any] | None:
@@ -269,19 +263,3 @@ def chart(measured: Measured) -> Iterator[str]:
         for stop in range(lit[0], lit[-1] + 1):
             bar = "█" * round(_BAR * stops[stop] / stops.max())
             yield f"  {stop + LOWEST_STOP:>4} {stops[stop] / stops.sum():8.3%} {bar}".rstrip()
-
-
-# ------------------------------------------------------------------------------------------------------------
-
-
-def plain(value: Any) -> Any:
-    """Returns a value as JSON can hold it: NaN and infinities become None, other types become text."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -86,14 +86,6 @@ class Item:
         image.orientation = self.origin.metadata.orientation
         return image
 
-    def read_pixels(self, *, linear: bool, what: str) -> tuple[np.ndarray[Any, Any], Decoding]:
-        """decode: returns the file's own pixels on the host, which the caller may change, and how they are to be read.
-
-        ``what`` needs the whole picture.
-        """
-        picture, how = self.read(linear=linear, premultiply=False, what=what)
-        return self.converted(picture.pixels, how), how.decoding
-
     def converted(self, pixels: np.ndarray[Any, Any], how: FileReading) -> np.ndarray[Any, Any]:
         """Returns a file's pixels, or some rows of them, on the host, in the space that they are to be read in."""
         pixels = how.wanted(pixels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -22,3 +23,13 @@ def _declared() -> dict[str, Figure]:
 FIGURES = _declared()
 #: Figures by the names of their thresholds.
 LIMITS = {figure.option: figure for figure in FIGURES.values()}
+
+
+def worst_of(measured: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Returns the worst value of each figure in several comparisons. NaN is the worst."""
+    worst: dict[str, float] = {}
+    for figures in measured:
+        for name, value in figures.items():
+            if name not in worst or FIGURES[name].worse(value, worst[name]):
+                worst[name] = value
+    return worst

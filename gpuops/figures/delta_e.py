@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from ..metrics.delta_e import DeltaE
 
 
-def _found(band: Band, method: str) -> DeltaE:
+def _measured(band: Band, method: str = "2000") -> DeltaE:
     from ..metrics.delta_e import delta_e
 
     return delta_e(band.gpu, *band.light, method=method, white=band.how.white)
 
 
 def _largest(band: Band, method: str) -> float:
-    return _found(band, method).max
+    return _measured(band, method).max
 
 
 def _mean(band: Band) -> float:
-    found = _found(band, "2000")
-    return found.mean * found.pixels / band.pixels
+    measured = _measured(band)
+    return measured.mean * measured.pixels / band.pixels
 
 
 _LARGEST = partial(Figure, join=largest, wants="light")

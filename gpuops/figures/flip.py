@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import Any
 
 from ..figure import Band, Figure, Pair
@@ -15,11 +16,11 @@ _UPPER, _LOWER = 15, 16
 
 def _fit(figure: Figure, pair: Pair) -> Figure:
     from ..metrics.flip import PPD
-    from ..metrics.flip_tiles import reach, scratch_bytes, tile_of
+    from ..metrics.flip_tiles import filters_of, scratch_of, tile_of
 
     picture, ppd, (_, down) = pair.reference, pair.how.ppd or PPD, tile_of(pair.gpu)
-    beside = -(-reach(ppd) // down) * down
-    fixed = scratch_bytes(pair.gpu, ppd, (picture.height, picture.width))
+    beside = -(-filters_of(ppd).reach // down) * down
+    fixed = 4 * prod(scratch_of(pair.gpu, ppd, (picture.height, picture.width)))
     maps = 2.0 / picture.colours
     return replace(figure, above=beside, below=beside, multiple=down, floats=maps, fixed=fixed)
 

@@ -46,12 +46,9 @@ def _windows_of_scales(band: Band) -> Any:
 
     from ..metrics.ssim import windows_of_scales
 
-    scales = windows_of_scales(band.place.height, band.reference.width)
-    first, end = (
-        [-(-row // 2**k) for k in range(len(scales))] for row in (band.place.start, band.place.stop)
-    )
-    found = np.maximum(np.minimum(end, [rows for rows, _ in scales]) - first, 0)
-    return found[:, None, None]
+    windows = windows_of_scales(band.place.height)
+    first, end = (-(-row // 2 ** np.arange(len(windows))) for row in (band.place.start, band.place.stop))
+    return np.maximum(np.minimum(end, windows) - first, 0)[:, None, None]
 
 
 def _scales(band: Band) -> Any:

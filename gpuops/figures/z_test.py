@@ -12,15 +12,16 @@ def _beyond_noise(band: Band) -> int:
     from ..metrics.z_test import z_test
 
     reference, result = band.stored
-    if (variance := band.variance) is None:
+    if band.pair.variance is None:
         raise ParameterError(
             f"a variance is needed beside the reference, NAME{SUFFIX}: clpix regress calibrate --variance writes it"
         )
     if not band.pair.scale.as_stored:
         raise ParameterError("a variance is of values as they are stored, and these are converted")
-    values = variance.picture.pixels.transpose(2, 0, 1)
-    planes = values[:-1] if variance.picture.alpha and not band.how.alpha else values
-    if planes.shape != reference.shape:
+    if (variance := band.variance) is not None:
+        values = variance.picture.pixels.transpose(2, 0, 1)
+        planes = values[:-1] if variance.picture.alpha and not band.how.alpha else values
+    if variance is None or planes.shape != reference.shape:
         raise ParameterError("the variance has another size or other channels than the reference")
     scale, pixels = band.pair.data_range, band.pair.pixels
     return z_test(band.gpu, reference, result, planes, runs=variance.runs, pixels=pixels, scale=scale)

@@ -16,8 +16,6 @@ DENSEST = 2000
 
 # A picture read and written as a whole takes this many times its bytes of memory.
 COPIES = 3
-# Bytes of memory that a codec takes beside the rows that it reads or writes, at most (measured: 26 to 75 MB).
-CODEC = 75 << 20
 
 #: ``(count)`` → the pixels of rows from the top on, of about so many rows at a time.
 Rows = Callable[[int], Iterator[Pixels]]

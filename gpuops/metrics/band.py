@@ -16,11 +16,11 @@ from .compare import pair
 from .counts import Counts, Threshold, counts
 
 if TYPE_CHECKING:
-    from ..files.abreast import RowPlace
     from ..files.picture import Picture
     from ..gpu import Gpu
     from ..image import Image
     from ..params.thresholds import Thresholds
+    from ..rows.bands import RowPlace
     from .pair import Pair
     from .variance import Variance
 
@@ -43,7 +43,7 @@ class Band:
     pixels : int
         How many of those that count are compared.
     variance : Variance, optional
-        That of these rows.
+        That of these rows, if it has the pictures' size.
     """
 
     pair: Pair
@@ -90,26 +90,24 @@ class Band:
         return Band(self.pair, place, rows(self.reference), rows(self.result), self.pixels, variance)
 
     @cached_property
-    def _uploaded(self) -> tuple[Image, Image] | None:
+    def _uploaded(self) -> tuple[Image | None, Image | None]:
         """Both pictures' pixels if they have no alpha: light never has it, so that all figures read the same pixels."""
         if self.reference.alpha or self.result.alpha:
-            return None
+            return None, None
         return on_device(self.gpu, self.reference.pixels), on_device(self.gpu, self.result.pixels)
-
-    def _values(
-        self, pictures: tuple[Picture, Picture], uploaded: tuple[Image, Image] | None = None
-    ) -> tuple[Image, Image]:
-        return pair(self.gpu, *pictures, space=self.how.space, alpha=self.how.alpha, uploaded=uploaded)[:2]
 
     @cached_property
     def stored(self) -> tuple[Image, Image]:
         """The stored values, as :func:`gpuops.metrics.compare.pair` gives them, the reference first."""
-        return self._values((self.reference, self.result), self._uploaded)
+        how, pictures = self.how, (self.reference, self.result)
+        return pair(self.gpu, *pictures, space=how.space, alpha=how.alpha, uploaded=self._uploaded)[:2]
 
     @cached_property
     def compared(self) -> tuple[Image, Image]:
         """The stored values of the pixels that may differ: of all, or of those that :attr:`changed` has, as one row."""
-        return self.stored if self.changed is None else self._values(self.changed.pictures)
+        if self.changed is None:
+            return self.stored
+        return pair(self.gpu, *self.changed.pictures, space=self.how.space, alpha=self.how.alpha)[:2]
 
     @cached_property
     def codes(self) -> tuple[Image, Image]:
@@ -119,11 +117,10 @@ class Band:
     @cached_property
     def light(self) -> tuple[Image, Image]:
         """Linear Rec. 709 light without alpha, the reference first."""
+        pictures = zip((self.reference, self.result), self._uploaded, strict=True)
         first, second = (
             unpack(*readable(self.gpu, picture, linear=True, alpha=False, pixels=pixels))
-            for picture, pixels in zip(
-                (self.reference, self.result), self._uploaded or (None, None), strict=True
-            )
+            for picture, pixels in pictures
         )
         return first, second
 

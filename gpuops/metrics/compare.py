@@ -113,7 +113,7 @@ def pair(
     *,
     space: str = "auto",
     alpha: bool = True,
-    uploaded: tuple[Image, Image] | None = None,
+    uploaded: tuple[Image | None, Image | None] = (None, None),
 ) -> tuple[Image, Image, float]:
     """Returns two files' pictures as Images of one scale, and the data range of that scale.
 
@@ -134,7 +134,7 @@ def pair(
         )
         if as_stored
         else unpack(*readable(gpu, picture, linear=linear, alpha=alpha, pixels=pixels))
-        for picture, pixels in zip((a, b), uploaded or (None, None), strict=True)
+        for picture, pixels in zip((a, b), uploaded, strict=True)
     )
     first.linear = second.linear = linear
     return first, second, data_range

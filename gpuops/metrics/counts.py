@@ -19,7 +19,7 @@ from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
 from ..operands import Operand
-from .pairs import operands
+from .pairs import bytes_on_device, operands
 from .spans import spans, worst_of
 
 if TYPE_CHECKING:
@@ -245,9 +245,10 @@ def _partial(
 def _sums(bits: npt.NDArray[Any]) -> tuple[float, float]:
     """Returns the sum of errors and that of their squares; infinite where they overflow."""
     sums = bits[:, :4].view(np.float32).astype(np.float64)
-    return tuple(  # type: ignore[return-value]
+    total, squares = (
         float(sums[:, k : k + 2].sum()) if np.isfinite(sums[:, k]).all() else math.inf for k in (0, 2)
     )
+    return total, squares
 
 
 def _worst(bits: npt.NDArray[Any], largest: float, place: int, width: int) -> WorstValue:
@@ -263,16 +264,10 @@ def _mask(
     """Returns the pixels that count, an Image (rows, columns) of uint8; None if all do."""
     if mask is None and not ignored:
         return None
-    if isinstance(mask, Image):
-        gpu.check_own(mask)
-    array = (
-        mask if isinstance(mask, Image) else np.ones(shape, np.uint8) if mask is None else np.asarray(mask)
-    )
-    if array.dtype not in (np.uint8, np.bool_) or array.shape != shape:
-        raise ParameterError(f"a mask {shape} of uint8 is needed, not {array.dtype} of shape {array.shape}")
-    if isinstance(array, Image) and not ignored:
-        return array
-    host = np.array(array.numpy() if isinstance(array, Image) else array != 0, np.uint8)
+    image = None if mask is None else bytes_on_device(gpu, mask, f"a mask {shape}", shape)
+    if not ignored:
+        return image
+    host = np.ones(shape, np.uint8) if image is None else image.numpy()
     height, width = shape
     for rectangle in ignored:
         left, top, right, bottom = rectangle

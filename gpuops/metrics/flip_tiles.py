@@ -52,7 +52,7 @@ class Tone:
 
 
 @dataclass(frozen=True)
-class _FlipFilters:
+class FlipFilters:
     """The filters for a number of pixels per degree, from the centre outwards, and their radii."""
 
     few: int
@@ -67,7 +67,8 @@ class _FlipFilters:
 
 
 @lru_cache(16)
-def _filters(ppd: float) -> _FlipFilters:
+def filters_of(ppd: float) -> FlipFilters:
+    """Returns the filters for a number of pixels per degree."""
     many = math.ceil(3 * math.sqrt(_BLUE_YELLOW[0][1] / (2 * math.pi**2)) * ppd)
     d = np.arange(-many, many + 1) / ppd
 
@@ -95,7 +96,7 @@ def _filters(ppd: float) -> _FlipFilters:
         edge / edge.sum(),
         np.where(point > 0, point / positive, point / -negative),
     ]
-    return _FlipFilters(few, many, feature, np.concatenate(halves))
+    return FlipFilters(few, many, feature, np.concatenate(halves))
 
 
 def _rounded(half: Weights) -> Weights:
@@ -108,11 +109,6 @@ def _rounded(half: Weights) -> Weights:
 def tile_of(gpu: Gpu) -> tuple[int, int]:
     """Returns the sides (across, down) of tiles in pixels."""
     return _CPU_TILE if gpu.limits.lanes > 1 else _GPU_TILE
-
-
-def reach(ppd: float) -> int:
-    """Returns how far from a pixel its error depends on others."""
-    return _filters(ppd).reach
 
 
 def error_map(
@@ -131,7 +127,7 @@ def error_map(
     """
     planes, height, width = reference.shape
     plane = np.uint64(height * width if planes > 1 else 0)
-    filters = _filters(ppd)
+    filters = filters_of(ppd)
     weights = gpu.kept(("flip weights", ppd), lambda: gpu.array(filters.weights.astype(np.float32)))
     across, down = tile_of(gpu)
     tiles = -(-width // across) * -(-height // down)
@@ -141,7 +137,7 @@ def error_map(
     best = gpu.zeros((1, height, width)) if tone else gpu.empty((1,))
     kernel, items = _kernel(gpu, filters, (across, down), tone)
     factors = gpu.array(np.exp2(np.array(exposures)).astype(np.float32))
-    groups, values = _scratch(gpu, ppd, (height, width))
+    groups, values = scratch_of(gpu, ppd, (height, width))
     scratch = gpu.empty((groups, values))
     most = tiles * len(exposures) if gpu.limits.lanes > 1 else _turns(filters, (across, down), items)
     at_once = min(len(exposures), most)
@@ -161,20 +157,15 @@ def error_map(
     return found, errors, best
 
 
-def scratch_bytes(gpu: Gpu, ppd: float, size: tuple[int, int]) -> int:
-    """Returns the bytes that :func:`error_map` takes beside maps of this (height, width)."""
-    return 4 * math.prod(_scratch(gpu, ppd, size))
-
-
-def _scratch(gpu: Gpu, ppd: float, size: tuple[int, int]) -> tuple[int, int]:
-    """Returns the number of groups, and of values that each of them keeps for itself."""
+def scratch_of(gpu: Gpu, ppd: float, size: tuple[int, int]) -> tuple[int, int]:
+    """Returns how many groups :func:`error_map` has for maps of this (height, width), and values that each keeps."""
     (height, width), (across, down) = size, tile_of(gpu)
     tiles = -(-width // across) * -(-height // down)
     groups = min(tiles, gpu.limits.compute_units * _GROUPS)
-    return groups, _PLANES * across * (down + 2 * _filters(ppd).reach)
+    return groups, _PLANES * across * (down + 2 * filters_of(ppd).reach)
 
 
-def _turns(filters: _FlipFilters, tile: tuple[int, int], items: int) -> int:
+def _turns(filters: FlipFilters, tile: tuple[int, int], items: int) -> int:
     """Returns how often a group may compute a tile in a launch."""
     across, down = tile
     taps = 2 * (2 * filters.few + 2 * filters.many + 3 * filters.feature)
@@ -182,7 +173,7 @@ def _turns(filters: _FlipFilters, tile: tuple[int, int], items: int) -> int:
     return max(1, _ROUNDS // (results * (taps + 8)))
 
 
-def _kernel(gpu: Gpu, filters: _FlipFilters, tile: tuple[int, int], tone: Tone | None) -> tuple[Kernel, int]:
+def _kernel(gpu: Gpu, filters: FlipFilters, tile: tuple[int, int], tone: Tone | None) -> tuple[Kernel, int]:
     """Returns the kernel and the work-items of its groups."""
     lanes = gpu.limits.lanes
     alone = lanes > 1
@@ -202,14 +193,22 @@ def _differing(
     gpu: Gpu, a: Image, b: Image, tile: tuple[int, int], reach: int, differing: Blocks | None
 ) -> tuple[Image, Image]:
     """Returns the list of windows of tiles that have a difference within reach, and their number, on the device."""
-    _, height, width = a.shape
+    planes, height, width = a.shape
     across, down = tile
     blocks, tiles = (-(-width // BLOCK), -(-height // BLOCK)), (-(-width // across), -(-height // down))
     if differing is not None and differing.shape != blocks[::-1]:
         raise ParameterError(
             f"{blocks[::-1]} blocks of {BLOCK} × {BLOCK} pixels are needed, not {differing.shape}"
         )
-    marks = _marks(gpu, a, b, blocks) if differing is None else gpu.array(differing.astype(np.uint32))
+    if differing is not None:
+        marks = gpu.array(differing.astype(np.uint32))
+    else:
+        marks = gpu.zeros((math.prod(blocks),), np.uint32)
+        kernel = gpu.kernel("flip_tiles", "flip_marks")
+        gpu.launch(
+            kernel, (blocks[0], height), a, b, marks, width, height, np.uint64(height * width), planes,
+            local=kernel.fit(16, 16), traffic=a.nbytes + b.nbytes,
+        )  # fmt: skip
     listed, count = gpu.empty((math.prod(tiles), 4), np.int32), gpu.zeros((1,), np.uint32)
     kernel = gpu.kernel("flip_tiles", "flip_list")
     gpu.launch(
@@ -217,15 +216,3 @@ def _differing(
         local=kernel.fit(16, 16), traffic=marks.nbytes,
     )  # fmt: skip
     return listed, count
-
-
-def _marks(gpu: Gpu, a: Image, b: Image, blocks: tuple[int, int]) -> Image:
-    """Returns which blocks, of so many across and down, differ."""
-    planes, height, width = a.shape
-    marks = gpu.zeros((math.prod(blocks),), np.uint32)
-    kernel = gpu.kernel("flip_tiles", "flip_marks")
-    gpu.launch(
-        kernel, (blocks[0], height), a, b, marks, width, height, np.uint64(height * width), planes,
-        local=kernel.fit(16, 16), traffic=a.nbytes + b.nbytes,
-    )  # fmt: skip
-    return marks

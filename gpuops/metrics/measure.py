@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,14 +96,13 @@ class _Parts:
 
     def _take(self, band: Band, figures: Iterable[Figure]) -> None:
         """Takes the parts of a band; figures that look as far share its Images."""
-        by_halo: dict[tuple[int, int], list[Figure]] = {}
-        for figure in figures:
-            by_halo.setdefault((0, 0) if self._pair.whole else (figure.above, figure.below), []).append(
-                figure
-            )
-        for halo in sorted(by_halo):
-            cut = band.cut(*halo)
-            for figure in by_halo[halo]:
+
+        def halo(figure: Figure) -> tuple[int, int]:
+            return (0, 0) if self._pair.whole else (figure.above, figure.below)
+
+        for beside, some in groupby(sorted(figures, key=halo), halo):
+            cut = band.cut(*beside)
+            for figure in some:
                 if figure.name not in self._undefined:
                     try:
                         self._parts[figure.name] += figure.parts(cut, equal=band.equal)
@@ -122,9 +122,8 @@ class _Parts:
             if not counts.differing:
                 found[name] = figure.best
             elif name not in self._undefined:
-                found[name] = figure.value(
-                    figure.join(self._parts[name]) if figure.band else counts, self._pair
-                )
+                joined = figure.join(self._parts[name]) if figure.band else counts
+                found[name] = figure.value(joined, self._pair)
             elif name in self._thresholds.limits:
                 raise ParameterError(f"{name}: {self._undefined[name]}") from None
             else:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ..gpu import Kernel, Local
 
@@ -39,6 +40,16 @@ def table_of(gpu: Gpu, weights: Sequence[float]) -> Image:
         return gpu.array(found)
 
     return gpu.kept(("moments", tuple(weights)), table)
+
+
+def totals(gpu: Gpu, groups: Sequence[Image]) -> list[npt.NDArray[np.float64]]:
+    """Returns sums of all groups, in double precision, of the sums (planes, groups, n, 2) of each with rounding errors.
+
+    All are read at once.
+    """
+    found = [np.empty(each.shape, np.float32) for each in groups]
+    gpu.read(groups, found)
+    return [each.sum((1, 3), np.float64) for each in found]
 
 
 @dataclass(frozen=True)

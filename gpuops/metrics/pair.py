@@ -1,29 +1,37 @@
-"""Two pictures that are compared, as a whole or by rows."""
+"""Two pictures that are compared, as a whole or by rows, with the mask and the variance that belong to them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from .. import files
 from ..errors import ParameterError
 from ..figures import FIGURES
-from ..files.abreast import RowPlace
+from ..files.strips import Strips
+from ..rows.bands import bands
+from ..rows.threads import read_ahead
 from .band import Band
 from .compare import Scale, check_same, scale_of
-from .left_out import left_out, without
+from .exclusion import Mask, check, left_out_rows, without
+from .room import halos, host_rows, rows_at_a_time, whole_units
 
 if TYPE_CHECKING:
     from ..figure import Figure
-    from ..files.picture import Picture
+    from ..files.picture import Picture, Pixels
     from ..gpu import Gpu
     from ..params.comparing import Comparing
     from ..params.thresholds import Thresholds
+    from ..rows.budget import Budget
     from .variance import Variance
 
 # Figures that are always measured: verdicts, reports and difference pictures need them.
 _ALWAYS = ("max", "rmse")
+# Rows that are read at a time if only a mask is read.
+_ROWS = 256
 
 
 class SizeError(ParameterError):
@@ -36,49 +44,69 @@ class Pair:
 
     Attributes
     ----------
-    reference, result : Picture
-        Those that come by rows are without their pixels.
+    strips : (Strips, Strips)
+        The rows of the reference, and of the result.
+    mask : Strips, optional
+        Those of the picture of ``how.mask``.
+    variance : (Variance, Strips), optional
+        The reference's variance, and its rows.
+    budget : Budget, optional
+        The host's memory, for pictures that come by rows. None: the pictures are whole, and one band.
+    pool : Executor, optional
+        Its threads read rows ahead.
+    written : bool
+        Whether a picture of the difference is written.
     missing : int
-        How many pixels are not compared. Pictures as a whole are equal there.
-    read : callable, optional
-        What gives the :meth:`bands` of pictures that come by rows. None: the pictures are whole, and one band.
-    variance : Variance, optional
-        That of the reference, of whole pictures.
+        How many pixels are not compared.
 
-    Raises SizeError if the pictures' sizes or channels differ.
+    Raises SizeError if the pictures' sizes or channels differ, ParameterError for a mask of another size, or if nothing
+    is left to compare.
     """
 
     gpu: Gpu
     how: Comparing
-    reference: Picture
-    result: Picture
-    missing: int = 0
-    read: Callable[[Pair, Sequence[Figure], Sequence[Figure]], Iterator[Band]] | None = None
-    variance: Variance | None = None
+    strips: tuple[Strips, Strips]
+    mask: Strips | None = None
+    variance: tuple[Variance, Strips] | None = None
+    budget: Budget | None = None
+    pool: Executor | None = None
+    written: bool = False
+    missing: int = field(default=-1)
 
     def __post_init__(self) -> None:
+        if self.missing >= 0:  # it is a pair with other options
+            return
         try:
             check_same(self.reference, self.result, self.how.alpha)
         except ParameterError as error:
             raise SizeError(str(error)) from None
+        check(self.how, None if self.mask is None else self.mask.picture, self.reference)
+        object.__setattr__(self, "missing", self._left_out_altogether())
+        if not self.pixels:
+            raise ParameterError("the mask and the rectangles leave no pixel to compare")
 
     @classmethod
     def of(
         cls, gpu: Gpu, result: Picture, reference: Picture, how: Comparing, variance: Variance | None = None
     ) -> Pair:
-        """Returns whole pictures.
+        """Returns whole pictures."""
+        mask = None if how.mask is None else Strips.of(files.read(how.mask))
+        known = None if variance is None else (variance, Strips.of(variance.picture))
+        return cls(gpu, how, (Strips.of(reference), Strips.of(result)), mask, known)
 
-        Raises ParameterError for a mask of another size, or if nothing is left to compare.
-        """
-        pair = cls(gpu, how, reference, result, variance=variance)
-        if (mask := left_out(reference, how)) is None or not mask.any():
-            return pair
-        result, reference = without(result, reference, mask)
-        return cls(gpu, how, reference, result, int(mask.sum()), variance=variance)
+    @property
+    def reference(self) -> Picture:
+        """The reference; without its pixels if it comes by rows."""
+        return self.strips[0].picture
+
+    @property
+    def result(self) -> Picture:
+        """The result; without its pixels if it comes by rows."""
+        return self.strips[1].picture
 
     @property
     def whole(self) -> bool:
-        return self.read is None
+        return self.budget is None
 
     @property
     def pixels(self) -> int:
@@ -126,16 +154,78 @@ class Pair:
 
     @cached_property
     def _all(self) -> Band:
-        height = self.reference.height
-        place = RowPlace(0, 0, height, height)
-        return Band(self, place, self.reference, self.result, self.pixels, self.variance)
+        return next(self._bands(self.reference.height))
 
     def bands(self, figures: Sequence[Figure], later: Sequence[Figure] = ()) -> Iterator[Band]:
         """Returns the rows for these figures, from the top on, as often as it is asked.
 
-        ``later``: figures for which rows are asked for afterwards, so that there has to be room for them, too.
+        ``later``: figures for which rows are asked for afterwards, so that there has to be room for them, too. Raises
+        FileError or DeviceError if there is no room.
         """
-        return iter((self._all,)) if self.read is None else self.read(self, figures, later)
+        if self.whole:
+            return iter((self._all,))
+        self._in_memory([*figures, *later])
+        return self._bands(self._rows(figures), *halos(figures, self.reference.height))
+
+    def _bands(self, rows: int, above: int = 0, below: int = 0) -> Iterator[Band]:
+        strips = dict(zip(("reference", "result"), self.strips, strict=True))
+        if self.mask is not None:
+            strips["mask"] = self.mask
+        size = self.reference.pixels.shape[:2]
+        if self.variance is not None and self.variance[1].picture.pixels.shape[:2] == size:
+            strips["variance"] = self.variance[1]
+        sources = [one.rows(rows) for one in strips.values()]
+        if self.pool is not None:
+            sources = [read_ahead(self.gpu, self.pool, source) for source in sources]
+        for place, arrays in bands(sources, size[0], rows, above, below):
+            part = dict(zip(strips, arrays, strict=True))
+            variance = None
+            if self.variance is not None and "variance" in part:
+                known = self.variance[0]
+                variance = replace(known, picture=replace(known.picture, pixels=part["variance"]))
+            reference = replace(self.reference, pixels=part["reference"])
+            result = replace(self.result, pixels=part["result"])
+            compared = (place.stop - place.start) * size[1]
+            mask = self._left_out(place.first, len(arrays[0]), part.get("mask"))
+            if mask is not None and mask.any():
+                compared -= int(mask[place.counted].sum())
+                result, reference = without(result, reference, mask)
+            yield Band(self, place, reference, result, compared, variance)
+
+    def _left_out(self, first: int, count: int, pixels: Pixels | None = None) -> Mask | None:
+        """Returns which pixels of the rows from ``first`` on are not compared; ``pixels``: the mask's there."""
+        mask = None if self.mask is None or pixels is None else replace(self.mask.picture, pixels=pixels)
+        return left_out_rows(self.how, mask, first, (count, self.reference.width))
+
+    def _left_out_altogether(self) -> int:
+        """Returns how many pixels are not compared."""
+        sources = [] if self.mask is None else [self.mask.rows(_ROWS)]
+        some = bands(sources, self.reference.height, _ROWS) if sources or self.how.ignore else ()
+        masks = (self._left_out(place.start, place.stop - place.start, *pixels) for place, pixels in some)
+        return sum(int(mask.sum()) for mask in masks if mask is not None)
+
+    def _rows(self, figures: Sequence[Figure]) -> int:
+        """Returns how many rows are measured at a time: as the device, and the host's memory, have room for."""
+        pictures = self.reference, self.result
+        return min(rows_at_a_time(self.gpu, pictures, figures), self._in_memory(figures))
+
+    @property
+    def whole_bytes(self) -> float:
+        """The bytes of memory that both take as a whole."""
+        assert self.budget is not None
+        return self.budget.whole(max(self.reference.pixels.nbytes, self.result.pixels.nbytes))
+
+    def _in_memory(self, figures: Sequence[Figure]) -> int:
+        """Returns how many rows the host's memory has room for. Raises FileError if it is none."""
+        height, budget = self.reference.height, self.budget
+        if budget is None or budget.memory is None:
+            return height
+        nbytes, least = (
+            sum(one.picture.pixels.nbytes for one in self.strips),
+            max(one.least for one in self.strips),
+        )
+        rows = host_rows(self.reference, nbytes, figures, least=least, written=self.written)
+        return whole_units(budget.rows(*rows, self.whole_bytes), rows.unit, height)
 
     def figures(self, thresholds: Thresholds) -> tuple[dict[str, Figure], dict[str, ParameterError]]:
         """Returns the figures that are measured, for these pictures: those asked for, those of thresholds, and those

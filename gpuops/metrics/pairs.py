@@ -45,3 +45,20 @@ def data_range_of(image: Operand, given: float | None) -> float:
     if not (math.isfinite(given) and given > 0):
         raise ParameterError(f"data_range must be a positive number, not {given}")
     return given
+
+
+def bytes_on_device(
+    gpu: Gpu, operand: Operand, what: str, shape: tuple[int, ...], *, or_bool: bool = True
+) -> Image:
+    """Returns an operand of uint8, or of bool, on the device.
+
+    ``what`` it should be is said by the ParameterError for another type, or another ``shape``, in which 0 is any size.
+    """
+    if isinstance(operand, Image):
+        gpu.check_own(operand)
+    array = operand if isinstance(operand, Image) else np.asarray(operand)
+    sizes = [any_ or size for any_, size in zip(shape, array.shape, strict=False)]
+    right = array.dtype == np.uint8 or (or_bool and array.dtype == np.bool_)
+    if not right or sizes != [*array.shape] or len(sizes) != len(shape) or 0 in sizes:
+        raise ParameterError(f"{what} of uint8 is needed, not {array.dtype} of shape {array.shape}")
+    return array if isinstance(array, Image) else gpu.array(array.astype(np.uint8))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..image import Image
 from ..operands import Operand
+from .pairs import bytes_on_device, same_shape
 from .spans import spans
 
 if TYPE_CHECKING:
@@ -91,9 +92,8 @@ def pixelmatch(
     check_name("background", background, BACKGROUNDS)
     if not 0 <= threshold <= 1:
         raise ParameterError(f"threshold must be 0 … 1, not {threshold}")
-    a, b = _pixels(gpu, image_true), _pixels(gpu, image_test)
-    if a.shape != b.shape:
-        raise ParameterError(f"shapes differ: {a.shape} and {b.shape}")
+    a, b = (bytes_on_device(gpu, one, "RGBA", (0, 0, 4), or_bool=False) for one in (image_true, image_test))
+    same_shape(a, b)
     height, width, _ = a.shape
     check_pixels(height * width)
     lanes = gpu.limits.lanes
@@ -121,20 +121,6 @@ def check_pixels(count: int) -> None:
         raise ParameterError(
             f"pixelmatch counts pictures of {_MOST_PIXELS} pixels at most: cut them into parts"
         )
-
-
-def _pixels(gpu: Gpu, operand: Operand) -> Image:
-    if isinstance(operand, Image):
-        gpu.check_own(operand)
-        image = operand
-    else:
-        array = np.asarray(operand)
-        if array.dtype != np.uint8 or array.ndim != 3 or array.size == 0:
-            raise ParameterError(f"RGBA of uint8 is needed, not {array.dtype} of shape {array.shape}")
-        image = gpu.array(array)
-    if image.dtype != np.uint8 or len(image.shape) != 3 or image.shape[2] != 4:
-        raise ParameterError(f"RGBA of uint8 is needed, not {image.dtype} of shape {image.shape}")
-    return image
 
 
 def _limit(threshold: float) -> npt.NDArray[np.uint64]:

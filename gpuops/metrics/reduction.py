@@ -124,24 +124,28 @@ class Statistics:
         """Centre-weighted geometric mean of the positive values (NaN where there are none, or not asked for)."""
         return _exp2(self.centre_log2)
 
+    @property
+    def _below(self) -> npt.NDArray[np.float64]:
+        """How many values lie below each bin, and below the end of the last one."""
+        return np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
+
     def percentile(self, percent: float) -> float:
         """Returns the value below which ``percent`` % of the positive values lie, to the histogram's accuracy and
         within the extremes; NaN where there are no positive values."""
-        if not self.histogram.sum():
+        below = self._below
+        if not below[-1]:
             return math.nan
         edges = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
-        below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
         value = _exp2(float(np.interp(percent / 100 * below[-1], below, edges)))
         # A minimum that is not positive says nothing about the positive values.
         return min(max(value, self.minimum), self.maximum)
 
     def trimmed_log_mean(self, low: float, high: float) -> float:
         """Returns the geometric mean of the positive values between two percentiles, to the histogram's accuracy."""
-        total = float(self.histogram.sum())
-        if not total:
+        below = self._below
+        if not below[-1]:
             return math.nan
-        below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
-        inside = np.diff(np.clip(below, low / 100 * total, high / 100 * total))
+        inside = np.diff(np.clip(below, low / 100 * below[-1], high / 100 * below[-1]))
         centres = (np.arange(BINS) + 0.5) / BINS_PER_STOP + LOWEST_STOP
         return _exp2(float(inside @ centres / inside.sum()))
 

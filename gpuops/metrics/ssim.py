@@ -13,8 +13,8 @@ from ..errors import ParameterError, check_name
 from ..image import Image
 from ..operands import Operand
 from ..params.blur import BlurParams
-from .moments import MomentGroups, kernel_of, table_of
-from .pairs import data_range_of, operands, same_shape
+from .moments import MomentGroups, kernel_of, table_of, totals
+from .pairs import data_range_of, operands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +110,9 @@ def structural_similarity(
         factor = max(1, math.floor(min(a.shape[-2:]) / _SEEN + 0.5))
         a, b = (shrunk(gpu, image, factor) for image in (a, b))
     window = WINDOWS[convention]
-    mean = float(means(gpu, a, b, scale, window)[:, 0].mean())
+    height, width = a.shape[-2:]
+    check_size(height, width, window)
+    mean = float(_means(gpu, [_launch(gpu, a, b, scale, window)])[0, :, 0].mean())
     return (mean, _launch(gpu, a, b, scale, window, full=True)[0]) if full else mean
 
 
@@ -130,7 +132,7 @@ def multiscale_structural_similarity(
     a, b = _planes(gpu, im1, im2, luma)
     height, width = a.shape[-2:]
     check_scales(height, width)
-    return of_scales(scale_means(gpu, a, b, scale, [rows for rows, _ in windows_of_scales(height, width)]))
+    return of_scales(scale_means(gpu, a, b, scale, windows_of_scales(height)))
 
 
 def check_scales(height: int, width: int) -> None:
@@ -141,11 +143,9 @@ def check_scales(height: int, width: int) -> None:
         )
 
 
-def windows_of_scales(height: int, width: int) -> list[tuple[int, int]]:
-    """Returns the rows and the columns of windows inside an image's five scales, finest first."""
-    beside = WINDOWS["wang"].size - 1
-    sizes = [(-(-height // 2**level), -(-width // 2**level)) for level in range(SCALES)]
-    return [(rows - beside, columns - beside) for rows, columns in sizes]
+def windows_of_scales(height: int) -> list[int]:
+    """Returns how many rows of windows are inside an image's five scales, finest first."""
+    return [-(-height // 2**level) - WINDOWS["wang"].size + 1 for level in range(SCALES)]
 
 
 def scale_means(
@@ -162,8 +162,7 @@ def scale_means(
             a, b = (shrunk(gpu, image, 2) for image in (a, b))
         if count:
             levels.append(_launch(gpu, a, b, data_range, WINDOWS["wang"], count))
-    found: npt.NDArray[np.float64] = _totals(gpu, levels)
-    return found
+    return _means(gpu, levels)
 
 
 def of_scales(found: npt.NDArray[np.float64]) -> float:
@@ -171,18 +170,6 @@ def of_scales(found: npt.NDArray[np.float64]) -> float:
     terms = np.stack([*(contrast for _, contrast in found[:-1].transpose(0, 2, 1)), found[-1, :, 0]])
     powers = np.where(terms < 0, 0.0, terms) ** np.array(_EXPONENTS)[:, None]
     return float(powers.prod(0).mean())
-
-
-def means(gpu: Gpu, a: Image, b: Image, data_range: float, window: SsimWindow) -> npt.NDArray[np.float64]:
-    """Returns each plane's mean similarity and mean contrast term.
-
-    Raises ParameterError for different shapes, and images smaller than the window.
-    """
-    same_shape(a, b)
-    height, width = a.shape[-2:]
-    check_size(height, width, window)
-    found: npt.NDArray[np.float64] = _totals(gpu, [_launch(gpu, a, b, data_range, window)])[0]
-    return found
 
 
 def check_size(height: int, width: int, window: SsimWindow) -> None:
@@ -259,24 +246,18 @@ def _launch(
     rows, columns = height - beside if rows is None else rows, width - beside
     kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, LOW=low, MAP=full)
     strips = MomentGroups.of(gpu, kernel, window.size, planes, rows, columns, low=low)
-    result = gpu.empty((planes, rows, columns) if full else (planes, math.prod(strips.groups), 4))
+    result = gpu.empty((planes, rows, columns) if full else (planes, math.prod(strips.groups), 2, 2))
+    constants = (0.01 * data_range) ** 2, (0.03 * data_range) ** 2
     gpu.launch(
         kernel, strips.size, a, b, table_of(gpu, window.weights), result, height, width, rows, columns,
-        window.size // 2 if full else 0, *strips.numbers, *_constants(data_range), window.sample, *strips.memory,
+        window.size // 2 if full else 0, *strips.numbers, *constants, window.sample, *strips.memory,
         local=strips.local, label="ssim map" if full else "ssim",
         traffic=a.nbytes + b.nbytes + (result.nbytes if full else 0),
     )  # fmt: skip
     return result, rows * columns
 
 
-def _constants(data_range: float) -> tuple[float, float]:
-    return (0.01 * data_range) ** 2, (0.03 * data_range) ** 2
-
-
-def _totals(gpu: Gpu, launched: list[_Sums]) -> npt.NDArray[np.float64]:
-    """Returns the means by launch, plane, and similarity or contrast; they are read at once."""
-    partial = [np.empty(image.shape, np.float32) for image, _ in launched]
-    gpu.read([image for image, _ in launched], partial)
-    # The sums and their rounding errors are added up in double precision.
-    sums = [each.reshape(*each.shape[:2], 2, 2).sum((1, 3), np.float64) for each in partial]
+def _means(gpu: Gpu, launched: list[_Sums]) -> npt.NDArray[np.float64]:
+    """Returns the means by launch, plane, and similarity or contrast."""
+    sums = totals(gpu, [image for image, _ in launched])
     return np.stack([each / count for each, (_, count) in zip(sums, launched, strict=True)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import Operand
-from .moments import MomentGroups, kernel_of, table_of
+from .moments import MomentGroups, kernel_of, table_of, totals
 from .pairs import operands
 
 if TYPE_CHECKING:
@@ -140,21 +139,28 @@ def sums_of_rows(gpu: Gpu, a: Image, b: Image, rows: slice, size: tuple[int, int
     size : (height, width)
         That of the whole pictures.
     """
-    pair, scales = _Pair.of(a, b), len(sizes(size))
-    pictures = gpu.empty((2 * 3, pair.height, pair.width))  # in XYB; the smaller scales use its memory
+    (planes, height, width), scales = a.shape, len(sizes(size))
+    kernel = kernel_of(gpu, ("ssimulacra2",), "xyb", len(_WINDOW))
+    # Where the planes of b begin in its memory, and from where to where planes follow each other: 0 for gray, whose one
+    # plane stands for three.
+    second, plane = 0, height * width if planes > 1 else 0
+    pictures = gpu.empty((2 * 3, height, width))  # in XYB; the smaller scales use its memory
     sums = []
     for scale in range(scales):
         last = scale == scales - 1
-        smaller = None if last else gpu.empty((2 * 3, -(-pair.height // 2), -(-pair.width // 2)))
-        _to_xyb(gpu, pair, pictures, smaller)
+        smaller = None if last else gpu.empty((2 * 3, -(-height // 2), -(-width // 2)))
+        cells = (-(-width // (2 * gpu.limits.lanes)), -(-height // 2))
+        moved = 4 * height * width * (12 if plane else 8) + (smaller.nbytes if smaller else 0)
+        gpu.launch(
+            kernel, cells, a, b, pictures, smaller, np.uint64(second), np.uint64(plane), height, width,
+            local=kernel.fit(64, 1), traffic=moved,
+        )  # fmt: skip
         first, end = rows.start >> scale, -(-rows.stop >> scale)
-        sums.append(_sums(gpu, pictures, pair.height, pair.width, first, end))
-        if smaller is not None:
-            pair = _Pair.joined(smaller)
-    found = [np.empty(each.shape, np.float32) for each in sums]
-    gpu.read(sums, found)
-    # The sums and their rounding errors are added up in double precision.
-    return np.stack([of.sum((1, 3), np.float64) for of in found], 1)
+        sums.append(_sums(gpu, pictures, height, width, first, end))
+        if smaller is not None:  # it has both pictures' planes
+            a, b, (_, height, width) = smaller, smaller, smaller.shape
+            second, plane = 3 * height * width, height * width
+    return np.stack(totals(gpu, sums), 1)
 
 
 def sizes(size: tuple[int, int]) -> list[tuple[int, int]]:
@@ -167,34 +173,11 @@ def sizes(size: tuple[int, int]) -> list[tuple[int, int]]:
 
 
 def score(sums: npt.NDArray[np.float64], size: tuple[int, int]) -> float:
-    """Returns the score of the sums of all rows of pictures of this size."""
-    return _score(_norms(sums, size))
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """The light of both pictures on one scale, as the kernel ``xyb`` takes it.
-
-    ``second`` is where the planes of ``b`` begin in its memory, and ``plane`` is from where to where planes follow each
-    other: 0 for gray, whose one plane stands for three.
-    """
-
-    a: Image
-    b: Image
-    height: int
-    width: int
-    second: int
-    plane: int
-
-    @classmethod
-    def of(cls, a: Image, b: Image) -> _Pair:
-        planes, height, width = a.shape
-        return cls(a, b, height, width, second=0, plane=0 if planes == 1 else height * width)
-
-    @classmethod
-    def joined(cls, both: Image) -> _Pair:
-        _, height, width = both.shape
-        return cls(both, both, height, width, second=3 * height * width, plane=height * width)
+    """Returns the score of the sums of all rows of pictures of this size; NaN if one of them is."""
+    norms = _norms(sums, size)
+    s = 0.9562382616834844 * float(np.dot(_WEIGHTS[: norms.size], norms.ravel()))
+    s = 2.326765642916932 * s - 0.020884521182843837 * s**2 + 6.248496625763138e-05 * s**3
+    return 100.0 if s <= 0 else 100.0 - 10.0 * s**0.6276336467831387
 
 
 def _norms(sums: npt.NDArray[np.float64], size: tuple[int, int]) -> npt.NDArray[np.float64]:
@@ -202,18 +185,6 @@ def _norms(sums: npt.NDArray[np.float64], size: tuple[int, int]) -> npt.NDArray[
     pixels = np.array([height * width for height, width in sizes(size)])
     by_norm = (sums / pixels[:, None]).reshape(3, len(pixels), 3, 2).swapaxes(2, 3)
     return np.stack([by_norm[:, :, 0], by_norm[:, :, 1] ** 0.25], 2)
-
-
-def _to_xyb(gpu: Gpu, pair: _Pair, pictures: Image, smaller: Image | None) -> None:
-    """Fills ``pictures`` with both pictures' XYB, and ``smaller`` with their light at half the size."""
-    kernel = kernel_of(gpu, ("ssimulacra2",), "xyb", len(_WINDOW))
-    cells = (-(-pair.width // (2 * gpu.limits.lanes)), -(-pair.height // 2))
-    light = 2 * 4 * pair.height * pair.width * (3 if pair.plane else 1)  # bytes
-    gpu.launch(
-        kernel, cells, pair.a, pair.b, pictures, smaller, np.uint64(pair.second), np.uint64(pair.plane),
-        pair.height, pair.width, local=kernel.fit(64, 1),
-        traffic=light + 2 * 3 * 4 * pair.height * pair.width + (smaller.nbytes if smaller else 0),
-    )  # fmt: skip
 
 
 def _sums(gpu: Gpu, pictures: Image, height: int, width: int, first: int, end: int) -> Image:
@@ -226,10 +197,3 @@ def _sums(gpu: Gpu, pictures: Image, height: int, width: int, first: int, end: i
         *strips.memory, local=strips.local, traffic=2 * 3 * 4 * height * width,
     )  # fmt: skip
     return partial
-
-
-def _score(norms: npt.NDArray[np.float64]) -> float:
-    """Returns the score of the weighted norms; NaN if one of them is."""
-    s = 0.9562382616834844 * float(np.dot(_WEIGHTS[: norms.size], norms.ravel()))
-    s = 2.326765642916932 * s - 0.020884521182843837 * s**2 + 6.248496625763138e-05 * s**3
-    return 100.0 if s <= 0 else 100.0 - 10.0 * s**0.6276336467831387

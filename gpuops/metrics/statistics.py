@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
+from ..errors import check_name
 from ..image import Image
 from ..operands import on_device
 from ..pixels import coding as pixels
@@ -66,7 +66,7 @@ def statistics(
     ParameterError
         An image with neither one nor three colours or of more than 2³¹ − 1 pixels, or an unknown method.
     """
-    _check_method(method)
+    check_name("method", method, METHODS)
     operand = _operand(gpu, image, decoding)
     how = ReductionOptions((*weights,), histogram, centre, tiled=method == "tiles", stages=(*stages,))
     return prepared(gpu, operand, decoding, how)(operand)[0]
@@ -126,7 +126,7 @@ def channel_statistics(
     gpu: Gpu, image: Image | npt.ArrayLike, *, histogram: bool = True, method: str = "auto"
 ) -> tuple[Statistics, ...]:
     """Returns statistics of each plane by itself, alpha included. The rest is as for :func:`statistics`."""
-    _check_method(method)
+    check_name("method", method, METHODS)
     operand = on_device(gpu, image)
     planes, height, width = operand.shape
     first = Image(gpu, operand.buffer, (1, height, width), operand.dtype)
@@ -134,11 +134,6 @@ def channel_statistics(
         gpu, first, None, ReductionOptions(histogram=histogram, every=True, tiled=method == "tiles")
     )
     return tuple(reduction(operand, plane=plane)[0] for plane in range(planes))
-
-
-def _check_method(method: str) -> None:
-    if method not in METHODS:
-        raise ParameterError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")
 
 
 def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) -> Image:

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import Operand
-from .pairs import operands
+from .pairs import bytes_on_device, operands
 from .spans import spans
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def densest_window(gpu: Gpu, mask: Operand, n: int) -> WorstWindow:
     ParameterError
         Another type or shape, or an n out of range.
     """
-    image = _mask(gpu, mask)
+    image = bytes_on_device(gpu, mask, "a mask (rows, columns)", (0, 0))
     if not 1 <= n <= _MOST:
         raise ParameterError(f"a window of 1 … {_MOST} pixels a side is needed, not {n}")
     height, width = image.shape
@@ -145,22 +145,3 @@ def within_radius(
     )  # fmt: skip
     count = int(partial.numpy().sum(dtype=np.int64))
     return (count, mask) if mask is not None else count
-
-
-def _mask(gpu: Gpu, operand: Operand) -> Image:
-    """Returns a mask as an Image (rows, columns) of uint8."""
-    if isinstance(operand, Image):
-        gpu.check_own(operand)
-        image = operand
-    else:
-        array = np.asarray(operand)
-        if array.dtype not in (np.uint8, np.bool_) or array.ndim != 2 or array.size == 0:
-            raise ParameterError(
-                f"a mask (rows, columns) of uint8 is needed, not {array.dtype} of shape {array.shape}"
-            )
-        image = gpu.array(array.astype(np.uint8))
-    if image.dtype != np.uint8 or len(image.shape) != 2:
-        raise ParameterError(
-            f"a mask (rows, columns) of uint8 is needed, not {image.dtype} of shape {image.shape}"
-        )
-    return image

@@ -69,9 +69,7 @@ def _blurred(gpu: Gpu, picture: files.Picture) -> Pixels:
     return rounded.astype(pixels.dtype)
 
 
-def mutations(
-    gpu: Gpu, picture: files.Picture, other: files.Picture | None
-) -> Iterator[tuple[str, files.Picture]]:
+def mutations(gpu: Gpu, picture: files.Picture, other: files.Picture) -> Iterator[tuple[str, files.Picture]]:
     """Gives wrong pictures, made of a reference, with what was done to it; those that equal it are left out.
 
     ``other``: another reference, which stands for a picture that was mixed up.
@@ -88,7 +86,7 @@ def mutations(
         "slightly blurred": lambda: _blurred(gpu, picture),
         "one NaN": lambda: _nan(pixels),
     }
-    if other is not None:
+    if not np.array_equal(other.pixels, pixels):
         yield "another reference", other
     for name, make in made.items():
         wrong = np.ascontiguousarray(make())
@@ -111,21 +109,14 @@ def audit(
     from ..metrics.measure import Pair, SizeError, measure
 
     names = list(references)
-    before: files.Picture | None = None
-    for name in names:
-        picture = files.read(references[name], layer=how.layer)
-        other = before
-        if other is None and len(names) > 1:
-            other = files.read(references[names[-1]], layer=how.layer)
-        if other is not None and np.array_equal(other.pixels, picture.pixels):
-            other = None
+    for name, neighbour in zip(names, (*names[-1:], *names[:-1]), strict=True):
+        picture, other = (files.read(references[one], layer=how.layer) for one in (name, neighbour))
+        known = (variances or {}).get(name)
         blind, tried = [], 0
         for mutation, wrong in mutations(gpu, picture, other):
             tried += 1
             try:
-                measured = measure(
-                    Pair.of(gpu, wrong, picture, how, (variances or {}).get(name)), thresholds_of(name)
-                )
+                measured = measure(Pair.of(gpu, wrong, picture, how, known), thresholds_of(name))
             except SizeError:
                 continue  # what fails by its size is seen
             except GpuopsError as error:
@@ -134,5 +125,4 @@ def audit(
             if not measured.missed:
                 figures = ", ".join(f"{metric} {value:.4g}" for metric, value in measured.figures.items())
                 blind.append(Blind(name, mutation, figures))
-        before = picture
         yield name, blind, tried

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import files
 from ..errors import visible
-from ..figures import FIGURES
+from ..figures import FIGURES, worst_of
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
 from .references import References, sha256_of
@@ -33,18 +33,12 @@ def noise(gpu: Gpu, runs: Mapping[str, Sequence[str]], how: Comparing) -> dict[s
     """
     from ..metrics.measure import Pair, measure
 
-    found: dict[str, dict[str, float]] = {}
+    found = {}
     for name, paths in runs.items():
-        worst: dict[str, float] = {}
         first = files.read(paths[0], layer=how.layer)
-        for path in paths[1:]:
-            measured = measure(Pair.of(gpu, files.read(path, layer=how.layer), first, how), Thresholds())
-            if measured.equal:
-                continue
-            for metric, value in measured.figures.items():
-                pick = min if FIGURES[metric].higher else max
-                worst[metric] = pick(worst.get(metric, value), value)
-        found[name] = worst
+        others = (files.read(path, layer=how.layer) for path in paths[1:])
+        measured = (measure(Pair.of(gpu, other, first, how), Thresholds()) for other in others)
+        found[name] = worst_of(one.figures for one in measured if not one.equal)
     return found
 
 

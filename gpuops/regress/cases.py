@@ -60,22 +60,15 @@ def outcomes(
     over = over or Thresholds()
     for made in run_cases(cases, suite.folder, out, jobs):
         case = made.case
-        if made.error:
-            found: list[Outcome] = [Outcome(name, "error", message=made.error) for name in case.outputs]
-        else:
+        written = [name for name in case.outputs if not made.error and (out / name).is_file()]
 
-            def thresholds(name: str, case: Case = case) -> Thresholds:
-                return over.over(suite.thresholds(case, name))
+        def thresholds(name: str, case: Case = case) -> Thresholds:
+            return over.over(suite.thresholds(case, name))
 
-            written = [name for name in case.outputs if (out / name).is_file()]
-            there = pairs(out, references, places, written)
-            found = list(judge(there, how, thresholds, open_gpu, memory=memory))
-            found += [
-                Outcome(name, "error", message="the command did not write this file")
-                for name in case.outputs
-                if name not in written
-            ]
-        for outcome in found:
+        judged = judge(pairs(out, references, places, written), how, thresholds, open_gpu, memory=memory)
+        why = made.error or "the command did not write this file"
+        lost = [Outcome(name, "error", message=why) for name in case.outputs if name not in written]
+        for outcome in (*judged, *lost):
             yield replace(
                 outcome,
                 tags=case.tags,

@@ -33,55 +33,41 @@ def pairs(
     ``places``: see :meth:`References.nearest`. ``wanted``: the only names that count. A new picture that has the bytes
     of a missing one's reference is that one, renamed.
     """
-    there = set(pictures_in(results)) if wanted is None else _existing(results, wanted)
+    there = (
+        set(pictures_in(results)) if wanted is None else {n for n in wanted if (Path(results) / n).is_file()}
+    )
     known = set(references.names())
     if wanted is not None:
         known &= set(wanted)
-    alone, missing = there - known, known - there
-    found: dict[str, tuple[str, str] | None] = {}
+    nearest: dict[str, tuple[str, str] | None] = {}
     unread: dict[str, str] = {}
     for name in sorted(known):
         try:
-            found[name] = references.nearest(name, places)
+            nearest[name] = references.nearest(name, places)
         except FileError as error:
             unread[name] = str(error)
-    lost = {sha256_of(at[0]): name for name in sorted(missing) if (at := found.get(name))} if alone else {}
-    renamed: dict[str, str] = {}
-    for name in sorted(alone):
-        if (
-            before := lost.get(sha256_of(Path(results) / name))
-        ) is not None and before not in renamed.values():
-            renamed[name] = before
-    for name in sorted(there | known):
-        path, reference = str(Path(results) / name), found.get(name)
+
+    def result(name: str) -> PairedPicture:
+        path = str(Path(results) / name)
+        return PairedPicture(path, name, sha256_of(path))
+
+    def reference(name: str) -> PairedPicture | None:
+        at = nearest.get(name)
+        return at and PairedPicture(at[0], name, sha256_of(at[0]), at[1])
+
+    new = sorted(there - known)
+    lost = {of.sha256: of.name for of in map(reference, sorted(known - there) if new else ()) if of}
+    renamed = {name: before for name in new if (before := lost.pop(result(name).sha256, None)) is not None}
+    for name in sorted((there | known).difference(renamed.values())):
         if name in unread:
             yield Outcome(name, "error", message=unread[name])
-        elif name in renamed:
-            before = renamed[name]
-            at = found[before]
-            assert at is not None
-            yield Outcome(
-                name,
-                "renamed",
-                PairedPicture(path, name, sha256_of(path)),
-                PairedPicture(at[0], before, sha256_of(at[0]), at[1]),
-                message=f"it has the bytes of the reference {before}, of which there is no result",
-            )
+        elif before := renamed.get(name):
+            said = f"it has the bytes of the reference {before}, of which there is no result"
+            yield Outcome(name, "renamed", result(name), reference(before), message=said)
         elif name not in there:
-            if name not in renamed.values():
-                other = (
-                    PairedPicture(reference[0], name, sha256_of(reference[0]), reference[1])
-                    if reference
-                    else None
-                )
-                yield Outcome(name, "missing", None, other, message="there is a reference and no result")
-        elif reference is None:
-            yield Outcome(
-                name, "new", PairedPicture(path, name, sha256_of(path)), message="there is no reference"
-            )
+            said = "there is a reference and no result"
+            yield Outcome(name, "missing", None, reference(name), message=said)
+        elif (at := nearest.get(name)) is None:
+            yield Outcome(name, "new", result(name), message="there is no reference")
         else:
-            yield FilePair(name, path, *reference, references.variance_of(name, reference[1]))
-
-
-def _existing(results: str | Path, names: Collection[str]) -> set[str]:
-    return {name for name in names if (Path(results) / name).is_file()}
+            yield FilePair(name, str(Path(results) / name), *at, references.variance_of(name, at[1]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .outcome import DIFFERENT, STATUSES, UNCOMPARED, Outcome, Run
+from .outcome import STATUSES, Outcome, Run
 from .text import cause, details, line, reason
 
 # The annotations of one kind that are shown for a step.
@@ -17,16 +17,6 @@ SHOWN = 10
 SUMMARY_BYTES = 1 << 20
 # What may mean something in Markdown or HTML: the punctuation of ASCII but , - and /.
 _MARKUP = re.compile(r"[!-+.:-@\[-`{-~]")
-# The signs of statuses in the summary, beside their names.
-_SIGNS = {
-    "error": "❗",
-    "missing": "❓",
-    "new": "🆕",
-    "failed": "❌",
-    "size": "📐",
-    "warned": "⚠️",
-    "renamed": "🔀",
-}
 
 
 def annotated(run: Run, *, strict: bool = False) -> list[str]:
@@ -34,11 +24,9 @@ def annotated(run: Run, *, strict: bool = False) -> list[str]:
 
     ``strict``: warnings are errors.
     """
-    errors = (*UNCOMPARED, *DIFFERENT, *(("warned",) if strict else ()))
-    return [
-        *_of_kind("error", [outcome for outcome in run.outcomes if outcome.status in errors]),
-        *_of_kind("warning", [o for o in run.outcomes if o.status == "warned" and o.status not in errors]),
-    ]
+    errors = [outcome for outcome in run.outcomes if outcome.exit_code(strict=strict)]
+    warnings = [outcome for outcome in run.outcomes if outcome.status == "warned" and not strict]
+    return [*_of_kind("error", errors), *_of_kind("warning", warnings)]
 
 
 def _of_kind(kind: str, outcomes: list[Outcome]) -> Iterable[str]:
@@ -61,8 +49,7 @@ def summary(run: Run, *, title: str = "clpix regress", limit: int = SUMMARY_BYTE
 
     ``limit`` is the most bytes that it may have in UTF-8: rows beyond are left out, and a line says how many.
     """
-    order = list(STATUSES)
-    rows = sorted((o for o in run.outcomes if not o.good), key=lambda outcome: order.index(outcome.status))
+    rows = [outcome for outcome in run.worst_first if not outcome.good]
     totals = ", ".join(f"{count} {status}" for status, count in run.totals.items()) or "no pictures"
     text = [f"## {escaped(title)}\n\n**{totals}**\n"]
     if rows:
@@ -80,8 +67,8 @@ def summary(run: Run, *, title: str = "clpix regress", limit: int = SUMMARY_BYTE
 
 
 def _row(outcome: Outcome) -> str:
-    status = f"{_SIGNS[outcome.status]} {outcome.status}"
-    why = cause(outcome) or STATUSES[outcome.status]
+    status = f"{STATUSES[outcome.status].emoji} {outcome.status}"
+    why = cause(outcome) or outcome.says
     where = dict(details(outcome)).get("largest difference", "")
     return f"| {status} | <code>{escaped(outcome.name)}</code> | {escaped(why)} | {escaped(where)} |\n"
 

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..batch.access import Access
+from ..batch.comparison import TOGETHER, paired
 from ..batch.options import Options
-from ..batch.side_by_side import TOGETHER
 from ..errors import DeviceMemoryError, FileError, ParameterError
-from ..figures import FIGURES
+from ..figures import worst_of
 from ..files import png_rows
 from ..metrics import variance as variances
+from ..metrics.compare import channels
 from ..params.comparing import Comparing
 from ..params.thresholds import Limit, Thresholds
 from ..process import signals
+from ..rows.budget import Budget
 from .folders import FilePair
 from .outcome import Outcome, PairedPicture
 from .references import equal_bytes, sha256_of
@@ -35,19 +37,8 @@ if TYPE_CHECKING:
 _AHEAD = 2
 
 
-class _Opened(Access):
-    """A file that is opened already, by rows if it takes too much memory as a whole."""
-
-    def __init__(self, path: str, options: Options, among: int, undo: Undo) -> None:
-        super().__init__(path, options, among=among)
-        found = super().opened(undo)
-        self._found: files.Picture | files.Strips | None = found
-        header = found.picture if isinstance(found, files.Strips) else found
-        self.header = replace(header, pixels=files.unread(header.pixels.shape, header.pixels.dtype))
-
-    def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
-        found, self._found = self._found, None  # its memory belongs to the caller from now on
-        return super().opened(undo) if found is None else found
+# The reference and the result, each by rows if it takes too much memory as a whole.
+_Opened = list[files.Picture | files.Strips]
 
 
 @dataclass
@@ -55,7 +46,7 @@ class _Read:
     """What reading a pair gave: reference and result of each layer, or why not; ``seconds`` is how long it took."""
 
     equal: bool = False
-    layers: dict[str, tuple[_Opened, _Opened]] = field(default_factory=dict)
+    layers: dict[str, _Opened] = field(default_factory=dict)
     variance: str = ""
     digests: tuple[str, str] = ("", "")
     error: str = ""
@@ -117,7 +108,9 @@ def judge(
                     yield pair
                 else:
                     assert future is not None
-                    yield _verdict(pair, result(future), how, thresholds_of(pair.name), opened, sweeps)
+                    yield _verdict(
+                        pair, result(future), how, thresholds_of(pair.name), opened, sweeps, memory
+                    )
                 take(1)
         finally:
             undo.give(None)  # nobody waits any more
@@ -149,20 +142,18 @@ def _variance(pair: FilePair, found: _Read) -> str:
     return pair.variance
 
 
-def _layers(
-    pair: FilePair, options: Options, undo: Undo, said: list[str]
-) -> dict[str, tuple[_Opened, _Opened]]:
+def _layers(pair: FilePair, options: Options, undo: Undo, said: list[str]) -> dict[str, _Opened]:
     """Opens the layer of the options, or all layers if they name none; ``said`` receives notes about the files."""
 
-    def opened(layer: str | None, said: list[str], layers: int = 1) -> tuple[_Opened, _Opened]:
+    def opened(layer: str | None, said: list[str], layers: int = 1) -> _Opened:
         of_layer, among = replace(options, layer=layer), TOGETHER * layers
         with notes.to(said.append):
-            first, second = (_Opened(path, of_layer, among, undo) for path in (pair.reference, pair.result))
-        return first, second
+            paths = pair.reference, pair.result
+            return [Access(path, of_layer, among=among).opened(undo) for path in paths]
 
     notes_of_default: list[str] = []
     pictures = opened(options.layer, notes_of_default)
-    names, there = (one.header.layers for one in pictures)
+    names, there = (_header(one).layers for one in pictures)
     if options.layer is not None or names == there == ():
         said += notes_of_default
         return {"": pictures}
@@ -179,62 +170,70 @@ def _verdict(
     thresholds: Thresholds,
     open_gpu: Callable[[], Gpu],
     pool: ThreadPoolExecutor,
+    memory: int | None,
 ) -> Outcome:
     """Returns the outcome of a pair that was read."""
     begun = time.perf_counter()
     result = PairedPicture(pair.result, pair.name, found.digests[0])
     reference = PairedPicture(pair.reference, pair.name, found.digests[1], pair.of)
     for both in list(found.layers.values())[:1]:
-        reference, result = map(_described, (reference, result), (one.header for one in both))
+        reference, result = map(_described, (reference, result), map(_header, both))
 
     def outcome(status: str, message: str = "", measured: MeasuredPair | None = None) -> Outcome:
+        names = ("figures", "missed", "warned", "worst") if measured else ()
         return Outcome(
             pair.name,
             status,
             result,
             reference,
-            measured.figures if measured else {},
-            thresholds.table,
-            measured.missed if measured else (),
-            measured.warned if measured else (),
-            measured.worst if measured else None,
-            "; ".join(dict.fromkeys((*filter(None, [message]), *found.said))),
+            thresholds=thresholds.table,
+            message="; ".join(dict.fromkeys((*filter(None, [message]), *found.said))),
             seconds=found.seconds + time.perf_counter() - begun,
+            **{name: getattr(measured, name) for name in names},
         )
 
     if not found.layers:
         return outcome("equal" if found.equal else "error", found.error)
 
-    from ..batch.comparing import opened
     from ..metrics.measure import SizeError, measure
 
     of_layers: dict[str, MeasuredPair] = {}
     try:
         with notes.to(found.said.append):
-            for name, both in found.layers.items():
-                of_layer = replace(how, layer=name or how.layer)
-                compared = opened(open_gpu(), pool, both, of_layer, thresholds, variance=found.variance)
+            among = TOGETHER * len(found.layers)
+            budget = Budget(f"{pair.reference} and {pair.result}", memory, among)
+            for name in list(found.layers):
+                both, of_layer = found.layers.pop(name), replace(how, layer=name or how.layer)
+                compared = paired(
+                    open_gpu(), pool, both, budget, of_layer, thresholds, variance=found.variance
+                )
                 of_layers[name] = measure(compared, thresholds)
-                del compared
+                del both, compared
     except SizeError as error:
         return outcome("size", str(error))
     except (ParameterError, FileError, DeviceMemoryError) as error:
         return outcome("error", str(error))
     measured = _joined(of_layers)
-    status = "failed" if measured.missed else "warned" if measured.warned else "passed"
-    if measured.equal:
-        status = "equal"
-    return outcome(status, _note(measured), measured)
+    status = (
+        "equal"
+        if measured.equal
+        else "failed"
+        if measured.missed
+        else "warned"
+        if measured.warned
+        else "passed"
+    )
+    undefined = (f"{metric}: {why}" for metric, why in measured.undefined.items())
+    return outcome(status, "; ".join(filter(None, (measured.note, *undefined))), measured)
+
+
+def _header(found: files.Picture | files.Strips) -> files.Picture:
+    return found.picture if isinstance(found, files.Strips) else found
 
 
 def _described(file: PairedPicture, picture: files.Picture) -> PairedPicture:
-    names = {1: "gray", 2: "gray and alpha", 3: "RGB", 4: "RGBA"}
-    return file._replace(
-        width=picture.width,
-        height=picture.height,
-        channels=names.get(picture.channels, f"{picture.channels} channels"),
-        dtype=picture.pixels.dtype.name,
-    )
+    kind = channels(picture), picture.pixels.dtype.name
+    return PairedPicture(*file[:4], picture.width, picture.height, *kind)
 
 
 def _joined(layers: dict[str, MeasuredPair]) -> MeasuredPair:
@@ -246,22 +245,10 @@ def _joined(layers: dict[str, MeasuredPair]) -> MeasuredPair:
         return [limit._replace(name=f"{limit.name} of {name or 'the unnamed layer'}") for limit in limits]
 
     worst = max(layers.values(), key=lambda one: one.figures["max"])
-    figures: dict[str, float] = {}
-    for one in layers.values():
-        for metric, value in one.figures.items():
-            before = figures.get(metric, value)
-            figures[metric] = value if FIGURES[metric].worse(value, before) else before
     return replace(
         worst,
-        figures=figures,
+        figures=worst_of([one.figures for one in layers.values()]),
         differing=sum(one.differing for one in layers.values()),
         missed=tuple(limit for name, one in layers.items() for limit in named(name, one.missed)),
         warned=tuple(limit for name, one in layers.items() for limit in named(name, one.warned)),
     )
-
-
-def _note(measured: MeasuredPair) -> str:
-    """Returns what people should know of a comparison."""
-    notes = [measured.note] if measured.note else []
-    notes += [f"{metric}: {why}" for metric, why in measured.undefined.items()]
-    return "; ".join(notes)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from .outcome import DIFFERENT, UNCOMPARED, Outcome, Run
+from .outcome import Outcome, Run
 from .text import block, details, line, number, reason
 
 Attachments = Callable[[Outcome], Iterable[str | os.PathLike[str]]]
@@ -75,8 +75,5 @@ def _case(outcome: Outcome, suite: str, attachments: Attachments | None, *, stri
 
 def _kind(outcome: Outcome, *, strict: bool) -> str | None:
     """Returns the element that says how a test case ended; None for one that passed."""
-    if outcome.status in UNCOMPARED:
-        return "error"
-    if outcome.status in DIFFERENT or (strict and outcome.status == "warned"):
-        return "failure"
-    return "skipped" if outcome.status == "skipped" else None
+    passed = "skipped" if outcome.status == "skipped" else None
+    return (passed, "failure", "error")[outcome.exit_code(strict=strict)]

@@ -26,7 +26,7 @@ folder of the results, are replaced.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -97,20 +97,25 @@ def select(cases: Iterable[Case], names: Iterable[str] = (), tags: Iterable[str]
 
     Raises ParameterError for a pattern or a tag that no case has.
     """
-    cases, names, tags = list(cases), tuple(names), tuple(tags)
+    cases, tags = list(cases), tuple(tags)
     known = {tag for case in cases for tag in case.tags}
     for tag in tags:
         if tag not in known:
             raise ParameterError(f"no case has the tag {tag!r}{nearest(tag, known)}")
-    for name in names:
-        if not any(fnmatchcase(case.name, name) for case in cases):
-            raise ParameterError(f"no case is called {name!r}{nearest(name, [case.name for case in cases])}")
-    return [
-        case
-        for case in cases
-        if (not names or any(fnmatchcase(case.name, name) for name in names))
-        and (not tags or any(tag in case.tags for tag in tags))
-    ]
+    wanted = matching([case.name for case in cases], names, "no case is called")
+    return [case for case in cases if case.name in wanted and (not tags or {*tags} & {*case.tags})]
+
+
+def matching(known: Iterable[str], patterns: Iterable[str], none: str) -> list[str]:
+    """Returns the names that match a pattern, or all if there are no patterns.
+
+    Raises ParameterError for a pattern that none matches, which begins with ``none``.
+    """
+    known, patterns = list(known), tuple(patterns)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise ParameterError(f"{none} {pattern!r}{nearest(pattern, known)}")
+    return [name for name in known if not patterns or any(fnmatchcase(name, one) for one in patterns)]
 
 
 def load(path: str) -> Suite:
@@ -126,9 +131,7 @@ def parse(text: str, path: str = "suite.toml") -> Suite:
     """Returns the suite that a text says; ``path`` is its file, for messages and for names in it."""
     found = loads(text, path, SCHEMA, "suite")
     lines = Lines(text, path, "case")
-    for key in found:
-        if key not in _SUITE:
-            raise ParameterError(f"{lines.of(key)}unknown key {key!r}{nearest(key, _SUITE)}")
+    _check_keys(found, _SUITE, lines.of)
     entries = found.get("case", [])
     if not isinstance(entries, list) or not entries:
         raise ParameterError(f"{path}: has no [[case]]")
@@ -154,9 +157,7 @@ def parse(text: str, path: str = "suite.toml") -> Suite:
 
 def _case(entry: dict[str, Any], lines: Lines, number: int) -> Case:
     where = lines.of_entry(number)
-    for key in entry:
-        if key not in _CASE:
-            raise ParameterError(f"{lines.of_entry(number, key)}unknown key {key!r}{nearest(key, _CASE)}")
+    _check_keys(entry, _CASE, lambda key: lines.of_entry(number, key))
     name = entry.get("name")
     if not isinstance(name, str) or not name:
         raise ParameterError(f"{where}a case needs a name")
@@ -178,6 +179,12 @@ def _case(entry: dict[str, Any], lines: Lines, number: int) -> Case:
     arguments = _arguments(makers[0], entry[makers[0]], inputs, outputs, where)
     thresholds = Thresholds.of(table, where)
     return Case(name, arguments, outputs, inputs, tags, float(timeout), thresholds)
+
+
+def _check_keys(table: Iterable[str], known: Sequence[str], line_of: Callable[[str], str]) -> None:
+    for key in table:
+        if key not in known:
+            raise ParameterError(f"{line_of(key)}unknown key {key!r}{nearest(key, known)}")
 
 
 def _arguments(
@@ -230,11 +237,12 @@ def _check_outputs(cases: tuple[Case, ...], lines: Lines) -> None:
     names: set[str] = set()
     makers: dict[str, str] = {}
     for number, case in enumerate(cases):
+        where = lines.of_entry(number)
         if case.name in names:
-            raise ParameterError(f"{lines.of_entry(number)}there are two cases called {case.name!r}")
+            raise ParameterError(f"{where}there are two cases called {case.name!r}")
         names.add(case.name)
         for output in case.outputs:
-            if (first := makers.setdefault(output, case.name)) != case.name or case.outputs.count(output) > 1:
-                raise ParameterError(
-                    f"{lines.of_entry(number)}cases {first!r} and {case.name!r} have the same output {output!r}"
-                )
+            if output in makers:
+                both = f"{makers[output]!r} and {case.name!r}"
+                raise ParameterError(f"{where}cases {both} have the same output {output!r}")
+            makers[output] = case.name

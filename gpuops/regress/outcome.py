@@ -14,23 +14,31 @@ from typing import Any, NamedTuple
 from ..params.comparing import WorstPixel
 from ..params.thresholds import Limit
 
-__all__ = ["DIFFERENT", "STATUSES", "UNCOMPARED", "Limit", "Outcome", "PairedPicture", "Run", "WorstPixel"]
+__all__ = ["STATUSES", "Limit", "Outcome", "OutcomeStatus", "PairedPicture", "Run", "WorstPixel"]
 
-# The verdicts, the worst first, and what each says.
+
+class OutcomeStatus(NamedTuple):
+    """A verdict: what it says, the exit code that it makes, its sign in pages, and its emoji in summaries."""
+
+    says: str
+    exit_code: int
+    sign: str
+    emoji: str = ""
+
+
+# The verdicts, the worst first.
 STATUSES = {
-    "error": "could not be compared",
-    "missing": "the result is missing",
-    "new": "there is no reference",
-    "failed": "differs from its reference",
-    "size": "has another size or other channels",
-    "warned": "differs, within what only warns",
-    "renamed": "equals the reference of another name",
-    "skipped": "was not run",
-    "passed": "differs within the thresholds",
-    "equal": "equals its reference",
+    "error": OutcomeStatus("could not be compared", 2, "■", "❗"),
+    "missing": OutcomeStatus("the result is missing", 2, "○", "❓"),
+    "new": OutcomeStatus("there is no reference", 2, "✚", "🆕"),
+    "failed": OutcomeStatus("differs from its reference", 1, "✕", "❌"),
+    "size": OutcomeStatus("has another size or other channels", 1, "⛶", "📐"),
+    "warned": OutcomeStatus("differs, within what only warns", 0, "▲", "⚠️"),
+    "renamed": OutcomeStatus("equals the reference of another name", 2, "⇄", "🔀"),
+    "skipped": OutcomeStatus("was not run", 0, "–"),
+    "passed": OutcomeStatus("differs within the thresholds", 0, "≈"),
+    "equal": OutcomeStatus("equals its reference", 0, "✓"),
 }
-# Verdicts that make the exit code 1, and those that make it 2.
-DIFFERENT, UNCOMPARED = ("failed", "size"), ("error", "missing", "new", "renamed")
 
 
 class PairedPicture(NamedTuple):
@@ -96,9 +104,21 @@ class Outcome:
     output: str = ""
 
     @property
+    def says(self) -> str:
+        """What its status says."""
+        return STATUSES[self.status].says
+
+    @property
     def good(self) -> bool:
         """Whether it needs no attention."""
         return self.status in ("skipped", "passed", "equal")
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """Returns 0 if it passes, 1 if it differs, 2 if it could not be compared or lacks its other half.
+
+        ``strict``: a warning counts as a difference.
+        """
+        return 1 if strict and self.status == "warned" else STATUSES[self.status].exit_code
 
 
 @dataclass(frozen=True)
@@ -117,13 +137,12 @@ class Run:
         counts = Counter(outcome.status for outcome in self.outcomes)
         return {status: counts[status] for status in STATUSES if counts[status]}
 
-    def exit_code(self, *, strict: bool = False) -> int:
-        """Returns 0 if all pass, 1 if pictures differ, 2 if some could not be compared or lack their other half.
+    @property
+    def worst_first(self) -> list[Outcome]:
+        """The outcomes in the order of :data:`STATUSES`."""
+        order = list(STATUSES)
+        return sorted(self.outcomes, key=lambda outcome: order.index(outcome.status))
 
-        ``strict``: warnings count as differences.
-        """
-        found = self.totals
-        if any(status in found for status in UNCOMPARED):
-            return 2
-        different = (*DIFFERENT, "warned") if strict else DIFFERENT
-        return int(any(status in found for status in different))
+    def exit_code(self, *, strict: bool = False) -> int:
+        """Returns the largest :meth:`Outcome.exit_code`."""
+        return max((outcome.exit_code(strict=strict) for outcome in self.outcomes), default=0)

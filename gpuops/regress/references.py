@@ -13,9 +13,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import FileError, ParameterError
 from ..files import is_of_picture
@@ -32,27 +33,83 @@ _SCHEMA = 1
 _CHUNK = 1 << 20
 
 
-class References(Protocol):
-    """Where references are."""
+class References(ABC):
+    """Where references are: the pictures of names, for each of them the base and maybe those of further places.
+
+    ``held``: by name and place, what stands for a picture: its path, or its digest in a store.
+    """
+
+    def __init__(self, path: str, held: dict[str, dict[str, str]]) -> None:
+        self.path = Path(path)
+        self._held = held
+
+    @abstractmethod
+    def _path(self, held: str, name: str) -> str:
+        """Returns the path of a name's picture."""
+
+    @abstractmethod
+    def _digest(self, held: str) -> str:
+        """Returns the SHA-256 of a picture."""
+
+    @abstractmethod
+    def _put(self, name: str, place: str, source: str) -> str:
+        """Makes a file the reference of a name, and returns what stands for it."""
+
+    @abstractmethod
+    def _end(self, removed: Iterable[str]) -> None:
+        """Ends a change that has removed pictures."""
 
     @property
-    def has_places(self) -> bool:
-        """Says whether a platform or a device has references of its own: else none has to be asked for its name."""
+    def places(self) -> list[str]:
+        """The base, and the platforms and devices that have references of their own."""
+        return list(dict.fromkeys([BASE, *(place for places in self._held.values() for place in places)]))
 
     def names(self) -> list[str]:
         """Returns the names of all pictures that have a reference, in order, without those of variances."""
+        return sorted(name for name in self._held if not is_variance(name))
 
     def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
         """Returns the path of the reference of the first of ``places`` that has one, or the base, and which it is."""
+        held = self._held.get(name, {})
+        place = next((place for place in (*places, BASE) if place in held), None)
+        return None if place is None else (self._path(held[place], name), place)
 
     def variance_of(self, name: str, place: str) -> str:
         """Returns the path of the variance beside a name's reference of that place, empty if there is none."""
+        held = self._held.get(f"{name}{SUFFIX}", {}).get(place)
+        return self._path(held, SUFFIX) if held else ""
 
     def accept(self, results: Mapping[str, str | None], place: str = BASE) -> list[str]:
         """Makes files the references of names, and returns the names that changed: each is old or new, never half.
 
-        A name with None loses its reference: that of the place, or with the base those of all places.
+        A name with None loses its reference and its variance: those of the place, or with the base those of all places.
         """
+        changed: list[str] = []
+        removed: list[str] = []
+
+        def remove(name: str, places: Iterable[str]) -> bool:
+            held = self._held.get(name, {})
+            gone = [held.pop(at) for at in places if at in held]
+            removed.extend(gone)
+            if not held:
+                self._held.pop(name, None)
+            return bool(gone)
+
+        for name, source in results.items():
+            held = self._held.get(name, {})
+            digest = source and sha256_of(source)
+            if source is None:
+                places = self.places if place == BASE else [place]
+                differs = remove(name, places)
+                remove(f"{name}{SUFFIX}", places)
+            elif place != BASE and BASE in held and self._digest(held[BASE]) == digest:
+                differs = remove(name, [place])  # it is what the base is: no copy is needed
+            elif differs := place not in held or self._digest(held[place]) != digest:
+                self._held.setdefault(name, {})[place] = self._put(name, place, source)
+            changed += [name] * differs
+        if changed:
+            self._end(removed)
+        return changed
 
 
 def references(path: str) -> References:
@@ -133,132 +190,68 @@ def put(source: str, target: Path) -> None:
         os.replace(draft, target)
 
 
-class Folder:
-    """A folder of references."""
+class Folder(References):
+    """A folder of references, of which a picture's path stands for it."""
 
     def __init__(self, path: str) -> None:
-        self.path = Path(path)
-
-    @property
-    def has_places(self) -> bool:
-        return any(self.path.glob(f"{MARK}*/"))
-
-    def names(self) -> list[str]:
-        if not self.path.exists():
-            return []
-        found = set()
-        for name in pictures_in(self.path):
+        held: dict[str, dict[str, str]] = {}
+        for name in pictures_in(path) if os.path.exists(path) else ():
             place, _, rest = name.partition("/")
-            found.add(rest if place.startswith(MARK) and rest else name)
-        return sorted(name for name in found if not is_variance(name))
+            own = place.startswith(MARK) and rest
+            of = held.setdefault(rest if own else name, {})
+            of[place.removeprefix(MARK) if own else BASE] = str(Path(path, name))
+        super().__init__(path, held)
 
-    def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
-        for place in places:
-            path = self.path / f"{MARK}{place}" / name
-            if path.is_file():
-                return str(path), place
-        path = self.path / name
-        return (str(path), BASE) if path.is_file() else None
+    def _path(self, held: str, _name: str) -> str:
+        return held
 
-    def variance_of(self, name: str, place: str) -> str:
-        path = self.path / ("" if place == BASE else f"{MARK}{place}") / f"{name}{SUFFIX}"
-        return str(path) if path.is_file() else ""
+    def _digest(self, held: str) -> str:
+        return sha256_of(held)
+
+    def _put(self, name: str, place: str, source: str) -> str:
+        path = self._file(name, place)
+        put(source, path)
+        return str(path)
+
+    def _end(self, removed: Iterable[str]) -> None:
+        for path in removed:
+            os.unlink(path)
+
+    def _file(self, name: str, place: str) -> Path:
+        return self.path / ("" if place == BASE else f"{MARK}{place}") / name
 
     def accept(self, results: Mapping[str, str | None], place: str = BASE) -> list[str]:
-        changed, folder = [], self.path if place == BASE else self.path / f"{MARK}{place}"
-        for name in results:
-            if not (folder / name).parent.resolve().is_relative_to(self.path.resolve()):
-                raise FileError(f"{folder / name}: a link leads out of {self.path}; nothing is written there")
-        for name, source in results.items():
-            base, own = self.path / name, folder / name
-            if source is None:
-                if self._remove(name, own, everywhere=place == BASE):
-                    changed.append(name)
-            elif place != BASE and base.is_file() and equal_bytes(source, base):
-                if own.is_file():  # it is what the base is: no copy is needed
-                    own.unlink()
-                    changed.append(name)
-            elif not own.is_file() or not equal_bytes(source, own):
-                put(source, own)
-                changed.append(name)
-        return changed
-
-    def _remove(self, name: str, own: Path, *, everywhere: bool) -> bool:
-        """Removes a name's reference and its variance, or those of all places. Says whether there was one."""
-        paths = [own, *(folder / name for folder in self.path.glob(f"{MARK}*/") if everywhere)]
-        there = [path for path in paths if path.is_file()]
-        for path in there:
-            path.unlink()
-            path.with_name(f"{path.name}{SUFFIX}").unlink(missing_ok=True)
-        return bool(there)
+        for path in (self._file(name, place) for name in results):
+            if not path.parent.resolve().is_relative_to(self.path.resolve()):
+                raise FileError(f"{path}: a link leads out of {self.path}; nothing is written there")
+        return super().accept(results, place)
 
 
-class Index:
+class Index(References):
     """An index of references that lie in a store under their digests."""
 
     def __init__(self, path: str) -> None:
-        self.path = Path(path)
-        self._read = _read_index(self.path)
+        self._read = _read_index(Path(path))
+        super().__init__(path, self._read["pictures"])
         self.store = _Store(self._read["store"], self.path.parent)
 
-    @property
-    def _pictures(self) -> dict[str, dict[str, str]]:
-        pictures: dict[str, dict[str, str]] = self._read["pictures"]
-        return pictures
+    def _path(self, held: str, name: str) -> str:
+        return self.store.fetch(held, Path(name).suffix)
 
-    @property
-    def has_places(self) -> bool:
-        return any(place != BASE for digests in self._pictures.values() for place in digests)
+    def _digest(self, held: str) -> str:
+        return held
 
-    def names(self) -> list[str]:
-        return sorted(name for name in self._pictures if not is_variance(name))
+    def _put(self, name: str, _place: str, source: str) -> str:
+        digest = sha256_of(source)
+        self.store.add(source, digest, Path(name).suffix)
+        return digest
 
-    def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
-        digests = self._pictures.get(name, {})
-        for place in (*places, BASE):
-            if place in digests:
-                return self.store.fetch(digests[place], Path(name).suffix), place
-        return None
-
-    def variance_of(self, name: str, place: str) -> str:
-        digest = self._pictures.get(f"{name}{SUFFIX}", {}).get(place)
-        return self.store.fetch(digest, Path(SUFFIX).suffix) if digest else ""
-
-    def accept(self, results: Mapping[str, str | None], place: str = BASE) -> list[str]:
-        pictures = {name: dict(digests) for name, digests in self._pictures.items()}
-        changed = []
-        for name, source in results.items():
-            if source is None:
-                for one in (name, f"{name}{SUFFIX}"):
-                    digests = pictures.pop(one, {})
-                    if place != BASE and (left := {at: digests[at] for at in digests if at != place}):
-                        pictures[one] = left
-                changed += [name] * (pictures.get(name, {}) != self._pictures.get(name, {}))
-                continue
-            digest, digests = sha256_of(source), pictures.setdefault(name, {})
-            before = dict(digests)
-            if place != BASE and digests.get(BASE) == digest:
-                digests.pop(place, None)  # it is what the base is
-            else:
-                digests[place] = digest
-            if digests != before:
-                self.store.add(source, digest, Path(name).suffix)
-                changed.append(name)
-        if changed:
-            self._read["pictures"] = dict(sorted(pictures.items()))
-            text = json.dumps({"schema": _SCHEMA, **self._read}, indent=1, ensure_ascii=False) + "\n"
-            with draft_file(self.path.parent, ".json", USUAL) as draft:
-                Path(draft).write_text(text, encoding="utf-8")
-                os.replace(draft, self.path)
-        return changed
-
-
-def make_index(path: str, store: str) -> Index:
-    """Writes the index of a store that has nothing yet."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"schema": _SCHEMA, "store": store, "pictures": {}}, indent=1) + "\n"
-    Path(path).write_text(text, encoding="utf-8")
-    return Index(path)
+    def _end(self, _removed: Iterable[str]) -> None:
+        values = {"schema": _SCHEMA, **self._read, "pictures": dict(sorted(self._held.items()))}
+        text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+        with draft_file(self.path.parent, ".json", USUAL) as draft:
+            Path(draft).write_text(text, encoding="utf-8")
+            os.replace(draft, self.path)
 
 
 def _read_index(path: Path) -> dict[str, Any]:
@@ -299,23 +292,20 @@ class _Store:
         """Returns the path of a file on this machine. Raises FileError if the store lacks it, or has other bytes."""
         name = f"{digest[:2]}/{digest}{extension}"
         path = (self._folder or _kept()) / name
-        if self._folder is None and not (path.is_file() and sha256_of(path) == digest):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with draft_file(path.parent, extension) as draft:
-                with reached(f"{self._where}/{name}") as (files, address):
-                    files.get_file(address, draft)
-                self._check(draft, digest, f"{self._where}/{name}")
-                os.replace(draft, path)
-        elif not path.is_file():
-            raise FileError(f"{path}: the store lacks this reference; fetch it, or accept the result again")
-        else:
-            self._check(path, digest, str(path))
+        other = "its bytes are not those that the index names; fetch it anew"
+        if path.is_file() and sha256_of(path) == digest:
+            return str(path)
+        if self._folder is not None:
+            lost = "the store lacks this reference; fetch it, or accept the result again"
+            raise FileError(f"{path}: {other if path.is_file() else lost}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft_file(path.parent, extension) as draft:
+            with reached(f"{self._where}/{name}") as (files, address):
+                files.get_file(address, draft)
+            if sha256_of(draft) != digest:
+                raise FileError(f"{self._where}/{name}: {other}")
+            os.replace(draft, path)
         return str(path)
-
-    @staticmethod
-    def _check(path: str | Path, digest: str, name: str) -> None:
-        if sha256_of(path) != digest:
-            raise FileError(f"{name}: its bytes are not those that the index names; fetch it anew")
 
     def add(self, source: str, digest: str, extension: str) -> None:
         """Puts a file into the store."""

@@ -6,13 +6,13 @@ JSON has no infinities and no NaN: they are the strings "inf", "-inf" and "nan".
 from __future__ import annotations
 
 import json
-import math
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..errors import FileError
+from ..errors import FileError, json_values
 from .outcome import Limit, Outcome, PairedPicture, Run, WorstPixel
 
 # The version of the format: it changes when what a key means does.
@@ -34,7 +34,7 @@ def to_json(run: Run) -> str:
     What is not finite within ``context`` comes back as a string, since there a string may stand for itself.
     """
     head = _dumped({"schema": SCHEMA, "totals": run.totals, "context": run.context})
-    outcomes = ",\n".join(_dumped(_of_outcome(outcome)) for outcome in run.outcomes)
+    outcomes = ",\n".join(_dumped(vars(outcome)) for outcome in run.outcomes)
     return f'{head[:-1]}, "outcomes": [\n{outcomes}\n]}}\n'
 
 
@@ -64,15 +64,6 @@ def schema() -> Any:
     return json.loads(files(__package__).joinpath("report.schema.json").read_text(encoding="utf-8"))
 
 
-def _of_outcome(outcome: Outcome) -> dict[str, Any]:
-    value = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
-    for name in ("result", "reference", "worst"):
-        value[name] = value[name] and value[name]._asdict()
-    for name in ("missed", "warned"):
-        value[name] = [limit._asdict() for limit in value[name]]
-    return value
-
-
 def _to_outcome(value: dict[str, Any]) -> Outcome:
     known = {field.name: value[field.name] for field in fields(Outcome) if field.name in value}
     for name in ("figures", "thresholds"):
@@ -91,20 +82,7 @@ def _to_outcome(value: dict[str, Any]) -> Outcome:
 
 
 def _dumped(value: dict[str, Any]) -> str:
-    return json.dumps(_to_values(value), allow_nan=False)
-
-
-def _to_values(value: Any) -> Any:
-    """Returns the value with what JSON does not have as strings."""
-    if isinstance(value, dict):
-        return {str(key): _to_values(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_to_values(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(float(value))
-    if isinstance(value, float):
-        return float(value)
-    return value if isinstance(value, (str, int, bool, type(None))) else str(value)
+    return json.dumps(json_values(value), allow_nan=False)
 
 
 def _check(value: Any, rule: dict[str, Any], where: str) -> None:
@@ -116,11 +94,16 @@ def _check(value: Any, rule: dict[str, Any], where: str) -> None:
             raise FileError(f"{where} is {value!r}, and not one of {', '.join(map(str, rule['enum']))}")
         return
     if "anyOf" in rule:
-        _check_any(value, rule["anyOf"], where)
+        *rules, last = rule["anyOf"]
+        for one in rules:
+            with suppress(FileError):
+                _check(value, one, where)
+                return
+        _check(value, last, where)
         return
     types = rule.get("type", ())
     names = (types,) if isinstance(types, str) else types
-    if names and not any(_is(value, name) for name in names):
+    if names and (isinstance(value, bool) or not any(isinstance(value, _TYPES[name]) for name in names)):
         raise FileError(f"{where} is {_short(value)}, and not of type {' or '.join(names)}")
     if isinstance(value, dict):
         for name in rule.get("required", ()):
@@ -132,19 +115,6 @@ def _check(value: Any, rule: dict[str, Any], where: str) -> None:
     if isinstance(value, list) and "items" in rule:
         for at, item in enumerate(value):
             _check(item, rule["items"], f"{where}[{at}]")
-
-
-def _check_any(value: Any, rules: list[dict[str, Any]], where: str) -> None:
-    for rule in rules[:-1]:
-        try:
-            return _check(value, rule, where)
-        except FileError:
-            continue
-    return _check(value, rules[-1], where)
-
-
-def _is(value: Any, name: str) -> bool:
-    return isinstance(value, _TYPES[name]) and not isinstance(value, bool)
 
 
 def _short(value: Any) -> str:

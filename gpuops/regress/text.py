@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .outcome import STATUSES, Limit, Outcome
+from .outcome import Limit, Outcome
 
 # What neither XML 1.0 nor UTF-8 can hold, and what would change the order or the look of the text around it: control
 # characters, marks of direction, halves of surrogate pairs (undecodable bytes of file names), non-characters.
@@ -55,8 +55,8 @@ def cause(outcome: Outcome) -> str:
 
 def reason(outcome: Outcome) -> str:
     """Says on one line why an outcome is what it is."""
-    said, status = cause(outcome), STATUSES[outcome.status]
-    return f"{status}: {said}" if said not in ("", status) else status
+    said = cause(outcome)
+    return f"{outcome.says}: {said}" if said not in ("", outcome.says) else outcome.says
 
 
 def details(outcome: Outcome) -> Iterable[tuple[str, str]]:

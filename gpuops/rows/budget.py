@@ -119,6 +119,16 @@ class Budget:
         if self.memory is not None and not self.has_room(needed):
             raise self.refused(needed, what="all of it is needed, which takes {} of memory")
 
+    def rows(self, fixed: int, each: int, unit: int, whole: float) -> int:
+        """Returns how many rows of ``each`` bytes have room beside ``fixed`` ones.
+
+        Raises FileError if they are not ``unit`` ones, which says this or what the ``whole`` takes.
+        """
+        least = fixed + unit * each
+        if not self.has_room(least):
+            raise self.refused(whole, least)
+        return (self.nbytes - fixed) // each
+
     def refused(
         self,
         *ways: float | None,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...files import Picture
 from ...files.png import COLOUR_TYPE, SIGNATURE, best_filters, filter_rows
-from .heat import srgb
+from .heat import signal, srgb
 
 Pixels = NDArray[Any]
 
@@ -59,11 +59,7 @@ def floats(pixels: Pixels) -> bytes:
 
 def visible(picture: Picture) -> NDArray[np.uint8]:
     """Returns what a screen shows of a picture: RGB in 8 bits, over grey; light through sRGB's curve, NaN magenta."""
-    pixels = picture.pixels
-    if pixels.dtype.kind == "u":
-        shown = pixels.astype(np.float32) / np.float32(np.iinfo(pixels.dtype).max)
-    else:
-        shown = pixels.astype(np.float32)
+    shown = signal(picture, coded=False)
     colours = shown[..., : picture.channels - picture.alpha]
     lost = np.isnan(colours).any(axis=2)
     colours = np.clip(np.nan_to_num(colours, nan=0), 0, 1)

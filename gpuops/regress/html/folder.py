@@ -6,18 +6,18 @@ That policy: jenkins.io/doc/book/security/configuring-content-security-policy.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 
 from ...errors import FileError
+from ...files import Picture
 from ...files.output import atomic
 from ..outcome import Outcome, Run
 from . import encode, fragments
-from .page import Path_, ReportFile, budget, ordered
-from .pairs import PICTURED, Settings, View, view
+from .page import Path_, ReportFile, budget
+from .pairs import Settings, View, view
 
 # Cases that need attention on a page, and rows of the others.
 _CASES, _ROWS = 50, 2000
@@ -60,26 +60,22 @@ def write_folder(
         written.append(ReportFile(str(path), len(data)))
 
     write(place / "style.css", files(__package__).joinpath("page.css").read_bytes())
-    outcomes = ordered(run)
-    shown = _attention(outcomes)
-    others = [outcome for outcome in outcomes if outcome.good]
+    shown = _attention(run)
+    others = [outcome for outcome in run.worst_first if outcome.good]
     each = budget(run, settings)
-    numbered = iter(enumerate(shown))
-    pages: list[str] = []
-    while part := list(islice(numbered, _CASES)):
-        name = f"cases-{len(pages) + 1}.html"
+    for start in range(0, len(shown), _CASES):
+        name = f"cases-{start // _CASES + 1}.html"
         sections = []
-        for number, outcome in part:
-            seen = view(outcome, settings, each) if outcome.status in PICTURED else View()
+        for number, outcome in enumerate(shown[start : start + _CASES], start):
+            seen = view(outcome, settings, each)
             sources = {}
-            for which, data, width, height in _files(seen):
+            for which, data, width, height in seen.pictures(_png_of_floats):
                 write(pictures / f"case-{number}-{which}.png", data)
                 sources[which] = (f"pictures/case-{number}-{which}.png", width, height)
             if seen.whole:
                 write(pictures / f"case-{number}-whole.jpg", seen.whole)
             sections.append(_section(number, outcome, seen, settings, sources))
         write(place / name, _page(settings.title, _BACK + "".join(sections)))
-        pages.append(name)
     links = []
     for start in range(0, len(others), _ROWS):
         name = f"others-{start // _ROWS + 1}.html"
@@ -103,7 +99,7 @@ def write_folder(
 
 def attachments(folder: Path_, run: Run) -> Callable[[Outcome], list[str]]:
     """Returns what gives the pictures that :func:`write_folder` wrote of an outcome, for :func:`~..junit.to_junit`."""
-    numbers = {outcome.name: number for number, outcome in enumerate(_attention(ordered(run)))}
+    numbers = {outcome.name: number for number, outcome in enumerate(_attention(run))}
 
     def of(outcome: Outcome) -> list[str]:
         stem = Path(folder) / "pictures" / f"case-{numbers.get(outcome.name, -1)}"
@@ -113,20 +109,15 @@ def attachments(folder: Path_, run: Run) -> Callable[[Outcome], list[str]]:
     return of
 
 
-def _attention(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    return [outcome for outcome in outcomes if not outcome.good]
+def _attention(run: Run) -> list[Outcome]:
+    return [outcome for outcome in run.worst_first if not outcome.good]
 
 
 _BACK = '<p><a href="index.html">All cases</a></p>'
 
 
-def _files(seen: View) -> Iterator[tuple[str, bytes, int, int]]:
-    for which, side in seen.sides.items():
-        data = side.data if side.kind == "png" else encode.png(encode.visible(side.part))
-        yield which, data, side.part.width, side.part.height
-    if seen.heat:
-        part = next(iter(seen.sides.values())).part
-        yield "heat", seen.heat, part.width, part.height
+def _png_of_floats(part: Picture) -> tuple[bytes, int, int]:
+    return encode.png(encode.visible(part)), part.width, part.height
 
 
 def _section(

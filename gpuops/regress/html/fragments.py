@@ -5,24 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from ..outcome import STATUSES, Limit, Outcome
+from ...figures import FIGURES
+from ..outcome import STATUSES, Outcome
 from ..text import block, details, line, number, reason
 from .heat import drawing
 from .pairs import SIDES, Settings, View
-
-# The signs of statuses, which say the same as their words and colours.
-SIGNS = {
-    "error": "■",
-    "missing": "○",
-    "new": "✚",
-    "failed": "✕",
-    "size": "⛶",
-    "warned": "▲",
-    "renamed": "⇄",
-    "skipped": "–",
-    "passed": "≈",
-    "equal": "✓",
-}
 
 
 def text(value: object) -> str:
@@ -32,7 +19,8 @@ def text(value: object) -> str:
 
 def badge(status: str) -> str:
     """Returns a status as a sign and its word."""
-    return f'<span class="status {status}"><span aria-hidden="true">{SIGNS[status]}</span> {status}</span>'
+    sign = STATUSES[status].sign
+    return f'<span class="status {status}"><span aria-hidden="true">{sign}</span> {status}</span>'
 
 
 def totals(counts: Mapping[str, int]) -> str:
@@ -95,39 +83,33 @@ def _whole(view: View, address: str) -> str:
 
 
 def _figures(outcome: Outcome) -> str:
-    missed, warned = ({limit.name: limit for limit in found} for found in (outcome.missed, outcome.warned))
+    """Returns the table of figures with their limits, and of limits that are on none of them, such as a share of
+    pixels."""
+    missed, warned = ({limit.name: limit for limit in limits} for limits in (outcome.missed, outcome.warned))
+    option_of = {name: FIGURES[name].option if name in FIGURES else name for name in outcome.figures}
+    others = {*outcome.thresholds, *missed, *warned}.difference(option_of.values())
+    option_of |= {name: name for name in (*outcome.thresholds, *missed, *warned) if name in others}
     found = []
-    for name in dict.fromkeys((*outcome.figures, *outcome.thresholds)):
-        value = number(outcome.figures[name]) if name in outcome.figures else "not measured"
-        limit = missed.get(name) or warned.get(name)
-        allowed = limit.limit if limit else outcome.thresholds.get(name)
-        verdict = badge("failed") if name in missed else badge("warned") if name in warned else ""
+    for name, option in option_of.items():
+        limit = missed.get(option) or warned.get(option)
+        value = outcome.figures.get(name, limit.value if limit else None)
+        allowed = limit.limit if limit else outcome.thresholds.get(option)
+        verdict = badge("failed") if option in missed else badge("warned") if option in warned else ""
         found.append(
-            f'<tr><th scope="row">{text(name)}</th><td class="number">{value}</td>'
+            f'<tr><th scope="row">{text(name)}</th>'
+            f'<td class="number">{"not measured" if value is None else number(value)}</td>'
             f'<td class="number">{"" if allowed is None else number(allowed)}</td><td>{verdict}</td></tr>'
         )
     head = '<tr><th scope="col">figure</th><th scope="col" class="number">value</th>'
     head += '<th scope="col" class="number">limit</th><td></td></tr>'
-    return f"<table>{head}{''.join(found)}{_others(outcome, missed, warned)}</table>"
-
-
-def _others(outcome: Outcome, missed: Mapping[str, Limit], warned: Mapping[str, Limit]) -> str:
-    """Returns rows for limits that are on none of the figures, such as a share of pixels."""
-    named = {*outcome.figures, *outcome.thresholds}
-    return "".join(
-        f'<tr><th scope="row">{text(name)}</th><td class="number">{number(limit.value)}</td>'
-        f'<td class="number">{number(limit.limit)}</td><td>{badge(status)}</td></tr>'
-        for status, limits in (("failed", missed), ("warned", warned))
-        for name, limit in limits.items()
-        if name not in named
-    )
+    return f"<table>{head}{''.join(found)}</table>"
 
 
 def described(outcome: Outcome, which: str, settings: Settings) -> str:
     """Returns the text that stands for a picture, with the figures."""
     what = f"map of {settings.heat_name}" if which == "heat" else which
     figures = ", ".join(f"{name} {number(value)}" for name, value in outcome.figures.items())
-    return text(f"{what} of {outcome.name}: {STATUSES[outcome.status]}{'; ' + figures if figures else ''}")
+    return text(f"{what} of {outcome.name}: {outcome.says}{'; ' + figures if figures else ''}")
 
 
 def pictures(

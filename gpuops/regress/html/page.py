@@ -11,7 +11,6 @@ import json
 import os
 import tempfile
 from base64 import b64encode
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from html import escape
@@ -22,6 +21,7 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import quote
 
 from ...files.output import atomic
+from ...files.png import SIGNATURE
 from ...process import temporary
 from ..outcome import STATUSES, Outcome, Run
 from ..text import cause, line
@@ -93,12 +93,6 @@ def write_page(
     return [ReportFile(str(name), size) for name, size in zip(names, sizes, strict=True)]
 
 
-def ordered(run: Run) -> list[Outcome]:
-    """Returns the outcomes, the worst first."""
-    order = list(STATUSES)
-    return sorted(run.outcomes, key=lambda outcome: order.index(outcome.status))
-
-
 def budget(run: Run, settings: Settings) -> float:
     """Returns the bytes that the pictures of each outcome may have."""
     count = sum(outcome.status in PICTURED for outcome in run.outcomes)
@@ -115,8 +109,8 @@ def _spool(run: Run, settings: Settings, stack: ExitStack) -> list[_Part]:
     room = settings.cap - _FRAME_BYTES - sum(len(part.encode()) for part in frame)
     bytes_each = budget(run, settings)
     parts = [new(0)]
-    for number, outcome in enumerate(ordered(run)):
-        shown = view(outcome, settings, bytes_each) if outcome.status in PICTURED else View()
+    for number, outcome in enumerate(run.worst_first):
+        shown = view(outcome, settings, bytes_each)
         case = _case(outcome, shown, settings).encode()
         entry = _json(_entry(outcome, shown, parts[-1].tags)).encode()
         if parts[-1].count and parts[-1].size + len(case) + len(entry) > room:
@@ -131,10 +125,11 @@ def _spool(run: Run, settings: Settings, stack: ExitStack) -> list[_Part]:
 
 def _case(outcome: Outcome, shown: View, settings: Settings) -> str:
     """Returns a case as the script opens it, and as it is read without one."""
-    whole = _address("jpeg", shown.whole) if shown.whole else ""
+    whole = _address(shown.whole) if shown.whole else ""
     body = fragments.facts(outcome, shown, settings, whole)
     if shown.sides:
-        sources = dict(_sources(shown))
+        seen = shown.pictures(lambda part: encode.jpeg(part, *STANDIN))
+        sources = {which: (_address(data), width, height) for which, data, width, height in seen}
         figures = fragments.pictures(outcome, shown, settings, sources)
         raw = "".join(
             f'<template data-of="{which}">{b64encode(side.data).decode()}</template>'
@@ -150,20 +145,8 @@ def _case(outcome: Outcome, shown: View, settings: Settings) -> str:
     )
 
 
-def _sources(shown: View) -> Iterator[tuple[str, tuple[str, int, int]]]:
-    """Gives the addresses and sizes of pictures as they are seen without scripts."""
-    for which, side in shown.sides.items():
-        if side.kind == "png":
-            yield which, (_address("png", side.data), side.part.width, side.part.height)
-        else:
-            data, width, height = encode.jpeg(side.part, *STANDIN)
-            yield which, (_address("jpeg", data), width, height)
-    if shown.heat:
-        part = next(iter(shown.sides.values())).part
-        yield "heat", (_address("png", shown.heat), part.width, part.height)
-
-
-def _address(kind: str, data: bytes) -> str:
+def _address(data: bytes) -> str:
+    kind = "png" if data.startswith(SIGNATURE) else "jpeg"
     return f"data:image/{kind};base64,{b64encode(data).decode()}"
 
 
@@ -173,31 +156,22 @@ def _about(outcome: Outcome, shown: View, settings: Settings) -> dict[str, Any]:
     for which in SIDES:
         if side := shown.sides.get(which):
             part = side.part
-            about[which] = {
-                "kind": side.kind,
-                "x": side.x,
-                "y": side.y,
-                "width": part.width,
-                "height": part.height,
-            }
-            about[which] |= {"channels": part.channels, "alpha": part.alpha, "linear": part.linear}
+            names = ("width", "height", "channels", "alpha", "linear")
+            about[which] = {"kind": side.kind, "x": side.x, "y": side.y}
+            about[which] |= {name: getattr(part, name) for name in names}
     if shown.heat:
         side = next(iter(shown.sides.values()))
         about["heat"] = {"kind": "png", "x": side.x, "y": side.y, "name": line(settings.heat_name)}
     worst = outcome.worst
-    if worst and any(_within(side, worst.x, worst.y) for side in shown.sides.values()):
+    if worst and any(side.has(worst.x, worst.y) for side in shown.sides.values()):
         about["worst"] = [worst.x, worst.y]
     return about
-
-
-def _within(side: Any, x: int, y: int) -> bool:
-    return bool(0 <= x - side.x < side.part.width and 0 <= y - side.y < side.part.height)
 
 
 def _entry(outcome: Outcome, shown: View, tags: dict[str, int]) -> list[Any]:
     numbers = [tags.setdefault(line(tag), len(tags)) for tag in outcome.tags]
     thumbnail = b64encode(shown.thumbnail).decode()
-    why = cause(outcome) or STATUSES[outcome.status]
+    why = cause(outcome) or outcome.says
     return [line(outcome.name), list(STATUSES).index(outcome.status), why, numbers, thumbnail]
 
 
@@ -205,7 +179,8 @@ def _assemble(
     output: Path_, number: int, parts: list[_Part], names: list[Path], run: Run, settings: Settings
 ) -> None:
     part, style, script = parts[number], _asset("page.css"), _script()
-    start: dict[str, Any] = {"statuses": list(STATUSES), "signs": fragments.SIGNS, "tags": list(part.tags)}
+    signs = {name: status.sign for name, status in STATUSES.items()}
+    start: dict[str, Any] = {"statuses": list(STATUSES), "signs": signs, "tags": list(part.tags)}
     start |= {"palette": palette().reshape(-1).tolist()}
     policy = _POLICY.format(style=_hash(style), script=_hash(script))
     filled = {

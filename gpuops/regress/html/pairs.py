@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -80,6 +81,10 @@ class Side:
         """Whether the part is all of it."""
         return (self.part.width, self.part.height) == (self.width, self.height)
 
+    def has(self, x: int, y: int) -> bool:
+        """Says whether a pixel is in the part."""
+        return 0 <= x - self.x < self.part.width and 0 <= y - self.y < self.part.height
+
 
 @dataclass(frozen=True)
 class View:
@@ -104,11 +109,22 @@ class View:
         """Whether both pictures are there and of one size."""
         return len(self.sides) == 2 and len({(side.width, side.height) for side in self.sides.values()}) == 1
 
+    def pictures(
+        self, of_floats: Callable[[Picture], tuple[bytes, int, int]]
+    ) -> Iterator[tuple[str, bytes, int, int]]:
+        """Gives the name, bytes, width and height of each picture; ``of_floats``: those of a part of floats."""
+        for which, side in self.sides.items():
+            part = side.part
+            stored = side.data, part.width, part.height
+            yield which, *(stored if side.kind == "png" else of_floats(part))
+        if self.heat:
+            yield "heat", self.heat, part.width, part.height
+
 
 def view(outcome: Outcome, settings: Settings, budget: float) -> View:
     """Reads an outcome's pictures and cuts of them what has at most ``budget`` bytes, around the worst tile."""
     remarks: list[str] = []
-    pictures = _read(outcome, remarks)
+    pictures = _read(outcome, remarks) if outcome.status in PICTURED else {}
     if any(picture.metadata.colour is not None for picture in pictures.values()):
         remarks.append("Colours that are neither sRGB nor linear Rec. 709 light are shown as if they were.")
     sizes = {(picture.width, picture.height) for picture in pictures.values()}
@@ -117,26 +133,22 @@ def view(outcome: Outcome, settings: Settings, budget: float) -> View:
         heat = _heat(pictures, settings, remarks)
     elif len(sizes) == 2:
         remarks.append("The pictures have different sizes: each is shown as it is, and there is no map.")
-    centre = (
-        worst_tile(heat)
-        if heat is not None
-        else (outcome.worst.x, outcome.worst.y)
-        if outcome.worst
-        else None
-    )
+    centre = (outcome.worst.x, outcome.worst.y) if outcome.worst else None
+    if heat is not None:
+        centre = worst_tile(heat)
     found = _fitting(pictures, heat, centre, settings.pixels, budget)
     remarks += _said_of_parts(found.sides, centre)
-    side = found.sides.get("result") or found.sides.get("reference")
-    if side is None:
-        return replace(found, remarks=remarks)
-    found = replace(found, remarks=remarks, thumbnail=encode.jpeg(side.part, *THUMBNAIL)[0])
-    if not side.whole and len(sizes) == 1:
-        found = replace(found, whole=encode.jpeg(next(iter(pictures.values())), *OVERVIEW)[0])
-    if heat is None:
-        return found
-    top = float(heat.max()) or 1.0
-    mark = outcome.thresholds.get(settings.heat_threshold)
-    return replace(found, top=top, mark=mark, counts=histogram(heat, top))
+    more: dict[str, Any] = {"remarks": remarks}
+    if side := found.sides.get("result") or found.sides.get("reference"):
+        more["thumbnail"] = encode.jpeg(side.part, *THUMBNAIL)[0]
+        if not side.whole and len(sizes) == 1:
+            more["whole"] = encode.jpeg(next(iter(pictures.values())), *OVERVIEW)[0]
+    if heat is not None:
+        more |= {
+            "mark": outcome.thresholds.get(settings.heat_threshold),
+            "counts": histogram(heat, found.top),
+        }
+    return replace(found, **more)
 
 
 def _read(outcome: Outcome, remarks: list[str]) -> dict[str, Picture]:
@@ -201,7 +213,7 @@ def _cut(
     top = float(heat.max()) or 1.0
     x, y, width, height = _window(heat.shape[1], heat.shape[0], centre, pixels)
     levels = np.rint(heat[y : y + height, x : x + width] * (255 / top)).astype(np.uint8)
-    return View(sides, encode.png(levels[..., None], palette()))
+    return View(sides, encode.png(levels[..., None], palette()), top)
 
 
 def _window(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,8 +12,9 @@ import numpy as np
 
 from .. import files
 from ..errors import GpuopsError
-from ..params.comparing import Comparing, MeasuredPair
+from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
+from .text import values
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -93,25 +95,21 @@ def agreement(
             failed[device] = str(error)
     largest: dict[tuple[str, str], float] = {}
     first: dict[tuple[str, str], Difference] = {}
-    groups = [{device} for device in pictures]
+    cluster_of: dict[str, tuple[str, ...]] = {device: (device,) for device in pictures}
     for a, b in combinations(pictures, 2):
         try:
-            measured: MeasuredPair | None = measure(Pair.of(gpu, pictures[b], pictures[a], how), thresholds)
+            measured = measure(Pair.of(gpu, pictures[b], pictures[a], how), thresholds)
         except GpuopsError as error:
-            measured = None
+            largest[a, b] = math.inf
             failed.setdefault(b, f"beside {a}: {error}")
-        largest[a, b] = measured.figures["max"] if measured else float("inf")
-        if measured is not None and not measured.missed:
-            joined = [group for group in groups if a in group or b in group]
-            groups = [group for group in groups if group not in joined]
-            groups.append(set().union(*joined))
-        elif measured is not None:
+            continue
+        largest[a, b] = measured.figures["max"]
+        if measured.missed:
             first[a, b] = _first(pictures[a], pictures[b])
-    order = list(pictures)
-    clusters = sorted(
-        (tuple(sorted(group, key=order.index)) for group in groups), key=lambda g: order.index(g[0])
-    )
-    return Agreement(name, largest, tuple(clusters), first, failed)
+        else:
+            joined = {*cluster_of[a], *cluster_of[b]}
+            cluster_of |= dict.fromkeys(joined, tuple(device for device in pictures if device in joined))
+    return Agreement(name, largest, tuple(dict.fromkeys(cluster_of.values())), first, failed)
 
 
 def _first(a: files.Picture, b: files.Picture) -> Difference:
@@ -137,9 +135,8 @@ def table(found: list[Agreement], devices: list[str]) -> list[str]:
         if len(one.clusters) > 1:
             lines.append(f"{one.name}: " + " | ".join(", ".join(cluster) for cluster in one.clusters))
         for (a, b), at_ in one.first.items():
-            values = [" ".join(f"{v:.6g}" for v in side) for side in at_.values]
+            tile, both = "{},{}".format(*at_.tile), " and ".join(map(values, at_.values))
             lines.append(
-                f"{one.name}: {a} and {b} differ first in tile {at_.tile[0]},{at_.tile[1]}, "
-                f"pixel {at_.x},{at_.y}: {values[0]} and {values[1]}"
+                f"{one.name}: {a} and {b} differ first in tile {tile}, pixel {at_.x},{at_.y}: {both}"
             )
     return lines

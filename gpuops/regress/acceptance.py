@@ -7,15 +7,14 @@ results must be pictures.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from .. import notes
 from ..errors import FileError, ParameterError
 from ..files import read_contents
-from ..params.toml import nearest
-from .outcome import Run
+from .manifest import matching
+from .outcome import PairedPicture, Run
 from .references import BASE, References, fault_of_name, sha256_of
 
 # The verdicts that accepting makes good.
@@ -33,22 +32,16 @@ def choose(run: Run, names: Iterable[str] = (), *, remove_missing: bool = False)
     }
     if remove_missing:
         there |= {name: None for name in missing(run) if name not in there}
-    names = tuple(names)
-    for pattern in names:
-        if not any(fnmatchcase(name, pattern) for name in there):
-            raise ParameterError(
-                f"no result that is new or differs is called {pattern!r}{nearest(pattern, there)}"
-            )
-    chosen = {n: path for n, path in there.items() if not names or any(fnmatchcase(n, p) for p in names)}
+    chosen = matching(there, names, "no result that is new or differs is called")
     if not chosen:
         raise ParameterError("there is nothing to accept: no result is new or differs")
-    return chosen
+    return {name: there[name] for name in chosen}
 
 
-def missing(run: Run) -> dict[str, str]:
-    """Returns the digests of references without a result, by name; a renamed result leaves its old name without one."""
+def missing(run: Run) -> dict[str, PairedPicture]:
+    """Returns the references without a result, by name; a renamed result leaves its old name without one."""
     return {
-        o.reference.name: o.reference.sha256
+        o.reference.name: o.reference
         for o in run.outcomes
         if o.reference is not None and o.status in ("missing", "renamed")
     }
@@ -61,16 +54,13 @@ def check(run: Run, chosen: Mapping[str, str | None], references: References) ->
     reference to remove that has changed.
     """
     seen = {o.name: o.result.sha256 for o in run.outcomes if o.result is not None}
-    before, of = (
-        missing(run),
-        {o.reference.name: o.reference.of for o in run.outcomes if o.reference is not None},
-    )
+    before = missing(run)
     for name, path in chosen.items():
         if fault := fault_of_name(name):
             raise FileError(f"the report's {fault}; nothing is accepted")
         if path is None:
-            at = references.nearest(name, (of[name],))
-            if at is not None and sha256_of(at[0]) != before[name]:
+            at = references.nearest(name, (before[name].of,))
+            if at is not None and sha256_of(at[0]) != before[name].sha256:
                 raise FileError(f"{at[0]}: has changed since the run that saw it; run the suite again")
         else:
             _check_result(path, seen[name])

@@ -1,21 +1,33 @@
-"""Statistics of a file's values, measured on the device."""
+"""What files hold, and the statistics of their values: as a whole, or by rows where memory has no room for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import files, notes
 from ..errors import FileError, byte_count
-from ..files import NamedArrays, Picture
-from ..gpu import Gpu
-from ..notes import note
+from ..files.arrays import NoPictureError
+from ..metrics.statistics import Statistics, all_statistics, channel_statistics
 from ..pixels.coding import Decoding
 from ..pixels.colour import SRGB
 from ..pixels.light import readable
+from ..rows.budget import BLOCKS, Budget, codecs
+from ..rows.threads import rows_ahead
 from ..tiles.memory import MOST_PIXELS, no_room
-from .statistics import Statistics, all_statistics, channel_statistics
+from .access import Access
+from .options import Options
+from .reader import check_input
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
 
 # The names of channels, by their number.
 CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
@@ -27,6 +39,8 @@ _ENOUGH = 1 << 25
 _TABLES = 1 << 19
 # The share of the rows that the device has room for which come at a time: the pool rounds up, and sums need a little.
 _SPARE = 2
+# Rows that are read at a time where nothing is measured.
+_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -64,8 +78,55 @@ class Measured:
         )
 
 
-def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = True) -> Measured:
-    """Measures linear Rec. 709 light, or encoded values if ``space`` says so, and alpha if ``alpha`` is set."""
+def read(
+    path: str, options: Options
+) -> tuple[files.Format, files.Picture | files.NamedArrays | files.Strips]:
+    """Returns a file's format and what it holds: rows, if that takes more memory than the options allow.
+
+    Raises FileError for what cannot be read.
+    """
+    check_input(path, alone=True)
+    if not files.is_numbers(path, options.layer):
+        with suppress(NoPictureError):
+            rows = Access(path, options).rows()
+            if rows is not None:
+                for text in rows.said:
+                    notes.note(text)
+                return files.format_in(path), rows
+    return files.read_contents(path, layer=options.layer, most=Budget(path, options.memory).nbytes)
+
+
+def check(strips: files.Strips) -> None:
+    """Reads all rows, so that damage is found."""
+    for _ in strips.rows(_ROWS):
+        pass
+
+
+def measured(gpu: Gpu, path: str, content: files.Picture | files.Strips, options: Options) -> Measured:
+    """Returns the statistics of a picture, by rows if they come so or the device has no room for all of them."""
+    if isinstance(content, files.Picture):
+        if _rows_in(gpu, content) >= content.height:
+            return _of_picture(gpu, content, options)
+        content = files.Strips.of(content)
+    rows = _rows_at_a_time(gpu, content.picture)
+    if options.memory is not None and not content.in_memory:
+        rows = min(rows, _in_memory(Budget(path, options.memory), content))
+    with ThreadPoolExecutor(1) as pool:
+        parts = rows_ahead(gpu, pool, content, rows)
+        pictures = (replace(content.picture, pixels=pixels) for _, pixels in parts)
+        return reduce(add, (_of_picture(gpu, part, options) for part in pictures))
+
+
+def _in_memory(budget: Budget, content: files.Strips) -> int:
+    """Returns how many rows the host's memory has room for."""
+    nbytes = content.picture.pixels.nbytes
+    each = BLOCKS * nbytes // content.picture.height
+    return budget.rows(codecs(1) + content.least * each, each, 1, budget.whole(nbytes))
+
+
+def _of_picture(gpu: Gpu, content: files.Picture, options: Options) -> Measured:
+    """Measures linear Rec. 709 light, or encoded values if the options say so, and alpha unless it is dropped."""
+    space, alpha = options.space, options.alpha
     if space == "encoded" and not content.linear:
         values = "encoded" if content.colour == SRGB else "stored"
         pixels = content.pixels if alpha or not content.alpha else content.pixels[..., :-1]
@@ -77,24 +138,19 @@ def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = Tr
     return Measured(values, dict(zip(CHANNELS[len(each)], each, strict=True)), luminance)
 
 
-def fits(gpu: Gpu, content: Picture) -> bool:
-    """Says whether the device has room for all of a picture."""
-    return _rows(gpu, content) >= content.height
-
-
-def rows_at_a_time(gpu: Gpu, content: Picture) -> int:
+def _rows_at_a_time(gpu: Gpu, content: files.Picture) -> int:
     """Returns how many rows of a picture to measure at a time, where not all are measured at once.
 
     Raises DeviceError if the device has no room for any.
     """
     row = content.pixels.nbytes // content.height
-    most = _rows(gpu, content) // _SPARE
+    most = _rows_in(gpu, content) // _SPARE
     if most < 1:
         raise no_room(gpu, f"a row of {content.width} pixels needs", _TABLES + _SPARE * row)
     return min(most, max(1, _ENOUGH // row))
 
 
-def _rows(gpu: Gpu, content: Picture) -> int:
+def _rows_in(gpu: Gpu, content: files.Picture) -> int:
     """Returns how many rows of a picture the device has room for."""
     row, width, limits = content.pixels.nbytes // content.height, content.width, gpu.limits
     largest = row
@@ -106,7 +162,7 @@ def _rows(gpu: Gpu, content: Picture) -> int:
     )
 
 
-def numbers(gpu: Gpu, path: str, content: NamedArrays) -> dict[str, Measured]:
+def numbers(gpu: Gpu, path: str, content: files.NamedArrays) -> dict[str, Measured]:
     """Returns statistics of each array's planes, as they are stored; arrays without any numbers are left out."""
     if not content.kept:
         needed = sum(array.size * array.itemsize for array in content.arrays.values())
@@ -119,7 +175,7 @@ def numbers(gpu: Gpu, path: str, content: NamedArrays) -> dict[str, Measured]:
             continue
         if array.dtype.name not in _FLOATS:
             which = f"{name!r} is" if name else "is"
-            note(f"{path}: {which} {array.dtype} and measured as float")
+            notes.note(f"{path}: {which} {array.dtype} and measured as float")
         planes = content.planes(name)
         complex_ = np.iscomplexobj(planes)
         with np.errstate(over="ignore"):  # values beyond float's range become infinite

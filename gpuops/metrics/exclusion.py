@@ -8,24 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .. import files
 from ..errors import ParameterError
 from ..params.comparing import Comparing
 
 if TYPE_CHECKING:
-    from ..files.picture import Picture, Pixels
+    from ..files.picture import Picture
 
 Mask = npt.NDArray[np.bool_]
-
-
-def left_out(picture: Picture, how: Comparing) -> Mask | None:
-    """Returns where nothing of a picture is compared, or None. Raises ParameterError if that is everywhere."""
-    mask = None if how.mask is None else files.read(how.mask)
-    check(how, mask, picture)
-    found = left_out_rows(how, mask, 0, picture.pixels.shape[:2])
-    if found is not None and found.all():
-        raise nothing_left()
-    return found
 
 
 def check(how: Comparing, mask: Picture | None, picture: Picture) -> None:
@@ -40,27 +29,19 @@ def check(how: Comparing, mask: Picture | None, picture: Picture) -> None:
         )
 
 
-def left_out_rows(
-    how: Comparing, mask: Picture | None, first: int, shape: tuple[int, ...], pixels: Pixels | None = None
-) -> Mask | None:
+def left_out_rows(how: Comparing, mask: Picture | None, first: int, shape: tuple[int, ...]) -> Mask | None:
     """Returns where nothing of the rows (rows, width) from ``first`` on is compared, or None.
 
-    ``pixels``: those of the mask in these rows, if it has no others. They are black, whatever their alpha is.
+    ``mask``: its rows there. They are black, whatever their alpha is.
     """
     if mask is None and not how.ignore:
         return None
     found: Mask = np.zeros(shape, bool)
     if mask is not None:
-        shown = mask.pixels if pixels is None else pixels
-        found |= ~shown[..., : mask.colours].any(axis=-1)
+        found |= ~mask.pixels[..., : mask.colours].any(axis=-1)
     for x, y, width, height in how.ignore:
         found[max(0, y - first) : max(0, y + height - first), x : x + width] = True
     return found
-
-
-def nothing_left() -> ParameterError:
-    """Returns the error of a comparison without any pixel."""
-    return ParameterError("the mask and the rectangles leave no pixel to compare")
 
 
 def without(result: Picture, reference: Picture, where: Mask) -> tuple[Picture, Picture]:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...rows.budget import codecs
-from ...tiles.memory import MOST_PIXELS, ROUNDED, no_room
+from ..rows.budget import codecs
+from ..tiles.memory import MOST_PIXELS, ROUNDED, no_room
 
 if TYPE_CHECKING:
-    from ...figure import Figure
-    from ...files.picture import Picture
-    from ...gpu import Gpu
+    from ..figure import Figure
+    from ..files.picture import Picture
+    from ..gpu import Gpu
 
 # Numbers of 32 bits for each value of one picture that each kind of values takes, of both pictures.
 _BOTH = 2.0
@@ -77,48 +77,32 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
             raise no_room(gpu, words, fixed + (least + sum(halo)) * each)
         most = min(most, rows)
     wanted = max(_ENOUGH // row, 2 * sum(halos(parts, height)), _BAND)
-    return _whole_units(min(most, wanted), _unit(parts), height)
+    return whole_units(min(most, wanted), _unit(parts), height)
 
 
 class HostRows(NamedTuple):
-    """What rows of two pictures take of the host's memory.
+    """What rows of two pictures take of the host's memory: bytes whatever their number, and for each row that counts.
 
-    Attributes
-    ----------
-    fixed_bytes : int
-        Bytes that are taken whatever the number of rows.
-    bytes_per_row : int
-        Bytes for each row that counts.
-    unit : int
-        Rows come in multiples of it.
+    They come in multiples of ``unit``.
     """
 
     fixed_bytes: int
     bytes_per_row: int
     unit: int
 
-    @classmethod
-    def of(
-        cls, picture: Picture, nbytes: int, parts: Iterable[Figure], *, least: int, written: bool
-    ) -> HostRows:
-        """Returns it for two pictures of the size of ``picture``, whose pixels take ``nbytes`` together.
 
-        ``least``: rows that a file gives together; ``written``: whether a picture of the difference is.
-        """
-        parts = [*parts]
-        pixels = -(-nbytes // picture.height)
-        row = _ON_HOST * pixels + _PLACES * picture.width
-        fixed = codecs(2 + written) + sum(halos(parts, picture.height)) * row + _BLOCKS * least * pixels
-        return cls(fixed, row, min(_unit(parts), picture.height))
+def host_rows(
+    picture: Picture, nbytes: int, parts: Iterable[Figure], *, least: int, written: bool
+) -> HostRows:
+    """Returns it for two pictures of the size of ``picture``, whose pixels take ``nbytes`` together.
 
-    @property
-    def needed(self) -> int:
-        """Bytes of the least number of rows."""
-        return self.fixed_bytes + self.unit * self.bytes_per_row
-
-    def within(self, nbytes: int, height: int) -> int:
-        """Returns how many rows, ``height`` at most, have room in so many bytes."""
-        return _whole_units((nbytes - self.fixed_bytes) // self.bytes_per_row, self.unit, height)
+    ``least``: rows that a file gives together; ``written``: whether a picture of the difference is.
+    """
+    parts = [*parts]
+    pixels = -(-nbytes // picture.height)
+    row = _ON_HOST * pixels + _PLACES * picture.width
+    fixed = codecs(2 + written) + sum(halos(parts, picture.height)) * row + _BLOCKS * least * pixels
+    return HostRows(fixed, row, min(_unit(parts), picture.height))
 
 
 def _floats(parts: Iterable[Figure], *kinds: str) -> float:
@@ -136,8 +120,8 @@ def _unit(parts: Iterable[Figure]) -> int:
     return lcm(*(part.multiple for part in parts))
 
 
-def _whole_units(rows: int, unit: int, height: int) -> int:
-    """Returns so many rows at most, in whole multiples."""
+def whole_units(rows: int, unit: int, height: int) -> int:
+    """Returns so many rows at most, ``height`` at most, in whole multiples."""
     if rows >= height:
         return height
     unit = _BAND if rows >= _BAND and _BAND % unit == 0 else unit

@@ -33,7 +33,7 @@ class Settled(NamedTuple):
 
 def is_open(jobs: Sequence[Job]) -> bool:
     """Says whether the inputs of these jobs, which have the same chain, are to decide about a step together."""
-    return bool(jobs) and _next(jobs[0].chain) is not None
+    return bool(jobs) and _open(jobs[0].chain) is not None
 
 
 def settled(
@@ -46,13 +46,13 @@ def settled(
 
     ``run`` does jobs in their order. An input that could not be measured is given to ``failed``, and left out.
     """
-    while (place := _next(jobs[0].chain) if jobs else None) is not None:
+    while jobs and (step := _open(jobs[0].chain)):
+        place, rule = step
         measured: list[Params | None] = []
         for done in run([_measuring(job, place) for job in jobs]):
             measured.append(done.told if done.error is None else None)
             if done.error is not None:
                 failed(done)
-        rule = _rule(jobs[0].chain, place)
         given = zip(jobs, measured, rule.settled(measured), strict=True)
         known = [(job, one, params) for job, one, params in given if one is not None]
         for job, one, params in known:
@@ -73,12 +73,12 @@ def decided(
     input, with its number in the ``source``.
     """
     chains: list[Chain] = []
-    while (place := _next(chains[0] if chains else chain)) is not None:
+    while step := _open(chains[0] if chains else chain):
         from .chains import Measuring
 
+        place, rule = step
         found = measured(Measuring(Chain(*one.steps[: place + 1])) for one in (chains or repeat(chain)))
         chains = chains or [chain] * len(found)
-        rule = _rule(chain, place)
         settled = rule.settled(found)
         for number, (one, params) in enumerate(zip(found, settled, strict=True)):
             tell(number, _found(source, rule, one, params))
@@ -94,24 +94,17 @@ def _found(source: str, rule: Together, measured: Params, used: Params) -> Settl
 
 def alone(job: Job) -> Job:
     """Returns the job of an input that has no neighbours."""
-    while (place := _next(job.chain)) is not None:
-        job = _with(job, place, _rule(job.chain, place).alone)
+    while step := _open(job.chain):
+        job = _with(job, step[0], step[1].alone)
     return job
 
 
-def _next(chain: Chain | None) -> int | None:
-    """Returns the place of the first step that is to be decided."""
-    return next(
-        (place for place, params in enumerate(chain or ()) if operation_of(params).together(params)), None
-    )
-
-
-def _rule(chain: Chain | None, place: int) -> Together:
-    assert chain is not None
-    params = chain.steps[place]
-    rule = operation_of(params).together(params)
-    assert rule is not None
-    return rule
+def _open(chain: Chain | None) -> tuple[int, Together] | None:
+    """Returns the place of the first step that is to be decided, and how it is."""
+    for place, params in enumerate(chain or ()):
+        if rule := operation_of(params).together(params):
+            return place, rule
+    return None
 
 
 def _measuring(job: Job, place: int) -> Job:
