@@ -24,10 +24,6 @@ _ITEMS = 128
 _ITEMS_OF_ENDS = 64
 # Work-items of any group, at least.
 LEAST_ITEMS = 8
-# Samples of a plane beyond which tiles take longer than a walk down the columns.
-_LARGE = 1 << 20
-# A tile's rows and columns and its group's work-items; the first that local memory has room for is taken.
-_TILES = ((8, 14, 256), (4, 6, 64), (1, 1, 8))
 # Work-items of a group that only hold values for their neighbours.
 _ENDS = 2
 # Work-items of the group that takes the last levels, at most.
@@ -49,13 +45,7 @@ class LocalChain(MipChain):
 
     def down(self, count: int) -> None:
         while len(self.levels) < count:
-            fine, is_image = self.levels[-1], self.from_image and len(self.levels) == 1
-            size = self.ends.size if is_image else (fine.shape[1], fine.shape[2])
-            if is_image or size[0] * size[1] > _LARGE:
-                self.levels.append(self._down(fine, halved(size), first=is_image))
-            else:
-                sizes = _sizes(halved(size), min(2, count - len(self.levels)))
-                self.levels += _halve(self.gpu, fine, sizes, self.params.border)
+            self.levels.append(self._down(self.levels[-1], first=self.from_image and len(self.levels) == 1))
 
     def total(self) -> None:
         sizes, last = _sizes(self.ends.size, len(self.shares)), len(self.shares) - 1
@@ -87,15 +77,17 @@ class LocalChain(MipChain):
         shares = [self.finest, *(strength * share for share in between)]
         self._up(self.levels, shares, strength * self.factor, final=True)
 
-    def _down(self, fine: Image, size: tuple[int, int], *, first: bool) -> Image:
-        """The next level, of ``size``."""
-        gpu, ends, params, (rows, columns) = self.gpu, self.ends, self.params, size
+    def _down(self, fine: Image, *, first: bool) -> Image:
+        """The next level."""
+        gpu, ends, params = self.gpu, self.ends, self.params
+        height, width = ends.size if first else fine.shape[1:]
+        rows, columns = halved((height, width))
         coarse = gpu.empty((ends.channels, rows, columns))
         sources: tuple[str, ...] = ("reflected", "layout", "bloom", "bloom_boxes", "bloom_down")
         defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-        blocks, table, scale, height, width = ends.channels, None, 1.0, *fine.shape[1:]
+        blocks, table, scale = ends.channels, None, 1.0
         if first:
-            blocks, (height, width) = 1, ends.size
+            blocks = 1
             defines = {
                 "CHANNELS": ends.channels,
                 "COLOURS": ends.colours,
@@ -168,37 +160,11 @@ def _bytes(sizes: list[tuple[int, int]]) -> int:
     return 4 * sum(height * width for height, width in sizes)
 
 
-def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]], border: str) -> list[Image]:
-    """The next level or the next two, of ``sizes``."""
-    channels, height, width = fine.shape
-    levels = [gpu.empty((channels, *size)) for size in sizes]
-    for rows, columns, items in _TILES:
-        defines = {"LEVELS": len(sizes), "TILE_ROWS": rows, "TILE_COLUMNS": columns, "ITEMS": items}
-        kernel = gpu.kernel(
-            ("reflected", "bloom_step", "bloom_halve"),
-            "halve",
-            EVEN=width % 2 == 0,
-            **defines,
-            **define(border),
-        )
-        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
-            break
-    else:
-        raise DeviceError("local memory has no room for any tile: use direct reads (reads: direct)")
-    last = sizes[-1]
-    gpu.launch(
-        kernel, (-(-last[1] // columns) * items, -(-last[0] // rows), channels), fine, levels[0], levels[-1], height,
-        width, local=(items, 1, 1), label="bloom halve",
-        traffic=fine.nbytes + sum(level.nbytes for level in levels),
-    )  # fmt: skip
-    return levels
-
-
 def _small(gpu: Gpu, level: Image, shares: list[float], border: str) -> None:
     """Replaces ``level`` by the total of it and of all coarser levels."""
     planes, height, width = level.shape
     sizes = _sizes((height, width), len(shares))
-    kernel = gpu.kernel(("reflected", "bloom_step", "bloom_small"), "small_levels", **define(border))
+    kernel = gpu.kernel(("reflected", "bloom_small"), "small_levels", **define(border))
     (items,) = kernel.fit(_SMALL_ITEMS)
     weights = gpu.kept(("bloom shares", *shares), lambda: gpu.array(np.array(shares, np.float32)))
     gpu.launch(
