@@ -583,7 +583,7 @@ def test_blur_of_many_taps(rng, sigma) -> None:
 
 def test_blur_of_many_rows(rng, monkeypatch) -> None:
     """A tile's rows in one band, but for the limit: of 1000 rows llvmpipe leaves out the last."""
-    monkeypatch.setattr(both_axes, "_GROUPS", (0, 0))
+    monkeypatch.setattr(both_axes, "_GROUPS", 0)
     gpu, x, params = device("cpu"), rng.random((1, 1500, 4)), BlurParams(sigma=(3, 1), method="local")
     close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), TOLERANCE["blur"])
 

@@ -94,14 +94,12 @@ def convolve_pixels(
 ) -> tuple[Image, Image]:
     """Convolves a file's pixels (height, width, channels) along both axes as light, to such pixels.
 
-    Also returns the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`. Where possible one
-    kernel reads and writes pixels itself; else they become planes in between.
+    Also returns the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`. On CPUs one kernel
+    reads and writes pixels itself, where it can; else they become planes in between.
     """
-    direct = _is_direct(gpu, taps)
-    near = any(taps.radii) and both_axes.takes(gpu, taps, direct=direct)
-    if near and pixels.shape[2] <= both_axes.CHANNELS and pixels.dtype == encoding.dtype:
-        kept = _on_device(gpu, taps)
-        made = both_axes.convolved_pixels(gpu, pixels, taps, kept, decoding, encoding, direct=direct)
+    at_once = any(taps.radii) and _is_direct(gpu, taps) and both_axes.takes(gpu, taps, direct=True)
+    if at_once and pixels.shape[2] <= both_axes.CHANNELS and pixels.dtype == encoding.dtype:
+        made = both_axes.convolved_pixels(gpu, pixels, taps, _on_device(gpu, taps), decoding, encoding)
         if made:
             return made
     return pack(convolve_axes(gpu, unpack(pixels, decoding), taps, overwrite_input=True), encoding)
