@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import log, pi, prod
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,11 @@ from ..image import COMPLEX_HALF, Image, Part
 from ..params.fft import FILTERS, ODD, SHAPES, VIEWS, FrequencyFilter, SpectrumParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..space import Space
-from ..tiles.planes import in_turn, planewise, planewise_to_host
+from ..tiles.planes import planewise, planewise_to_host
 from . import of_pixels
 from .api import problem_of
 from .engine.radices import next_fast_len
 from .engine.transform import plan
-from .image_ends import Pixels
 from .mask import factors as mask_factors
 
 if TYPE_CHECKING:
@@ -48,37 +46,16 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
     size = padded((rows, columns), params.pad)
     made = image.shape[0], size[0], size[1] // 2 + 1 if params.half else size[1]
     values = plan(gpu, problem_of(params, "r2c", 2, image.shape, made, size))(image)
-    return _finished(gpu, values, size, params)
-
-
-def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumParams) -> Image:
-    """A transform over ``size`` filtered and shifted."""
     if values.dtype != COMPLEX_HALF:  # halves have a smaller range: Record.arrays checks them
         check_finite(values)
     multiply(gpu, values, size, params.filter, params.mask, size)
     return shifted(gpu, values, params.half) if params.shift else values
 
 
-def _reads(decoding: Decoding, params: SpectrumParams) -> bool:
-    """Whether the transform can read pixels itself: no curve or window comes before it."""
-    return decoding == Decoding(decoding.alpha) and params.window == "none"
-
-
-def _planewise(
-    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams
-) -> Callable[[slice], Image]:
-    """A function that gives :func:`spectrum` of some planes of pixels, which a kernel unpacks where it must."""
-    if not _reads(decoding, params):
-        image = unpack(pixels, decoding)
-        return lambda at: spectrum(gpu, image.planes(at), params)
-    size = padded((pixels.shape[0], pixels.shape[1]), params.pad)
-    return lambda at: _finished(gpu, of_pixels.read(gpu, pixels, at, size, params), size, params)
-
-
 def values_of(gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams) -> npt.NDArray[np.generic]:
     """:func:`spectrum` of pixels (height, width, channels), on the host: complex64, complex128 or COMPLEX_HALF."""
-    nbytes = 4 * prod(pixels.shape)
-    return planewise_to_host(pixels.shape[2], nbytes, _planewise(gpu, pixels, decoding, params))
+    image = unpack(pixels, decoding)
+    return planewise_to_host(image.shape[0], image.nbytes, lambda at: spectrum(gpu, image.planes(at), params))
 
 
 def image_of(
@@ -91,7 +68,10 @@ def image_of(
     """The image whose :func:`spectrum` is ``values``: ``size`` of the image, ``transform`` after padding."""
 
     def image(at: slice) -> Image:
-        result = of_pixels.back(gpu, _unshifted(gpu, values[at], params), size, transform, params)
+        part = gpu.array(values[at])
+        if params.shift:
+            part = shifted(gpu, part, params.half, back=True)
+        result = of_pixels.back(gpu, part, size, transform, params)
         if params.window != "none":
             result = windowed(gpu, result, params.window, divide=True)
         return result if result.dtype == np.float32 else gpu.array(result.numpy().astype(np.float32))
@@ -108,26 +88,10 @@ def pixels_of(
     encoding: Encoding,
     alpha: bool,
 ) -> tuple[Image, Image]:
-    """:func:`image_of` as pixels, and counts of what did not fit: as :func:`gpuops.pixels.coding.pack` gives them.
-
-    The transform writes them itself, unless a window is to be divided by, or colours by alpha.
-    """
-    if params.window != "none" or (encoding.unpremultiply and alpha):
-        image = image_of(gpu, values, size, transform, params)
-        image.alpha = alpha
-        return pack(image, encoding)
-    planes = len(values)
-    pixels, lost = gpu.empty((*size, planes), encoding.dtype), gpu.zeros((2,), np.uint32)
-    for at in in_turn(planes, values.nbytes):
-        target = Pixels(encoding.dtype.name, planes, at.start, encoding, alpha)
-        part = _unshifted(gpu, values[at], params)
-        of_pixels.back(gpu, part, size, transform, params, target, pixels, lost)
-    return pixels, lost
-
-
-def _unshifted(gpu: Gpu, values: npt.NDArray[np.generic], params: SpectrumParams) -> Image:
-    part = gpu.array(values)
-    return shifted(gpu, part, params.half, back=True) if params.shift else part
+    """:func:`image_of` as pixels, and counts of what did not fit: as :func:`gpuops.pixels.coding.pack` gives them."""
+    image = image_of(gpu, values, size, transform, params)
+    image.alpha = alpha
+    return pack(image, encoding)
 
 
 def picture_of_pixels(
@@ -154,9 +118,10 @@ def half_view_of_pixels(
     """Columns 0 … n // 2 of the numbers that a ``view`` of pixels (height, width, channels) has, with frequency 0 at
     the first one: (colours, rows, n // 2 + 1)."""
     check_name("view", view, VIEWS)
-    height, width, channels = pixels.shape
-    colours, part = channels - decoding.alpha, _planewise(gpu, pixels, decoding, of_picture(params))
-    return planewise(colours, 4 * colours * height * width, lambda at: viewed(gpu, part(at), view))
+    image, how = unpack(pixels, decoding).without_alpha(), of_picture(params)
+    return planewise(
+        image.shape[0], image.nbytes, lambda at: viewed(gpu, spectrum(gpu, image.planes(at), how), view)
+    )
 
 
 def of_picture(params: SpectrumParams) -> SpectrumParams:
