@@ -370,6 +370,13 @@ class Gpu:
             local = tuple(int(m) for m in local)
         return BoundLaunch(self, of, kernel, rounded, local, label or of.name, traffic, args)
 
+    def check_double(self) -> None:
+        """Raises DeviceError if the device has no double precision."""
+        if not self.limits.double:
+            raise DeviceError(
+                f"{self.info.name} has no double precision: convert to float32, or choose another with --device"
+            )
+
     def check_own(self, image: Image) -> None:
         """Raises ParameterError for an Image in the memory of another Gpu, on which some drivers crash."""
         if image.gpu is not self:

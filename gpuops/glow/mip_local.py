@@ -12,6 +12,7 @@ from ..image import Image
 from ..params.border import define
 from ..pixels.coding import Decoding, Encoding
 from ..pixels.pointwise import defined, own_of, words_of_four
+from ..programs import in_largest_group
 from ..tone.operators import NO_PARAMETERS
 from .mip_ends import Ends, MipChain, halved, knee
 
@@ -215,16 +216,15 @@ def _kernel(
     native = {"NATIVE": True, "DENORMS_ARE_ZERO": True} if gpu.limits.native else {}
     while items > LEAST_ITEMS and (items // 2 - _ENDS >= columns or items > gpu.limits.work_group):
         items //= 2
-    while True:
-        kernel = gpu.kernel(sources, name, **defines, **native, ITEMS=items)
-        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
-            return kernel, items
-        items //= 2
-        if items - _ENDS < 2:
-            planes = defines["CHANNELS"]
-            raise DeviceError(
-                f"{planes} channels at once do not fit local memory: use direct reads (reads: direct)"
-            )
+    found = in_largest_group(
+        lambda items: gpu.kernel(sources, name, **defines, **native, ITEMS=items), items, _ENDS + 2
+    )
+    if found is None:
+        planes = defines["CHANNELS"]
+        raise DeviceError(
+            f"{planes} channels at once do not fit local memory: use direct reads (reads: direct)"
+        )
+    return found
 
 
 def _band(gpu: Gpu, rows: int, columns: int, items: int, groups: int = _GROUPS) -> int:

@@ -307,7 +307,7 @@ class Level:
             samples = 4 * items * _COLUMNS + (4 if self._words else 2) * edge
             if items <= limits.work_group and samples * self.dtype.itemsize <= limits.local_bytes:
                 kernel = self.gpu.kernel(sources, "level", **self.defines, ITEMS=items, WORDS=self._words)
-                if kernel.fit(items) == (items,) and kernel.local_bytes <= limits.local_bytes:
+                if kernel.runs(items):
                     return kernel, items
             items //= 2
         return None

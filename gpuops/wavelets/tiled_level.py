@@ -58,7 +58,7 @@ def fitting(
     sources = ("border", "dwt_layout", "dwt_beyond", steps, "dwt_tile")
     for items in _groups(gpu, plan, found):
         kernel = gpu.kernel(sources, "level_tile", **defines, SIDE=found, RUN=_run(found), ITEMS=items)
-        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+        if kernel.runs(items):
             return Tile(kernel, found, items)
     return None
 
