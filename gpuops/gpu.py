@@ -346,6 +346,27 @@ class Gpu:
         with self.lock:
             self._step(kernel, kernel.shared, size, args, local, label, traffic)()
 
+    def compute(
+        self,
+        source: Sources,
+        name: str,
+        size: Sequence[int],
+        *args: Argument,
+        group: int | tuple[int, ...],
+        label: str,
+        traffic: int | None = None,
+        **defines: Define,
+    ) -> None:
+        """Builds a kernel as :meth:`kernel` does and launches it as :meth:`launch` does, in groups of ``group``.
+
+        These are work-items in each dimension; where more are left out there is one. They are fewer where the device or
+        the kernel cannot run so many.
+        """
+        kernel = self.kernel(source, name, **defines)
+        groups = (group,) if isinstance(group, int) else group
+        local = kernel.fit(*groups, *[1] * (len(size) - len(groups)))
+        self.launch(kernel, size, *args, local=local, label=label, traffic=traffic)
+
     def _step(
         self,
         of: Kernel,

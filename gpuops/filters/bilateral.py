@@ -66,10 +66,9 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     tables, result = (gpu.array(taps), gpu.array(exponents)), image.like()
     scale, cval = (log2(e) / 2) ** 0.5 / params.sigma_color, float(params.cval)
     if tile is None:
-        kernel = gpu.kernel(_SOURCE, "bilateral_direct", ROWS=1, **defines)
-        gpu.launch(
-            kernel, (width, height), image, *tables, result, height, width, params.radius, len(taps), scale, cval,
-            local=kernel.fit(*_GROUP), label="bilateral direct",
+        gpu.compute(
+            _SOURCE, "bilateral_direct", (width, height), image, *tables, result, height, width, params.radius,
+            len(taps), scale, cval, group=_GROUP, label="bilateral direct", ROWS=1, **defines,
         )  # fmt: skip
         return result
     local = (1, 1) if wide else (tile.columns, tile.rows // rows)

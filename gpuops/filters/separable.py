@@ -146,6 +146,7 @@ def _axis(
     outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
     local_memory: tuple[Local, ...] = ()
     size: tuple[int, ...]
+    dims: tuple[int, ...]
     local: tuple[int, ...]
     if direct and axis:
         kernel = gpu.kernel(_SOURCE, "rows_direct", **defines)

@@ -105,8 +105,7 @@ class _Blur:
 
 def _launch(gpu: Gpu, name: str, values: Image, transfer: Image, *args: Argument, **defines: bool) -> None:
     """Launches a kernel of deconvolve.cl on half spectra."""
-    kernel = gpu.kernel("deconvolve", f"deconvolve_{name}", **defines)
-    gpu.launch(
-        kernel, values.shape[::-1], values, transfer, *args, local=kernel.fit(64, 1, 1), label=f"deconvolve {name}",
-        traffic=2 * values.nbytes,
+    gpu.compute(
+        "deconvolve", f"deconvolve_{name}", values.shape[::-1], values, transfer, *args, group=64,
+        label=f"deconvolve {name}", traffic=2 * values.nbytes, **defines,
     )  # fmt: skip

@@ -35,10 +35,9 @@ def surrounded(gpu: Gpu, image: Image, size: Size) -> Image:
         return image
     result = image.like((planes, *size))
     values = image.dtype.itemsize // 4
-    kernel = gpu.kernel(("border", "surround"), "surround", VALUES=values, **define("reflect"))
-    gpu.launch(
-        kernel, (size[1] * values, size[0], planes), image, result, rows, columns, size, local=kernel.fit(64, 1, 1),
-        label="surround",
+    gpu.compute(
+        ("border", "surround"), "surround", (size[1] * values, size[0], planes), image, result, rows, columns, size,
+        group=64, label="surround", VALUES=values, **define("reflect"),
     )  # fmt: skip
     return result
 

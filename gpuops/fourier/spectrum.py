@@ -316,9 +316,8 @@ def _launch(
 ) -> None:
     real = "double" if like.dtype.name in ("float64", "complex128") else "float"
     half = like.dtype == COMPLEX_HALF
-    kernel = gpu.kernel(("lanes", "spectrum"), name, REAL=real, WIDTH=lanes, STORED_HALF=half, **defines)
-    dims = (size,) if isinstance(size, int) else size
-    gpu.launch(
-        kernel, dims, *args, local=kernel.fit(256, *(1,) * (len(dims) - 1)), label=name.replace("_", " "),
-        traffic=2 * like.nbytes if traffic is None else traffic,
+    gpu.compute(
+        ("lanes", "spectrum"), name, (size,) if isinstance(size, int) else size, *args, group=256,
+        label=name.replace("_", " "), traffic=2 * like.nbytes if traffic is None else traffic, REAL=real, WIDTH=lanes,
+        STORED_HALF=half, **defines,
     )  # fmt: skip

@@ -53,13 +53,13 @@ def tonemap(
     """
     image, luminance = _metered(gpu, image, method)
     glow = _glow(gpu, image, luminance, method) if with_bloom else None
-    return _final(gpu, blur(gpu, image, method) if blurred else image, glow, luminance, "TONEMAP")
+    return _final(gpu, blur(gpu, image, method) if blurred else image, glow, luminance, tonemaps=True)
 
 
 def bloom(gpu: Gpu, image: Image, method: str = "auto") -> Image:
     """Applies the sample's bloom by itself: light + 0.6 × its bloom. The rest is as for :func:`tonemap`."""
     image, luminance = _metered(gpu, image, method)
-    return _final(gpu, image, _glow(gpu, image, luminance, method), luminance, None)
+    return _final(gpu, image, _glow(gpu, image, luminance, method), luminance, tonemaps=False)
 
 
 def blur(gpu: Gpu, image: Image, method: str = "auto") -> Image:
@@ -144,15 +144,13 @@ def _convolved(
     return result
 
 
-def _final(gpu: Gpu, image: Image, glow: Image | None, luminance: float, define: str | None) -> Image:
+def _final(gpu: Gpu, image: Image, glow: Image | None, luminance: float, *, tonemaps: bool) -> Image:
     height, width = image.shape[1:]
     small = glow.shape[1:] if glow is not None else (0, 0)
     result = image.like()
-    defines = {define: True} if define else {}
-    kernel = gpu.kernel("d3d11", "final_pass", COLOURS=image.colours, ALPHA=image.alpha, **defines)
-    gpu.launch(
-        kernel, (width, height), image, glow, result, width, height, *small[::-1], luminance,
-        local=kernel.fit(16, 16), label="d3d11 final pass",
+    gpu.compute(
+        "d3d11", "final_pass", (width, height), image, glow, result, width, height, *small[::-1], luminance,
+        group=(16, 16), label="d3d11 final pass", COLOURS=image.colours, ALPHA=image.alpha, TONEMAP=tonemaps,
         traffic=image.nbytes + result.nbytes + (glow.nbytes if glow is not None else 0),
     )  # fmt: skip
     return result

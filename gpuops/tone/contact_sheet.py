@@ -133,10 +133,10 @@ def _average(light: Image, axis: int, count: int) -> Image:
     inner = prod(shape[axis + 1 :])
     lanes = 1 if inner == 1 else gpu.limits.lanes
     items = prod(shape[: axis + 1]) * -(-inner // lanes)
-    kernel = gpu.kernel(("lanes", "contact_sheet"), "average", WIDTH=lanes, ALPHA=light.alpha)
-    gpu.launch(
-        kernel, (items,), light, result, np.uint64(items), np.uint32(light.shape[axis]), np.uint32(count),
-        np.uint32(inner), np.uint32(prod(shape[:axis])), GREY, local=kernel.fit(256), label="average",
+    gpu.compute(
+        ("lanes", "contact_sheet"), "average", (items,), light, result, np.uint64(items), np.uint32(light.shape[axis]),
+        np.uint32(count), np.uint32(inner), np.uint32(prod(shape[:axis])), GREY, group=256, label="average",
+        WIDTH=lanes, ALPHA=light.alpha,
     )  # fmt: skip
     return result
 

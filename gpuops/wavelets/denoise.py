@@ -116,18 +116,16 @@ def _shifted(source: Original, down: int, right: int) -> Original:
 def _extended(image: Image, down: int, right: int) -> Image:
     planes, height, width = image.shape
     result = image.like((planes, height + down, width + right))
-    kernel = bands.kernel(image.gpu, "extend")
-    image.gpu.launch(
-        kernel, (width + right, height + down, planes), image, result, planes, height, width, down, right,
-        local=(*kernel.fit(64), 1, 1), label="dwt extend", traffic=image.nbytes + result.nbytes,
+    image.gpu.compute(
+        "dwt_bands", "extend", (width + right, height + down, planes), image, result, planes, height, width, down,
+        right, group=64, label="dwt extend",
     )  # fmt: skip
     return result
 
 
 def _add_cropped(image: Image, mean: Image, down: int, right: int, weight: float, *, more: bool) -> None:
     planes, height, width = mean.shape
-    kernel = bands.kernel(image.gpu, "add_cropped")
-    image.gpu.launch(
-        kernel, (width, height, planes), image, mean, planes, height, width, down, right, weight, int(more),
-        local=(*kernel.fit(64), 1, 1), label="dwt mean", traffic=(2 + more) * mean.nbytes,
+    image.gpu.compute(
+        "dwt_bands", "add_cropped", (width, height, planes), image, mean, planes, height, width, down, right, weight,
+        int(more), group=64, label="dwt mean", traffic=(2 + more) * mean.nbytes,
     )  # fmt: skip
