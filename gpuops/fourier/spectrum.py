@@ -39,10 +39,7 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
     Raises ParameterError for NaN or infinite pixels, which a transform spreads over everything.
     """
     _, rows, columns = image.shape
-    if params.precision == "double":
-        image = gpu.array(image.numpy().astype(np.float64))
-    if params.window != "none":
-        image = windowed(gpu, image, params.window)
+    image = weighed(gpu, image, params)
     size = padded((rows, columns), params.pad)
     made = image.shape[0], size[0], size[1] // 2 + 1 if params.half else size[1]
     values = plan(gpu, problem_of(params, "r2c", 2, image.shape, made, size))(image)
@@ -50,6 +47,22 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
         check_finite(values)
     multiply(gpu, values, size, params.filter, params.mask, size)
     return shifted(gpu, values, params.half) if params.shift else values
+
+
+def weighed(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
+    """The image in the precision of a transform, times its window; its ``part`` says which rows of a picture it has."""
+    part = image.part
+    if params.precision == "double":
+        image = gpu.array(image.numpy().astype(np.float64))
+        image.part = part
+    return image if params.window == "none" else windowed(gpu, image, params.window)
+
+
+def unweighed(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
+    """The inverse of :func:`weighed`: float32, divided by the window."""
+    if params.window != "none":
+        image = windowed(gpu, image, params.window, divide=True)
+    return image if image.dtype == np.float32 else gpu.array(image.numpy().astype(np.float32))
 
 
 def values_of(gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams) -> npt.NDArray[np.generic]:
@@ -71,10 +84,7 @@ def image_of(
         part = gpu.array(values[at])
         if params.shift:
             part = shifted(gpu, part, params.half, back=True)
-        result = of_pixels.back(gpu, part, size, transform, params)
-        if params.window != "none":
-            result = windowed(gpu, result, params.window, divide=True)
-        return result if result.dtype == np.float32 else gpu.array(result.numpy().astype(np.float32))
+        return unweighed(gpu, of_pixels.back(gpu, part, size, transform, params), params)
 
     return planewise(len(values), values.nbytes, image)
 

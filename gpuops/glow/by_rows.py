@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -150,15 +151,8 @@ def _count(gpu: Gpu, image: Image, rows: slice) -> int:
 
 def _passes(_gpu: Gpu, shape: Shape, over: Over) -> tuple[Pass, ...]:
     coarse = over.coarse
-    return (
-        with_halo(
-            shape,
-            coarse.halo,
-            lambda gpu, image: _over(gpu, image, over),
-            coarse.bytes_per_value,
-            coarse.align,
-        ),
-    )
+    work = partial(_over, over=over)
+    return (with_halo(shape, coarse.halo, work, coarse.bytes_per_value, coarse.align),)
 
 
 OPERATION = Operation(

@@ -85,20 +85,12 @@ class LocalChain(MipChain):
         rows, columns = halved((height, width))
         coarse = gpu.empty((ends.channels, rows, columns))
         sources: tuple[str, ...] = ("reflected", "layout", "bloom", "bloom_boxes", "bloom_down")
-        defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-        blocks, table, scale = ends.channels, None, 1.0
-        if first:
-            blocks = 1
-            defines = {
-                "CHANNELS": ends.channels,
-                "COLOURS": ends.colours,
-                "FIRST": True,
-                "KNEE": params.threshold > 0,
-            }
-            if ends.decoding:
-                sources = ("reflected", "lanes", "colour", "decode", *sources[1:])
-                defines |= {"WIDTH": 1, "BOUNDED": fine.dtype != np.float32, **ends.decoding.defines(fine)}
-                table, scale = ends.decoding.arguments(fine)
+        blocks, table, scale = 1 if first else ends.channels, None, 1.0
+        defines = self._defines("FIRST", whole=first)
+        if first and ends.decoding:
+            sources = ("reflected", "lanes", "colour", "decode", *sources[1:])
+            defines |= {"WIDTH": 1, "BOUNDED": fine.dtype != np.float32, **ends.decoding.defines(fine)}
+            table, scale = ends.decoding.arguments(fine)
         defines |= {"READ_WORDS": _words(fine, width), **define(params.border)}
         quads = -(-width // 4)
         kernel, items = _kernel(
@@ -116,21 +108,15 @@ class LocalChain(MipChain):
         """Replaces the first of two or three levels by their total, weighted by shares; the last one is a total."""
         gpu, ends, params = self.gpu, self.ends, self.params
         fine, between, coarse = levels[0], levels[1], levels[-1]
-        out, blocks, (height, width) = fine, ends.channels, fine.shape[1:] if not final else ends.size
-        sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
-        defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-        arguments: list[Argument] = [None, 1.0, None, None, None, 1.0, NO_PARAMETERS, 1.0]
+        out, blocks, (height, width) = fine, ends.channels, fine.shape[1:]
         if final:
-            out, blocks = ends.result, 1
-            defines = {
-                "CHANNELS": ends.channels,
-                "COLOURS": ends.colours,
-                "FINAL": True,
-                "KNEE": params.threshold > 0,
-            }
-            if ends.decoding and ends.encoding:
-                sources, more, arguments = _reads_and_writes(gpu, ends, ends.decoding, ends.encoding)
-                defines |= more
+            out, blocks, (height, width) = ends.result, 1, ends.size
+        sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
+        defines = self._defines("FINAL", whole=final)
+        arguments: list[Argument] = [None, 1.0, None, None, None, 1.0, NO_PARAMETERS, 1.0]
+        if final and ends.decoding and ends.encoding:
+            sources, more, arguments = _reads_and_writes(gpu, ends, ends.decoding, ends.encoding)
+            defines |= more
         defines |= {"READ_WORDS": _words(fine, width), "FOURS": width % 4 == 0, **define(params.border)}
         defines["LEVELS"] = len(shares)
         quads = -(-width // 4)
@@ -146,6 +132,13 @@ class LocalChain(MipChain):
             local=(items, 1, 1), label=f"bloom {'over' if final else 'up'} local",
             traffic=sum(level.nbytes for level in levels) + out.nbytes,
         )  # fmt: skip
+
+    def _defines(self, end: str, *, whole: bool) -> dict[str, Define]:
+        """The defines of a kernel that takes each plane by itself, or at an ``end`` pixels with all their channels."""
+        if not whole:
+            return {"CHANNELS": 1, "COLOURS": 1}
+        channels, colours = self.ends.channels, self.ends.colours
+        return {"CHANNELS": channels, "COLOURS": colours, end: True, "KNEE": self.params.threshold > 0}
 
 
 def _sizes(size: tuple[int, int], count: int) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ from ..params.dwt import MAX_SPINS, DwtParams, ShrinkParams
 from ..tiles.ends import DeviceImage, HostImage, Sink, Source
 from ..tiles.pixels import PixelSource, WithAlpha
 from ..tiles.slabs import move
-from . import bands, multilevel, shrink, stored, transform
+from . import multilevel, shrink, stored, transform
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -16,8 +16,7 @@ from ..errors import DeviceError
 from ..gpu import LATER, Argument, BoundLaunch, Define, GeneratedSource, Gpu, Kernel
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import axis, extension
-from . import tiled_level as tile
+from . import axis, extension, tiled_level
 from .lifting import Lifting, lifting, macro
 from .wavelets import WAVELETS, Wavelet
 
@@ -140,23 +139,9 @@ class Level:
         if self.gpu.limits.is_cpu:
             return self._wide()
         nbytes = self.planes * prod(self.image) * self.dtype.itemsize
-        if tile.pays(nbytes, inverse=self.inverse, words=self._words) or self.group is None:
-            return self._tiled()
+        if tiled_level.pays(nbytes, inverse=self.inverse, words=self._words) or self.group is None:
+            return tiled_level.prepared(self)
         return None
-
-    def _tiled(self) -> BoundLaunch | None:
-        """The launch in which each work-group takes a tile; None if no tile fits the device."""
-        found = tile.fitting(
-            self.gpu, self.lifting, self.steps, self.pairs, self.planes, self.dtype.itemsize,
-            {"S": extension.TYPES[self.dtype.name], "INVERSE": self.inverse, **self.border},
-        )  # fmt: skip
-        if found is None:
-            return None
-        down, across = (ceil(n / found.side) for n in self.pairs)
-        return self.gpu.bind(
-            found.kernel, (down * across * found.items, self.planes), *[LATER] * 5, self.bands, self.image, self.first,
-            across, local=(found.items, 1), label=self.label("level"), traffic=self._traffic,
-        )  # fmt: skip
 
     def _wide(self) -> BoundLaunch:
         """The launch in which each work-item takes a tile."""
@@ -170,7 +155,7 @@ class Level:
         return self.gpu.bind(
             kernel, (tiles, ceil(self.pairs[0] / band), self.planes), LATER, self.image[1], *[LATER] * 4, self.bands,
             self.image, np.uint64(prod(self.image)), self.first, band, local=(1, 1, 1), label=self.label("level"),
-            traffic=self._traffic,
+            traffic=self.traffic,
         )  # fmt: skip
 
     @cached_property
@@ -209,7 +194,7 @@ class Level:
             ),
             self.gpu.bind(
                 kernel, (tiles * items, ceil(self.pairs[0] / band), self.planes), *where, *bands, *rest,
-                local=(items, 1, 1), label=self.label("level"), traffic=self._traffic,
+                local=(items, 1, 1), label=self.label("level"), traffic=self.traffic,
             ),
             columns,
             rows,
@@ -223,7 +208,7 @@ class Level:
         return f"{'i' if self.inverse else ''}dwt {what} {self._wavelet.name}"
 
     @property
-    def _traffic(self) -> int:
+    def traffic(self) -> int:
         return 2 * self.planes * prod(self.image) * self.dtype.itemsize
 
     @property

@@ -77,7 +77,8 @@ def _launch(line: Line, image: Image, step: LiftingStep, own: float, other: floa
     size = (-(-targets // wide), line.across) if rows else (-(-line.across // wide), targets)
     to, beside = (line.counts[0], 0) if step.odd else (0, line.counts[0])
     gpu.compute(
-        ("border", "dwt_step"), "lifting_step", (*size, planes), image, planes, image.shape[1:], line.across, line.n, targets, others, to, beside,
+        ("border", "dwt_step"), "lifting_step", (*size, planes), image, planes, image.shape[1:], line.across,
+        line.n, targets, others, to, beside,
         weights, step.first, int(step.odd), 1.0 / own, 1.0 / other, result, step.rounding, step.shift,
         int(step.subtract), group=(64 // wide, 4), label=f"{line.label} {'predict' if step.odd else 'update'}",
         traffic=4 * planes * line.across * (2 * targets + others), TAPS=len(step.taps), WIDTH=wide, S=sample,
