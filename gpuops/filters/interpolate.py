@@ -24,25 +24,17 @@ _TILE = 128
 _LINES = 32
 
 
+def interpolated_pixels(gpu: Gpu, small: Image, grids: Grids, encoding: Encoding) -> tuple[Image, Image]:
+    """Returns the fine image's pixels (height, width, channels), and counters as in encode.cl; for CPUs."""
+    planes, size = small.shape[0], (grids.y.fine, grids.x.fine)
+    if _wide_bytes(grids, planes) > gpu.limits.local_bytes:
+        return pack(interpolated(gpu, small, small.like((planes, *size)), grids), encoding)
+    result, lost = gpu.empty((*size, planes), encoding.dtype), gpu.zeros((2,), np.uint32)
+    return _wide(gpu, small, result, grids, encoding, lost), lost
+
+
 def interpolated(gpu: Gpu, small: Image, result: Image, grids: Grids) -> Image:
     """Writes the fine image's planes to ``result`` and returns it."""
-    _launch(gpu, small, result, grids, None, None)
-    return result
-
-
-def interpolated_pixels(gpu: Gpu, small: Image, grids: Grids, encoding: Encoding) -> tuple[Image, Image]:
-    """Returns the fine image's pixels (height, width, channels), and counters as in encode.cl."""
-    size = grids.y.fine, grids.x.fine
-    if gpu.limits.is_cpu and _wide_bytes(grids, small.shape[0]) > gpu.limits.local_bytes:
-        return pack(interpolated(gpu, small, small.like((small.shape[0], *size)), grids), encoding)
-    result, lost = gpu.empty((*size, small.shape[0]), encoding.dtype), gpu.zeros((2,), np.uint32)
-    _launch(gpu, small, result, grids, encoding, lost)
-    return result, lost
-
-
-def _launch(
-    gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
-) -> None:
     y, x, planes = grids.y, grids.x, small.shape[0]
 
     def build(items: int) -> Kernel | None:
@@ -55,8 +47,7 @@ def _launch(
 
     found = None if gpu.limits.is_cpu else in_largest_group(build, items_of(gpu, grids, planes))
     if found is None:
-        _wide(gpu, small, result, grids, encoding, lost)
-        return
+        return _wide(gpu, small, result, grids)
     kernel, items = found
     rows, tiles = y.coarse + y.taps - 1, -(-x.fine // (items * FOUR))
     band = band_of(gpu, rows, tiles, items, planes, most=bases_of(kernel, grids))
@@ -65,11 +56,17 @@ def _launch(
         y.low, y.coarse, x.coarse, band, Local(band * grids.base_bytes), local=(items, 1, 1),
         label="gaussian interpolate",
     )  # fmt: skip
+    return result
 
 
 def _wide(
-    gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
-) -> None:
+    gpu: Gpu,
+    small: Image,
+    result: Image,
+    grids: Grids,
+    encoding: Encoding | None = None,
+    lost: Image | None = None,
+) -> Image:
     y, x = grids.y, grids.x
     layout = Layout.of(result, small.alpha, pixels=encoding is not None)
     band, tile = _LINES - y.taps + 1, _TILE * layout.channels
@@ -92,6 +89,7 @@ def _wide(
         most, encoding.codes(gpu) if encoding else None, lost, Local(layout.channels * most * _LINES * 4),
         local=(1, 1, 1), label="gaussian interpolate",
     )  # fmt: skip
+    return result
 
 
 def _wide_bytes(grids: Grids, channels: int) -> int:

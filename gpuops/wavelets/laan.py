@@ -45,14 +45,10 @@ _SHORT, _SEVERAL = 128, 8
 Shape = tuple[int, ...]
 
 
-def analyse(image: Image, low: Image, high: Image, wavelet: Wavelet, mode: str, axis: int) -> None:
-    """``image`` (planes, height, width) → its halves along ``axis`` (1: vertically, 2: horizontally)."""
-    _launch(_Axis(image.gpu, wavelet, mode, image.dtype, image.shape, axis, False), image, low, high)
-
-
-def synthesise(low: Image, high: Image, image: Image, wavelet: Wavelet, mode: str, axis: int) -> None:
-    """The inverse of :func:`analyse`."""
-    _launch(_Axis(image.gpu, wavelet, mode, image.dtype, image.shape, axis, True), image, low, high)
+def lift(image: Image, low: Image, high: Image, params: DwtParams, axis: int, *, inverse: bool) -> None:
+    """``image`` (planes, height, width) → its halves along ``axis`` (1: vertically, 2: horizontally), or back."""
+    wavelet, mode = WAVELETS[params.wavelet], params.mode
+    _launch(_Axis(image.gpu, wavelet, mode, image.dtype, image.shape, axis, inverse), image, low, high)
 
 
 def decompose(image: Image, params: DwtParams, levels: int) -> None:
