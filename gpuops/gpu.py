@@ -346,6 +346,27 @@ class Gpu:
         with self.lock:
             self._step(kernel, kernel.shared, size, args, local, label, traffic)()
 
+    def compute(
+        self,
+        source: Sources,
+        name: str,
+        size: Sequence[int],
+        *args: Argument,
+        group: int | tuple[int, ...],
+        label: str,
+        traffic: int | None = None,
+        **defines: Define,
+    ) -> None:
+        """Builds a kernel as :meth:`kernel` does and launches it as :meth:`launch` does, in groups of ``group``.
+
+        These are its work-items in the first dimension, or the first ones; in others there is one. There are fewer where
+        the device or the kernel cannot run so many.
+        """
+        kernel = self.kernel(source, name, **defines)
+        groups = (group,) if isinstance(group, int) else group
+        local = kernel.fit(*groups, *[1] * (len(size) - len(groups)))
+        self.launch(kernel, size, *args, local=local, label=label, traffic=traffic)
+
     def _step(
         self,
         of: Kernel,
@@ -369,6 +390,13 @@ class Gpu:
             rounded = tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True))
             local = tuple(int(m) for m in local)
         return BoundLaunch(self, of, kernel, rounded, local, label or of.name, traffic, args)
+
+    def check_double(self) -> None:
+        """Raises DeviceError if the device has no double precision."""
+        if not self.limits.double:
+            raise DeviceError(
+                f"{self.info.name} has no double precision: convert to float32, or choose another with --device"
+            )
 
     def check_own(self, image: Image) -> None:
         """Raises ParameterError for an Image in the memory of another Gpu, on which some drivers crash."""

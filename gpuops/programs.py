@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -106,6 +106,26 @@ class Kernel:
             widest = shape.index(max(shape))
             shape[widest] = (shape[widest] + 1) // 2
         return tuple(shape)
+
+    def runs(self, items: int) -> bool:
+        """Whether a group of so many work-items can run, and the kernel's own local memory is there."""
+        return self.fit(items) == (items,) and self.local_bytes <= self.gpu.limits.local_bytes
+
+
+def in_largest_group(
+    build: Callable[[int], Kernel | None], items: int, least: int = 1
+) -> tuple[Kernel, int] | None:
+    """The kernel for the largest group that can run, and its work-items: ``items``, half of them and so on.
+
+    ``build`` makes the kernel for so many, or None where something else forbids them. None if not even ``least`` can
+    run.
+    """
+    while items >= least:
+        kernel = build(items)
+        if kernel is not None and kernel.runs(items):
+            return kernel, items
+        items //= 2
+    return None
 
 
 class Programs:

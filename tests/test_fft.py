@@ -170,11 +170,10 @@ def test_columns_before_rows(tiny, rng, monkeypatch, shape, joined) -> None:
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("shape", [(40, 36, 2), (96, 20, 3), (50, 30, 4), (44, 26, 4)])
-def test_bytes_of_all_channels_in_turn(gpu, rng, shape) -> None:
+def test_bytes_of_all_channels(gpu, rng, shape) -> None:
     pixels = rng.integers(0, 256, shape, dtype=np.uint8)
     expected = scipy.fft.rfft2(np.moveaxis(pixels / 255, 2, 0))
     assert error(fft.rfft2_of_pixels(gpu, pixels, params=FftParams("local")), expected) < TOLERANCE["single"]
-    assert next(reversed(gpu.plans.values())).passes[0].schedule.channels == shape[2]
 
 
 @pytest.mark.cases(1)

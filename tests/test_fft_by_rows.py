@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuops import files
 from gpuops.files import Picture
-from gpuops.fourier import axes, room
+from gpuops.fourier import axes, device_memory
 from gpuops.image import Part
 from gpuops.params.fft import FftParams, SpectrumParams
 from gpuops.rows.spool import InMemory, Spool, in_scratch
@@ -37,8 +37,8 @@ def noise(shape: tuple[int, ...], dtype: str = "uint8") -> np.ndarray:
 @pytest.fixture
 def by_rows(monkeypatch) -> None:
     """Every transform goes by rows, and parts are small."""
-    monkeypatch.setattr("gpuops.fourier.room.fits", lambda *_, **__: False)
-    monkeypatch.setattr("gpuops.fourier.room.ENOUGH", 1 << 13)
+    monkeypatch.setattr("gpuops.fourier.device_memory.fits", lambda *_, **__: False)
+    monkeypatch.setattr("gpuops.fourier.device_memory.ENOUGH", 1 << 13)
 
 
 @pytest.mark.cases(1)
@@ -82,7 +82,7 @@ def test_axes_are_those_of_the_definition(planned, size, half, precision, method
 def test_the_least_memory_is_said(opened) -> None:
     gpu = opened(memory=1 << 18)
     with pytest.raises(Exception, match=r"of a transform of 100000×50 need [\d.]+ .B"):
-        room.parts(gpu, (100_000, 50, 3), 150, SpectrumParams())
+        device_memory.parts(gpu, (100_000, 50, 3), 150, SpectrumParams())
 
 
 @given(data=st.data())

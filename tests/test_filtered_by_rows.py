@@ -81,7 +81,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
             in_blocks(patch)
-            patch.setattr("gpuops.fourier.room.ENOUGH", 1 << 13)
+            patch.setattr("gpuops.fourier.device_memory.ENOUGH", 1 << 13)
             if place == "scratch":
                 patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)

@@ -6,10 +6,9 @@
 // Down a column, the TAPS sums to which the current row contributes are in registers; rows are summed from local
 // memory. weights_y[(b + TAPS − 1) · MOST · TAPS + q · TAPS + k] is the weight of base b's q-th fine row in coarse row
 // b + k; weights_x[q · columns + i] is the weight of the q-th fine column of coarse column i.
-// Input is planar float (plane, row, column), where dimension 2 counts planes, or a file's pixels; output is planar
-// float. A work-item owns four neighbouring values of a row, whichever channels they belong to: down the columns all
-// are alike. The file stands after fours.cl and coarse_weights.cl. The border is as in border.cl. CPUs use
-// decimate_wide.cl.
+// Input and output are planar float (plane, row, column), where dimension 2 counts planes. A work-item owns four
+// neighbouring values of a row. The file stands after fours.cl and coarse_weights.cl. The border is as in border.cl.
+// CPUs use decimate_wide.cl.
 //
 // -D BORDER_x
 // -D TAPS_Y=n -D TAPS_X=n   are the window's taps; 1 leaves the axis as it is
@@ -18,9 +17,6 @@
 // -D MOST=n     is the largest number of fine rows of one base
 // -D WIDEST=n   is the largest number of fine columns of a coarse column
 // -D SPACED     coarse columns are an even number of values apart
-// -D PIXEL=type …   is for a file's pixels: as in decode.cl, which stands before; CHANNELS are a pixel's where there is
-//                   alpha (2 or 4), else 4
-// -D CODES=n    is the size of decode.cl's table, which goes to local memory
 
 #define TILE (ITEMS * 4)  // values of a row that a group sums
 #ifdef SPACED
@@ -30,86 +26,72 @@
 #endif
 #define PITCH AT(TILE)
 
-static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
-
 // Loads four values of a row from the places `at`, which are neighbours where rows begin at multiples of four.
-static inline Raw four_at(__global const PIXEL *row, const int *at) {
+static inline float4 four_at(__global const float *row, const int *at) {
 #ifdef ALIGNED
-    return load_four(row + at[0]);
+    return *(__global const float4 *)(row + at[0]);
 #else
-    PIXEL v[4] = {row[at[0]], row[at[1]], row[at[2]], row[at[3]]};
-    return pack_four(v);
+    return (float4)(row[at[0]], row[at[1]], row[at[2]], row[at[3]]);
 #endif
 }
 
 // Fetches MOST rows from `row` on, across edges as the border says; for the constant it fetches row 0, unused.
-static inline void fetch_rows(__global const PIXEL *in, int row, const int *at, int height, int pitch, Raw v[MOST]) {
+static inline void fetch_rows(__global const float *in, int row, const int *at, int height, int width, float4 v[MOST]) {
     if (row >= 0 && row + MOST <= height) {
-        in += row * (size_t)pitch;
+        in += row * (size_t)width;
         UNROLLED
-        for (int q = 0; q < MOST; q++, in += pitch) v[q] = four_at(in, at);
+        for (int q = 0; q < MOST; q++, in += width) v[q] = four_at(in, at);
     } else {
         UNROLLED
-        for (int q = 0; q < MOST; q++) v[q] = four_at(in + max(0, border_index(row + q, height)) * (size_t)pitch, at);
+        for (int q = 0; q < MOST; q++) v[q] = four_at(in + max(0, border_index(row + q, height)) * (size_t)width, at);
     }
 }
 
 // Group: (ITEMS, 1, 1), for `most` coarse columns, made of TILE values, and `band` coarse rows. The last group of a row
 // begins early enough to be as wide as the others. So values beyond an edge can be copied from those of their group;
 // where rows wrap, they are read from the other end.
-__kernel void decimate(__global const PIXEL *restrict in, __global float *restrict out,
+__kernel void decimate(__global const float *restrict in, __global float *restrict out,
                        __global const int *restrict starts_y, __global const float *restrict weights_y,
                        __global const int *restrict starts_x, __global const float *restrict weights_x, int height,
                        int width, int low_y, int low_x, int rows, int columns, int most, int band, float cval,
-                       __global const float *restrict table, float scale, __local float2 *weights) {
+                       __local float2 *weights) {
     __local float4 lines[ROWS * PITCH / 4];
     int item = get_local_id(0), own = get_group_id(0) * most, i0 = max(0, min(own, columns - most));
-    int j0 = get_group_id(1) * band, j1 = min(j0 + band, rows), pitch = width * INTERLEAVED;
-    int start = ((starts_x[i0] + low_x) * INTERLEAVED) & ~3;  // the group's first value, a multiple of four
-    int inside = start >= 0 && start + TILE <= pitch, at[4];
+    int j0 = get_group_id(1) * band, j1 = min(j0 + band, rows);
+    int start = (starts_x[i0] + low_x) & ~3;  // the group's first value, a multiple of four
+    int inside = start >= 0 && start + TILE <= width, at[4];
     UNROLLED
     for (int c = 0; c < 4; c++) {
         int p = start + item * 4 + c;
 #if defined(BORDER_WRAP) || defined(BORDER_WRAP_X)
-        p %= pitch;
-        at[c] = p < 0 ? p + pitch : p;
+        p %= width;
+        at[c] = p < 0 ? p + width : p;
 #elif defined(ALIGNED)
-        at[c] = clamp(p, c, pitch - 4 + c);
+        at[c] = clamp(p, c, width - 4 + c);
 #else
-        at[c] = clamp(p, 0, pitch - 1);
+        at[c] = clamp(p, 0, width - 1);
 #endif
     }
-#ifdef CODES
-    __local float codes[CODES];
-    for (int k = item; k < CODES; k += ITEMS) codes[k] = table[k];
-#else
-#define codes table
-#endif
     copy_weights(weights, weights_y, j0, j1 - j0 + TAPS_Y - 1);
     in += get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)rows * columns;
     int y = starts_y[j0] + low_y, end = starts_y[j0 + 1] + low_y;
-    Raw next[MOST];
-    float4 sums[TAPS_Y];
+    float4 next[MOST], sums[TAPS_Y];
     UNROLLED
     for (int k = 0; k < TAPS_Y; k++) sums[k] = 0.0f;
-    fetch_rows(in, y, at, height, pitch, next);
+    fetch_rows(in, y, at, height, width, next);
     for (int j = j0 - TAPS_Y + 1; j < j1; j++) {
         int r = j - j0, here = y;
-        Raw these[MOST];
+        float4 these[MOST];
         UNROLLED
         for (int q = 0; q < MOST; q++) these[q] = next[q];
         y = end;
         end = starts_y[min(j + TAPS_Y + 1, rows + TAPS_Y - 1)] + low_y;
-        if (j + 1 < j1) fetch_rows(in, y, at, height, pitch, next);  // arrives while these rows are summed
+        if (j + 1 < j1) fetch_rows(in, y, at, height, width, next);  // arrives while these rows are summed
         UNROLLED
         for (int q = 0; q < MOST; q++) {
-            PIXEL four[4];
-            float w[TAPS_Y], v[4];
-            unpack_four(these[q], four);
-            UNROLLED
-            for (int c = 0; c < 4; c += CHANNELS) decode(four + c, codes, scale, v + c);
-            float4 row = vload4(0, v);
+            float w[TAPS_Y];
+            float4 row = these[q];
 #ifdef BORDER_CONSTANT
             if (here + q < 0 || here + q >= height) row = cval;
 #endif
@@ -127,8 +109,7 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
 #if !defined(BORDER_WRAP) && !defined(BORDER_WRAP_X)
         if (!inside) {  // fill in the values beyond the edges
             for (int c = 0; c < 4; c++) {
-                int p = start + item * 4 + c, x = floor_div(p, INTERLEAVED), within = border_column(x, width);
-                int from = item * 4 + c + (within - x) * INTERLEAVED;
+                int x = start + item * 4 + c, within = border_column(x, width), from = within - start;
                 if (x >= 0 && x < width) continue;
                 if (within >= 0 && (from < 0 || from >= TILE)) continue;  // its weight is 0
                 for (int s = 0; s < ROWS; s++)
@@ -137,10 +118,9 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
             barrier(CLK_LOCAL_MEM_FENCE);
         }
 #endif
-        for (int t = item; t < most * INTERLEAVED; t += ITEMS) {  // for each coarse column of each channel
-            int i = i0 + t % most, k = t / most;
-            if (i < own || i >= columns) continue;
-            int from = (starts_x[i] + low_x) * INTERLEAVED + k - start;
+        for (int i = i0 + item; i < min(i0 + most, columns); i += ITEMS) {  // for each coarse column
+            if (i < own) continue;
+            int from = starts_x[i] + low_x - start;
             float column[ROWS];
             UNROLLED
             for (int s = 0; s < ROWS; s++) column[s] = 0.0f;
@@ -149,9 +129,9 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
                 float w = weights_x[(uint)(q * columns + i)];
                 UNROLLED
                 for (int s = 0; s < ROWS; s++)
-                    column[s] = fma(w, values[s * PITCH + AT(from + q * INTERLEAVED)], column[s]);
+                    column[s] = fma(w, values[s * PITCH + AT(from + q)], column[s]);
             }
-            __global float *to = out + ((size_t)k * rows + j - r % ROWS) * columns + i;
+            __global float *to = out + (size_t)(j - r % ROWS) * columns + i;
             UNROLLED
             for (int s = 0; s < ROWS; s++)
                 if (s <= r % ROWS) to[(size_t)s * columns] = column[s];

@@ -43,7 +43,6 @@
 // HALF                    those pixels are half floats, whose bits are SAMPLE
 // PLANES=n                the pixels that are read or written have n planes, which follow each other
 // PIXEL_STEP=n            the step from a pair's first pixel to its second, where sequences are pairs of pixels
-// IN_TURN                 a work-item takes all channels of bytes, one after the other
 //
 // Pairs of real numbers:
 // PAIRS_ALONG             a pair is elements 2n and 2n + 1 of a sequence, else an element of sequences 2k and 2k + 1
@@ -238,10 +237,7 @@ typedef struct {
 static inline Place place(int group, int column, int columns, Shape s) {
     int per = columns * LANES, groups = (s.count.x + per - 1) / per, last = s.count.x - 1;
     Place w;
-#ifdef IN_TURN
-    w.o = 0;
-    w.m = group / groups;
-#elif defined(PLANES)
+#ifdef PLANES
     w.o = group % PLANES;
     group /= PLANES;
     w.m = group / groups;

@@ -17,12 +17,7 @@ void fft_local(ARGUMENTS) {
 #endif
     const Place all = place(get_group_id(0), column, GROUP_COLUMNS, s);
     Place v[CARRIED];  // where the work-item's sequences are
-#ifdef CHANNELS
-    v[0] = all;
-    ulong kept[MOST];
-#else
     EACH_CARRIED carried(v + slot, all, slot % JOINED, SETS > 1 ? set : slot / JOINED, s);
-#endif
 #if SETS > 1
     Place w[CARRIED];  // where those are that it has at the spectrum's end
     EACH_CARRIED {

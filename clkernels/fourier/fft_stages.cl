@@ -20,7 +20,7 @@
 // PLACES, PAD          elements of local memory; those left out behind each of the last stage's runs, against bank conflicts
 // LAST, LAST_STRIDE    the last stage's number and stride
 // HALVED               local memory has room for real parts alone
-// COMPUTED             twiddles are computed, not read from a table;  CHANNELS: of bytes, that are transformed in turn
+// COMPUTED             twiddles are computed, not read from a table
 // For each stage i:
 // RADIX_i, STRIDE_i    its radix, and the product of the radices before
 // PIECES_i, VALUES_i   the pieces of work that it is divided into, and the values of a sequence in each: butterflies, but
@@ -157,7 +157,3 @@ static inline uint padded(uint place) {
             UNROLLED for (int q = 0; q < JOINED; q++)                                                       \
                 KEPT(i, first + q, k) = behind && q ? times(y[q], turn[first + q]) : y[q];                  \
         }
-
-// All channels of the pixels that a work-item takes, and the next channel of them: see fft.cl.
-#define LOAD_PIXELS(i) EACH_VALUE(i, 0) kept[INDEX_OF_PIECE(i) + k] = pixels(in, v[0], PIECE + k * BUTTERFLIES(i), s);
-#define NEXT_CHANNEL(i) EACH_VALUE(i, 0) KEPT(i, 0, k) = channel(kept + INDEX_OF_PIECE(i) + k);

@@ -144,23 +144,6 @@ static inline cplx take(__global const SAMPLE *in, __global const real2 *factors
     return v;
 }
 
-#ifdef IN_TURN
-// Elements i of all channels: of a pair of pixels, all bytes.
-static inline ulong pixels(__global const uchar *in, Place w, uint i, Shape s) {
-    if (!w.there || !EXISTS(i)) return 0;
-    size_t at = w.in + (size_t)i * IN_STEP;
-    __global const uint *words = (__global const uint *)(in + (at & ~(size_t)3));
-    return (PLANES > 2 ? upsample(words[1], words[0]) : words[0]) >> 8 * (at & 3);
-}
-
-// Element i of the next channel.
-static inline cplx channel(ulong *pixels) {
-    real2 a = (real2)((uchar)*pixels * GAIN, (uchar)(*pixels >> 8 * PLANES) * GAIN);
-    *pixels >>= 8;
-    return a;
-}
-#endif
-
 #ifdef PITCH
 // The transfer function's value in column `column`.
 static inline cplx transfer(__global const real2 *h, Place w, int column, Shape s) {

@@ -1,9 +1,26 @@
-// The end of bloom's mip chain (bloom_halve.cl, bloom_up.cl), whose levels are too small for launches of their own. It
+// The end of bloom's mip chain (bloom_down.cl, bloom_up.cl), whose levels are too small for launches of their own. It
 // goes down from level 0 of `levels` to the last and up again,  total of a level = share · level + up(total below), 
-// all in local memory. The file stands after reflected.cl and bloom_step.cl.
+// all in local memory. The file stands after reflected.cl.
+//
+// A step down has no weights. Along rows and columns, the five boxes of bloom_down.cl are
+//     (e eᵀ + 4 m mᵀ) / 128      with e = [1 1 2 2 1 1] the two boxes at the edges, m = [0 1 1 1 1 0] the middle one
+// of the six samples about 2i and 2i + 1.
 //
 // plane: level 0, which its total replaces; dimension 0 counts planes, each of which has a group. pyramid: floats for
 // all levels. Groups may have any size.
+
+// Sums six samples along a row with e and with m.
+static inline float2 edges_and_middle(const float *v) {
+    float inner = v[2] + v[3], middle = (v[1] + inner) + v[4];
+    return (float2)((v[0] + middle) + (inner + v[5]), middle);
+}
+
+// Joins both sums of six rows, one below the other, to a sample of the next level.
+static inline float joined(const float2 *r) {
+    float edges = (r[0].x + r[1].x) + 2.0f * (r[2].x + r[3].x) + (r[4].x + r[5].x);
+    float middle = (r[1].y + r[2].y) + (r[3].y + r[4].y);
+    return (edges + 4.0f * middle) * (1.0f / 128.0f);
+}
 
 // Interpolates a fine sample between the tents about b and c, as in bloom_up.cl.
 static inline float tents(float a, float b, float c, float d, int odd) {

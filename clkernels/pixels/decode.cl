@@ -6,7 +6,6 @@
 // -D COLOURS=n                  is the number of channels that are not alpha
 // -D HALF                       PIXEL is ushort and holds the bits of half floats, so that no extension is needed
 // -D TABLE                      takes colours from a table of linear values, one for each code
-// -D SPACE=__global|__local     is the table's address space
 // -D LINEARISE                  decodes sRGB by its formula
 // -D ENCODE                     encodes to sRGB by its formula
 // -D UNSCALED                   leaves out the product with `scale`, which is 1
@@ -32,7 +31,7 @@
 #define LIGHT(v) (v)
 #endif
 
-static inline void decode(const PIXEL *pixel, SPACE const float *table, float scale, float *v) {
+static inline void decode(const PIXEL *pixel, __global const float *table, float scale, float *v) {
 #ifdef TABLE
     __attribute__((opencl_unroll_hint))  // for CPUs: vector gathers from the table take longer than single loads
 #endif

@@ -150,13 +150,13 @@ class ToSpectrum:
         item: Item, picture: files.Picture, how: FileReading, params: SpectrumParams, *, data: bool
     ) -> float | None:
         """Returns the bytes of memory that the transform takes as a whole; None if the device has no room for it."""
-        from ..fourier import axes, room
+        from ..fourier import axes, device_memory
 
         nbytes = picture.pixels.nbytes
         shape = picture.height, picture.width, picture.channels - how.drops_alpha
-        size = room.padded(shape, params)
+        size = device_memory.padded(shape, params)
         made = shape[2] * size[0] * axes.width(size, params) * axes.stored(params).itemsize
-        if not room.fits(item.gpu, shape, nbytes, params):
+        if not device_memory.fits(item.gpu, shape, nbytes, params):
             return None
         return max(item.budget.whole(nbytes), nbytes + made if data else 0)
 
@@ -246,7 +246,7 @@ class OfSpectrum:
         """Returns the bytes of memory that the transform takes as a whole; None if the device has no room for it."""
         import numpy as np
 
-        from ..fourier import room
+        from ..fourier import device_memory
 
         shape = *about.size, about.planes
         pixels = (
@@ -254,6 +254,6 @@ class OfSpectrum:
             * item.output.encoding_of(about.dtype, linear=about.linear).dtype.itemsize
         )
         sizes = [array.nbytes for array in arrays.values()]
-        if not room.fits(item.gpu, shape, int(pixels), params, inverse=True):
+        if not device_memory.fits(item.gpu, shape, int(pixels), params, inverse=True):
             return None
         return float(max(item.budget.arrays(sizes), sum(sizes) + int(pixels)))

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..fourier import axes, room
+from ..fourier import axes, device_memory
 from ..fourier.axes import Shape, Size
-from ..fourier.room import Parts
+from ..fourier.device_memory import Parts
 from ..params.fft import SpectrumParams
 from ..rows.budget import PANELS, SHARE, codecs, with_spools
 from ..rows.panels import in_panels
@@ -86,8 +86,8 @@ class Sweeps:
         Raises FileError if memory has no room for a row of the file and of the spectrum, or for a column, or for the
         spectrum, where there is no folder for that.
         """
-        found = room.parts(item.gpu, pixels, row, params, planes_beside=beside)
-        size, itemsize = room.padded(pixels, params), axes.stored(params).itemsize
+        found = device_memory.parts(item.gpu, pixels, row, params, planes_beside=beside)
+        size, itemsize = device_memory.padded(pixels, params), axes.stored(params).itemsize
         width, budget = axes.width(size, params), item.budget
         fixed = held + codecs(2) + PANELS * least * row
         of_row, of_column = PANELS * (row + pixels[2] * width * itemsize), PANELS * size[0] * itemsize
@@ -103,7 +103,7 @@ class Sweeps:
     @property
     def size(self) -> Size:
         """The transform's (rows, columns)."""
-        return room.padded(self.pixels, self.params)
+        return device_memory.padded(self.pixels, self.params)
 
     def spool(self, stack: ExitStack) -> Spool:
         """Returns a spool for the spectrum: in memory if there is room, else in a file that goes with the stack."""

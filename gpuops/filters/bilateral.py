@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 # The kernel's source files.
 _SOURCE = ("border", "bilateral")
-# Columns of a tile on CPUs with vectors.
-_STRIP = 128
+# Columns of a tile on CPUs with vectors, at most and at least.
+_STRIP, _NARROWEST = 128, 16
 # Rows of a tile on CPUs with vectors.
 _BAND = 32
 # Work-items of a group on other devices, along rows and down columns.
@@ -61,15 +61,14 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     rows = 2 if wide and planes > 1 else 4  # rows at a time: as many as registers hold (measured)
     defines = {**define(params.border), "COLOURS": image.colours, "ALPHA": image.alpha}
     kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=rows, WIDE=wide, **defines)
-    tile = (_wide_tile if wide else _tile)(kernel, rows, planes, params.radius)
+    tile = _tile(kernel, rows, planes, params.radius, wide=wide)
     taps, exponents = _taps(params, _DIRECT_PITCH if tile is None else tile.pitch)
     tables, result = (gpu.array(taps), gpu.array(exponents)), image.like()
     scale, cval = (log2(e) / 2) ** 0.5 / params.sigma_color, float(params.cval)
     if tile is None:
-        kernel = gpu.kernel(_SOURCE, "bilateral_direct", ROWS=1, **defines)
-        gpu.launch(
-            kernel, (width, height), image, *tables, result, height, width, params.radius, len(taps), scale, cval,
-            local=kernel.fit(*_GROUP), label="bilateral direct",
+        gpu.compute(
+            _SOURCE, "bilateral_direct", (width, height), image, *tables, result, height, width, params.radius,
+            len(taps), scale, cval, group=_GROUP, label="bilateral direct", ROWS=1, **defines,
         )  # fmt: skip
         return result
     local = (1, 1) if wide else (tile.columns, tile.rows // rows)
@@ -160,25 +159,20 @@ class _Tile:
         return self.planes * (self.rows + 2 * self.radius) * self.pitch * 4
 
 
-def _wide_tile(kernel: Kernel, at_once: int, planes: int, radius: int) -> _Tile | None:
-    columns, rows = _STRIP, _BAND
-    while (tile := _Tile(planes, radius, columns, rows)).nbytes > kernel.gpu.limits.local_bytes:
+def _tile(kernel: Kernel, at_once: int, planes: int, radius: int, *, wide: bool) -> _Tile | None:
+    """Returns the largest tile that local memory has room for, in whole multiples of the rows at a time."""
+    most = kernel.gpu.limits.local_bytes
+    columns, rows, narrowest = _STRIP, _BAND, _NARROWEST
+    if not wide:
+        columns, items = kernel.fit(*_GROUP)
+        rows, narrowest, most = items * at_once, columns, min(_MOST_LOCAL, most)
+    while (tile := _Tile(planes, radius, columns, rows)).nbytes > most:
         if rows > at_once:
             rows //= 2
-        elif columns > 16:
+        elif columns > narrowest:
             columns //= 2
         else:
             return None
-    return tile
-
-
-def _tile(kernel: Kernel, at_once: int, planes: int, radius: int) -> _Tile | None:
-    columns, items = kernel.fit(*_GROUP)
-    most = min(_MOST_LOCAL, kernel.gpu.limits.local_bytes)
-    while (tile := _Tile(planes, radius, columns, items * at_once)).nbytes > most:
-        if items == 1:
-            return None
-        items //= 2
     return tile
 
 

@@ -151,10 +151,9 @@ def bilateral(
 def slice_(gpu: Gpu, image: Image, grid: Grid, cells: Image, result: Image) -> None:
     """Reads the result of each pixel of a plane, which may be a part of a picture, between blurred cells."""
     height, width = image.shape[1:]
-    kernel = gpu.kernel("bilateral_grid", "slice")
-    gpu.launch(
-        kernel, (width, height), image, cells, result, _start(image), height, width, grid.cell, grid.rows, grid.columns,
-        grid.bins, grid.lowest, grid.per_unit, local=kernel.fit(32, 8), label="bilateral grid slice",
+    gpu.compute(
+        "bilateral_grid", "slice", (width, height), image, cells, result, _start(image), height, width, grid.cell,
+        grid.rows, grid.columns, grid.bins, grid.lowest, grid.per_unit, group=(32, 8), label="bilateral grid slice",
         traffic=2 * image.nbytes,
     )  # fmt: skip
 

@@ -16,14 +16,12 @@ from ..params.blur import LEAST_MULTIRATE, BlurParams
 from ..passes import Reach
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from . import separable
-from .both_axes import NEAR
+from .both_axes import CHANNELS, NEAR
 from .separable import Taps, convolve_axes, convolve_pixels
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# Channels of the pixels that kernels read and write themselves, at most.
-_CHANNELS = 4
 # The sigmas from which on coarse grids are faster, on GPUs and on CPUs (measured: H200, PoCL).
 _LEAST_AUTO = 4.2, 5.5
 
@@ -84,7 +82,7 @@ def blur_pixels(
     height, width, channels = pixels.shape
     whole = height if pixels.part is None else pixels.part.height
     coarsely = _coarse(gpu, (channels, whole, width), params)
-    if coarsely and channels <= _CHANNELS:
+    if coarsely and channels <= CHANNELS and gpu.limits.is_cpu:
         from . import multirate
 
         sigma, border, cval = params.sigma, params.border, params.cval

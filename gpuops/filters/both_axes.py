@@ -11,6 +11,7 @@ import numpy as np
 from ..gpu import LATER, Local
 from ..image import Image
 from ..params.border import define
+from ..programs import in_largest_group
 from ..tiles.planes import in_turn
 from .layout import FOUR, LANES, WIDTH, Layout
 
@@ -37,14 +38,10 @@ _SHARES = 8
 _ITEMS = 128
 # Rows that a group takes at a time.
 _ROWS = 4
-# Columns of pixels of a group, at least.
-_NARROWEST = 32
-# Groups that a compute unit runs at once, of planes and of pixels, which are smaller.
-_GROUPS = (3, 4)
+# Groups that a compute unit runs at once.
+_GROUPS = 3
 # Rows of a group, at least.
 _LEAST_BAND = 8
-# Values of a table of light that is copied to local memory, at most.
-_COPIED = 256
 
 
 @dataclass(frozen=True)
@@ -57,20 +54,6 @@ class _Conversion:
     scale: float = 1.0
     codes: Image | None = None
     lost: Image | None = None
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The sources that come before the kernel's own."""
-        return ("border", "lanes", *(("colour", "decode", "encode") if self.layout.pixels else ()))
-
-    def size(self, image: Image) -> tuple[int, int]:
-        """Returns height and width."""
-        height, width = image.shape[:2] if self.layout.pixels else image.shape[1:]
-        return height, width
-
-    def planes(self, image: Image) -> int:
-        """Returns how many planes there are that groups take each by itself; pixels count as one."""
-        return 1 if self.layout.pixels else image.shape[0]
 
 
 def takes(gpu: Gpu, taps: Taps, *, direct: bool) -> bool:
@@ -103,31 +86,26 @@ def prepared(
 def _of_planes(
     gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, direct: bool
 ) -> Launch | None:
-    how = _Conversion(Layout.of(image, image.alpha, pixels=False))
-    return (_direct if direct else _local)(gpu, image, taps, weights, how)
+    if not direct:
+        return _local(gpu, image, taps, weights)
+    return _direct(gpu, image, taps, weights, _Conversion(Layout.of(image, image.alpha, pixels=False)))
 
 
 def convolved_pixels(
-    gpu: Gpu,
-    pixels: Image,
-    taps: Taps,
-    weights: dict[int, Image],
-    decoding: Decoding,
-    encoding: Encoding,
-    *,
-    direct: bool,
+    gpu: Gpu, pixels: Image, taps: Taps, weights: dict[int, Image], decoding: Decoding, encoding: Encoding
 ) -> tuple[Image, Image] | None:
-    """Returns pixels (height, width, channels) of the input's type, and counters as in encode.cl.
+    """Returns pixels (height, width, channels) of the input's type, and counters as in encode.cl, by a CPU's kernel.
 
     The rest is as for :func:`convolved`.
     """
     layout = Layout.of(pixels, decoding.alpha, pixels=True)
     defines = decoding.defines(pixels) | encoding.defines(layout.channels, alpha=layout.alpha)
-    if direct and (defines["LINEARISE"] or defines["ENCODE"]):
+    if defines["LINEARISE"] or defines["ENCODE"]:
         return None  # decoding by formula, value by value, takes longer than all the rest
+    defines |= layout.defines(pixels.dtype, LANES)
     lost = gpu.zeros((2,), np.uint32)
     how = _Conversion(layout, defines, *decoding.arguments(pixels), encoding.codes(gpu), lost)
-    launch = (_direct if direct else _local)(gpu, pixels, taps, weights, how)
+    launch = _direct(gpu, pixels, taps, weights, how)
     if not launch:
         return None
     result = pixels.like()
@@ -136,7 +114,8 @@ def convolved_pixels(
 
 
 def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
-    channels, (height, width), (radius_y, radius_x) = how.layout.channels, how.size(image), taps.radii
+    channels, pixels, (radius_y, radius_x) = how.layout.channels, how.layout.pixels, taps.radii
+    height, width = image.shape[:2] if pixels else image.shape[1:]
 
     def held(strip: int) -> tuple[Local, Local]:
         """The local memory of a work-item: see both_axes_wide.cl."""
@@ -155,12 +134,11 @@ def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: 
     strip = next(fits, 0)
     if not strip:
         return None
-    defines = {**define(taps.border)} | how.defines
-    if how.layout.pixels:
-        defines |= how.layout.defines(image.dtype, LANES)
-    sources = (*how.sources, "load_sixteen", "store_sixteen", "block_columns", "both_axes_wide")
-    kernel = gpu.kernel(sources, "both_wide", **defines | {"WIDTH": WIDTH})
+    sources = ("border", "lanes", *(("colour", "decode", "encode") if pixels else ()))
+    sources += ("load_sixteen", "store_sixteen", "block_columns", "both_axes_wide")
+    kernel = gpu.kernel(sources, "both_wide", **{**define(taps.border), **how.defines, "WIDTH": WIDTH})
     strips, (least, most) = -(-width // strip), _BANDS
+    plane = 2 * height * width * channels * image.dtype.itemsize
 
     def launch(
         way: Callable[..., Any], source: Image | Later, result: Image | Later, planes: int, first: int
@@ -171,66 +149,40 @@ def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: 
             kernel, (strips, -(-height // band), planes), source, weights[0], weights[1], result,
             np.uint64(first * height * width), height, width, strip, band, radius_y, radius_x, float(taps.cval),
             how.lights, how.scale, how.codes, how.lost, *held(strip),
-            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * image.nbytes // how.planes(image) * planes,
+            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=plane * planes,
         )  # fmt: skip
 
     return launch
 
 
-def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
-    channels, (height, width) = how.layout.channels, how.size(image)
-    kernel, items = _in_groups(gpu, image, taps, how)
-    if not items:
+def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image]) -> Launch | None:
+    height, width = image.shape[1:]
+    (radius_y, radius_x), defines = taps.radii, define(taps.border)
+
+    def build(items: int) -> Kernel:
+        return gpu.kernel(
+            ("border", "fours", "both_axes"), "both_local", ALIGNED=width % FOUR == 0, RADIUS_Y=radius_y,
+            RADIUS_X=radius_x, ROWS=_ROWS, ITEMS=items, **defines,
+        )  # fmt: skip
+
+    found = in_largest_group(build, _ITEMS)
+    if found is None:
         return None
-    tiles = -(-width * channels // (items * FOUR))
+    kernel, items = found
+    tiles = -(-width // (items * FOUR))
 
     def launch(
         way: Callable[..., Any], source: Image | Later, result: Image | Later, planes: int, first: int
     ) -> Any:
-        bands = max(1, _GROUPS[how.layout.pixels] * gpu.limits.compute_units // (tiles * planes))
+        bands = max(1, _GROUPS * gpu.limits.compute_units // (tiles * planes))
         band = min(max(_LEAST_BAND, -(-height // bands)), gpu.limits.band)
         return way(
             kernel, (tiles * items, -(-height // band), planes), source, weights[0], weights[1], result,
             np.uint64(first * height * width), height, width, band, float(taps.cval),
-            how.lights, how.scale, how.codes, how.lost,
-            local=(items, 1, 1), label=f"{taps.name} xy local",
-            traffic=2 * image.nbytes // how.planes(image) * planes,
+            local=(items, 1, 1), label=f"{taps.name} xy local", traffic=8 * planes * height * width,
         )  # fmt: skip
 
     return launch
-
-
-def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Kernel, int]:
-    """Returns both_axes.cl's kernel and the work-items of its group; 0 of them where there cannot be enough."""
-    layout, lights, codes = how.layout, how.lights, how.codes
-    (radius_y, radius_x), width = taps.radii, how.size(image)[1]
-    defines = {**define(taps.border)} | how.defines
-    if layout.pixels:
-        copied = lights is not None and lights.shape[0] <= _COPIED
-        defines |= layout.defines(image.dtype, FOUR)
-        defines |= {
-            "LIGHTS": lights.shape[0] if lights and copied else None,
-            "SPACE": "__local" if copied else "__global",
-            "CODES": codes.shape[0] if codes else None,
-            "CODES_SPACE": "__local" if codes else None,
-        }
-    defines |= {
-        "WIDTH": 1,
-        "ALIGNED": width * layout.channels % FOUR == 0,
-        "RADIUS_Y": radius_y,
-        "RADIUS_X": radius_x,
-        "ROWS": _ROWS,
-    }
-    of_channel = 1 << (_ITEMS // layout.channels).bit_length() - 1
-    while of_channel * FOUR >= (_NARROWEST if layout.pixels else 1):
-        items = of_channel * layout.channels
-        kernel = gpu.kernel(
-            (*how.sources, "fours", "encode_four", "both_axes"), "both_local", **defines, ITEMS=items
-        )
-        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
-            return kernel, items
-        of_channel //= 2
-    return kernel, 0
 
 
 def _to_part(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:

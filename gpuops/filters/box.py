@@ -182,12 +182,11 @@ def _by_levels(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
         more = 4 * count <= 2 * radius + 1
         above = gpu.empty((outer, extent, inner)) if more else None
         digit = (2 * radius + 1) // count % 4
-        defines = {**define(by_axis(mean.border)[axis]), "ALONG_X": axis == 1, "FIRST": count == 1}
-        kernel = gpu.kernel(_SOURCE, "box_level", LEVEL=True, **defines)
-        gpu.launch(
-            kernel, size, here, above, result, outer, n, inner, radius, count, done, digit,
-            1.0 if more else 1.0 / (2 * radius + 1), float(mean.cval), local=kernel.fit(64, *[1] * (len(size) - 1)),
-            label=f"box {'x' if axis else 'y'} level", traffic=2 * image.nbytes,
+        gpu.compute(
+            _SOURCE, "box_level", size, here, above, result, outer, n, inner, radius, count, done, digit,
+            1.0 if more else 1.0 / (2 * radius + 1), float(mean.cval), group=64,
+            label=f"box {'x' if axis else 'y'} level", traffic=2 * image.nbytes, LEVEL=True, ALONG_X=axis == 1,
+            FIRST=count == 1, **define(by_axis(mean.border)[axis]),
         )  # fmt: skip
         here, count, done = above or result, count * 4, done + digit * count
     return result

@@ -195,7 +195,13 @@ def _by_taps(
     result = image.like()
     weights = gpu.array(kernel[:, ::-1, ::-1])
     stride = rows * columns if len(kernel) > 1 else 0
-    built, size, group = (_local if local else _direct)(gpu, image, params)
+    group: tuple[int, ...]
+    if local:
+        built, group = _in_local_memory(gpu, params)
+        size = -(-width // 4), -(-height // _PER), image.shape[0]
+    else:
+        built = gpu.kernel(_SOURCE, "convolve_direct", **define(params.border))
+        size, group = (-(-width // 32), height, image.shape[0]), built.fit(16, 1, 1)
     step = max(1, _LAUNCH_TAPS // columns)
     for first in range(0, rows, step):
         gpu.launch(
@@ -206,26 +212,17 @@ def _by_taps(
     return result
 
 
-# A launch's kernel, its global size, and its group.
-_Launch = tuple[Kernel, tuple[int, ...], tuple[int, ...]]
-
-
-def _direct(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
-    planes, height, width = image.shape
-    kernel = gpu.kernel(_SOURCE, "convolve_direct", **define(params.border))
-    return kernel, (-(-width // 32), height, planes), kernel.fit(16, 1, 1)
-
-
-def _local(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
-    planes, height, width = image.shape
+def _in_local_memory(gpu: Gpu, params: ConvolveParams) -> tuple[Kernel, tuple[int, int, int]]:
+    """Returns a kernel whose groups share what they read, and its group."""
     x, y = _GROUP
     while True:  # ends when the built kernel can run in its group
         kernel = gpu.kernel(
             _SOURCE, "convolve_local", GROUP_X=x, GROUP_Y=y, PER=_PER, **define(params.border)
         )
-        if kernel.fit(x, y) == (x, y):
-            return kernel, (-(-width // 4), -(-height // _PER), planes), (x, y, 1)
-        x, y = kernel.fit(x, y)
+        fitting = kernel.fit(x, y)
+        if fitting == (x, y):
+            return kernel, (x, y, 1)
+        x, y = fitting
 
 
 def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:

@@ -13,19 +13,19 @@ from ..image import Image
 from ..params.border import by_axis, define
 from . import coarse
 from .coarse import Axis, Left
-from .layout import FOUR, Layout
+from .layout import FOUR
 
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu, Kernel
 
 # Work-items of a group, at most.
 _ITEMS = 128
-# Groups of _ITEMS that a compute unit runs at once: of planes, and of pixels, which take less room.
-_GROUPS = 4, 5
+# Groups of _ITEMS that a compute unit runs at once.
+_GROUPS = 4
 # Coarse rows of a group, at least: its margins are about as large.
 _LEAST_BAND = 4
-# Fine columns of a group, at least: its margins are about as large.
-_NARROWEST = 96
+# Work-items of a group, at least, so that it has more columns than margins.
+LEAST_ITEMS = 24
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,10 @@ class Grids:
         y, start = self.y.part(first, count)
         return replace(self, y=y), start
 
-    def defines(self, **more: Define) -> dict[str, Define]:
-        """The defines that all these kernels take, and ``more``."""
-        return {**define(self.border), "TAPS_Y": self.y.taps, "TAPS_X": self.x.taps} | more
+    @property
+    def defines(self) -> dict[str, Define]:
+        """The defines that all these kernels take."""
+        return {**define(self.border), "TAPS_Y": self.y.taps, "TAPS_X": self.x.taps}
 
     def tables(self, gpu: Gpu, way: str, *, wide: bool = False) -> list[Image]:
         """The tables of the kernels ``down`` or ``up`` on the device: see decimate.cl (``wide``: decimate_wide.cl)."""
@@ -72,36 +73,30 @@ class Grids:
         return self.y.most * self.y.taps * 4
 
 
-def items_of(gpu: Gpu, grids: Grids, layout: Layout) -> int:
+def items_of(gpu: Gpu, grids: Grids, planes: int) -> int:
     """Returns the work-items of a group: fewer for small images, so that all compute units get groups."""
-    items, values = _ITEMS, grids.x.fine * layout.channels
+    items = _ITEMS
     while (
-        is_wide_enough(items // 2, layout)
-        and -(-values // (items * FOUR)) * layout.planes * grids.y.coarse
+        items // 2 >= LEAST_ITEMS
+        and -(-grids.x.fine // (items * FOUR)) * planes * grids.y.coarse
         < _LEAST_BAND * gpu.limits.compute_units
     ):
         items //= 2
     return items
 
 
-def is_wide_enough(items: int, layout: Layout) -> bool:
-    """Whether a group has more columns than margins."""
-    return items * FOUR >= _NARROWEST * layout.channels
-
-
-def band_of(gpu: Gpu, rows: int, tiles: int, items: int, layout: Layout, most: int) -> int:
+def band_of(gpu: Gpu, rows: int, tiles: int, items: int, planes: int, most: int) -> int:
     """Returns how many of the coarse ``rows`` a group takes, where ``tiles`` groups stand side by side.
 
     All groups then run at once.
     """
-    at_once = _GROUPS[layout.pixels] * _ITEMS // items * gpu.limits.compute_units
-    bands = max(1, at_once // (tiles * layout.planes))
+    bands = max(1, _GROUPS * _ITEMS // items * gpu.limits.compute_units // (tiles * planes))
     return min(most, max(_LEAST_BAND, -(-rows // bands)))
 
 
-def bases_of(kernel: Kernel, grids: Grids, beside: int = 0) -> int:
-    """Returns how many bases' weights fit in local memory beside the kernel's own and ``beside`` bytes."""
-    return (kernel.gpu.limits.local_bytes - kernel.local_bytes - beside) // grids.base_bytes
+def bases_of(kernel: Kernel, grids: Grids) -> int:
+    """Returns how many bases' weights fit in local memory beside the kernel's own."""
+    return (kernel.gpu.limits.local_bytes - kernel.local_bytes) // grids.base_bytes
 
 
 @lru_cache(64)

@@ -129,27 +129,28 @@ def median(
         (planes, height, width), channels = image.shape, 1
     run = _MedianRun(gpu, image, image.like(), (planes, height, width * channels), outside)
     kind, size = _TYPES[image.dtype.name], image.dtype.itemsize
-    clang = gpu.limits.is_cpu and gpu.device.platform.name in CLANG
-    lanes = 1
-    if run.by_vectors:
-        lanes = _BYTES // size if clang else min(_LANES, _BYTES // size)
     defines: dict[str, str | int | None] = {
         **define(border),
         "TYPE": kind.name,
         "NAN_BITS": kind.nan or None,
         "INFINITE_BITS": kind.infinite or None,
         "MOST_BITS": (1 << (8 * size - 1)) - 1 if kind.nan else None,
-        "CLANG": clang,
-        "AHEAD": int(CLANG[gpu.device.platform.name]) if clang else None,
-        "LANES": lanes,
         "HEIGHT": rows,
         "WIDTH": columns,
         "CHANNELS": channels,
     }
-    if rows * columns <= (_IN_REGISTERS[size] if run.in_groups else _STRAIGHT):
+    straight = rows * columns <= (_IN_REGISTERS[size] if run.in_groups else _STRAIGHT)
+    if run.in_groups and not straight:
+        _by_histograms(run, rows, columns, channels, defines)
+        return run.result
+    clang = gpu.limits.is_cpu and gpu.device.platform.name in CLANG
+    lanes = 1
+    if run.by_vectors:
+        lanes = _BYTES // size if clang else min(_LANES, _BYTES // size)
+    ahead = int(CLANG[gpu.device.platform.name]) if clang else None
+    defines |= {"CLANG": clang, "AHEAD": ahead, "LANES": lanes}
+    if straight:
         _straight(run, rows, columns, defines)
-    elif run.in_groups:
-        _by_histograms(run, rows, columns, defines)
     else:
         _merged(run, rows, columns, defines)
     return run.result
@@ -218,10 +219,10 @@ def _straight(run: _MedianRun, rows: int, columns: int, defines: dict[str, str |
     )  # fmt: skip
 
 
-def _by_histograms(run: _MedianRun, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
-    bits, channels = 8 * run.image.dtype.itemsize, int(defines["CHANNELS"] or 1)
-    names = ("TYPE", "NAN_BITS", "INFINITE_BITS", "MOST_BITS", "HEIGHT", "WIDTH", "CHANNELS")
-    defines = {key: value for key, value in defines.items() if key in names or key.startswith("BORDER_")}
+def _by_histograms(
+    run: _MedianRun, rows: int, columns: int, channels: int, defines: dict[str, str | int | None]
+) -> None:
+    bits = 8 * run.image.dtype.itemsize
     region = _REGION // (_ACROSS + columns - 1)  # rows of a region
     source = ("border", "median_pixels", "median_histograms", *((sorting(_RUN),) if bits > 8 else ()))
     kernel = run.gpu.kernel(source, "median_histograms", **defines, BITS=bits, REGION_Y=region)

@@ -44,7 +44,7 @@ def gaussian_of_pixels(
 ) -> tuple[Image, Image]:
     """Blurs pixels (height, width, channels); returns pixels, and counters as in encode.cl.
 
-    The first kernel reads pixels itself, and the last one writes them.
+    The first kernel reads pixels itself, and the last one writes them, as kernels for CPUs can.
     """
     height, width, _ = pixels.shape
     left = Left(sigma[0]), Left(sigma[1])

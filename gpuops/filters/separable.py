@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # The radius along rows alone from which a CPU's kernel for both axes is faster (measured).
 _LONG = 12
 
+# The kernels' source files.
+_SOURCE = ("border", "separable")
+
 # Weights for the offsets −radius … radius.
 Weights = npt.NDArray[np.float64]
 
@@ -94,14 +97,12 @@ def convolve_pixels(
 ) -> tuple[Image, Image]:
     """Convolves a file's pixels (height, width, channels) along both axes as light, to such pixels.
 
-    Also returns the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`. Where possible one
-    kernel reads and writes pixels itself; else they become planes in between.
+    Also returns the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`. On CPUs one kernel
+    reads and writes pixels itself, where it can; else they become planes in between.
     """
-    direct = _is_direct(gpu, taps)
-    near = any(taps.radii) and both_axes.takes(gpu, taps, direct=direct)
-    if near and pixels.shape[2] <= both_axes.CHANNELS and pixels.dtype == encoding.dtype:
-        kept = _on_device(gpu, taps)
-        made = both_axes.convolved_pixels(gpu, pixels, taps, kept, decoding, encoding, direct=direct)
+    at_once = any(taps.radii) and _is_direct(gpu, taps) and both_axes.takes(gpu, taps, direct=True)
+    if at_once and pixels.shape[2] <= both_axes.CHANNELS and pixels.dtype == encoding.dtype:
+        made = both_axes.convolved_pixels(gpu, pixels, taps, _on_device(gpu, taps), decoding, encoding)
         if made:
             return made
     return pack(convolve_axes(gpu, unpack(pixels, decoding), taps, overwrite_input=True), encoding)
@@ -141,41 +142,34 @@ def _axis(
     """Convolves ``planes`` planes along one axis."""
     (image, first_in), (result, first_out) = source, target
     height, width = image.shape[1:]
-    radius = taps.radii[axis]
     defines = {**define(by_axis(taps.border)[axis]), "ROWS": axis == 1}
-    label = f"{taps.name} {'x' if axis else 'y'} {'direct' if direct else 'local'}"
-    traffic = 2 * planes * height * width * 4
+    outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
+    local_memory: tuple[Local, ...] = ()
     size: tuple[int, ...]
     dims: tuple[int, ...]
     local: tuple[int, ...]
-    offsets = (np.uint64(first_in * height * width), np.uint64(first_out * height * width))
-    if direct:
-        if axis:
-            kernel = gpu.kernel(("border", "separable"), "rows_direct", **defines)
-            size, dims = (-(-width // 32), planes * height), (planes * height, width)
-            local = kernel.fit(16, 1)
-        else:
-            kernel = gpu.kernel(("border", "separable"), "columns_direct", **defines)
-            size, dims = (-(-width // 16), -(-height // 4), planes), (planes, height, width)
-            # A group is a narrow band, so that its rows stay in the first-level cache from result to result.
-            local = kernel.fit(4, 32, 1)
-        gpu.launch(
-            kernel, size, image, weights, result, *offsets, *dims, radius, float(taps.cval), local=local, label=label,
-            traffic=traffic,
-        )  # fmt: skip
-        return
-    # 256 work-items of a group: results of each, work-items along the axis, and across it.
-    per, items, columns = (1, 256, 1) if axis else (4, 16, 16)
-    outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
-    while True:
-        kernel = gpu.kernel(("border", "separable"), "separable_local", TILE=per * items, PER=per, **defines)
-        if items * columns <= min(kernel.work_group, gpu.limits.work_group) or items == 1:
-            break
-        items //= 2
-    tiles = -(-n // (per * items))
-    local = (items, 1) if axis else (columns, items, 1)
-    size = (tiles * items, outer) if axis else (inner, tiles * items, outer)
+    if direct and axis:
+        kernel = gpu.kernel(_SOURCE, "rows_direct", **defines)
+        size, dims, local = (-(-width // 32), outer), (outer, width), kernel.fit(16, 1)
+    elif direct:
+        kernel = gpu.kernel(_SOURCE, "columns_direct", **defines)
+        size, dims = (-(-width // 16), -(-height // 4), planes), (planes, height, width)
+        # A group is a narrow band, so that its rows stay in the first-level cache from result to result.
+        local = kernel.fit(4, 32, 1)
+    else:
+        # 256 work-items of a group: results of each, work-items along the axis, and across it.
+        per, items, columns = (1, 256, 1) if axis else (4, 16, 16)
+        while True:
+            kernel = gpu.kernel(_SOURCE, "separable_local", TILE=per * items, PER=per, **defines)
+            if items * columns <= min(kernel.work_group, gpu.limits.work_group) or items == 1:
+                break
+            items //= 2
+        along, dims = -(-n // (per * items)) * items, (outer, n, inner)
+        size, local = ((along, outer), (items, 1)) if axis else ((inner, along, outer), (columns, items, 1))
+        local_memory = (Local(2 * per * items * columns * 4),)
     gpu.launch(
-        kernel, size, image, weights, result, *offsets, outer, n, inner, radius, float(taps.cval),
-        Local(2 * per * items * columns * 4), local=local, label=label, traffic=traffic,
+        kernel, size, image, weights, result, *(np.uint64(first * height * width) for first in (first_in, first_out)),
+        *dims, taps.radii[axis], float(taps.cval), *local_memory, local=local,
+        label=f"{taps.name} {'x' if axis else 'y'} {'direct' if direct else 'local'}",
+        traffic=8 * planes * height * width,
     )  # fmt: skip

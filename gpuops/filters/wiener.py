@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..fourier import axes, irfft2, rfft2, room
+from ..fourier import axes, device_memory, irfft2, rfft2
 from ..fourier.engine.problem import Problem
 from ..fourier.engine.radices import next_fast_size
 from ..fourier.engine.transform import plan
@@ -86,7 +86,7 @@ class _Blur:
 
     def bytes_per_column(self, gpu: Gpu, high: int) -> float:
         """Returns the bytes on the device that a column of the blur's spectrum takes while it is made."""
-        return room.peak(gpu, self._down(high, room.SEVERAL)) / room.SEVERAL
+        return device_memory.peak(gpu, self._down(high, device_memory.SEVERAL)) / device_memory.SEVERAL
 
     def _columns(self, gpu: Gpu, first: int, count: int) -> Image:
         """Returns columns of the blur's half spectrum. Its rows are transformed the first time."""
@@ -105,8 +105,7 @@ class _Blur:
 
 def _launch(gpu: Gpu, name: str, values: Image, transfer: Image, *args: Argument, **defines: bool) -> None:
     """Launches a kernel of deconvolve.cl on half spectra."""
-    kernel = gpu.kernel("deconvolve", f"deconvolve_{name}", **defines)
-    gpu.launch(
-        kernel, values.shape[::-1], values, transfer, *args, local=kernel.fit(64, 1, 1), label=f"deconvolve {name}",
-        traffic=2 * values.nbytes,
+    gpu.compute(
+        "deconvolve", f"deconvolve_{name}", values.shape[::-1], values, transfer, *args, group=64,
+        label=f"deconvolve {name}", traffic=2 * values.nbytes, **defines,
     )  # fmt: skip

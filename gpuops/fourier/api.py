@@ -321,13 +321,12 @@ def _checked(kind: str, image: Image) -> Image:
 
 def _planes(gpu: Gpu, array: npt.NDArray[Any], kind: str, inverse: bool, axes: int) -> npt.NDArray[Any]:
     """The array as (planes, rows, columns), in a type that the device computes with."""
-    if kind == "c2c" and array.dtype == COMPLEX_HALF:
-        return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])
-    if array.dtype.kind not in "buifc" or array.dtype.char in "gG":
-        raise ParameterError(f"numbers are needed, not an array of {array.dtype}")
-    if array.dtype.kind == "c" and kind == "r2c":
-        raise ParameterError("a real array is needed, not a complex one")
-    is_complex = array.dtype.kind == "c" or kind == "c2r" or (kind == "c2c" and inverse)
-    real = computed(gpu, [array.dtype])
-    array = array.astype(np.result_type(real, np.complex64) if is_complex else real, copy=False)
+    if kind != "c2c" or array.dtype != COMPLEX_HALF:
+        if array.dtype.kind not in "buifc" or array.dtype.char in "gG":
+            raise ParameterError(f"numbers are needed, not an array of {array.dtype}")
+        if array.dtype.kind == "c" and kind == "r2c":
+            raise ParameterError("a real array is needed, not a complex one")
+        is_complex = array.dtype.kind == "c" or kind == "c2r" or (kind == "c2c" and inverse)
+        real = computed(gpu, [array.dtype])
+        array = array.astype(np.result_type(real, np.complex64) if is_complex else real, copy=False)
     return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])

@@ -17,7 +17,7 @@ from ..tiles.rectangles import cut
 from .api import problem_of
 from .engine.problem import Problem
 from .engine.transform import plan
-from .spectrum import check_finite, multiply, windowed
+from .spectrum import check_finite, multiply, unweighed, weighed
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -42,13 +42,7 @@ def of_rows(gpu: Gpu, image: Image, transform: Size, params: SpectrumParams) -> 
 
     The image's ``part`` says which rows of a picture it has.
     """
-    part = image.part
-    if params.precision == "double":
-        image = gpu.array(image.numpy().astype(np.float64))
-        image.part = part
-    if params.window != "none":
-        image = windowed(gpu, image, params.window)
-    return plan(gpu, along(image.shape, transform, params))(image)
+    return plan(gpu, along(image.shape, transform, params))(weighed(gpu, image, params))
 
 
 def of_columns(gpu: Gpu, panel: Image, first: int, transform: Size, params: SpectrumParams) -> Image:
@@ -83,8 +77,7 @@ def rows_back(
         image = cut(image, (0, 0), (image.shape[1], wanted))
     if params.window != "none":
         image.part = Part(first, height)
-        image = windowed(gpu, image, params.window, divide=True)
-    return image if image.dtype == np.float32 else gpu.array(image.numpy().astype(np.float32))
+    return unweighed(gpu, image, params)
 
 
 def down(given: Sequence[int], made: Shape, points: int, params: SpectrumParams, *, inverse: bool) -> Problem:

@@ -12,7 +12,7 @@ from ..params.border import define
 from ..params.fft import SpectrumParams
 from ..tiles.memory import ROUNDED, no_room
 from ..tiles.rectangles import paste
-from . import axes, room
+from . import axes, device_memory
 from .engine.transform import plan
 
 if TYPE_CHECKING:
@@ -35,10 +35,9 @@ def surrounded(gpu: Gpu, image: Image, size: Size) -> Image:
         return image
     result = image.like((planes, *size))
     values = image.dtype.itemsize // 4
-    kernel = gpu.kernel(("border", "surround"), "surround", VALUES=values, **define("reflect"))
-    gpu.launch(
-        kernel, (size[1] * values, size[0], planes), image, result, rows, columns, size, local=kernel.fit(64, 1, 1),
-        label="surround",
+    gpu.compute(
+        ("border", "surround"), "surround", (size[1] * values, size[0], planes), image, result, rows, columns, size,
+        group=64, label="surround", VALUES=values, **define("reflect"),
     )  # fmt: skip
     return result
 
@@ -85,15 +84,13 @@ def rows_back(gpu: Gpu, values: Image, width: int, spectral: Spectral) -> Image:
 def copies_of_rows(gpu: Gpu, shape: Shape, spectral: Spectral) -> float:
     """Returns the most memory on the device that rows of a picture of this shape take, in copies of their planes."""
     planes, height, width = shape
-    count, columns = min(room.SEVERAL, height), spectral.size[1]
-    there = room.peak(gpu, axes.along((planes, count, columns), (count, columns), PARAMS))
-    back = room.peak(gpu, axes.along_back((planes, count, columns // 2 + 1), columns, PARAMS))
-    return _ROWS + max(there, back) / (4 * planes * count * width)
+    surroundings = planes, height, spectral.size[1]
+    return _ROWS + device_memory.row_peak(gpu, surroundings, spectral.size, PARAMS) / (4 * planes * width)
 
 
 def bytes_of_tables(spectral: Spectral) -> float:
     """Returns the bytes on the device that transforms of both axes, and products, keep."""
-    return room.tables(spectral.size, PARAMS) + spectral.fixed_bytes
+    return device_memory.tables(spectral.size, PARAMS) + spectral.fixed_bytes
 
 
 def columns_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> int:
@@ -103,19 +100,15 @@ def columns_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -
     """
     (rows, columns), limits = spectral.size, gpu.limits
     half = columns // 2 + 1
-    count = min(room.SEVERAL, half)
-    panel = 1, rows, count
-    there = room.peak(gpu, axes.down(panel, panel, rows, PARAMS, inverse=False))
-    back = room.peak(gpu, axes.down(panel, panel, rows, PARAMS, inverse=True))
-    each = 8 * shape[1] + max(there, back) / count + spectral.bytes_per_column
+    peak = device_memory.column_peak(gpu, rows, spectral.size, PARAMS)
+    each = 8 * shape[1] + peak + spectral.bytes_per_column
     tables = bytes_of_tables(spectral)
     fitting = min((limits.global_bytes / ROUNDED - tables) // each, limits.max_alloc_bytes // spectral.column)
     if fitting < 1:
         words = f"columns of a transform of {rows}×{columns} need"
         raise no_room(gpu, words, (tables + each) * ROUNDED)
-    most = min(nbytes, room.ENOUGH) // spectral.column
-    found = int(min(half, fitting, max(1, most)))
-    return found - found % room.LANES if found > room.LANES else found
+    most = min(nbytes, device_memory.ENOUGH) // spectral.column
+    return device_memory.whole_lanes(int(min(half, fitting, max(1, most))))
 
 
 def rows_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> int:
@@ -125,4 +118,4 @@ def rows_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> i
     free = gpu.limits.global_bytes / ROUNDED - bytes_of_tables(spectral)
     each = 4 * planes * width * copies_of_rows(gpu, shape, spectral)
     spectra = 8 * planes * (spectral.size[1] // 2 + 1)
-    return max(1, int(min(free // each, min(nbytes, room.ENOUGH) // spectra)))
+    return max(1, int(min(free // each, min(nbytes, device_memory.ENOUGH) // spectra)))

@@ -163,6 +163,7 @@ def _row(spectrum: Image, row: int) -> Array:
 def _launch(
     gpu: Gpu, name: str, double: bool, size: tuple[int, ...], *args: Argument, traffic: int, **defines: bool
 ) -> None:
-    kernel = gpu.kernel("registration", name, REAL="double" if double else "float", **defines)
-    local = kernel.fit(256, *(1,) * (len(size) - 1))
-    gpu.launch(kernel, size, *args, local=local, label=name.replace("_", " "), traffic=traffic)
+    gpu.compute(
+        "registration", name, size, *args, group=256, label=name.replace("_", " "), traffic=traffic,
+        REAL="double" if double else "float", **defines,
+    )  # fmt: skip

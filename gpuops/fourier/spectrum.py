@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import log, pi, prod
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,11 @@ from ..image import COMPLEX_HALF, Image, Part
 from ..params.fft import FILTERS, ODD, SHAPES, VIEWS, FrequencyFilter, SpectrumParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..space import Space
-from ..tiles.planes import in_turn, planewise, planewise_to_host
+from ..tiles.planes import planewise, planewise_to_host
 from . import of_pixels
 from .api import problem_of
 from .engine.radices import next_fast_len
 from .engine.transform import plan
-from .image_ends import Pixels
 from .mask import factors as mask_factors
 
 if TYPE_CHECKING:
@@ -41,44 +39,36 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
     Raises ParameterError for NaN or infinite pixels, which a transform spreads over everything.
     """
     _, rows, columns = image.shape
-    if params.precision == "double":
-        image = gpu.array(image.numpy().astype(np.float64))
-    if params.window != "none":
-        image = windowed(gpu, image, params.window)
+    image = weighed(gpu, image, params)
     size = padded((rows, columns), params.pad)
     made = image.shape[0], size[0], size[1] // 2 + 1 if params.half else size[1]
     values = plan(gpu, problem_of(params, "r2c", 2, image.shape, made, size))(image)
-    return _finished(gpu, values, size, params)
-
-
-def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumParams) -> Image:
-    """A transform over ``size`` filtered and shifted."""
     if values.dtype != COMPLEX_HALF:  # halves have a smaller range: Record.arrays checks them
         check_finite(values)
     multiply(gpu, values, size, params.filter, params.mask, size)
     return shifted(gpu, values, params.half) if params.shift else values
 
 
-def _reads(decoding: Decoding, params: SpectrumParams) -> bool:
-    """Whether the transform can read pixels itself: no curve or window comes before it."""
-    return decoding == Decoding(decoding.alpha) and params.window == "none"
+def weighed(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
+    """The image in the precision of a transform, times its window; its ``part`` says which rows of a picture it has."""
+    part = image.part
+    if params.precision == "double":
+        image = gpu.array(image.numpy().astype(np.float64))
+        image.part = part
+    return image if params.window == "none" else windowed(gpu, image, params.window)
 
 
-def _planewise(
-    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams
-) -> Callable[[slice], Image]:
-    """A function that gives :func:`spectrum` of some planes of pixels, which a kernel unpacks where it must."""
-    if not _reads(decoding, params):
-        image = unpack(pixels, decoding)
-        return lambda at: spectrum(gpu, image.planes(at), params)
-    size = padded((pixels.shape[0], pixels.shape[1]), params.pad)
-    return lambda at: _finished(gpu, of_pixels.read(gpu, pixels, at, size, params), size, params)
+def unweighed(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
+    """The inverse of :func:`weighed`: float32, divided by the window."""
+    if params.window != "none":
+        image = windowed(gpu, image, params.window, divide=True)
+    return image if image.dtype == np.float32 else gpu.array(image.numpy().astype(np.float32))
 
 
 def values_of(gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams) -> npt.NDArray[np.generic]:
     """:func:`spectrum` of pixels (height, width, channels), on the host: complex64, complex128 or COMPLEX_HALF."""
-    nbytes = 4 * prod(pixels.shape)
-    return planewise_to_host(pixels.shape[2], nbytes, _planewise(gpu, pixels, decoding, params))
+    image = unpack(pixels, decoding)
+    return planewise_to_host(image.shape[0], image.nbytes, lambda at: spectrum(gpu, image.planes(at), params))
 
 
 def image_of(
@@ -91,10 +81,10 @@ def image_of(
     """The image whose :func:`spectrum` is ``values``: ``size`` of the image, ``transform`` after padding."""
 
     def image(at: slice) -> Image:
-        result = of_pixels.back(gpu, _unshifted(gpu, values[at], params), size, transform, params)
-        if params.window != "none":
-            result = windowed(gpu, result, params.window, divide=True)
-        return result if result.dtype == np.float32 else gpu.array(result.numpy().astype(np.float32))
+        part = gpu.array(values[at])
+        if params.shift:
+            part = shifted(gpu, part, params.half, back=True)
+        return unweighed(gpu, of_pixels.back(gpu, part, size, transform, params), params)
 
     return planewise(len(values), values.nbytes, image)
 
@@ -108,26 +98,10 @@ def pixels_of(
     encoding: Encoding,
     alpha: bool,
 ) -> tuple[Image, Image]:
-    """:func:`image_of` as pixels, and counts of what did not fit: as :func:`gpuops.pixels.coding.pack` gives them.
-
-    The transform writes them itself, unless a window is to be divided by, or colours by alpha.
-    """
-    if params.window != "none" or (encoding.unpremultiply and alpha):
-        image = image_of(gpu, values, size, transform, params)
-        image.alpha = alpha
-        return pack(image, encoding)
-    planes = len(values)
-    pixels, lost = gpu.empty((*size, planes), encoding.dtype), gpu.zeros((2,), np.uint32)
-    for at in in_turn(planes, values.nbytes):
-        target = Pixels(encoding.dtype.name, planes, at.start, encoding, alpha)
-        part = _unshifted(gpu, values[at], params)
-        of_pixels.back(gpu, part, size, transform, params, target, pixels, lost)
-    return pixels, lost
-
-
-def _unshifted(gpu: Gpu, values: npt.NDArray[np.generic], params: SpectrumParams) -> Image:
-    part = gpu.array(values)
-    return shifted(gpu, part, params.half, back=True) if params.shift else part
+    """:func:`image_of` as pixels, and counts of what did not fit: as :func:`gpuops.pixels.coding.pack` gives them."""
+    image = image_of(gpu, values, size, transform, params)
+    image.alpha = alpha
+    return pack(image, encoding)
 
 
 def picture_of_pixels(
@@ -154,9 +128,10 @@ def half_view_of_pixels(
     """Columns 0 … n // 2 of the numbers that a ``view`` of pixels (height, width, channels) has, with frequency 0 at
     the first one: (colours, rows, n // 2 + 1)."""
     check_name("view", view, VIEWS)
-    height, width, channels = pixels.shape
-    colours, part = channels - decoding.alpha, _planewise(gpu, pixels, decoding, of_picture(params))
-    return planewise(colours, 4 * colours * height * width, lambda at: viewed(gpu, part(at), view))
+    image, how = unpack(pixels, decoding).without_alpha(), of_picture(params)
+    return planewise(
+        image.shape[0], image.nbytes, lambda at: viewed(gpu, spectrum(gpu, image.planes(at), how), view)
+    )
 
 
 def of_picture(params: SpectrumParams) -> SpectrumParams:
@@ -351,9 +326,8 @@ def _launch(
 ) -> None:
     real = "double" if like.dtype.name in ("float64", "complex128") else "float"
     half = like.dtype == COMPLEX_HALF
-    kernel = gpu.kernel(("lanes", "spectrum"), name, REAL=real, WIDTH=lanes, STORED_HALF=half, **defines)
-    dims = (size,) if isinstance(size, int) else size
-    gpu.launch(
-        kernel, dims, *args, local=kernel.fit(256, *(1,) * (len(dims) - 1)), label=name.replace("_", " "),
-        traffic=2 * like.nbytes if traffic is None else traffic,
+    gpu.compute(
+        ("lanes", "spectrum"), name, (size,) if isinstance(size, int) else size, *args, group=256,
+        label=name.replace("_", " "), traffic=2 * like.nbytes if traffic is None else traffic, REAL=real, WIDTH=lanes,
+        STORED_HALF=half, **defines,
     )  # fmt: skip

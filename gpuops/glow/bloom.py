@@ -77,8 +77,15 @@ def bloom(
             glow = convolve(gpu, light, kernel, mode=params.border)
         elif params.method == "mip":
             glow, stays = _around(gpu, light, params)
+        elif params.method == "gaussians":
+            from . import gaussians
+
+            glow = gaussians.glow_of(gpu, light, params)
         else:
-            glow = (_starbursts if params.method == "fft" else _gaussians)(gpu, light, params)
+            from . import starburst
+
+            around = params.border == "wrap-x"
+            glow = starburst.glow(gpu, light, params.aperture, params.radius, around=around)
         composite(gpu, image, glow, result, params, not_finite, stays)
     warn_of(int(not_finite.numpy()[0]))
     return result
@@ -159,22 +166,11 @@ def warn_of(not_finite: int) -> None:
 def light_of(gpu: Gpu, image: Image, params: BloomParams) -> Image:
     """Returns the part of a planar Image that glows."""
     light = image.like()
-    kernel = gpu.kernel("bloom", "light", **_defines(image))
     size = image.shape[1] * image.shape[2]
-    gpu.launch(kernel, (size,), image, light, size, knee(params), local=kernel.fit(256), label="bloom light")
+    gpu.compute(
+        "bloom", "light", (size,), image, light, size, knee(params), group=256, label="bloom light", **_defines(image),
+    )  # fmt: skip
     return light
-
-
-def _gaussians(gpu: Gpu, light: Image, params: BloomParams) -> Image:
-    from . import gaussians
-
-    return gaussians.glow_of(gpu, light, params)
-
-
-def _starbursts(gpu: Gpu, light: Image, params: BloomParams) -> Image:
-    from . import starburst
-
-    return starburst.glow(gpu, light, params.aperture, params.radius, around=params.border == "wrap-x")
 
 
 def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
@@ -192,9 +188,8 @@ def stretched(gpu: Gpu, image: Image, to: int) -> Image:
     """Returns a planar Image whose rows, which go round, are resampled to so many samples."""
     planes, height, width = image.shape
     made = image.like((planes, height, to))
-    kernel = gpu.kernel("bloom_ring", "ring")
-    gpu.launch(
-        kernel, (to, planes * height), image, made, planes * height, width, to, local=kernel.fit(64, 1),
+    gpu.compute(
+        "bloom_ring", "ring", (to, planes * height), image, made, planes * height, width, to, group=64,
         label="bloom ring",
     )  # fmt: skip
     return made
@@ -204,12 +199,11 @@ def composite(
     gpu: Gpu, image: Image, glow: Image, result: Image, params: BloomParams, not_finite: Image, stays: float
 ) -> None:
     """Lays the glow over the image; ``stays``: the share of light that stays in its pixel, where ``glow`` lacks it."""
-    kernel = gpu.kernel("bloom", "composite", **_defines(image))
     size = image.shape[1] * image.shape[2]
     own = float(params.strength) * (stays - (params.blend == "energy"))
-    gpu.launch(
-        kernel, (size,), image, glow, result, not_finite, size, knee(params), own, float(params.strength),
-        local=kernel.fit(256), label="bloom over",
+    gpu.compute(
+        "bloom", "composite", (size,), image, glow, result, not_finite, size, knee(params), own, float(params.strength),
+        group=256, label="bloom over", **_defines(image),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -139,26 +140,19 @@ def _over(_gpu: Gpu, image: Image, over: Over) -> Image:
 def _count(gpu: Gpu, image: Image, rows: slice) -> int:
     """Returns how many pixels of some rows are not finite."""
     counter, (planes, height, width) = gpu.zeros((1,), np.uint32), image.shape
-    kernel = gpu.kernel("bloom", "count", CHANNELS=planes, COLOURS=image.colours, WIDE=True)
     size = (rows.stop - rows.start) * width
-    gpu.launch(
-        kernel, (-(-size // _AT_ONCE),), image, counter, np.uint64(rows.start * width), np.uint64(height * width), size,
-        local=kernel.fit(256), label="bloom count", traffic=4 * planes * size,
+    gpu.compute(
+        "bloom", "count", (-(-size // _AT_ONCE),), image, counter, np.uint64(rows.start * width),
+        np.uint64(height * width), size, group=256, label="bloom count", traffic=4 * planes * size, CHANNELS=planes,
+        COLOURS=image.colours, WIDE=True,
     )  # fmt: skip
     return int(counter.numpy()[0])
 
 
 def _passes(_gpu: Gpu, shape: Shape, over: Over) -> tuple[Pass, ...]:
     coarse = over.coarse
-    return (
-        with_halo(
-            shape,
-            coarse.halo,
-            lambda gpu, image: _over(gpu, image, over),
-            coarse.bytes_per_value,
-            coarse.align,
-        ),
-    )
+    work = partial(_over, over=over)
+    return (with_halo(shape, coarse.halo, work, coarse.bytes_per_value, coarse.align),)
 
 
 OPERATION = Operation(

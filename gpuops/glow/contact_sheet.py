@@ -6,16 +6,12 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .. import notes
-from ..files import upright
 from ..image import Image
 from ..operands import check_colours
 from ..operation import operation_of
 from ..params.bloom import BloomParams
 from ..params.contact_sheet import GlowSheetParams
-from ..pixels.coding import Encoding, pack
 from ..tone.contact_sheet import Pixels, SheetTile, compose, signed, tile, tile_size
 from ..tone.tonemap import stops
 
@@ -41,19 +37,14 @@ def contact_sheet(
         params = replace(params, exposure=stops(gpu, image))
     assert params.exposure is not None
     bloom = operation_of(params).function
-    size = tile_size((image.shape[1], image.shape[2]), sheet.tile_width, turned=orientation in (5, 6, 7, 8))
+    size = tile_size(image, sheet.tile_width, orientation)
     exposed = f"EV {signed(params.exposure, '.2f')}"
 
     def glow(strength: float, radius: float) -> SheetTile:
         first = (strength, radius) == (sheet.strengths[0], sheet.radii[0])
         with nullcontext() if first else notes.to(lambda _text: None):  # of repairs, which all need
             shown = bloom(gpu, image, replace(params, strength=strength, radius=radius))
-        codes, _ = pack(tile(shown, *size), Encoding(np.dtype(np.uint8), encode=True))
-        label = (
-            f"strength {strength:.4g}" if params.kernel else f"strength {strength:.4g}  radius {radius:.4g}"
-        )
-        return SheetTile(
-            upright(codes.numpy(), orientation), label, exposed if radius == sheet.radii[0] else ""
-        )
+        label = f"strength {strength:.4g}" + ("" if params.kernel else f"  radius {radius:.4g}")
+        return SheetTile(tile(shown, size, orientation), label, exposed if radius == sheet.radii[0] else "")
 
     return compose([[glow(strength, radius) for radius in sheet.radii] for strength in sheet.strengths])

@@ -53,13 +53,13 @@ def tonemap(
     """
     image, luminance = _metered(gpu, image, method)
     glow = _glow(gpu, image, luminance, method) if with_bloom else None
-    return _final(gpu, blur(gpu, image, method) if blurred else image, glow, luminance, "TONEMAP")
+    return _final(gpu, blur(gpu, image, method) if blurred else image, glow, luminance, tonemaps=True)
 
 
 def bloom(gpu: Gpu, image: Image, method: str = "auto") -> Image:
     """Applies the sample's bloom by itself: light + 0.6 × its bloom. The rest is as for :func:`tonemap`."""
     image, luminance = _metered(gpu, image, method)
-    return _final(gpu, image, _glow(gpu, image, luminance, method), luminance, None)
+    return _final(gpu, image, _glow(gpu, image, luminance, method), luminance, tonemaps=False)
 
 
 def blur(gpu: Gpu, image: Image, method: str = "auto") -> Image:
@@ -130,41 +130,27 @@ def _convolved(
     of_colour = image.colours * (rows if axis else columns)
     taps = gpu.array(np.array(weights(), np.float32))
     local_memory = _local(gpu, method)
-    kernel = gpu.kernel(
-        "d3d11",
-        "blur_local" if local_memory else "blur_direct",
-        COLOURS=1,
-        BRIGHT=bright is not None,
-        TO_BYTES=to_bytes,
-    )
-    what = "blur" if bright is None else "bright pass and blur"
-    label = f"d3d11 {what} {'x' if axis else 'y'} {'local' if local_memory else 'direct'}"
-    traffic = (image.nbytes if bright is None else result.nbytes) + result.nbytes
-    arguments = (
-        image, taps, result, lines, n, inner, of_colour, 1.0 / math.fsum(weights()), width, height, bright or 0.0,
+    way = "local" if local_memory else "direct"
+    kernel = gpu.kernel("d3d11", f"blur_{way}", COLOURS=1, BRIGHT=bright is not None, TO_BYTES=to_bytes)
+    local = kernel.fit(_GROUP, 1)
+    # Groups overlap by the taps that their work-items at the ends only hold values for.
+    size = -(-n // (local[0] - 2 * _HALF_TAPS)) * local[0] if local_memory else n
+    gpu.launch(
+        kernel, (size, lines), image, taps, result, lines, n, inner, of_colour, 1.0 / math.fsum(weights()), width,
+        height, bright or 0.0, *((Local(4 * local[0]),) if local_memory else ()), local=local,
+        label=f"d3d11 {'blur' if bright is None else 'bright pass and blur'} {'x' if axis else 'y'} {way}",
+        traffic=(image.nbytes if bright is None else result.nbytes) + result.nbytes,
     )  # fmt: skip
-    if local_memory:
-        items, _ = kernel.fit(_GROUP, 1)
-        groups = -(-n // (items - 2 * _HALF_TAPS))
-        gpu.launch(
-            kernel, (groups * items, lines), *arguments, Local(4 * items), local=(items, 1), label=label,
-            traffic=traffic,
-        )  # fmt: skip
-    else:
-        local = kernel.fit(_GROUP, 1)
-        gpu.launch(kernel, (n, lines), *arguments, local=local, label=label, traffic=traffic)
     return result
 
 
-def _final(gpu: Gpu, image: Image, glow: Image | None, luminance: float, define: str | None) -> Image:
+def _final(gpu: Gpu, image: Image, glow: Image | None, luminance: float, *, tonemaps: bool) -> Image:
     height, width = image.shape[1:]
     small = glow.shape[1:] if glow is not None else (0, 0)
     result = image.like()
-    defines = {define: True} if define else {}
-    kernel = gpu.kernel("d3d11", "final_pass", COLOURS=image.colours, ALPHA=image.alpha, **defines)
-    gpu.launch(
-        kernel, (width, height), image, glow, result, width, height, *small[::-1], luminance,
-        local=kernel.fit(16, 16), label="d3d11 final pass",
+    gpu.compute(
+        "d3d11", "final_pass", (width, height), image, glow, result, width, height, *small[::-1], luminance,
+        group=(16, 16), label="d3d11 final pass", COLOURS=image.colours, ALPHA=image.alpha, TONEMAP=tonemaps,
         traffic=image.nbytes + result.nbytes + (glow.nbytes if glow is not None else 0),
     )  # fmt: skip
     return result

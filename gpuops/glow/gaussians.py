@@ -104,8 +104,7 @@ def summed(gpu: Gpu, light: Image, small: Image | None, params: BloomParams) -> 
 
 def _add(gpu: Gpu, glow: Image, image: Image, share: float) -> None:
     size = int(np.prod(glow.shape, dtype=np.int64))
-    kernel = gpu.kernel("bloom", "accumulate", CHANNELS=1, COLOURS=1)
-    gpu.launch(
-        kernel, (size,), image, glow, np.uint64(size), share, local=kernel.fit(256), label="bloom sum",
-        traffic=image.nbytes + glow.nbytes * 2,
+    gpu.compute(
+        "bloom", "accumulate", (size,), image, glow, np.uint64(size), share, group=256, label="bloom sum",
+        traffic=image.nbytes + glow.nbytes * 2, CHANNELS=1, COLOURS=1,
     )  # fmt: skip

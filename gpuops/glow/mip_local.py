@@ -12,6 +12,7 @@ from ..image import Image
 from ..params.border import define
 from ..pixels.coding import Decoding, Encoding
 from ..pixels.pointwise import defined, own_of, words_of_four
+from ..programs import in_largest_group
 from ..tone.operators import NO_PARAMETERS
 from .mip_ends import Ends, MipChain, halved, knee
 
@@ -24,10 +25,6 @@ _ITEMS = 128
 _ITEMS_OF_ENDS = 64
 # Work-items of any group, at least.
 LEAST_ITEMS = 8
-# Samples of a plane beyond which tiles take longer than a walk down the columns.
-_LARGE = 1 << 20
-# A tile's rows and columns and its group's work-items; the first that local memory has room for is taken.
-_TILES = ((8, 14, 256), (4, 6, 64), (1, 1, 8))
 # Work-items of a group that only hold values for their neighbours.
 _ENDS = 2
 # Work-items of the group that takes the last levels, at most.
@@ -49,13 +46,7 @@ class LocalChain(MipChain):
 
     def down(self, count: int) -> None:
         while len(self.levels) < count:
-            fine, is_image = self.levels[-1], self.from_image and len(self.levels) == 1
-            size = self.ends.size if is_image else (fine.shape[1], fine.shape[2])
-            if is_image or size[0] * size[1] > _LARGE:
-                self.levels.append(self._down(fine, halved(size), first=is_image))
-            else:
-                sizes = _sizes(halved(size), min(2, count - len(self.levels)))
-                self.levels += _halve(self.gpu, fine, sizes, self.params.border)
+            self.levels.append(self._down(self.levels[-1], first=self.from_image and len(self.levels) == 1))
 
     def total(self) -> None:
         sizes, last = _sizes(self.ends.size, len(self.shares)), len(self.shares) - 1
@@ -87,25 +78,19 @@ class LocalChain(MipChain):
         shares = [self.finest, *(strength * share for share in between)]
         self._up(self.levels, shares, strength * self.factor, final=True)
 
-    def _down(self, fine: Image, size: tuple[int, int], *, first: bool) -> Image:
-        """The next level, of ``size``."""
-        gpu, ends, params, (rows, columns) = self.gpu, self.ends, self.params, size
+    def _down(self, fine: Image, *, first: bool) -> Image:
+        """The next level."""
+        gpu, ends, params = self.gpu, self.ends, self.params
+        height, width = ends.size if first else fine.shape[1:]
+        rows, columns = halved((height, width))
         coarse = gpu.empty((ends.channels, rows, columns))
         sources: tuple[str, ...] = ("reflected", "layout", "bloom", "bloom_boxes", "bloom_down")
-        defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-        blocks, table, scale, height, width = ends.channels, None, 1.0, *fine.shape[1:]
-        if first:
-            blocks, (height, width) = 1, ends.size
-            defines = {
-                "CHANNELS": ends.channels,
-                "COLOURS": ends.colours,
-                "FIRST": True,
-                "KNEE": params.threshold > 0,
-            }
-            if ends.decoding:
-                sources = ("reflected", "lanes", "colour", "decode", *sources[1:])
-                defines |= {"WIDTH": 1, "BOUNDED": fine.dtype != np.float32, **ends.decoding.defines(fine)}
-                table, scale = ends.decoding.arguments(fine)
+        blocks, table, scale = 1 if first else ends.channels, None, 1.0
+        defines = self._defines("FIRST", whole=first)
+        if first and ends.decoding:
+            sources = ("reflected", "lanes", "colour", "decode", *sources[1:])
+            defines |= {"WIDTH": 1, "BOUNDED": fine.dtype != np.float32, **ends.decoding.defines(fine)}
+            table, scale = ends.decoding.arguments(fine)
         defines |= {"READ_WORDS": _words(fine, width), **define(params.border)}
         quads = -(-width // 4)
         kernel, items = _kernel(
@@ -123,21 +108,15 @@ class LocalChain(MipChain):
         """Replaces the first of two or three levels by their total, weighted by shares; the last one is a total."""
         gpu, ends, params = self.gpu, self.ends, self.params
         fine, between, coarse = levels[0], levels[1], levels[-1]
-        out, blocks, (height, width) = fine, ends.channels, fine.shape[1:] if not final else ends.size
-        sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
-        defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-        arguments: list[Argument] = [None, 1.0, None, None, None, 1.0, NO_PARAMETERS, 1.0]
+        out, blocks, (height, width) = fine, ends.channels, fine.shape[1:]
         if final:
-            out, blocks = ends.result, 1
-            defines = {
-                "CHANNELS": ends.channels,
-                "COLOURS": ends.colours,
-                "FINAL": True,
-                "KNEE": params.threshold > 0,
-            }
-            if ends.decoding and ends.encoding:
-                sources, more, arguments = _reads_and_writes(gpu, ends, ends.decoding, ends.encoding)
-                defines |= more
+            out, blocks, (height, width) = ends.result, 1, ends.size
+        sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
+        defines = self._defines("FINAL", whole=final)
+        arguments: list[Argument] = [None, 1.0, None, None, None, 1.0, NO_PARAMETERS, 1.0]
+        if final and ends.decoding and ends.encoding:
+            sources, more, arguments = _reads_and_writes(gpu, ends, ends.decoding, ends.encoding)
+            defines |= more
         defines |= {"READ_WORDS": _words(fine, width), "FOURS": width % 4 == 0, **define(params.border)}
         defines["LEVELS"] = len(shares)
         quads = -(-width // 4)
@@ -154,6 +133,13 @@ class LocalChain(MipChain):
             traffic=sum(level.nbytes for level in levels) + out.nbytes,
         )  # fmt: skip
 
+    def _defines(self, end: str, *, whole: bool) -> dict[str, Define]:
+        """The defines of a kernel that takes each plane by itself, or at an ``end`` pixels with all their channels."""
+        if not whole:
+            return {"CHANNELS": 1, "COLOURS": 1}
+        channels, colours = self.ends.channels, self.ends.colours
+        return {"CHANNELS": channels, "COLOURS": colours, end: True, "KNEE": self.params.threshold > 0}
+
 
 def _sizes(size: tuple[int, int], count: int) -> list[tuple[int, int]]:
     """Returns a level's height and width, and those of the ones below it: so many in all."""
@@ -168,37 +154,11 @@ def _bytes(sizes: list[tuple[int, int]]) -> int:
     return 4 * sum(height * width for height, width in sizes)
 
 
-def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]], border: str) -> list[Image]:
-    """The next level or the next two, of ``sizes``."""
-    channels, height, width = fine.shape
-    levels = [gpu.empty((channels, *size)) for size in sizes]
-    for rows, columns, items in _TILES:
-        defines = {"LEVELS": len(sizes), "TILE_ROWS": rows, "TILE_COLUMNS": columns, "ITEMS": items}
-        kernel = gpu.kernel(
-            ("reflected", "bloom_step", "bloom_halve"),
-            "halve",
-            EVEN=width % 2 == 0,
-            **defines,
-            **define(border),
-        )
-        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
-            break
-    else:
-        raise DeviceError("local memory has no room for any tile: use direct reads (reads: direct)")
-    last = sizes[-1]
-    gpu.launch(
-        kernel, (-(-last[1] // columns) * items, -(-last[0] // rows), channels), fine, levels[0], levels[-1], height,
-        width, local=(items, 1, 1), label="bloom halve",
-        traffic=fine.nbytes + sum(level.nbytes for level in levels),
-    )  # fmt: skip
-    return levels
-
-
 def _small(gpu: Gpu, level: Image, shares: list[float], border: str) -> None:
     """Replaces ``level`` by the total of it and of all coarser levels."""
     planes, height, width = level.shape
     sizes = _sizes((height, width), len(shares))
-    kernel = gpu.kernel(("reflected", "bloom_step", "bloom_small"), "small_levels", **define(border))
+    kernel = gpu.kernel(("reflected", "bloom_small"), "small_levels", **define(border))
     (items,) = kernel.fit(_SMALL_ITEMS)
     weights = gpu.kept(("bloom shares", *shares), lambda: gpu.array(np.array(shares, np.float32)))
     gpu.launch(
@@ -249,16 +209,15 @@ def _kernel(
     native = {"NATIVE": True, "DENORMS_ARE_ZERO": True} if gpu.limits.native else {}
     while items > LEAST_ITEMS and (items // 2 - _ENDS >= columns or items > gpu.limits.work_group):
         items //= 2
-    while True:
-        kernel = gpu.kernel(sources, name, **defines, **native, ITEMS=items)
-        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
-            return kernel, items
-        items //= 2
-        if items - _ENDS < 2:
-            planes = defines["CHANNELS"]
-            raise DeviceError(
-                f"{planes} channels at once do not fit local memory: use direct reads (reads: direct)"
-            )
+    found = in_largest_group(
+        lambda items: gpu.kernel(sources, name, **defines, **native, ITEMS=items), items, _ENDS + 2
+    )
+    if found is None:
+        planes = defines["CHANNELS"]
+        raise DeviceError(
+            f"{planes} channels at once do not fit local memory: use direct reads (reads: direct)"
+        )
+    return found
 
 
 def _band(gpu: Gpu, rows: int, columns: int, items: int, groups: int = _GROUPS) -> int:

@@ -9,7 +9,7 @@ from ..params.border import define
 from .mip_ends import MipChain, halved, knee
 
 if TYPE_CHECKING:
-    from ..gpu import Kernel
+    from ..gpu import Argument
 
 
 class WideChain(MipChain):
@@ -43,10 +43,10 @@ class WideChain(MipChain):
         planes, height, width = fine.shape
         coarse = fine.like((planes, *halved((height, width))))
         _, rows, columns = coarse.shape
-        kernel = self._kernel("down_wide", whole=first, FIRST=first)
-        self.gpu.launch(
-            kernel, (-(-columns // 8), rows, 1 if first else planes), fine, coarse, height, width, knee(self.params),
-            self.params.karis * self.params.scale, local=kernel.fit(64, 1, 1), label="bloom down direct",
+        self._compute(
+            "down_wide", (-(-columns // 8), rows, 1 if first else planes), fine, coarse, height, width,
+            knee(self.params), self.params.karis * self.params.scale, whole=first, label="bloom down direct",
+            FIRST=first,
         )  # fmt: skip
         return coarse
 
@@ -54,17 +54,18 @@ class WideChain(MipChain):
         self, coarse: Image, fine: Image, out: Image, own: float, scale: float, *, final: bool = False
     ) -> None:
         planes, height, width = fine.shape
-        kernel = self._kernel("up_wide", whole=final, FINAL=final)
-        self.gpu.launch(
-            kernel, (-(-width // 16), -(-height // 2), 1 if final else planes), coarse, fine, out,
-            self.ends.not_finite, height, width, knee(self.params), float(own), float(scale),
-            local=kernel.fit(64, 1, 1), label=f"bloom {'over' if final else 'up'} direct",
+        self._compute(
+            "up_wide", (-(-width // 16), -(-height // 2), 1 if final else planes), coarse, fine, out,
+            self.ends.not_finite, height, width, knee(self.params), float(own), float(scale), whole=final,
+            label=f"bloom {'over' if final else 'up'} direct", FINAL=final,
         )  # fmt: skip
 
-    def _kernel(self, name: str, *, whole: bool, **defines: bool) -> Kernel:
-        """A kernel that takes pixels with all their channels (``whole``), or each plane by itself."""
+    def _compute(
+        self, name: str, size: tuple[int, ...], *args: Argument, whole: bool, label: str, **defines: bool
+    ) -> None:
+        """Launches a kernel that takes pixels with all their channels (``whole``), or each plane by itself."""
         channels, colours = (self.ends.channels, self.ends.colours) if whole else (1, 1)
-        return self.gpu.kernel(
-            ("border", "bloom", "bloom_boxes", "bloom_wide"), name, WIDE=True, CHANNELS=channels, COLOURS=colours,
-            **define(self.params.border), **defines,
+        self.gpu.compute(
+            ("border", "bloom", "bloom_boxes", "bloom_wide"), name, size, *args, group=64, label=label, WIDE=True,
+            CHANNELS=channels, COLOURS=colours, **define(self.params.border), **defines,
         )  # fmt: skip

@@ -100,10 +100,10 @@ def glow(gpu: Gpu, light: Image, aperture: Aperture, radius: float, *, around: b
         weights = kernel[3:] if gray else kernel[: 3 + light.alpha]
         spread = kept[key] = _spread(gpu, weights, (height, width), border)
     result = _gathered(gpu, light, spread)
-    cl = gpu.kernel("starburst", "stay")
-    gpu.launch(
-        cl, (height * width, planes), light, spread.inside, result, height * width, planes, len(spread.transfers),
-        local=cl.fit(256, 1), label="starburst stay", traffic=2 * result.nbytes + light.nbytes + spread.inside.nbytes,
+    gpu.compute(
+        "starburst", "stay", (height * width, planes), light, spread.inside, result, height * width, planes,
+        len(spread.transfers), group=256, label="starburst stay",
+        traffic=2 * result.nbytes + light.nbytes + spread.inside.nbytes,
     )  # fmt: skip
     return result
 
@@ -136,10 +136,9 @@ def starburst(gpu: Gpu, aperture: Aperture, radius: float, reach: float = math.i
     angles, distances, _ = polar.shape
     unit = RADIUS / radius
     pixels = gpu.empty((4, 2 * half + 1, 2 * half + 1))
-    cl = gpu.kernel("starburst", "pixels")
-    gpu.launch(
-        cl, (2 * half + 1, half + 1), polar, pixels, half, math.ceil(unit / _FINEST), angles, distances,
-        _sector(aperture), math.radians(aperture.angle % 360), unit / _STEP, float(reach), local=cl.fit(16, 16),
+    gpu.compute(
+        "starburst", "pixels", (2 * half + 1, half + 1), polar, pixels, half, math.ceil(unit / _FINEST), angles,
+        distances, _sector(aperture), math.radians(aperture.angle % 360), unit / _STEP, float(reach), group=(16, 16),
         label="starburst pixels", traffic=pixels.nbytes,
     )  # fmt: skip
     kernel: Array = pixels.numpy().astype(np.float32, copy=False)
@@ -252,10 +251,9 @@ def _polar(gpu: Gpu, aperture: Aperture) -> Image:
     distances = math.ceil(REACH * RADIUS / _STEP) + 1
     responses = gpu.array(_responses().astype(np.float32))
     result = gpu.empty((angles, distances, 4))
-    cl = gpu.kernel("starburst", "colours")
-    gpu.launch(
-        cl, (distances, angles), pattern, responses, result, len(_NM), wide, angles, distances, local=cl.fit(64, 1),
-        label="starburst colours",
+    gpu.compute(
+        "starburst", "colours", (distances, angles), pattern, responses, result, len(_NM), wide, angles, distances,
+        group=64, label="starburst colours",
     )  # fmt: skip
     return result
 
@@ -268,10 +266,9 @@ def _pattern(gpu: Gpu, aperture: Aperture) -> Image:
     sector, distances = _sector(aperture), math.ceil(_FARTHEST / _STEP) + 2
     angles = math.ceil(sector * REACH * RADIUS / _ARC) + 1
     result = gpu.empty((1, angles, distances))
-    cl = gpu.kernel("starburst", "pattern")
-    gpu.launch(
-        cl, (distances, angles), spectrum, result, _LENGTH, angles, distances, sector, _STEP,
-        _LENGTH / (2 * math.pi * _SIZE), _SOFT / _SIZE, local=cl.fit(64, 1), label="starburst pattern",
+    gpu.compute(
+        "starburst", "pattern", (distances, angles), spectrum, result, _LENGTH, angles, distances, sector, _STEP,
+        _LENGTH / (2 * math.pi * _SIZE), _SOFT / _SIZE, group=64, label="starburst pattern",
     )  # fmt: skip
     return result
 

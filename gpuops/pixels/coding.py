@@ -54,8 +54,8 @@ class Decoding:
     premultiply: bool = False
     scale: float | None = None
 
-    def defines(self, pixels: Image, space: str = "__global") -> dict[str, Define]:
-        """Returns decode.cl's defines for ``pixels`` (height, width, channels); ``space``: where its table is."""
+    def defines(self, pixels: Image) -> dict[str, Define]:
+        """Returns decode.cl's defines for ``pixels`` (height, width, channels)."""
         channels, by_table = pixels.shape[2], self._by_table(pixels)
         return {
             "PIXEL": PIXEL_TYPES[pixels.dtype],
@@ -63,7 +63,6 @@ class Decoding:
             "COLOURS": channels - self.alpha,
             "HALF": pixels.dtype == np.float16,
             "TABLE": by_table,
-            "SPACE": space,
             "LINEARISE": self.linearise and not by_table,
             "ENCODE": self.encode,
             "UNSCALED": self._scale(pixels) == 1.0,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..filters.convolve import convolve
-from .fusion import kernel_of
+from .fusion import compute
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -71,10 +71,7 @@ def _luma(gpu: Gpu, image: Image) -> Array:
     """The luma (Rec. ITU-R BT.601) of planes, (height, width). What is not finite is black."""
     _, height, width = image.shape
     found = gpu.empty((1, height, width))
-    kernel = kernel_of(gpu, "luma", COLOURS=image.colours)
-    gpu.launch(
-        kernel, (width, height), image, found, width, height, local=(*kernel.fit(64), 1), label="merge luma",
-    )  # fmt: skip
+    compute(gpu, "luma", (width, height), image, found, width, height, COLOURS=image.colours)
     luma: Array = np.nan_to_num(found.numpy()[0], posinf=0.0, neginf=0.0)
     return luma
 
@@ -83,9 +80,5 @@ def shifted(gpu: Gpu, image: Image, down: int, right: int) -> Image:
     """Returns the image whose pixel (y, x) is that of ``image`` at (y + down, x + right); edges are mirrored."""
     planes, height, width = image.shape
     result = image.like()
-    kernel = kernel_of(gpu, "shifted")
-    gpu.launch(
-        kernel, (width, height, planes), image, result, width, height, planes, down, right,
-        local=(*kernel.fit(64), 1, 1), label="merge shift",
-    )  # fmt: skip
+    compute(gpu, "shifted", (width, height, planes), image, result, width, height, planes, down, right)
     return result

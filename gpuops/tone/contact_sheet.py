@@ -69,17 +69,13 @@ def contact_sheet(
     """
     check_colours(image.colours, image.shape[0], "tone mapping")
     light = metered(gpu, image, replace(params, transfer="linear", dither=None), sheet.operators)
-    size = tile_size((image.shape[1], image.shape[2]), sheet.tile_width, turned=orientation in (5, 6, 7, 8))
+    size = tile_size(image, sheet.tile_width, orientation)
 
     def look(operator: str | LutParams, stops: float) -> SheetTile:
         exact = light.look(operator, stops)
         assert exact.exposure is not None
-        codes, _ = pack(tile(tonemap(gpu, image, exact), *size), Encoding(np.dtype(np.uint8), encode=True))
-        return SheetTile(
-            upright(codes.numpy(), orientation),
-            f"{operator}  {signed(stops)}",
-            f"EV {signed(exact.exposure, '.2f')}",
-        )
+        codes = tile(tonemap(gpu, image, exact), size, orientation)
+        return SheetTile(codes, f"{operator}  {signed(stops)}", f"EV {signed(exact.exposure, '.2f')}")
 
     return compose([[look(operator, stops) for stops in sheet.stops] for operator in sheet.operators])
 
@@ -107,15 +103,22 @@ def compose(rows: Sequence[Sequence[SheetTile]]) -> Pixels:
     return np.asarray(sheet).reshape(sheet.height, sheet.width, channels)
 
 
-def tile_size(shape: tuple[int, int], tile_width: int, *, turned: bool) -> tuple[int, int]:
+def tile_size(image: Image, tile_width: int, orientation: int) -> tuple[int, int]:
     """Returns (height, width) of a tile in memory; upright its width is ``tile_width``, or the image's if less."""
-    height, width = shape[::-1] if turned else shape
+    turned = orientation in (5, 6, 7, 8)
+    height, width = image.shape[:0:-1] if turned else image.shape[1:]
     narrow = min(tile_width, width)
     size = max(1, round(height * narrow / width)), narrow
     return size[::-1] if turned else size
 
 
-def tile(light: Image, height: int, width: int) -> Image:
+def tile(light: Image, size: tuple[int, int], orientation: int) -> Pixels:
+    """Returns the upright codes of a display's linear light, :func:`averaged` to a ``size`` (height, width)."""
+    codes, _ = pack(averaged(light, *size), Encoding(np.dtype(np.uint8), encode=True))
+    return upright(codes.numpy(), orientation)
+
+
+def averaged(light: Image, height: int, width: int) -> Image:
     """Clips a display's linear light to [0, 1], lays it over grey, averages it over areas: (colours, height, width)."""
     # Columns come first: there neighbouring work-items read neighbouring values, and the other axis has little to do.
     return _average(_average(light, 1, height), 2, width)
@@ -130,10 +133,10 @@ def _average(light: Image, axis: int, count: int) -> Image:
     inner = prod(shape[axis + 1 :])
     lanes = 1 if inner == 1 else gpu.limits.lanes
     items = prod(shape[: axis + 1]) * -(-inner // lanes)
-    kernel = gpu.kernel(("lanes", "contact_sheet"), "average", WIDTH=lanes, ALPHA=light.alpha)
-    gpu.launch(
-        kernel, (items,), light, result, np.uint64(items), np.uint32(light.shape[axis]), np.uint32(count),
-        np.uint32(inner), np.uint32(prod(shape[:axis])), GREY, local=kernel.fit(256), label="average",
+    gpu.compute(
+        ("lanes", "contact_sheet"), "average", (items,), light, result, np.uint64(items), np.uint32(light.shape[axis]),
+        np.uint32(count), np.uint32(inner), np.uint32(prod(shape[:axis])), GREY, group=256, label="average",
+        WIDTH=lanes, ALPHA=light.alpha,
     )  # fmt: skip
     return result
 

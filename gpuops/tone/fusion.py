@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log2
+from math import log2, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu, Kernel
+    from ..gpu import Argument, Define, Gpu
     from ..image import Image
 
 #: The part of a picture that has any weight: its first row and column, and the row and column behind its last ones.
@@ -60,18 +60,20 @@ def fused(
                 image, share = coarse, _reduced(gpu, share)
         weights[number] = share  # the top alone: the memory of the others is free
     for fine, coarse in zip(result[-2::-1], result[:0:-1], strict=True):
-        kernel = kernel_of(gpu, "collapse")
         planes, height, width = fine.shape
-        gpu.launch(
-            kernel, _blocks(fine), coarse, fine, width, height, planes, local=(*kernel.fit(64), 1, 1),
-            label="merge collapse", traffic=2 * fine.nbytes + coarse.nbytes,
+        compute(
+            gpu, "collapse", _blocks(fine), coarse, fine, width, height, planes,
+            traffic=2 * fine.nbytes + coarse.nbytes,
         )  # fmt: skip
     return result[0]
 
 
-def kernel_of(gpu: Gpu, name: str, **defines: int | bool) -> Kernel:
-    """Returns a kernel of fusion.cl."""
-    return gpu.kernel("fusion", name, TALL=_TALL, **defines)
+def compute(
+    gpu: Gpu, name: str, size: tuple[int, ...], *args: Argument, traffic: int | None = None, **defines: Define
+) -> None:
+    """Launches a kernel of fusion.cl."""
+    label = f"merge {name.replace('_', ' ')}"
+    gpu.compute("fusion", name, size, *args, group=64, label=label, traffic=traffic, TALL=_TALL, **defines)
 
 
 def _blocks(image: Image) -> tuple[int, int, int]:
@@ -86,48 +88,39 @@ def _weighed(
     _, height, width = image.shape
     weight = gpu.empty((1, height, width))
     plain = powers == (1.0, 1.0, 1.0)
-    kernel = kernel_of(gpu, "weigh", COLOURS=image.colours, ALPHA=image.alpha, POWERS=not plain)
     top, left, bottom, right = seen
-    gpu.launch(
-        kernel, (width, height), image, weight, total, width, height, np.array((left, top, right, bottom), np.int32),
-        (*powers, 0.0), 0.5 / _SIGMA**2, _LEAST, int(more), local=(*kernel.fit(64), 1), label="merge weights",
-        traffic=image.nbytes + 3 * weight.nbytes,
+    compute(
+        gpu, "weigh", (width, height), image, weight, total, width, height,
+        np.array((left, top, right, bottom), np.int32), (*powers, 0.0), 0.5 / _SIGMA**2, _LEAST, int(more),
+        traffic=image.nbytes + 3 * weight.nbytes, COLOURS=image.colours, ALPHA=image.alpha, POWERS=not plain,
     )  # fmt: skip
     return weight
 
 
 def _share(gpu: Gpu, weight: Image, total: Image, alike: float) -> None:
-    kernel, (_, height, width) = kernel_of(gpu, "share"), weight.shape
-    gpu.launch(
-        kernel, (height * width,), weight, total, np.uint64(height * width), alike, local=kernel.fit(256),
-        label="merge shares", traffic=3 * weight.nbytes,
-    )  # fmt: skip
+    count = prod(weight.shape)
+    compute(gpu, "share", (count,), weight, total, np.uint64(count), alike, traffic=3 * weight.nbytes)
 
 
 def _reduced(gpu: Gpu, image: Image) -> Image:
     planes, height, width = image.shape
     columns, rows, _ = _blocks(image)
     result = image.like((planes, rows, columns))
-    kernel = kernel_of(gpu, "reduce")
-    gpu.launch(
-        kernel, (columns, -(-rows // _TALL), planes), image, result, width, height, planes,
-        local=(*kernel.fit(64), 1, 1), label="merge reduce",
-    )  # fmt: skip
+    compute(gpu, "reduce", (columns, -(-rows // _TALL), planes), image, result, width, height, planes)
     return result
 
 
 def _blend(gpu: Gpu, fine: Image, coarse: Image, share: Image, result: Image, *, more: bool) -> None:
-    kernel, (planes, height, width) = kernel_of(gpu, "blend"), fine.shape
-    gpu.launch(
-        kernel, _blocks(fine), fine, coarse, share, result, width, height, planes, int(more),
-        local=(*kernel.fit(64), 1, 1), label="merge blend",
+    planes, height, width = fine.shape
+    compute(
+        gpu, "blend", _blocks(fine), fine, coarse, share, result, width, height, planes, int(more),
         traffic=(2 + more) * fine.nbytes + coarse.nbytes + planes * share.nbytes,
     )  # fmt: skip
 
 
 def _blend_top(gpu: Gpu, fine: Image, share: Image, result: Image, *, more: bool) -> None:
-    kernel, (planes, height, width) = kernel_of(gpu, "blend_top"), fine.shape
-    gpu.launch(
-        kernel, (planes * height * width,), fine, share, result, height * width, planes, int(more),
-        local=kernel.fit(64), label="merge blend", traffic=(3 + more) * fine.nbytes,
+    planes, height, width = fine.shape
+    compute(
+        gpu, "blend_top", (planes * height * width,), fine, share, result, height * width, planes, int(more),
+        traffic=(3 + more) * fine.nbytes,
     )  # fmt: skip

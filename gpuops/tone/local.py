@@ -74,12 +74,12 @@ class Light:
         ways = reading(gpu, self.source, self.decoding, stages=self.stages, colours_only=True)
         check_colours(ways.colours, self.source.shape[2 if self.decoding else 0], "tone mapping")
         size = math.prod(self.plane)
-        sources = (*ways.sources, "tonemap_operators", "tonemap_light", "tonemap_surroundings")
-        kernel = gpu.kernel(sources, name, BALANCE=self.balance is not None, **ways.defines)
-        gpu.launch(
-            kernel, (-(-size // ways.at_once),), self.source, *images, size, float(self.exposure), *scalars,
-            *ways.arguments, white_balance.rows(self.balance), local=kernel.fit(1 if gpu.limits.is_cpu else 256),
-            label=f"tonemap {name}", traffic=ways.nbytes + sum(image.nbytes for image in images),
+        gpu.compute(
+            (*ways.sources, "tonemap_operators", "tonemap_light", "tonemap_surroundings"), name,
+            (-(-size // ways.at_once),), self.source, *images, size, float(self.exposure), *scalars, *ways.arguments,
+            white_balance.rows(self.balance), group=1 if gpu.limits.is_cpu else 256, label=f"tonemap {name}",
+            traffic=ways.nbytes + sum(image.nbytes for image in images), BALANCE=self.balance is not None,
+            **ways.defines,
         )  # fmt: skip
 
 
@@ -262,8 +262,7 @@ OPERATORS: dict[str, Callable[..., Image]] = {"reinhard-local": reinhard_local, 
 def _launch(gpu: Gpu, name: str, images: tuple[Image, ...], *scalars: float) -> None:
     """Launches one of tonemap_local.cl's kernels, which writes the last of the planes in place."""
     size, per_item = math.prod(images[0].shape), gpu.limits.lanes
-    kernel = gpu.kernel(("lanes", "tonemap_local"), name, WIDTH=per_item)
-    gpu.launch(
-        kernel, (-(-size // per_item),), *images, size, *scalars, local=kernel.fit(256), label=f"tonemap {name}",
-        traffic=4 * size * (len(images) + 1),
+    gpu.compute(
+        ("lanes", "tonemap_local"), name, (-(-size // per_item),), *images, size, *scalars, group=256,
+        label=f"tonemap {name}", traffic=4 * size * (len(images) + 1), WIDTH=per_item,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import DeviceError, ParameterError
+from ..errors import ParameterError
 from ..image import Image
 from ..operands import computed, planes_of
 from ..tiles.ends import Anywhere
@@ -75,7 +75,8 @@ def samples(
     """
     if not isinstance(data, Image):
         return gpu.array(planes(gpu, data, dtype, band=band))
-    _check_precision(gpu, dtype)
+    if _real(dtype) == np.float64:
+        gpu.check_double()
     gpu.check_own(data)
     if not (band and 0 in data.shape):
         data.check_planar(_real(dtype))
@@ -87,7 +88,8 @@ def planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic], *, band: 
     shape = np.shape(data)
     if band and len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
         return np.empty((prod(shape[:-2]) * (1 + (dtype.kind == "c")), *shape[-2:]), _real(dtype))
-    _check_precision(gpu, dtype)
+    if _real(dtype) == np.float64:
+        gpu.check_double()
     if dtype.kind == "c" and len(shape) >= 2:
         data = np.stack((np.real(data), np.imag(data)))
     if dtype.kind == "i" and np.size(data):
@@ -110,13 +112,6 @@ def result(like: Image | npt.ArrayLike, found: Anywhere, dtype: np.dtype[np.gene
     whole = np.empty(parts.shape[1:], dtype)
     whole.real, whole.imag = parts
     return whole
-
-
-def _check_precision(gpu: Gpu, dtype: np.dtype[np.generic]) -> None:
-    if _real(dtype) == np.float64 and not gpu.limits.double:
-        raise DeviceError(
-            f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
-        )
 
 
 @lru_cache(64)

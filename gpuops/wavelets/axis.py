@@ -62,7 +62,7 @@ def analyse(image: Image, params: DwtParams, axis: int) -> tuple[Image, Image]:
     lows, highs = lengths(params, n)
     low, high = image.like(resized(image.shape, axis, lows)), image.like(resized(image.shape, axis, highs))
     if params.method == "laan":
-        laan.analyse(image, low, high, WAVELETS[params.wavelet], params.mode, axis)
+        laan.lift(image, low, high, params, axis, inverse=False)
     else:
         _launch("analyse", (image,), (low, high), params, axis, n, (lows, highs))
     return low, high
@@ -72,7 +72,7 @@ def synthesise(low: Image, high: Image, params: DwtParams, axis: int, n: int) ->
     """The ``n`` samples along ``axis`` that the two halves stand for."""
     image = low.like(resized(low.shape, axis, n))
     if params.method == "laan":
-        laan.synthesise(low, high, image, WAVELETS[params.wavelet], params.mode, axis)
+        laan.lift(image, low, high, params, axis, inverse=True)
     else:
         _launch("synthesise", (low, high), (image,), params, axis, n, (low.shape[axis], high.shape[axis]))
     return image

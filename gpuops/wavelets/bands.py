@@ -7,16 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..gpu import Gpu, Kernel
 from ..image import Image
 from ..tiles.ends import HostImage, Somewhere
-
-
-def kernel(gpu: Gpu, name: str, *, encode: bool = False) -> Kernel:
-    """A kernel of dwt_bands.cl; ``encode``: with the sRGB curve."""
-    if encode:
-        return gpu.kernel(("lanes", "colour", "dwt_bands"), name, WIDTH=1, ENCODE=True)
-    return gpu.kernel("dwt_bands", name)
 
 
 def to_levels(image: Image, maximum: int) -> Image:
@@ -46,8 +38,8 @@ def in_precision(image: Image, dtype: np.dtype[Any]) -> Image:
 def _converted(image: Image, dtype: np.dtype[Any], name: str, *scalars: float, **defines: bool) -> Image:
     result, size = image.like(dtype=dtype), prod(image.shape)
     if size:
-        step = image.gpu.kernel("dwt_bands", name, **defines)
-        image.gpu.launch(
-            step, (size,), image, result, np.uint64(size), *scalars, local=step.fit(256), label=f"dwt {name}"
-        )
+        image.gpu.compute(
+            "dwt_bands", name, (size,), image, result, np.uint64(size), *scalars, group=256, label=f"dwt {name}",
+            **defines,
+        )  # fmt: skip
     return result

@@ -56,9 +56,8 @@ def _changed(band: Image, matrix: Matrix) -> Image:
     if size:
         numbers = gpu.array(matrix.astype(np.float32))
         lanes = gpu.limits.lanes
-        kernel = gpu.kernel(("lanes", "dwt_colours"), "change_colours", WIDTH=lanes)
-        gpu.launch(
-            kernel, (-(-size // lanes),), band, numbers, result, band.shape[0], size, local=kernel.fit(128),
-            label="dwt colours",
+        gpu.compute(
+            ("lanes", "dwt_colours"), "change_colours", (-(-size // lanes),), band, numbers, result, band.shape[0],
+            size, group=128, label="dwt colours", WIDTH=lanes,
         )  # fmt: skip
     return result

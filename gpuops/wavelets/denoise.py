@@ -19,7 +19,7 @@ from ..tiles.ends import DeviceImage, HostImage, Sink, Source
 from ..tiles.pixels import WithAlpha
 from ..tiles.rectangles import cut
 from ..tiles.slabs import move
-from . import bands, multilevel, shrink, stored, transform
+from . import multilevel, shrink, stored, transform
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -156,18 +156,16 @@ def _in_array(gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> HostIma
 def _extended(image: Image, down: int, right: int) -> Image:
     planes, height, width = image.shape
     result = image.like((planes, height + down, width + right))
-    kernel = bands.kernel(image.gpu, "extend")
-    image.gpu.launch(
-        kernel, (width + right, height + down, planes), image, result, planes, height, width, down, right,
-        local=(*kernel.fit(64), 1, 1), label="dwt extend", traffic=image.nbytes + result.nbytes,
+    image.gpu.compute(
+        "dwt_bands", "extend", (width + right, height + down, planes), image, result, planes, height, width, down,
+        right, group=64, label="dwt extend",
     )  # fmt: skip
     return result
 
 
 def _add_cropped(image: Image, mean: Image, down: int, right: int, weight: float, *, more: bool) -> None:
     planes, height, width = mean.shape
-    kernel = bands.kernel(image.gpu, "add_cropped")
-    image.gpu.launch(
-        kernel, (width, height, planes), image, mean, planes, height, width, down, right, weight, int(more),
-        local=(*kernel.fit(64), 1, 1), label="dwt mean", traffic=(2 + more) * mean.nbytes,
+    image.gpu.compute(
+        "dwt_bands", "add_cropped", (width, height, planes), image, mean, planes, height, width, down, right, weight,
+        int(more), group=64, label="dwt mean", traffic=(2 + more) * mean.nbytes,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from math import ceil
 import numpy as np
 
 from ..errors import DeviceError
-from ..gpu import Argument, Define, Gpu, Kernel, Local
+from ..gpu import Define, Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import blocked, extension
@@ -45,14 +45,10 @@ _SHORT, _SEVERAL = 128, 8
 Shape = tuple[int, ...]
 
 
-def analyse(image: Image, low: Image, high: Image, wavelet: Wavelet, mode: str, axis: int) -> None:
-    """``image`` (planes, height, width) → its halves along ``axis`` (1: vertically, 2: horizontally)."""
-    _launch(_Axis(image.gpu, wavelet, mode, image.dtype, image.shape, axis, False), image, low, high)
-
-
-def synthesise(low: Image, high: Image, image: Image, wavelet: Wavelet, mode: str, axis: int) -> None:
-    """The inverse of :func:`analyse`."""
-    _launch(_Axis(image.gpu, wavelet, mode, image.dtype, image.shape, axis, True), image, low, high)
+def lift(image: Image, low: Image, high: Image, params: DwtParams, axis: int, *, inverse: bool) -> None:
+    """``image`` (planes, height, width) → its halves along ``axis`` (1: vertically, 2: horizontally), or back."""
+    wavelet, mode = WAVELETS[params.wavelet], params.mode
+    _launch(_Axis(image.gpu, wavelet, mode, image.dtype, image.shape, axis, inverse), image, low, high)
 
 
 def decompose(image: Image, params: DwtParams, levels: int) -> None:
@@ -128,7 +124,11 @@ class _Axis:
     @property
     def made(self) -> int:
         """The r of the source: the most samples along the axis that a group makes."""
-        return min(self.n, 2 * (self.rows().run if self.axis == 2 else self.columns().band))
+        return min(self.n, 2 * self.groups.run)
+
+    @property
+    def groups(self) -> _Groups:
+        return self._rows() if self.axis == 2 else self._columns()
 
     def traffic(self, run: int) -> int:
         """The bytes that groups of ``run`` pairs read, with their halos inside the image, and write."""
@@ -139,8 +139,8 @@ class _Axis:
         )
         return self.dtype.itemsize * self.shape[0] * self.across * (reads + sum(self.counts))
 
-    def rows(self) -> _RowGroups:
-        """The division of rows among groups."""
+    def _rows(self) -> _Groups:
+        """Groups that take several rows, or one of several segments of each."""
         limits, plan, lows, wide = self.gpu.limits, self.plan, self.counts[0], self.lanes
         room = min(_LOCAL, limits.local_bytes) // (2 * self.dtype.itemsize)
         beside = plan.left + plan.right + wide  # whole vectors may reach beyond the last pair
@@ -157,10 +157,15 @@ class _Axis:
         several = together // items if run <= _SHORT else 1
         while several > 1 and several * pitch > room:
             several //= 2
-        return _RowGroups(kernel, items, several, run, ceil(lows / run), pitch)
+        planes, itemsize = self.shape[0], self.dtype.itemsize
+        groups = ceil(planes * self.across / several) * ceil(lows / run)
+        return _Groups(
+            kernel, (groups * items, several), (items, several), (planes, self.across), run, pitch,
+            2 * several * pitch * itemsize,
+        )  # fmt: skip
 
-    def columns(self) -> _Columns:
-        """The division of columns among groups."""
+    def _columns(self) -> _Groups:
+        """Groups that take blocks of columns, a band down, in a window in local memory."""
         limits, plan, lows, wide = self.gpu.limits, self.plan, self.counts[0], self.lanes
         if wide == 1:
             columns, down, window, room = _COLUMNS, _COLUMN_ITEMS // _COLUMNS, _WINDOW, _LOCAL
@@ -184,12 +189,15 @@ class _Axis:
             if items * down == 1:
                 raise self._too_small()
             down, columns = (down // 2, columns) if down > 1 else (1, columns // 2)
-        blocks = ceil(self.across / columns) * self.shape[0]
-        wanted = ceil(limits.compute_units * _GROUPS / blocks)
+        blocks, planes = ceil(self.across / columns), self.shape[0]
+        wanted = ceil(limits.compute_units * _GROUPS / (blocks * planes))
         band = max(_LEAST_BAND, ceil(lows / wanted))
         rounds = ceil((band + plan.left + plan.right) / (each * down))
-        band = min(rounds * each * down - plan.left - plan.right, limits.band // 2)
-        return _Columns(kernel, items, down, columns // wide, window, min(band, lows))
+        band = min(rounds * each * down - plan.left - plan.right, limits.band // 2, lows)
+        return _Groups(
+            kernel, (blocks * items, ceil(lows / band) * down, planes), (items, down, 1), (self.across,), band,
+            columns // wide, 2 * window * columns * self.dtype.itemsize,
+        )  # fmt: skip
 
     @property
     def lanes(self) -> int:
@@ -211,60 +219,33 @@ class _Axis:
 
 
 @dataclass(frozen=True)
-class _RowGroups:
-    """Groups of ``items`` that take ``several`` rows, or one of ``segments`` of ``run`` pairs of each.
+class _Groups:
+    """An axis divided among groups of ``items``, each of which makes ``run`` pairs along it.
 
-    ``pitch``: samples in local memory from the even ones to the odd ones.
+    ``lines`` and ``last`` are the kernel's arguments for the other axis, and the last one before local memory.
     """
 
     kernel: Kernel
-    items: int
-    several: int
+    size: tuple[int, ...]
+    items: tuple[int, ...]
+    lines: tuple[int, ...]
     run: int
-    segments: int
-    pitch: int
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """Groups of ``items`` × ``down`` that take blocks of ``block`` vectors of columns, ``band`` pairs down.
-
-    ``window``: the pairs in local memory.
-    """
-
-    kernel: Kernel
-    items: int
-    down: int
-    block: int
-    window: int
-    band: int
+    last: int
+    nbytes: int
 
 
 def _launch(part: _Axis, image: Image, low: Image, high: Image, high_from: int = 0) -> None:
     """Transforms the image to its halves, or the reverse, in ``part`` of the image, at its top left."""
     if part.samples == 0:
         return
-    gpu, (planes, *_) = part.gpu, part.shape
+    groups = part.groups
     buffers = (low, high, image) if part.inverse else (image, low, high)
-    sizes: tuple[Argument, ...] = (*(one.shape[1:] for one in (image, low, high)), high_from)
-    label = f"{'i' if part.inverse else ''}dwt {'yx'[part.axis - 1]} {part.wavelet.name} laan lift"
-    if part.axis == 2:
-        r = part.rows()
-        groups = ceil(planes * part.across / r.several) * r.segments
-        gpu.launch(
-            r.kernel, (groups * r.items, r.several), *buffers, *sizes, planes, part.across, part.n, *part.counts,
-            r.run, r.pitch, Local(2 * r.several * r.pitch * part.dtype.itemsize), local=(r.items, r.several),
-            label=label, traffic=part.traffic(r.run),
-        )  # fmt: skip
-    else:
-        c = part.columns()
-        wide = c.block * part.lanes
-        blocks, bands = ceil(part.across / wide), ceil(part.counts[0] / c.band)
-        gpu.launch(
-            c.kernel, (blocks * c.items, bands * c.down, planes), *buffers, *sizes, part.across, part.n, *part.counts,
-            c.band, c.block, Local(2 * c.window * wide * part.dtype.itemsize), local=(c.items, c.down, 1),
-            label=label, traffic=part.traffic(c.band),
-        )  # fmt: skip
+    part.gpu.launch(
+        groups.kernel, groups.size, *buffers, *(one.shape[1:] for one in (image, low, high)), high_from, *groups.lines,
+        part.n, *part.counts, groups.run, groups.last, Local(groups.nbytes), local=groups.items,
+        label=f"{'i' if part.inverse else ''}dwt {'yx'[part.axis - 1]} {part.wavelet.name} laan lift",
+        traffic=part.traffic(groups.run),
+    )  # fmt: skip
 
 
 def _up(n: int, multiple: int) -> int:

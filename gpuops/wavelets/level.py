@@ -16,12 +16,11 @@ from ..errors import DeviceError
 from ..gpu import LATER, Argument, BoundLaunch, Define, GeneratedSource, Gpu, Kernel
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import axis, extension
-from . import tiled_level as tile
-from .lifting import Lifting, lifting, macro, rows
+from . import axis, extension, tiled_level
+from .lifting import Lifting, lifting, macro
 from .wavelets import WAVELETS, Wavelet
 
-_PAIRS = 4  # pairs of columns of a work-item, as in dwt_rows.cl
+_PAIRS = 4  # pairs of columns of a work-item, as in dwt_lift.cl
 _COLUMNS = 2 * _PAIRS  # columns of a work-item
 _ITEMS = 256  # the most work-items of a group
 _LEAST_ITEMS = 8  # the fewest work-items of a group
@@ -124,19 +123,13 @@ class Level:
             axis.check_length(self.params, n)
 
     def empty(self, like: Image) -> Four:
-        """Four bands, uninitialised."""
-        return (like.like(self._four[0]), *self.details(like))
+        """The bands cA, cH, cV and cD, uninitialised."""
+        low_y, high_y, low_x, high_x = self.bands
 
-    def details(self, like: Image) -> Three:
-        """The bands cH, cV and cD, uninitialised."""
-        _, horizontal, vertical, diagonal = self._four
-        return like.like(horizontal), like.like(vertical), like.like(diagonal)
+        def band(*size: int) -> Image:
+            return like.like((self.planes, *size))
 
-    @cached_property
-    def _four(self) -> tuple[Shape3, Shape3, Shape3, Shape3]:
-        """The shapes of the bands cA, cH, cV and cD."""
-        n, (low_y, high_y, low_x, high_x) = self.planes, self.bands
-        return (n, low_y, low_x), (n, high_y, low_x), (n, low_y, high_x), (n, high_y, high_x)
+        return band(low_y, low_x), band(high_y, low_x), band(low_y, high_x), band(high_y, high_x)
 
     @cached_property
     def _whole(self) -> BoundLaunch | None:
@@ -146,23 +139,9 @@ class Level:
         if self.gpu.limits.is_cpu:
             return self._wide()
         nbytes = self.planes * prod(self.image) * self.dtype.itemsize
-        if tile.pays(nbytes, inverse=self.inverse, words=self._words) or self.group is None:
-            return self._tiled()
+        if tiled_level.pays(nbytes, inverse=self.inverse, words=self._words) or self.group is None:
+            return tiled_level.prepared(self)
         return None
-
-    def _tiled(self) -> BoundLaunch | None:
-        """The launch in which each work-group takes a tile; None if no tile fits the device."""
-        found = tile.fitting(
-            self.gpu, self.lifting, self.steps, self.pairs, self.planes, self.dtype.itemsize,
-            {"S": extension.TYPES[self.dtype.name], "INVERSE": self.inverse, **self.border},
-        )  # fmt: skip
-        if found is None:
-            return None
-        down, across = (ceil(n / found.side) for n in self.pairs)
-        return self.gpu.bind(
-            found.kernel, (down * across * found.items, self.planes), *[LATER] * 5, self.bands, self.image, self.first,
-            across, local=(found.items, 1), label=self.label("level"), traffic=self._traffic,
-        )  # fmt: skip
 
     def _wide(self) -> BoundLaunch:
         """The launch in which each work-item takes a tile."""
@@ -176,7 +155,7 @@ class Level:
         return self.gpu.bind(
             kernel, (tiles, ceil(self.pairs[0] / band), self.planes), LATER, self.image[1], *[LATER] * 4, self.bands,
             self.image, np.uint64(prod(self.image)), self.first, band, local=(1, 1, 1), label=self.label("level"),
-            traffic=self._traffic,
+            traffic=self.traffic,
         )  # fmt: skip
 
     @cached_property
@@ -215,7 +194,7 @@ class Level:
             ),
             self.gpu.bind(
                 kernel, (tiles * items, ceil(self.pairs[0] / band), self.planes), *where, *bands, *rest,
-                local=(items, 1, 1), label=self.label("level"), traffic=self._traffic,
+                local=(items, 1, 1), label=self.label("level"), traffic=self.traffic,
             ),
             columns,
             rows,
@@ -229,7 +208,7 @@ class Level:
         return f"{'i' if self.inverse else ''}dwt {what} {self._wavelet.name}"
 
     @property
-    def _traffic(self) -> int:
+    def traffic(self) -> int:
         return 2 * self.planes * prod(self.image) * self.dtype.itemsize
 
     @property
@@ -305,7 +284,7 @@ class Level:
     @cached_property
     def group(self) -> tuple[Kernel, int] | None:
         """The kernel for groups, and the largest that the device can run; None where all are too small."""
-        sources = ("dwt_layout", self.steps, *rows(_PAIRS), "dwt_rows", "dwt_level")
+        sources = ("dwt_layout", self.steps, "dwt_lift", "dwt_rows", "dwt_level")
         edge, limits = sum(self.reach), self.gpu.limits
         items = _ITEMS
         while items >= max(_LEAST_ITEMS, 2 * edge):  # the work-items fetch the edges of two rows
@@ -313,18 +292,18 @@ class Level:
             samples = 4 * items * _COLUMNS + (4 if self._words else 2) * edge
             if items <= limits.work_group and samples * self.dtype.itemsize <= limits.local_bytes:
                 kernel = self.gpu.kernel(sources, "level", **self.defines, ITEMS=items, WORDS=self._words)
-                if kernel.fit(items) == (items,) and kernel.local_bytes <= limits.local_bytes:
+                if kernel.runs(items):
                     return kernel, items
             items //= 2
         return None
 
-    def aside(self, origin: int | None = None) -> Aside:
-        """The samples put aside if there is no layout; work-items' columns begin eight by eight from ``origin``."""
+    def _aside(self) -> Aside:
+        """The samples put aside if there is no layout."""
         plan = self.lifting
         before, after = self.reach
         (height, width), (pairs_y, pairs_x), first = self.read, self.pairs, self.first
-        origin = 2 * first if origin is None else origin
-        start = origin - _up(max(0, origin - (2 * first - before)), _COLUMNS)
+        origin = 2 * first  # work-items' columns begin there, eight by eight
+        start = origin - _up(before, _COLUMNS)
         inside = origin + _up(max(0, -origin), _COLUMNS)
         outside = origin + (width - origin) // _COLUMNS * _COLUMNS
         end = 2 * (first + pairs_x + 2 * _PAIRS) + _COLUMNS + after  # as in dwt_level.cl
@@ -334,7 +313,7 @@ class Level:
 
     def _divided(self, tiles: int, items: int) -> tuple[Aside, int]:
         """The samples put aside, and the number of pairs of rows of a band."""
-        aside, pairs = self.aside(), self.pairs[0]
+        aside, pairs = self._aside(), self.pairs[0]
         wanted = ceil(self.gpu.limits.compute_units * _GROUPS * _ITEMS / (items * tiles * self.planes))
         if self.layout is None:
             return aside, max(_LEAST, ceil(pairs / wanted))
@@ -375,11 +354,11 @@ def fitting(
     return level if level.fits else None
 
 
-def forward(image: Image, level: Level) -> tuple[Image, list[Three]]:
-    """One level: cA, [(cH, cV, cD)]."""
+def forward(image: Image, level: Level) -> tuple[Image, Three]:
+    """One level: cA, (cH, cV, cD)."""
     four = level.empty(image)
     level.run(image, four)
-    return four[0], [four[1:]]
+    return four[0], four[1:]
 
 
 def inverse(approximation: Image, details: Three, level: Level) -> Image:

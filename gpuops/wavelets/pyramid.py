@@ -119,10 +119,10 @@ def _knee(band: Anywhere, colours: int) -> float:
 def _paint(band: Image, result: Image, place: BandPlace, look: Look) -> None:
     if not place.height or not place.width:
         return
-    kernel = bands.kernel(band.gpu, "paint", encode=band.linear)
     planes = result.shape[0]
-    result.gpu.launch(
-        kernel, (place.width, place.height, planes), band, result, planes, *band.shape[1:], place.height, place.width,
-        *result.shape[1:], place.top, place.left, *look, local=(*kernel.fit(64), 1, 1), label="dwt paint",
-        traffic=8 * planes * place.height * place.width,
+    sources = ("lanes", "colour", "dwt_bands") if band.linear else "dwt_bands"
+    result.gpu.compute(
+        sources, "paint", (place.width, place.height, planes), band, result, planes, *band.shape[1:], place.height,
+        place.width, *result.shape[1:], place.top, place.left, *look, group=64, label="dwt paint",
+        traffic=8 * planes * place.height * place.width, WIDTH=1 if band.linear else None, ENCODE=band.linear,
     )  # fmt: skip

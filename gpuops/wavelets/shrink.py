@@ -110,10 +110,9 @@ def shrink_band(
         most = float(np.finfo(real).max)
         limits = band.gpu.array(np.clip(thresholds, -most, most).astype(real))
         lanes = band.gpu.limits.lanes
-        sources = ("border", "dwt_extension", "dwt_shrink")
-        kernel = band.gpu.kernel(sources, "shrink", **vectors(band.dtype, lanes))
-        band.gpu.launch(
-            kernel, (-(-size // lanes), planes), band, limits, result, planes, size, how, np.array([substitute], real),
-            local=(*kernel.fit(128), 1), label="dwt shrink",
+        band.gpu.compute(
+            ("border", "dwt_extension", "dwt_shrink"), "shrink", (-(-size // lanes), planes), band, limits, result,
+            planes, size, how, np.array([substitute], real), group=128, label="dwt shrink", traffic=None,
+            **vectors(band.dtype, lanes),
         )  # fmt: skip
     return result

@@ -50,7 +50,6 @@ def _launch(
     restored = kernel_name == "restored"
     rows = axis == X
     width = gpu.limits.lanes
-    kernel = gpu.kernel(("border", "dwt_extension", "swt"), kernel_name, ROWS=rows, **vectors(dtype, width))
     filters = gpu.kept(
         ("swt filters", name, dtype, restored, norm),
         lambda: gpu.array(_filters(wavelet, restored, norm).astype(dtype)),
@@ -59,9 +58,10 @@ def _launch(
     apart = 2 ** (level - 1)
     first = apart * (wavelet.length // 2 - restored)  # PyWavelets' alignment
     size = (-(-n // width), 1, outer) if rows else (-(-inner // width), n, outer)
-    gpu.launch(
-        kernel, size, *images, filters, wavelet.length, outer, n, inner, first, apart, local=kernel.fit(128, 1, 1),
-        label=f"{'i' if restored else ''}swt {'yx'[axis - 1]} {name}",
+    gpu.compute(
+        ("border", "dwt_extension", "swt"), kernel_name, size, *images, filters, wavelet.length, outer, n, inner, first,
+        apart, group=128, label=f"{'i' if restored else ''}swt {'yx'[axis - 1]} {name}", traffic=None, ROWS=rows,
+        **vectors(dtype, width),
     )  # fmt: skip
 
 

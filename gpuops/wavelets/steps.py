@@ -72,23 +72,15 @@ def _launch(line: Line, image: Image, step: LiftingStep, own: float, other: floa
         return
     sample = "int" if integer else "float"
     wide = 16 if gpu.limits.is_cpu else 1
-    defines: dict[str, bool | str] = {"S": sample, "S16": f"{sample}16", "INTEGER": integer, "ROWS": rows}
-    kernel = gpu.kernel(
-        ("border", "dwt_step"),
-        "lifting_step",
-        TAPS=len(step.taps),
-        WIDTH=wide,
-        **{line.border: True},
-        **defines,
-    )
     taps = [int(tap) for tap in step.taps] if integer else [*step.weights]
     weights = tuple(taps + [type(taps[0])(0)] * (16 - len(taps)))
     size = (-(-targets // wide), line.across) if rows else (-(-line.across // wide), targets)
     to, beside = (line.counts[0], 0) if step.odd else (0, line.counts[0])
-    gpu.launch(
-        kernel, (*size, planes), image, planes, image.shape[1:], line.across, line.n, targets, others, to, beside,
+    gpu.compute(
+        ("border", "dwt_step"), "lifting_step", (*size, planes), image, planes, image.shape[1:], line.across,
+        line.n, targets, others, to, beside,
         weights, step.first, int(step.odd), 1.0 / own, 1.0 / other, result, step.rounding, step.shift,
-        int(step.subtract), local=kernel.fit(64 // wide, 4, 1),
-        label=f"{line.label} {'predict' if step.odd else 'update'}",
-        traffic=4 * planes * line.across * (2 * targets + others),
+        int(step.subtract), group=(64 // wide, 4), label=f"{line.label} {'predict' if step.odd else 'update'}",
+        traffic=4 * planes * line.across * (2 * targets + others), TAPS=len(step.taps), WIDTH=wide, S=sample,
+        S16=f"{sample}16", INTEGER=integer, ROWS=rows, **{line.border: True},
     )  # fmt: skip

@@ -145,12 +145,9 @@ def _move(image: Image, at: BandInStrips, band: Image, *, first: int = 0, back: 
     planes, height, width = band.shape
     if not band.nbytes:
         return
-    kernel = image.gpu.kernel(
-        ("dwt_layout", "dwt_strips"), "band_of_strips", S=TYPES[image.dtype.name], STRIPS=True, BACK=back
-    )
     pitch, layout = at.layout.pitch, at.layout.vector(at.width)
-    image.gpu.launch(
-        kernel, (width, height, planes), image, 2 * pitch, layout, band, height, width, np.uint64(at.layout.plane),
-        (at.odd + 2 * first) * pitch, at.high, local=(*kernel.fit(64), 1, 1), label="dwt strips",
-        traffic=2 * band.nbytes,
+    image.gpu.compute(
+        ("dwt_layout", "dwt_strips"), "band_of_strips", (width, height, planes), image, 2 * pitch, layout, band, height,
+        width, np.uint64(at.layout.plane), (at.odd + 2 * first) * pitch, at.high, group=64, label="dwt strips",
+        traffic=2 * band.nbytes, S=TYPES[image.dtype.name], STRIPS=True, BACK=back,
     )  # fmt: skip

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
+from typing import TYPE_CHECKING
 
-from ..gpu import Define, GeneratedSource, Gpu, Kernel
+from ..gpu import LATER, BoundLaunch, Define, Gpu
+from .extension import TYPES
 from .lifting import Lifting
+
+if TYPE_CHECKING:
+    from .level import Level
 
 # Bytes of a small image: larger ones take the time that memory takes.
 _SMALL, _SMALL_INVERSE = 64 << 20, 40 << 20
 _SIDES = (32, 16, 8)  # pairs along a tile's side
 _RUN = 4  # pairs that a work-item takes at once, in the smallest tiles
 _LOCAL = 24 << 10  # the most bytes of local memory, so that two groups run on a compute unit at once
-
-
-@dataclass(frozen=True)
-class Tile:
-    """``side`` × ``side`` pairs, made by a group of ``items``; ``kernel`` is built for them."""
-
-    kernel: Kernel
-    side: int
-    items: int
 
 
 def pays(nbytes: int, *, inverse: bool, words: bool) -> bool:
@@ -33,33 +28,31 @@ def pays(nbytes: int, *, inverse: bool, words: bool) -> bool:
     return nbytes <= (_SMALL_INVERSE if inverse else _SMALL) or not (words or inverse)
 
 
-def fitting(
-    gpu: Gpu,
-    plan: Lifting,
-    steps: GeneratedSource,
-    pairs: tuple[int, int],
-    planes: int,
-    itemsize: int,
-    defines: Mapping[str, Define],
-) -> Tile | None:
-    """The largest tile of which each compute unit gets one, or else the smallest tile; None if no tile fits.
+def prepared(level: Level) -> BoundLaunch | None:
+    """The launch of a level in which each group takes a tile of pairs; None if no tile fits the device.
 
-    ``pairs``: the pairs to make, along y and x; ``itemsize``: the bytes of a sample.
+    Tiles are the largest of which each compute unit gets one, or else the smallest.
     """
-    found = None
+    gpu, plan, limits = level.gpu, level.lifting, level.gpu.limits
+    defines: dict[str, Define] = {
+        "S": TYPES[level.dtype.name], "INVERSE": level.inverse, **level.border
+    }  # fmt: skip
+    found = 0
     for side in _SIDES:
-        if _bytes(plan, side, itemsize, defines) > min(_LOCAL, gpu.limits.local_bytes):
+        if _bytes(plan, side, level.dtype.itemsize, defines) > min(_LOCAL, limits.local_bytes):
             continue
         found = side
-        if planes * ceil(pairs[0] / side) * ceil(pairs[1] / side) >= gpu.limits.compute_units:
+        if level.planes * prod(ceil(n / side) for n in level.pairs) >= limits.compute_units:
             break
-    if found is None:
-        return None
-    sources = ("border", "dwt_layout", "dwt_beyond", steps, "dwt_tile")
-    for items in _groups(gpu, plan, found):
+    sources = ("border", "dwt_layout", "dwt_beyond", level.steps, "dwt_tile")
+    for items in _groups(gpu, plan, found) if found else ():
         kernel = gpu.kernel(sources, "level_tile", **defines, SIDE=found, RUN=_run(found), ITEMS=items)
-        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
-            return Tile(kernel, found, items)
+        if kernel.runs(items):
+            down, across = (ceil(n / found) for n in level.pairs)
+            return gpu.bind(
+                kernel, (down * across * items, level.planes), *[LATER] * 5, level.bands, level.image, level.first,
+                across, local=(items, 1), label=level.label("level"), traffic=level.traffic,
+            )  # fmt: skip
     return None
 
 

@@ -63,9 +63,10 @@ class Groups:
         """Complex values that a work-item can carry."""
         return 128 // self.itemsize
 
-    def _group_values(self, channels: int) -> int:
+    @property
+    def _group_values(self) -> int:
         # There are to be some more groups than compute units.
-        busy = 2 * self.values // (3 * self.limits.compute_units * channels)
+        busy = 2 * self.values // (3 * self.limits.compute_units)
         return max(_LEAST_VALUES, min(busy, _MOST_VALUES)) * 4 // self.itemsize
 
     def schedule(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
@@ -84,7 +85,7 @@ class Groups:
         factors = self.factors(n)
         if factors is None and form.pairs:
             return None
-        s = replace(form, radices=factors or (1,), computed=self.params.twiddle == "compute", channels=1)
+        s = replace(form, radices=factors or (1,), computed=self.params.twiddle == "compute")
         if factors is None:
             s = replace(s, radices=self.factors(next_fast_len(2 * n - 1)) or (1,), length=n)
         room = self.limits.local_bytes // (2 * self.itemsize * s.points * s.loaded)
@@ -95,11 +96,9 @@ class Groups:
         """Returns ``form`` with radices for ``n`` points, or for Bluestein's convolution; None for pairs of real
         numbers that would need that convolution."""
         factors, prime = self.factors(n), largest_prime(n)
-        in_turn = prime <= self._registers // 2 < n
-        base = replace(form, radices=factors or (1,), channels=form.channels if in_turn else 1)
-        base = replace(base, computed=self.params.twiddle == "compute")
-        # A work-item has registers for all butterflies that it has side by side, or for one and the pixels it keeps.
-        beside = 2 if base.own_mirror or base.channels > 1 else base.carried
+        base = replace(form, radices=factors or (1,), computed=self.params.twiddle == "compute")
+        # A work-item has registers for all butterflies that it has side by side.
+        beside = 2 if base.own_mirror else base.carried
         found: Schedule | None = base
         if factors is None:
             found = None
@@ -150,7 +149,7 @@ class Groups:
             return None
         if columns > 1 and (
             columns >= 2 * sequences
-            or n * columns * s.loaded > self._group_values(s.channels)
+            or n * columns * s.loaded > self._group_values
             or s.held > max(self._registers, base.held)
             or (s.along and s.items * columns > 64)  # 64 work-items are enough for a group
             or (not s.along and columns == 64 and s.items > 1)

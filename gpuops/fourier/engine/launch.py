@@ -42,8 +42,7 @@ def _bind(
 ) -> BoundLaunch:
     """Returns the launch of a pass; ``cache`` keeps tables."""
     schedule, at, ends = p.schedule, p.at, p.ends
-    outer = at.counts[0] // schedule.channels
-    groups = outer * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
+    groups = at.counts[0] * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
     label = f"{'convolve' if problem.around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
     size: tuple[int, ...] = (groups * schedule.group,)
     rest: tuple[Argument, ...] = ()
@@ -116,7 +115,6 @@ def _defines(gpu: Gpu, problem: Problem, p: AxisPass) -> dict[str, Define]:
         "UNALIASED": "" if on_cpu else "restrict", "UNFUSED": on_cpu and p.kind == "local",
         "REAL": "double" if problem.double else "float", "LANES": p.lanes, "REALS": 2 * p.lanes,
         "PLANES": at.counts[0] if of_pixels else None, "PIXEL_STEP": ends.pixel if of_pixels and pairs else None,
-        "IN_TURN": schedule.channels > 1,
         "HALF_IN": problem.half and not p.real_in, "HALF_OUT": problem.half and not p.real_out,
         "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples",
         "LOAD_IMAGE": ends.load == "image",

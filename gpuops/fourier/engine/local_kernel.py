@@ -21,7 +21,6 @@ def definitions(s: Schedule, real: str) -> str:
     ]  # fmt: skip
     given = {"ALONG": s.along, "HALVED": s.halved, "COMPUTED": s.computed}
     lines += [name for name, there in given.items() if there]
-    lines += [f"CHANNELS {s.channels}"] * (s.channels > 1)
     for i, radix in enumerate(s.radices):
         pieces, values = s.work(i)
         lines += [
@@ -114,7 +113,7 @@ def _steps(s: Schedule) -> list[str]:
         stages += [(i, dft(i) + twiddle(i)) for i in range(last - 1, -1, -1)]
 
     end = stages[-1][0]
-    load = ["LOAD_PACKED(0)"] if s.pairs == "pack" else ["NEXT_CHANNEL(0)" if s.channels > 1 else "LOAD(0)"]
+    load = ["LOAD_PACKED(0)"] if s.pairs == "pack" else ["LOAD(0)"]
     store = [f"UNPACK({end})"] if s.pairs == "unpack" else [f"STORE({end})"]
     if s.joined > 1 and s.pairs != "pack":
         load.append("JOIN(0, 1, 0)")
@@ -122,9 +121,6 @@ def _steps(s: Schedule) -> list[str]:
         store.insert(0, f"JOIN({end}, 0, 1)")
 
     read = load
-    if s.channels > 1:
-        each(0, ["LOAD_PIXELS(0)"])
-        found.append("ROLLED for (int c = 0; c < CHANNELS; c++, v[0].out += s.out.x) {")
     for number, (index, work) in enumerate(stages[:-1]):
         target = stages[number + 1][0]
         each(index, [*read, *work])
@@ -140,7 +136,4 @@ def _steps(s: Schedule) -> list[str]:
             if part == ".lo":
                 each(target, read)
     each(end, [*read, *stages[-1][1], *store])
-    if s.channels > 1:
-        barrier()  # local memory is free again
-        found.append("}")
     return found

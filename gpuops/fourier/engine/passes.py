@@ -157,11 +157,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[AxisPass] | No
     wide = points if kind == "c2r" or problem.around else -(-present // 2) if real else present
     columns_last = kind in ("c2r", "convolve")
     divided = out_rows if columns_last else n_rows if problem.around else min(in_rows, n_rows)
-    # One work-item takes all channels of pixels of bytes if their pairs are whole words and two words hold a pair.
-    pixels = problem.read
-    words = pixels and pixels.dtype == "uint8" and present % 2 == problem.in_steps[2] % 4 == 0
-    channels = planes if pixels and words and kind == "r2c" and planes == pixels.channels <= 4 else 1
-    joined = planner.joined(n_rows, divided, points, wide, pairs, channels)
+    joined = planner.joined(n_rows, divided, points, wide, pairs)
     short = n_rows // joined
     # From row to row of an intermediate: not a power of two, at which caches have the fewest places.
     pitch = -(-wide // 16) * 16 | 16
@@ -186,7 +182,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[AxisPass] | No
             ends = PassEnds("samples" if problem.real_in else "complex")
             return (plane, row, pixel, joined * row), ends, pixels
         if problem.pixels or row % 2 or pixels % 2:
-            ends = PassEnds("samples", "samples", pixel=pixel, pixels=pixels, channels=channels)
+            ends = PassEnds("samples", "samples", pixel=pixel, pixels=pixels)
             return (plane, row, 2 * pixel, joined * row), ends, -(-pixels // 2)
         return (plane // 2, row // 2, 1, joined * row // 2), PassEnds(), pixels // 2
 

@@ -56,9 +56,6 @@ class PassEnds:
         Real and imaginary parts change places: with both, the transform is the inverse.
     factor
         The factor of Bluestein's convolution: ``chirp`` multiplies the input, ``filter`` or ``unchirp`` the output.
-    channels
-        The number of channels (the outer sequences) that are interleaved bytes of the input; pairs of pixels are whole
-        words.
     """
 
     load: str = "complex"
@@ -69,7 +66,6 @@ class PassEnds:
     pixel: int = 0
     pixels: int = 0
     factor: str = ""
-    channels: int = 1
 
     def before(self, scale: float) -> PassEnds:
         """The ends of a pass that is followed by others: it writes complex numbers, in order, and takes ``scale``."""
@@ -145,20 +141,18 @@ class Planner(Groups):
                 return found
         return (self._convolved if self.factors(n) is None else self._stages)(n, at, ends)
 
-    def joined(
-        self, n_rows: int, divided: int, points: int, wide: int, pairs: str = "", channels: int = 1
-    ) -> int:
+    def joined(self, n_rows: int, divided: int, points: int, wide: int, pairs: str = "") -> int:
         """The number of rows of ``points`` to transform across each other, so that columns are short.
 
         A group must take several neighbours of the ``wide`` columns, or memory is read and written in small pieces. The
-        result divides ``divided``, the number of rows that exist or are wanted; ``channels`` is :class:`PassEnds`'s.
+        result divides ``divided``, the number of rows that exist or are wanted.
         """
         costs = {}
         # A convolution has no registers left for four. (With two, Intel's compiler for CPUs makes errors.)
         fixed = self.vectors or self.params.radix != "auto"
         choices = (1,) if fixed else (1, 2) if pairs == "convolve" else (1, 2, 4)
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
-            columns = self.schedule(n_rows // joined, wide, replace(COLUMNS, channels=channels))
+            columns = self.schedule(n_rows // joined, wide, COLUMNS)
             rows = self.schedule(points, n_rows // joined, replace(ROWS, joined=joined, pairs=pairs))
             if rows and (joined == 1 or columns):
                 cost = self.cost(columns[0]) if columns else _HALVES_COST
@@ -169,7 +163,7 @@ class Planner(Groups):
     def single(self, n: int, at: Sequences, ends: PassEnds, form: Schedule = ROWS) -> AxisPass | None:
         """The pass that does all in one dispatch, None if local memory is too small; ``form`` says what else it
         does."""
-        form = replace(form, along=at.along, joined=at.joined, channels=ends.channels)
+        form = replace(form, along=at.along, joined=at.joined)
         found = self.schedule(n, at.counts[2], form)
         return AxisPass(self._kind, n, found[0], at, ends, found[1]) if found else None
 

@@ -43,9 +43,6 @@ class Schedule:
     share
         The number of results of a shared butterfly that one work-item computes, each with its mirror image; 0: no
         butterfly is shared.
-    channels
-        The number of channels of interleaved bytes that are transformed in turn: pixels are read once, and kept in
-        registers.
     """
 
     radices: tuple[int, ...]
@@ -60,7 +57,6 @@ class Schedule:
     halved: bool = False
     computed: bool = False
     share: int = 0
-    channels: int = 1
 
     @property
     def points(self) -> int:
@@ -137,6 +133,5 @@ class Schedule:
 
     @property
     def held(self) -> int:
-        """The registers that a work-item needs, in complex values: those of its sequences, and as much again for pixels
-        whose channels it takes in turn."""
-        return self.most * self.carried * (2 if self.channels > 1 else 1)
+        """The registers that a work-item needs for its sequences, in complex values."""
+        return self.most * self.carried

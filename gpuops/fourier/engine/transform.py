@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...errors import DeviceError
 from . import launch
 from .passes import passes
 from .problem import Problem
@@ -60,8 +59,6 @@ class TransformPlan:
 
 def plan(gpu: Gpu, problem: Problem) -> TransformPlan:
     """The plan for a problem, kept on the Gpu. Raises DeviceError for double precision if the device has none."""
-    if problem.double and not gpu.limits.double:
-        raise DeviceError(
-            f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
-        )
+    if problem.double:
+        gpu.check_double()
     return gpu.kept(problem, lambda: TransformPlan(gpu, problem))

@@ -95,19 +95,12 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
     limits, size = gpu.limits, padded(pixels, params)
     columns, item = axes.width(size, params), axes.stored(params).itemsize
     fixed = tables(size, params) + _SMALL + (4 * prod(size) if params.mask else 0)
-    rows = min(SEVERAL, height)
     real = 4 * channels * width
     double = params.precision == "double"
-    along = peak(gpu, axes.along((channels, rows, width), size, params))
-    back = peak(gpu, axes.along_back((channels, rows, columns), size[1], params))
     copies = (1 + (params.window != "none") + planes_beside) * (3 if double else 1)
-    each = max(along, back) / rows + (copies + 2) * real + 3 * row
-    count = min(SEVERAL, columns)
-    panel, made = (1, height, count), (1, size[0], count)
-    there = peak(gpu, axes.down(panel, made, size[0], params, inverse=False))
-    again = peak(gpu, axes.down(made, panel, size[0], params, inverse=True))
+    each = row_peak(gpu, (channels, height, width), size, params) + (copies + 2) * real + 3 * row
     after = (1 if params.filter is not None else 0) + 1
-    column = max(there, again) / count + after * size[0] * item
+    column = column_peak(gpu, height, size, params) + after * size[0] * item
     room = limits.global_bytes / ROUNDED - fixed
     found = []
     for what, most, bytes_, one in (
@@ -120,7 +113,30 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
             raise no_room(gpu, words, (fixed + bytes_) * ROUNDED)
         found.append(min(most, fitting, limits.max_alloc_bytes // one, max(1, ENOUGH // one)))
     rows, columns = found
-    return Parts(rows, columns - columns % LANES if columns > LANES else columns)
+    return Parts(rows, whole_lanes(columns))
+
+
+def whole_lanes(columns: int) -> int:
+    """Columns of a part, if so many fit: a multiple of those that a work-item takes together."""
+    return columns - columns % LANES if columns > LANES else columns
+
+
+def row_peak(gpu: Gpu, shape: Shape, size: Size, params: SpectrumParams) -> float:
+    """The most bytes that a row of planes (planes, height, width) takes in its transform, and back, over ``size``."""
+    planes, height, width = shape
+    count = min(SEVERAL, height)
+    there = peak(gpu, axes.along((planes, count, width), size, params))
+    back = peak(gpu, axes.along_back((planes, count, axes.width(size, params)), size[1], params))
+    return max(there, back) / count
+
+
+def column_peak(gpu: Gpu, height: int, size: Size, params: SpectrumParams) -> float:
+    """The same of a column of ``height`` numbers of a spectrum."""
+    count = min(SEVERAL, axes.width(size, params))
+    panel, made = (1, height, count), (1, size[0], count)
+    there = peak(gpu, axes.down(panel, made, size[0], params, inverse=False))
+    back = peak(gpu, axes.down(made, panel, size[0], params, inverse=True))
+    return max(there, back) / count
 
 
 def peak(gpu: Gpu, problem: Problem) -> float:
