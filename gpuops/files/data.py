@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import PurePath
@@ -28,6 +28,7 @@ from ..errors import FileError, ParameterError
 from .formats import Format, by_extension, every, sniff
 from .formats.record import NumberFiles
 from .output import atomic, check_place
+from .picture import filled
 from .pointers import refuse_pointer
 from .reading import parsing, reading
 from .streams import to_stream, with_text_name
@@ -89,10 +90,7 @@ class RowsOfArray:
     def whole(self, count: int) -> Array:
         """Returns the array, read by ``count`` rows."""
         array = np.empty((self.planes * self.shape[-2], self.shape[-1]), self.dtype)
-        start = 0
-        for block in self.blocks(count):
-            array[start : (start := start + len(block))] = block
-        return array.reshape(self.shape)
+        return filled(array, self.blocks(count)).reshape(self.shape)
 
 
 def is_data_format(path: str | os.PathLike[str]) -> bool:
@@ -263,18 +261,3 @@ def places(described: Description, index: int) -> range:
     counts = [shape[0] if len(shape) == 3 else 1 for shape, _ in described.arrays.values()]
     first = sum(counts[:index])
     return range(first, first + counts[index])
-
-
-def planes_of(rows: RowsOfArray, count: int) -> Iterator[Iterable[Array]]:
-    """Returns the blocks of each plane in turn, all of which have to be taken before the next plane's."""
-    blocks = rows.blocks(count)
-
-    def plane() -> Iterator[Array]:
-        left = rows.shape[-2]
-        while left:
-            block = next(blocks)
-            left -= len(block)
-            yield np.ascontiguousarray(block)
-
-    for _ in range(rows.planes):
-        yield plane()

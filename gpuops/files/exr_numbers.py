@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import oiio
-from .data import KEY, Array, Check, Description, RowsOfArray, contradiction, places, planes_of
+from .data import KEY, Array, Check, Description, RowsOfArray, contradiction, places
 from .formats.record import NumberFiles
 from .picture import unread
 
@@ -81,8 +81,10 @@ def _write(path: str, arrays: Mapping[str, RowsOfArray], text: str, count: int, 
             attributes["window"] = (0, 0, 0, 0, width, height)
             attributes["channels"] = ("re", "im") if rows.dtype.kind == "c" else ("Y",)
             parts.append((unread(shape, sample.dtype), attributes))
-    samples = (map(_samples, blocks) for rows in arrays.values() for blocks in planes_of(rows, count))
-    oiio.write_parts(path, parts, samples)
+    with oiio.writer(path, parts) as put:
+        for rows in arrays.values():
+            for block in rows.blocks(count):
+                put(_samples(np.ascontiguousarray(block)))
 
 
 def _samples(plane: Array) -> Array:

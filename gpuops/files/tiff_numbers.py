@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .data import Array, Check, Description, RowsOfArray, contradiction, places, planes_of
+from .data import Array, Check, Description, RowsOfArray, contradiction, places
 from .formats.record import NumberFiles
 from .reading import quiet_tifffile
 
@@ -49,14 +49,24 @@ def _rows(path: str, described: Description, index: int, count: int) -> Iterator
                 yield block.astype(dtype, copy=False)
 
 
+def _of_plane(blocks: Iterator[Array], height: int) -> Iterator[Array]:
+    """Gives the blocks of the next plane, which has so many rows."""
+    while height:
+        block = next(blocks)
+        height -= len(block)
+        yield np.ascontiguousarray(block)
+
+
 def _write(path: str, arrays: Mapping[str, RowsOfArray], text: str, count: int, compress: bool) -> None:
     size = sum(rows.nbytes for rows in arrays.values())
     description: str | None = text
     with quiet_tifffile().TiffWriter(path, bigtiff=size > 2**32 - 2**25) as file:
         for rows in arrays.values():
-            for blocks in planes_of(rows, count):
+            blocks = rows.blocks(count)
+            for _ in range(rows.planes):
+                plane = _of_plane(blocks, rows.shape[-2])
                 file.write(
-                    np.concatenate(list(blocks)) if compress else iter(blocks),
+                    np.concatenate(list(plane)) if compress else plane,
                     shape=rows.shape[-2:],
                     dtype=rows.dtype,
                     description=description,

@@ -217,7 +217,7 @@ def _write_rows(path: str, picture: Picture, storage: Storage) -> Iterator[Calla
         x, y, _ = metadata.resolution
         # stated, since OpenImageIO would take its inverse from the resolutions
         attributes |= oiio.resolution_attributes(metadata.resolution) | {"PixelAspectRatio": y / x}
-    with oiio.writer(path, picture.pixels, attributes) as put:
+    with oiio.writer(path, [(picture.pixels, attributes)]) as put:
         if picture.alpha:
             yield lambda pixels: put(alpha.associated(replace(picture, pixels=pixels)))
         else:

@@ -64,7 +64,7 @@ def _has_pixels(spec: Any) -> bool:
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    oiio.write_parts(path, [(picture.pixels, {})], kind="fits")
+    oiio.write(path, picture.pixels, {}, kind="fits")
     with open(path, "r+b") as file:  # the date would make each run's bytes others
         dated = file.read(_BLOCK).find(b"DATE    =")
         if dated >= 0:

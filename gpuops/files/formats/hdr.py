@@ -46,7 +46,7 @@ def _read(path: str, layer: LayerId) -> Picture:
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    oiio.write_parts(path, [(picture.pixels, {})])
+    oiio.write(path, picture.pixels, {})
 
 
 def _container(file: BinaryIO) -> Extras:

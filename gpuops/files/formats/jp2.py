@@ -278,7 +278,7 @@ def _read(path: str, layer: LayerId) -> Picture:
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
     attributes = oiio.alpha_attributes(picture.channels) | oiio.icc_attribute(picture.metadata.icc)
-    oiio.write_parts(path, [(picture.pixels, attributes)])
+    oiio.write(path, picture.pixels, attributes)
     if picture.alpha:
         _define_alpha(path, picture.channels)
 

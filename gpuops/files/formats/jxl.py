@@ -107,7 +107,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     elif codes:
         attributes["CICP"] = ("int[4]", tuple(codes))
     try:
-        oiio.write_parts(path, [(picture.pixels, attributes)])
+        oiio.write(path, picture.pixels, attributes)
     except OSError as error:
         # libjxl 0.12, where floats have both signs: github.com/libjxl/libjxl/issues/4902
         if kind == np.float32 and "Encoder" in str(error):

@@ -38,7 +38,7 @@ def _read(path: str, layer: LayerId) -> Picture:
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    oiio.write_parts(path, [(picture.pixels, oiio.alpha_attributes(picture.channels))])
+    oiio.write(path, picture.pixels, oiio.alpha_attributes(picture.channels))
 
 
 FORMAT = Format(
