@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
@@ -55,5 +54,5 @@ def of_tiff(file: BinaryIO) -> Extras:
     try:
         found, xmp, left = exif.of_tiff(file)
         return Extras(exif=found, xmp=xmp, unused=tuple(left))
-    except (MalformedError, struct.error):
+    except MalformedError:
         return Extras()  # the decoder will name the damage

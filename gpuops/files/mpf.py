@@ -17,14 +17,14 @@ def count(block: bytes) -> int:
     """Returns how many pictures a segment tells of; 0 where it is damaged."""
     try:
         return len(_entries(block)[1].data) // _SIZE
-    except (MalformedError, struct.error, KeyError):
+    except (MalformedError, KeyError):
         return 0
 
 
 def lengthened(block: bytes, more: int) -> bytes:
     """Returns a segment for a first picture that is so many bytes longer; offsets of others count from the segment.
 
-    Raises MalformedError, struct.error or KeyError for a damaged one.
+    Raises MalformedError or KeyError for a damaged one.
     """
     structure, entries = _entries(block)
     changed = bytearray(block)
@@ -36,4 +36,4 @@ def lengthened(block: bytes, more: int) -> bytes:
 
 def _entries(block: bytes) -> tuple[Structure, Entry]:
     structure = Structure.of(BytesIO(block[len(START) :]))
-    return structure, structure.entries(structure.first)[0][_ENTRIES]
+    return structure, structure.led_to().tags[_ENTRIES]

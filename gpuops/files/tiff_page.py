@@ -7,10 +7,14 @@ page on GeoTIFF, "Sparse files".
 from __future__ import annotations
 
 import re
-import struct
+from collections.abc import Mapping
 
-from . import depth, tiff_structure
+from . import depth
 from .picture import Pixels
+from .tiff_structure import Entry
+
+#: The entries of a page's directory by their tags; none where it is damaged.
+Tags = Mapping[int, Entry]
 
 # The tag ExtraSamples.
 _EXTRA_SAMPLES = 338
@@ -24,51 +28,35 @@ _PLACES = ((273, 279), (324, 325))
 _GRAY = (0, 1)
 
 
-def extra_samples(path: str, page: int) -> tuple[int, ...] | None:
+def extra_samples(tags: Tags) -> list[int] | None:
     """The tag ExtraSamples of a page, which tells of the channels behind the colours, or None where there is no tag.
 
     0: unspecified, 1: associated alpha, 2: unassociated alpha. Also None where the directory is damaged.
     """
-    return _tag(path, page, _EXTRA_SAMPLES)
+    return tags[_EXTRA_SAMPLES].integers() if _EXTRA_SAMPLES in tags else None
 
 
-def is_cmyk(path: str, page: int, channels: int) -> bool:
+def is_cmyk(tags: Tags, channels: int) -> bool:
     """Whether a page of inks has cyan, magenta, yellow and black, in this order, before its extra samples."""
-    kind = _tag(path, page, _INK_SET) or (_CMYK,)
-    return kind[0] == _CMYK and channels - len(extra_samples(path, page) or ()) == 4
+    kind = tags[_INK_SET].integer() if _INK_SET in tags else _CMYK
+    return kind == _CMYK and channels - len(extra_samples(tags) or ()) == 4
 
 
-def alpha(path: str, page: int, colours: int) -> tuple[int, bool]:
+def alpha(tags: Tags, colours: int) -> tuple[int, bool]:
     """The index of a page's alpha behind so many colours (-1: none), and whether colours are multiplied by it."""
-    for place, kind in enumerate(extra_samples(path, page) or (), colours):
+    for place, kind in enumerate(extra_samples(tags) or (), colours):
         if kind in (_ASSOCIATED, _UNASSOCIATED):
             return place, kind == _ASSOCIATED
     return -1, False
 
 
-def is_sparse(path: str, page: int) -> bool:
+def is_sparse(tags: Tags) -> bool:
     """Whether some of a page's strips or tiles are not in the file: their place and size are 0, as GDAL has it."""
-    entries = _entries(path, page)
     for place, size in _PLACES:
-        if place in entries and size in entries:
-            pairs = zip(entries[place].integers(), entries[size].integers(), strict=False)
+        if place in tags and size in tags:
+            pairs = zip(tags[place].integers(), tags[size].integers(), strict=False)
             return any(pair == (0, 0) for pair in pairs)
     return False
-
-
-def _tag(path: str, page: int, tag: int) -> tuple[int, ...] | None:
-    """The whole numbers of a page's tag, or None where there is none, or the directory is damaged."""
-    entry = _entries(path, page).get(tag)
-    return tuple(entry.integers()) if entry else None
-
-
-def _entries(path: str, page: int) -> dict[int, tiff_structure.Entry]:
-    """The tags of a page; none where the directory is damaged."""
-    try:
-        with open(path, "rb") as file:
-            return tiff_structure.entries_of_page(file, page)
-    except (tiff_structure.MalformedError, struct.error):
-        return {}
 
 
 def of_stack(description: str) -> str:

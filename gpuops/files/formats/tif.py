@@ -14,7 +14,7 @@ from .. import containers, exif, inks, oiio, raster, tiff, tiff_numbers, tiff_pa
 from ..containers import Extras
 from ..picture import Picture, Pixels
 from ..strips import RowsOf
-from ..tiff_structure import MAGIC
+from ..tiff_structure import MAGIC, tags_of_page
 from . import dng
 from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method, Storage
 
@@ -51,6 +51,11 @@ def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: Extras) -> _Ti
 
 
 class _TiffPage(raster.Page):
+    @cached_property
+    def tags(self) -> tiff_page.Tags:
+        """Those of its directory; none where that is damaged."""
+        return tags_of_page(self.path, self.index)
+
     @property
     def photometric(self) -> int:
         """How samples are interpreted."""
@@ -65,14 +70,14 @@ class _TiffPage(raster.Page):
         spec = self.spec
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
             return "holds doubles, or its channels one after the other"
-        return "lacks some of its strips or tiles" if tiff_page.is_sparse(self.path, self.index) else ""
+        return "lacks some of its strips or tiles" if tiff_page.is_sparse(self.tags) else ""
 
     def alpha(self, channels: int) -> tuple[int, int, bool]:
         visible = tiff_page.colours(self.photometric, channels)
         return visible, self.spec.alpha_channel, self._is_associated()
 
     def alpha_of_inks(self) -> tuple[int, bool]:
-        return tiff_page.alpha(self.path, self.index, inks.CMYK)
+        return tiff_page.alpha(self.tags, inks.CMYK)
 
     def _is_associated(self) -> bool:
         """Whether a file says that its colours are multiplied by alpha. Of RGB with a fourth channel and no word
@@ -80,7 +85,7 @@ class _TiffPage(raster.Page):
         place = self.spec.alpha_channel
         if place < 0 or self.spec.get_int_attribute("oiio:UnassociatedAlpha"):
             return False
-        if tiff_page.extra_samples(self.path, self.index) is None:
+        if tiff_page.extra_samples(self.tags) is None:
             note(f"{self.path}: does not say what its channel {place + 1} is; it is taken as alpha")
             return False
         return True
@@ -114,7 +119,7 @@ class _TiffPage(raster.Page):
         whole_numbers = stored in ("uint8", "uint16")
         if oiio.is_of_inks(spec) and not whole_numbers:
             raise FileError(f"{path}: holds {stored} samples of inks; convert it to 8 or 16 bits first")
-        of_others = photometric == oiio.SEPARATED and not tiff_page.is_cmyk(path, self.index, spec.nchannels)
+        of_others = photometric == oiio.SEPARATED and not tiff_page.is_cmyk(self.tags, spec.nchannels)
         if photometric not in _PHOTOMETRICS or of_others:
             kinds = {5: "inks or channels beyond CMYK", 8: "CIELAB colours"}
             kind = kinds.get(photometric, f"colours of kind {photometric}")
@@ -142,7 +147,7 @@ class _TiffPage(raster.Page):
         spec, kind, compression = self.spec, self.photometric, self.spec.get_string_attribute("compression")
         whole: bool = spec.get_int_attribute("oiio:BitsPerSample") == 8 * spec.format.size()
         colours = (_MIN_IS_BLACK, _RGB, oiio.SEPARATED)
-        if tiff_page.is_sparse(self.path, self.index):
+        if tiff_page.is_sparse(self.tags):
             if not whole or kind not in (*colours, *(_YCBCR,) * (compression == "jpeg")):
                 raise FileError(
                     f"{self.path}: has only some of its strips or tiles; write it anew with all of them first"
