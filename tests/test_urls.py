@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gpuops import FileError, files
-from gpuops.files import addresses, places
+from gpuops.files import locations
 
 from .buckets import Bucket, serving
 from .test_batch import contents, here, save
@@ -388,8 +388,8 @@ def test_results_that_are_there_are_seen_by_lists(clpix, here, bucket, monkeypat
 
 
 def test_names() -> None:
-    assert places.name_of("https://h/d/a.png?x=/y.exr#z") == "a.png"
-    assert places.name_of("s3://b/a#1?.png") == "a#1?.png"
-    assert addresses.extension("http://h/a.tif?b.png") == ".tif"
-    assert places.absolute("s3://b/a.png") == "s3://b/a.png"
-    assert not places.is_address("a:/b.png") and places.is_address("memory://a")
+    assert locations.name_of("https://h/d/a.png?x=/y.exr#z") == "a.png"
+    assert locations.name_of("s3://b/a#1?.png") == "a#1?.png"
+    assert locations.extension("http://h/a.tif?b.png") == ".tif"
+    assert locations.absolute("s3://b/a.png") == "s3://b/a.png"
+    assert not locations.is_address("a:/b.png") and locations.is_address("memory://a")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..errors import GpuopsError
-from ..files import places
+from ..files import locations
 from .job import Job
 from .pipeline import Done
 from .worker import JobNews
@@ -31,14 +31,14 @@ class Begun:
         job = self.job.replacing() if self.again and self.is_new else self.job
         return replace(
             job,
-            source=places.absolute(job.source),
-            target=places.absolute(job.target),
-            asides=tuple(map(places.absolute, job.asides)),
+            source=locations.absolute(job.source),
+            target=locations.absolute(job.target),
+            asides=tuple(map(locations.absolute, job.asides)),
         )
 
     def done(self, told: JobNews) -> Done:
         """Returns the job's outcome; messages have the paths as they were given here."""
-        names = {places.absolute(path): path for path in (self.job.source, *self.job.outputs)}
+        names = {locations.absolute(path): path for path in (self.job.source, *self.job.outputs)}
 
         def named(text: str) -> str:
             for absolute, path in names.items():

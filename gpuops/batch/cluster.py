@@ -20,7 +20,7 @@ from uuid import uuid4
 import cloudpickle
 
 from ..errors import ClusterError, DeviceError, ParameterError
-from ..files import places
+from ..files import locations
 from ..notes import note
 from . import tasks
 from .begun import Begun
@@ -158,7 +158,7 @@ class _ClusterRun:
     def folders(self) -> list[str]:
         """The folders in which workers write."""
         begun = self._jobs[: self._begun]
-        return sorted({places.folder_of_drafts(path) for job in begun for path in job.outputs})
+        return sorted({locations.folder_of_drafts(path) for job in begun for path in job.outputs})
 
     # -- who works --------------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class _ClusterRun:
         todo = []
         for job in self._jobs[self._begun : self._begun + count]:
             self._begin(job)
-            todo.append(Begun(self._begun, job, not any(map(places.exists, job.outputs))))
+            todo.append(Begun(self._begun, job, not any(map(locations.exists, job.outputs))))
             self._begun += 1
         return todo
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..device.probe import death
 from ..errors import DeviceError, GpuopsError, ParameterError
-from ..files import drafts, places, threads
+from ..files import drafts, locations, threads
 from ..notes import note
 from ..rows.budget import usual_memory
 from .job import Job
@@ -140,7 +140,7 @@ class _Device:
         """Ends the process and removes its unfinished files. Returns how it ended."""
         how = death(self.worker.end())
         outputs = [path for task in self.tasks for path in task.job.outputs]
-        for folder in set(map(places.folder_of_drafts, outputs)):
+        for folder in set(map(locations.folder_of_drafts, outputs)):
             drafts.sweep(folder)
         return how
 
@@ -248,7 +248,7 @@ class _Crew:
             return None
         number, job = self._rest.popleft()
         self._begin(job)
-        return _Task(number, job, not any(map(places.exists, job.outputs)))
+        return _Task(number, job, not any(map(locations.exists, job.outputs)))
 
     # -- what became of it ------------------------------------------------------------------------------------
 

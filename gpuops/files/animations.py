@@ -1,4 +1,4 @@
-"""GIF, WebP and PNG animations, written by Pillow: pictures, how long each is shown, how often all are repeated."""
+"""The frames of files, and GIF, WebP and PNG animations, written by Pillow, with how long each frame is shown."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from . import by_pillow
 from .formats import format_of
 from .output import atomic
 from .pictures import format_in, read
+from .reading import reading
 from .streams import called, with_text_name
 
 #: Milliseconds for which browsers show a frame that states no time.
@@ -26,6 +27,21 @@ class Timing:
 
     durations: tuple[float, ...]
     loop: int | None
+
+
+def count(path: str | os.PathLike[str]) -> int:
+    """The number of frames or pages of a file; 1 of one that holds a single picture."""
+    name = os.fspath(path)
+    fmt = format_in(name)
+    with reading(name), with_text_name(name) as text:
+        if fmt.count:
+            return fmt.count(text)
+        return by_pillow.count(text, fmt.pillow) if fmt.pillow else 1
+
+
+def layer_of(path: str | os.PathLike[str], frame: int, count: int) -> str | None:
+    """The layer by which a frame of ``count`` is read; None in a file that holds a single picture."""
+    return str(frame) if count > 1 or format_in(path).moving else None
 
 
 def timing(path: str | os.PathLike[str], frames: Sequence[int]) -> Timing:

@@ -1,36 +1,14 @@
-"""The frames of animations, composed as viewers show them by Pillow, of videos, and the pages of other formats.
+"""The frames of animations, composed as viewers show them by Pillow, and the numbers of frames, pages and pictures.
 
 Sources: GIF89a; PNG (Third Edition) 4.9 and 11.3.6 (APNG); Google, WebP Container Specification.
 """
 
 from __future__ import annotations
 
-import os
-
 from ..errors import FileError
 from . import by_pillow
 from .picture import Pixels
-from .reading import parsing, reading
-from .streams import with_text_name
-
-
-def count(path: str | os.PathLike[str]) -> int:
-    """The number of frames or pages of a file; 1 of one that holds a single picture."""
-    from .pictures import format_in
-
-    name = os.fspath(path)
-    fmt = format_in(name)
-    with reading(name), with_text_name(name) as text:
-        if fmt.count:
-            return fmt.count(text)
-        return by_pillow.count(text, fmt.pillow) if fmt.pillow else 1
-
-
-def layer_of(path: str | os.PathLike[str], frame: int, count: int) -> str | None:
-    """The layer by which a frame of ``count`` is read; None in a file that holds a single picture."""
-    from .pictures import format_in
-
-    return str(frame) if count > 1 or format_in(path).moving else None
+from .reading import parsing
 
 
 def read(path: str, kind: str, layer: str | int) -> tuple[Pixels, int]:
