@@ -52,17 +52,11 @@ class Found:
     wrong: tuple[str, ...] = ()
     overrules: bool = False
 
-    def remarks(self, *, light: bool) -> list[str]:
-        """A sentence for each fault, and what is done about it; ``light``: the values are floats."""
-        if self.colour is not None:
-            return list(self.wrong)
-        taken = "linear Rec. 709 light" if light else "sRGB"
-        return [f"{text}; colours are taken as {taken}" for text in self.wrong]
-
     def told(self, path: str, *, light: bool) -> Colour:
         """Notes the faults, and returns the space that the values are taken for; ``light``: they are floats."""
-        for remark in self.remarks(light=light):
-            note(f"{path}: {remark}")
+        taken = f"; colours are taken as {'linear Rec. 709 light' if light else 'sRGB'}"
+        for text in self.wrong:
+            note(f"{path}: {text}{taken if self.colour is None else ''}")
         return self.colour or (LINEAR if light else SRGB)
 
 
@@ -81,15 +75,14 @@ def of_profile(profile: bytes, *, gray: bool) -> Found:
     return Found(colour, wrong)
 
 
+def in_profile(profile: bytes) -> Colour | None:
+    """The space of an ICC profile, None where its colours cannot be converted."""
+    return of_profile(profile, gray=icc_profiles.is_for_gray(profile)).colour
+
+
 def is_understood(profile: bytes) -> bool:
     """Whether an ICC profile is one whose colours can be converted."""
-    return of_profile(profile, gray=icc_profiles.is_for_gray(profile)).colour is not None
-
-
-def may_be_light(profile: bytes) -> bool:
-    """Whether an ICC profile leaves open whether values are encoded."""
-    found = of_profile(profile, gray=icc_profiles.is_for_gray(profile)).colour
-    return found is None or found.linear
+    return in_profile(profile) is not None
 
 
 def of_exif(block: bytes | None) -> Found:

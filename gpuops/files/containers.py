@@ -11,8 +11,6 @@ from .tiff_structure import MalformedError
 
 #: How EXIF begins in JPEG and WebP.
 EXIF = b"Exif\0\0"
-#: The most bytes of metadata; more is an attack.
-LONGEST = 1 << 26
 #: Bytes that are read at once: many small reads would each wait for Python's lock.
 _SMALL = 1 << 16
 

@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, ParameterError
-from .formats import Format, by_extension, every, sniff
+from .formats import HEAD, Format, by_extension, every, sniff
 from .formats.record import NumberFiles
 from .output import atomic, check_place
 from .picture import filled
-from .pointers import refuse_pointer
+from .pointers import beginning
 from .reading import parsing, reading
 from .streams import to_stream, with_text_name
 from .strips import DENSEST
@@ -41,6 +41,8 @@ Kind = tuple[tuple[int, ...], "np.dtype[Any]"]
 Check = Callable[[int, tuple[int, ...], "np.dtype[Any]"], None]
 # The types of arrays, by numpy's names.
 DTYPES = ("float16", "float32", "float64", "int16", "int32", "uint8", "uint16", "complex64", "complex128")
+# Those of double precision.
+DOUBLES = ("float64", "complex128")
 # The name of the description in a file.
 KEY = "clpix"
 # The version of the description.
@@ -139,7 +141,7 @@ def write_data_rows(
         shape, dtype = kind.shape, kind.dtype
         if dtype.name not in DTYPES or len(shape) not in (2, 3) or 0 in shape:
             raise ParameterError(f"{name!r} ({dtype}, {len(shape)}-D) is not 2-D or 3-D of {DTYPES}")
-        if not fmt.numbers.doubles and dtype.name in ("float64", "complex128"):
+        if not fmt.numbers.doubles and dtype.name in DOUBLES:
             raise FileError(f"{os.fspath(path)}: {fmt} holds no double precision; write .npz or .tif")
     if not arrays:
         raise ParameterError("no arrays to write")
@@ -190,12 +192,7 @@ def open_numbers(
 
 def _numbers_in(name: str) -> NumberFiles:
     """Returns how the format of a file of numbers holds them, as the content tells it."""
-    with open(name, "rb") as file:
-        head = file.read(64)
-    if not head:
-        raise FileError(f"{name}: is empty (0 bytes)")
-    refuse_pointer(name, head)
-    fmt = sniff(head, name)
+    fmt = sniff(beginning(name, HEAD), name)
     if fmt is None or fmt.numbers is None:
         kind = fmt or "of no known format"
         raise FileError(f"{name}: is {kind}; spectra and coefficients are stored as {_known()}")

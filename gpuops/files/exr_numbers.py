@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import oiio
-from .data import KEY, Array, Check, Description, RowsOfArray, contradiction, places
+from .data import DOUBLES, KEY, Array, Check, Description, RowsOfArray, contradiction, places
 from .formats.record import NumberFiles
 from .picture import unread
 
@@ -36,15 +36,12 @@ def _opened(path: str, described: Description) -> Check:
 
 def _check_part(path: str, spec: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Raises FileError for a part that cannot be a plane of this shape and type."""
-    channels = ("re", "im") if dtype.kind == "c" else ("Y",)
-    stored = {"c": "float", "i": "uint", "u": "uint"}.get(
-        dtype.kind, "half" if dtype.itemsize == 2 else "float"
-    )
+    stored = _samples(np.empty((0, 1), dtype)).dtype
     if (
-        sorted(spec.channelnames) != sorted(channels)
-        or str(spec.format) != stored
+        sorted(spec.channelnames) != sorted(_channels(dtype))
+        or oiio.DTYPES.get(str(spec.format)) != stored
         or (spec.height, spec.width) != shape
-        or dtype.name in ("float64", "complex128")
+        or dtype.name in DOUBLES
     ):
         raise contradiction(path)
 
@@ -79,12 +76,16 @@ def _write(path: str, arrays: Mapping[str, RowsOfArray], text: str, count: int, 
             # The number keeps the parts' names apart, and their order in the file.
             attributes |= {"name": f"{i}.{k}.{name}", "compression": "zip:1" if compress else "none"}
             attributes["window"] = (0, 0, 0, 0, width, height)
-            attributes["channels"] = ("re", "im") if rows.dtype.kind == "c" else ("Y",)
+            attributes["channels"] = _channels(rows.dtype)
             parts.append((unread(shape, sample.dtype), attributes))
     with oiio.writer(path, parts) as put:
         for rows in arrays.values():
             for block in rows.blocks(count):
                 put(_samples(np.ascontiguousarray(block)))
+
+
+def _channels(dtype: np.dtype[Any]) -> tuple[str, ...]:
+    return ("re", "im") if dtype.kind == "c" else ("Y",)
 
 
 def _samples(plane: Array) -> Array:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..tone.lut import SIZES, Lut, Table, Triple
-from .pointers import refuse_pointer
+from .pointers import beginning
 from .reading import reading
 
 # Bytes that tell text from other files.
@@ -48,15 +49,9 @@ class _Text:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        with reading(name), open(name, "rb") as file:
-            content = file.read(_BEGINNING)
-            if b"\0" not in content:
-                content += file.read()
-        if not content:
-            raise FileError(f"{name}: is empty (0 bytes)")
-        refuse_pointer(name, content)
-        if b"\0" in content:
-            raise FileError(f"{name}: is no text, and so no .cube or .spi3d table")
+        with reading(name):
+            if b"\0" in beginning(name, _BEGINNING) or b"\0" in (content := Path(name).read_bytes()):
+                raise FileError(f"{name}: is no text, and so no .cube or .spi3d table")
         self.lines = content.decode("utf-8-sig", "replace").splitlines()
 
     def words(self, start: int = 0) -> Iterator[tuple[int, list[str]]]:

@@ -15,16 +15,14 @@ from ..notes import note
 from ..params.storage import USUAL, Storage
 from ..process import standard_error
 from . import colours, formats
-from .formats import Format, by_extension, format_of, is_of_video, sniff
+from .formats import HEAD, Format, by_extension, format_of, is_of_video, sniff
 from .light_range import within
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
-from .pointers import refuse_pointer
+from .pointers import beginning
 from .reading import reading
 from .streams import called, from_stream, to_stream, with_text_name
 
-# Bytes of a file that tell its format.
-_HEAD = 64
 # The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
 # format.
 _RESOLUTIONS = (0.1, 1e6)
@@ -137,19 +135,13 @@ def write_stream(stream: BinaryIO, picture: Picture, fmt: Format, storage: Stora
 def format_in(path: str | os.PathLike[str]) -> Format:
     """The format of a file's content, whatever its name says."""
     name = os.fspath(path)
-    with reading(name), open(name, "rb") as file:
-        head = file.read(_HEAD)
-    if not head:
-        raise FileError(f"{name}: is empty (0 bytes)")
-    refuse_pointer(name, head)
-    with reading(name):
-        fmt = sniff(head, name)
-    if fmt is None and is_of_video(name):
-        fmt = by_extension(os.path.splitext(name)[1].lower())
-    if fmt is None:
-        from . import by_imageio
+    with reading(name), with_text_name(name) as text:
+        fmt = sniff(beginning(name, HEAD), name)
+        if fmt is None and is_of_video(name):
+            fmt = by_extension(os.path.splitext(name)[1].lower())
+        if fmt is None:
+            from . import by_imageio
 
-        with reading(name), with_text_name(name) as text:
             fmt = by_imageio.format_in(text)
     if fmt is None:
         raise FileError(
@@ -205,7 +197,8 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
 def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
     """The metadata with a profile where values are not what they would be taken for, and the format can hold one."""
     metadata, colour, kind = picture.metadata, picture.colour, picture.pixels.dtype
-    if metadata.icc and picture.linear and not colours.may_be_light(metadata.icc):
+    said = colours.in_profile(metadata.icc) if metadata.icc and picture.linear else None
+    if said is not None and not said.linear:
         lost("the ICC profile is of encoded values, and these are light; it is left out")
         metadata = replace(metadata, icc=None)
     if metadata.icc and not gray:

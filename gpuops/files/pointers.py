@@ -11,6 +11,16 @@ from ..errors import FileError
 _STARTS = (b"version https://git-lfs.github.com/spec/", b"version https://hawser.github.com/spec/")
 
 
+def beginning(name: str, count: int) -> bytes:
+    """The first ``count`` bytes of a file. Raises FileError if it is empty, or a pointer."""
+    with open(name, "rb") as file:
+        start = file.read(count)
+    if not start:
+        raise FileError(f"{name}: is empty (0 bytes)")
+    refuse_pointer(name, start)
+    return start
+
+
 def refuse_pointer(name: str, start: bytes) -> None:
     """Raises FileError if a file begins as a pointer does."""
     if start.startswith(_STARTS):

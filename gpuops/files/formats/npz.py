@@ -61,13 +61,8 @@ def _coloured(path: str, picture: Picture) -> Picture:
     metadata = picture.metadata
     if metadata.icc is None:
         return picture
-    found = of_profile(metadata.icc, gray=picture.channels < 3)
-    for remark in found.remarks(light=picture.linear):
-        note(f"{path}: {remark}")
-    if found.colour is None:
-        return picture
-    metadata = replace(metadata, colour=unusual(found.colour))
-    return replace(picture, linear=found.colour.linear, metadata=metadata)
+    colour = of_profile(metadata.icc, gray=picture.channels < 3).told(path, light=picture.linear)
+    return replace(picture, linear=colour.linear, metadata=replace(metadata, colour=unusual(colour)))
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:

@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 
 from ...errors import FileError
 from .. import by_pillow, colours, containers, oiio, png, png_rows, raster
-from ..containers import LONGEST, Extras
+from ..boxes import LONGEST
+from ..containers import Extras
 from ..picture import Picture, Pixels
 from ..strips import NeedsWholeFile, RowsOf
 from .record import ALL, INTEGERS, Animation, Codec, CodePoints, Format, LayerId, Levels, Storage
