@@ -20,7 +20,7 @@ from gpuops.batch.side_by_side import TwoFiles
 from gpuops.figure import Figure, count
 from gpuops.figures import FIGURES
 from gpuops.files import Picture, Strips
-from gpuops.files.abreast import abreast
+from gpuops.files.windows import abreast
 from gpuops.metrics.band import Band
 from gpuops.metrics.measure import Pair, SizeError, measure
 from gpuops.metrics.pixelmatch import pixelmatch

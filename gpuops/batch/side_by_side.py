@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .. import files, notes
-from ..files.abreast import abreast
+from ..files.windows import abreast
 from ..metrics import variance as variances
 from ..metrics.band import Band
 from ..metrics.left_out import Mask, check, left_out_rows, nothing_left, without

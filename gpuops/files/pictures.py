@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, BinaryIO
@@ -50,9 +50,8 @@ def write(
     The pixels must have a depth that the format holds: see output_dtype. Raises ParameterError for a ``storage`` that
     the format does not know.
     """
-    fmt = _format_for(path, picture, storage)
-    with _draft(path, fmt, overwrite=overwrite) as temporary:
-        _write_whole(temporary, os.fspath(path), picture, fmt, storage)
+    with writing(path, picture, overwrite=overwrite, storage=storage) as put:
+        put(picture.pixels)
 
 
 @contextmanager
@@ -64,40 +63,24 @@ def writing(
     The picture's own pixels only say how many there are, and of which type. Formats that are not written by rows are
     written from memory in the end.
     """
+    name = os.fspath(path)
     fmt = _format_for(path, picture, storage)
-    with _draft(path, fmt, overwrite=overwrite) as temporary:
-        if fmt.write_rows:
-            fitted, fit = _fitting(os.fspath(path), picture, fmt)
-            with fmt.write_rows(temporary, fitted, storage) as put:
-                yield lambda pixels: put(fit(pixels))
-        else:
-            found: list[Pixels] = []
-            yield found.append
-            whole = replace(picture, pixels=np.concatenate(found))
-            _write_whole(temporary, os.fspath(path), whole, fmt, storage)
-
-
-@contextmanager
-def _draft(path: str | os.PathLike[str], fmt: Format, *, overwrite: bool) -> Iterator[str]:
-    """Gives the path of the file that becomes the picture's in the end."""
     with (
         atomic(path, overwrite=overwrite, tells_errors=fmt.tells_errors) as temporary,
-        called(temporary, os.fspath(path)),
+        called(temporary, name),
         standard_error.quiet(),
     ):
-        yield temporary
-
-
-def _write_whole(temporary: str, name: str, picture: Picture, fmt: Format, storage: Storage) -> None:
-    if fmt.upright:
-        picture = picture.upright()
-    fitted, fit = _fitting(name, picture, fmt)
-    fitted = replace(fitted, pixels=fit(picture.pixels))
-    if fmt.write_rows:
-        with fmt.write_rows(temporary, fitted, storage) as put:
-            put(fitted.pixels)
-    elif fmt.write:
-        fmt.write(temporary, fitted, storage)
+        if fmt.write_rows:
+            fitted, fit = _fitting(name, picture, fmt)
+            with fmt.write_rows(temporary, fitted, storage) as put:
+                yield lambda pixels: put(fit(pixels))
+        elif fmt.write:
+            found: list[Pixels] = []
+            yield found.append
+            whole = replace(picture, pixels=found[0] if len(found) == 1 else np.concatenate(found))
+            whole = whole.upright() if fmt.upright else whole
+            fitted, fit = _fitting(name, whole, fmt)
+            fmt.write(temporary, replace(fitted, pixels=fit(whole.pixels)), storage)
 
 
 def _format_for(path: str | os.PathLike[str], picture: Picture, storage: Storage) -> Format:
@@ -240,20 +223,25 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
         metadata = replace(metadata, attributes={})
     if names:
         lost(f"{fmt} cannot hold the {', '.join(names)}")
-    if metadata.icc and "icc" not in dropped:
+    metadata = _without(metadata, dropped)
+    dropped = []
+    if metadata.icc:
         misfit = {b"CMYK": "inks", b"GRAY": "" if gray else "gray"}.get(
             metadata.icc[16:20], "RGB" if gray else ""
         )
         if misfit:
             lost(f"the ICC profile is for {misfit} and does not fit; it is left out")
             dropped.append("icc")
-    if metadata.resolution and "resolution" not in dropped:
+    if metadata.resolution:
         x, y, unit = metadata.resolution
         if not all(_RESOLUTIONS[0] <= value <= _RESOLUTIONS[1] for value in (x, y)):
             lost(f"the resolution ({x:g} x {y:g} per {unit}) makes no sense; it is left out")
             dropped.append("resolution")
-    nothing: dict[str, Any] = dict.fromkeys(dropped)
-    metadata = replace(metadata, **nothing) if nothing else metadata
-    if fmt.misfits:
-        nothing = dict.fromkeys(fmt.misfits(replace(picture, metadata=metadata), lost))
-    return replace(metadata, **nothing) if fmt.misfits and nothing else metadata
+    metadata = _without(metadata, dropped)
+    misfits = fmt.misfits(replace(picture, metadata=metadata), lost) if fmt.misfits else ()
+    return _without(metadata, misfits)
+
+
+def _without(metadata: Metadata, kinds: Iterable[str]) -> Metadata:
+    nothing: dict[str, Any] = dict.fromkeys(kinds)
+    return replace(metadata, **nothing)

@@ -16,8 +16,8 @@ from .compare import pair
 from .counts import Counts, Threshold, counts
 
 if TYPE_CHECKING:
-    from ..files.abreast import RowPlace
     from ..files.picture import Picture
+    from ..files.windows import RowPlace
     from ..gpu import Gpu
     from ..image import Image
     from ..params.thresholds import Thresholds

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..figures import FIGURES
-from ..files.abreast import RowPlace
+from ..files.windows import RowPlace
 from .band import Band
 from .compare import Scale, check_same, scale_of
 from .left_out import left_out, without

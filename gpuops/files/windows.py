@@ -1,4 +1,4 @@
-"""Several files of one height, read side by side, some rows at a time."""
+"""Windows on the rows of files: some rows at a time, with neighbours, also of several files side by side."""
 
 from __future__ import annotations
 
@@ -38,35 +38,35 @@ def abreast(
 
     A source gives arrays of any numbers of rows, ``height`` rows in all.
     """
-    windows = [_Window(source) for source in sources]
+    windows = [Window(source) for source in sources]
     for start in range(0, height, rows):
         place = RowPlace(start, start, min(height, start + rows), height)
         first, end = place.span(above, below)
         yield place._replace(first=first), tuple(window.rows(first, end) for window in windows)
 
 
-class _Window:
-    """The rows of a source that are still needed."""
+class Window:
+    """The rows of a source that are still needed.
+
+    Attributes
+    ----------
+    first : int
+        The first row that is there.
+    """
 
     def __init__(self, source: Iterator[Pixels]) -> None:
+        self.first = 0
         self._source = source
-        self._blocks: list[Pixels] = []
-        self._first = 0
-        self._end = 0
+        self._held: Pixels = np.empty(0)
 
     def rows(self, first: int, end: int) -> Pixels:
         """Returns rows, none of which comes before those of the last time."""
-        while self._blocks and self._first + len(self._blocks[0]) <= first:
-            self._first += len(self._blocks.pop(0))
-        while self._end < end:
+        blocks, at = [self._held[first - self.first :]], self.first + len(self._held)
+        while at < end:
             block = next(self._source)
-            self._blocks.append(block)
-            self._end += len(block)
-        parts = []
-        at = self._first
-        for block in self._blocks:
-            part = block[max(0, first - at) : max(0, end - at)]
-            if len(part):
-                parts.append(part)
             at += len(block)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+            blocks = [*blocks, block] if at > first else []
+        parts = [block for block in blocks if len(block)]
+        held = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        self.first, self._held = first, held[len(held) - (at - first) :]
+        return self._held[: end - first]
