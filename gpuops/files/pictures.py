@@ -72,7 +72,7 @@ def writing(
     ):
         if fmt.write_rows:
             fitted, fit = _fitting(name, picture, fmt)
-            with fmt.write_rows(temporary, fitted, storage) as put:
+            with fmt.write_rows(temporary, fitted, fmt.method(storage)) as put:
                 yield lambda pixels: put(fit(pixels))
         elif fmt.write:
             found: list[Pixels] = []

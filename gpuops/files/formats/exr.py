@@ -20,7 +20,7 @@ from .. import alpha, exr_numbers, oiio
 from ..colours import Found, of_chromaticities
 from ..picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from ..strips import COPIES, NeedsWholeFile, RowsOf
-from .record import Codec, Format, LayerId, Levels, Method, Storage
+from .record import Codec, Format, LayerId, Levels, Method
 
 #: Header attributes that describe this file's storage and making, not the picture.
 _STORAGE = frozenset({
@@ -88,41 +88,36 @@ class Layer:
 
 def _read(path: str, layer: LayerId) -> Picture:
     with oiio.Reader(path) as file:
-        layers = _layers(file)
-        chosen = _choose(path, layers, layer)
-        spec = file.spec(chosen.part)
-        dtype, first, last, finished = _how_to_read(path, spec, chosen)
-        pixels = finished(file.read(index=chosen.part, channels=(first, last), dtype=dtype))
-    return replace(_described(path, spec, layers, chosen, layer, pixels.dtype), pixels=pixels)
+        picture, how, finished = _opened(path, file, layer)
+        return replace(picture, pixels=finished(file.read(**how)))
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
     """The picture, its rows, and how many come together, if ``most`` bytes are too few for all."""
     with oiio.Reader(path) as file:
-        layers = _layers(file)
-        chosen = _choose(path, layers, layer)
-        spec = file.spec(chosen.part)
+        picture, how, finished = _opened(path, file, layer)
+        spec = file.spec(how["index"])
         if spec.image_bytes(True) * COPIES <= most:
             return None
         if spec.deep:
             raise NeedsWholeFile("holds deep data", spec.image_bytes(True))
         file.check_plausible(spec)
-        dtype, first, last, finished = _how_to_read(path, spec, chosen)
-        kind = np.dtype(np.float32 if dtype == "uint32" else dtype)
-        picture = _described(path, spec, layers, chosen, layer, kind)
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
         with oiio.Reader(path) as file:
-            blocks = file.blocks(count, index=chosen.part, channels=(first, last), dtype=dtype)
-            yield from map(finished, blocks)
+            yield from map(finished, file.blocks(count, **how))
 
     return picture, rows, max(1, spec.tile_height)
 
 
-def _described(
-    path: str, spec: Any, layers: list[Layer], chosen: Layer, wanted: str | int | None, dtype: np.dtype[Any]
-) -> Picture:
-    """Returns the picture without its pixels; ``wanted``: the layer that somebody has named."""
+def _opened(
+    path: str, file: oiio.Reader, wanted: LayerId
+) -> tuple[Picture, dict[str, Any], Callable[[Pixels], Pixels]]:
+    """Returns the picture without its pixels, how the file is read, and a function from what is read to pixels."""
+    layers = _layers(file)
+    chosen = _choose(path, layers, wanted)
+    spec = file.spec(chosen.part)
+    dtype, first, last, finished = _how_to_read(path, spec, chosen)
     names = tuple(entry.name for entry in layers)
     attributes, dropped = _attributes(spec)
     found = _colours(attributes) if len(chosen.picked()) >= 3 and not chosen.is_xyz() else Found()
@@ -133,8 +128,9 @@ def _described(
         dropped.append(CHROMATICITIES)
     colour = found.told(path, light=True)
     _name_the_unused(path, chosen, names if wanted is None else (), dropped)
-    return Picture(
-        unread((spec.height, spec.width, len(chosen.picked())), dtype),
+    kind = np.dtype(np.float32 if dtype == "uint32" else dtype)
+    picture = Picture(
+        unread((spec.height, spec.width, len(chosen.picked())), kind),
         alpha=chosen.has_alpha(),
         linear=True,
         metadata=Metadata(resolution=oiio.resolution(spec), attributes=attributes, colour=unusual(colour)),
@@ -142,6 +138,7 @@ def _described(
         layer=chosen.name,
         layers=names if len(names) > 1 else (),
     )
+    return picture, {"index": chosen.part, "channels": (first, last), "dtype": dtype}, finished
 
 
 def _colours(attributes: Mapping[str, Any]) -> Found:
@@ -196,7 +193,7 @@ def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attribut
 
 
 @contextmanager
-def _write_rows(path: str, picture: Picture, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
+def _write_rows(path: str, picture: Picture, method: Method | None) -> Iterator[Callable[[Pixels], None]]:
     """Gives a function that writes some rows of pixels, one call after the other from the top on."""
     metadata = picture.metadata
     attributes: dict[str, Any] = dict(metadata.attributes)
@@ -205,12 +202,9 @@ def _write_rows(path: str, picture: Picture, storage: Storage) -> Iterator[Calla
         attributes["window"] = window[:6]
     if not picture.colour.is_rec709 and CHROMATICITIES not in attributes:
         attributes[CHROMATICITIES] = (_EIGHT, picture.colour.known_primaries.numbers)
-    method = FORMAT.method(storage)
     assert method is not None
     attributes["compression"] = method.name if method.level < 0 else f"{method.name}:{method.level}"
-    attributes["channels"] = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}[
-        picture.channels
-    ]
+    attributes["channels"] = ("YA" if picture.channels < 3 else "RGBA")[: picture.channels]
     if picture.alpha:
         attributes["alpha_channel"] = picture.channels - 1
     if metadata.resolution:

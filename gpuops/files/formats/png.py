@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, BinaryIO
 
@@ -16,7 +14,7 @@ from ...errors import FileError
 from .. import by_pillow, colours, containers, oiio, png, png_rows, raster
 from ..boxes import LONGEST
 from ..containers import Extras
-from ..picture import Picture, Pixels
+from ..picture import Picture
 from ..strips import NeedsWholeFile, RowsOf
 from .record import ALL, INTEGERS, Animation, Codec, CodePoints, Format, LayerId, Levels, Storage
 
@@ -159,12 +157,6 @@ def _is_dense(path: str) -> int:
     return width * height if kind == _PALETTE and bits < 8 and width * height > by_pillow.LARGE else 0
 
 
-def _write_rows(
-    path: str, picture: Picture, storage: Storage
-) -> AbstractContextManager[Callable[[Pixels], None]]:
-    return png.writer(path, picture, FORMAT.method(storage))
-
-
 def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> dict[str, Any]:
     """Pillow's options for an animation."""
     method = FORMAT.method(storage)
@@ -173,7 +165,7 @@ def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> 
 
 
 FORMAT = Format(
-    "PNG", (".png", ".apng"), INTEGERS, read, write_rows=_write_rows, read_rows=_read_rows,
+    "PNG", (".png", ".apng"), INTEGERS, read, write_rows=png.writer, read_rows=_read_rows,
     magic=(png.SIGNATURE,), holds=ALL, coded=CodePoints(INTEGERS, narrow=True),
     codec=Codec(methods={"none": None, "deflate": Levels(0, 9, 6)}, number="deflate"), layered=True,
     profiles=False, tells_errors=True, pillow="PNG",

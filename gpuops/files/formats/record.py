@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     ReadRows = Callable[[str, LayerId, int], tuple[Picture, RowsOf, int] | None]
     #: ``(path, picture, storage)``: writes a picture, whose depth, channels and metadata the format holds.
     Write = Callable[[str, Picture, Storage], None]
-    #: The same, but it gives a function that takes the pixels by rows, from the top on.
-    WriteRows = Callable[[str, Picture, Storage], AbstractContextManager[Callable[[Pixels], None]]]
+    #: ``(path, picture, method)``: the same, by a compression, but it gives a function that takes the pixels by rows,
+    #: from the top on.
+    WriteRows = Callable[[str, Picture, "Method | None"], AbstractContextManager[Callable[[Pixels], None]]]
     #: ``(path)``: bytes of a picture's pixels, as far as the header tells.
     NBytes = Callable[[str], int | None]
     #: ``(path, frames)``: for how many milliseconds each is shown, and how often all are (0: for ever; None: once).

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..picture import Picture, Pixels
 from ..strips import RowsOf
 from ..tiff_structure import MAGIC, tags_of_page
 from . import dng
-from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method, Storage
+from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method
 
 #: The interpretations of samples: gray whose 0 is white or black, RGB, a palette, brightness and colours, and a mosaic
 #: of a sensor's colours.
@@ -179,12 +178,6 @@ def _count(path: str) -> int:
         return file.count()
 
 
-def _write_rows(
-    path: str, picture: Picture, storage: Storage
-) -> AbstractContextManager[Callable[[Pixels], None]]:
-    return tiff.writer(path, picture, FORMAT.method(storage))
-
-
 def _misfits(picture: Picture, lost: Callable[[str], None]) -> list[str]:
     metadata = picture.metadata
     if metadata.exif or metadata.xmp:
@@ -202,7 +195,7 @@ _CODEC = Codec(
     }, usual=Method("none"), number="deflate",
 )  # fmt: skip
 FORMAT = Format(
-    "TIFF", (".tif", ".tiff"), ANY, _read, write_rows=_write_rows, read_rows=_read_rows,
+    "TIFF", (".tif", ".tiff"), ANY, _read, write_rows=tiff.writer, read_rows=_read_rows,
     sniff=lambda head, path: head.startswith(MAGIC) and not dng.is_in_tiff(head, path), holds=ALL, misfits=_misfits,
     codec=_CODEC, layered=True, count=_count, numbers=tiff_numbers.NUMBERS,
 )  # fmt: skip
