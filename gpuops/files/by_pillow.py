@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import FileError
 from . import colours
 from .picture import Metadata, Picture, Pixels
-from .reading import parsing
+from .reading import check_plausible, parsing
 
 #: A picture of this many pixels or more has to have a file of a plausible size.
 LARGE = 1 << 28
@@ -42,16 +42,10 @@ def opened(path: str, kind: str | None = None) -> Iterator[Any]:
 
     PIL.Image.MAX_IMAGE_PIXELS = None  # large pictures are no attack where the file is large, too
     with parsing(path), PIL.Image.open(path, formats=(kind,) if kind else None) as image:
-        claimed, there = image.width * image.height, os.path.getsize(path)
-        if (
-            kind != "AVIF"
-            and claimed > LARGE
-            and claimed > (_DENSEST_PNG if kind == "PNG" else _DENSEST) * there
-        ):
-            raise FileError(
-                f"{path}: is damaged: it claims {image.width} x {image.height} pixels, "
-                f"which its {there} bytes cannot hold"
-            )
+        claimed = image.width * image.height
+        if kind != "AVIF" and claimed > LARGE:
+            densest = _DENSEST_PNG if kind == "PNG" else _DENSEST
+            check_plausible(path, image.width, image.height, claimed / densest)
         yield image
 
 

@@ -19,13 +19,12 @@ from ..pixels.curves import ADOBE_CURVE, LINEAR_CURVE, SRGB_CURVE, Hlg, Parametr
 from ..pixels.primaries import NAMED, REC709, ColourError, Primaries
 from . import cicp
 from . import icc as icc_profiles
+from .boxes import LONGEST
 from .picture import Metadata, Picture, Pixels
 
 if TYPE_CHECKING:
     from .formats import Format
 
-# The most bytes of a profile; more is an attack.
-_LONGEST = 1 << 26
 # PNG writes gamma and chromaticities as whole numbers of so many parts of one.
 _GAMMA_UNIT = 100000
 # The gamma of sRGB in these parts.
@@ -115,8 +114,13 @@ def of_codes(primaries: int, transfer: int, *, gray: bool) -> Found:
 
 def profile_in(chunk: bytes) -> bytes | None:
     """The profile in a PNG's iCCP chunk: name, compression method, deflated bytes. None where it is damaged."""
+    return inflated(chunk.partition(b"\0")[2][1:]) or None
+
+
+def inflated(data: bytes) -> bytes | None:
+    """Metadata that a PNG's chunk has deflated; None where they are damaged."""
     try:
-        return zlib.decompressobj().decompress(chunk.partition(b"\0")[2][1:], _LONGEST) or None
+        return zlib.decompressobj().decompress(data, LONGEST)
     except zlib.error:
         return None
 

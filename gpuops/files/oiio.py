@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -14,7 +13,7 @@ from ..errors import FileError
 from ..process import ahead
 from . import mended_jpeg, threads
 from .picture import filled
-from .reading import trouble
+from .reading import check_plausible, trouble
 
 Samples = np.ndarray[Any, Any]
 
@@ -149,12 +148,8 @@ class Reader:
 
     def check_plausible(self, spec: Any) -> None:
         """Raises FileError if a header claims many more pixels than the file's bytes could hold."""
-        claimed = spec.image_bytes()
-        if claimed > _LARGE and claimed > _DENSEST * (there := os.path.getsize(self.path)):
-            raise FileError(
-                f"{self.path}: is damaged: it claims {spec.width} x {spec.height} pixels, "
-                f"which its {there} bytes cannot hold"
-            )
+        if spec.image_bytes() > _LARGE:
+            check_plausible(self.path, spec.width, spec.height, spec.image_bytes() / _DENSEST)
 
     def _trouble(self, verb: str, error: str) -> FileError:
         reason = error.split("\n")[0].replace(f' ("{self.path}")', "").replace(self.path, "it").rstrip(".")

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ..errors import FileError
 from ..process import standard_error
 
@@ -30,6 +33,29 @@ def trouble(name: str, verb: str, reason: str) -> FileError:
         return FileError(f"{name}: is of a kind that cannot be read ({reason}); convert it first")
     detail = f" ({reason})" if reason else ""
     return FileError(f"{name}: could not be {verb}: the file is cut off or damaged{detail}")
+
+
+def check_size(name: str, width: int, height: int) -> None:
+    """Raises FileError for a picture without pixels."""
+    if min(width, height) < 1:
+        raise FileError(f"{name}: has no pixels ({width} x {height})")
+
+
+def check_plausible(name: str, width: int, height: int, needed: float) -> None:
+    """Raises FileError for a file of less bytes than so many pixels need, however densely they are packed."""
+    there = os.path.getsize(name)
+    if needed > there:
+        raise FileError(
+            f"{name}: is damaged: it claims {width} x {height} pixels, which its {there} bytes cannot hold"
+        )
+
+
+def stored(name: str, kind: npt.DTypeLike, count: int, offset: int) -> npt.NDArray[Any]:
+    """Samples as they lie in a file from a place on. Raises FileError where it ends before."""
+    needed, there = count * np.dtype(kind).itemsize, os.path.getsize(name) - offset
+    if there < needed:
+        raise FileError(f"{name}: is cut off: its pixels need {needed} bytes, and there are {max(there, 0)}")
+    return np.fromfile(name, kind, count, offset=offset)
 
 
 @cache

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from ...errors import FileError
 from .. import by_pillow, colours, containers, oiio, png, png_rows, raster
-from ..boxes import LONGEST
 from ..containers import Extras
 from ..picture import Picture
 from ..strips import NeedsWholeFile, RowsOf
@@ -41,64 +40,55 @@ _ROUTINE_TEXTS = ("Software", "Creation Time", "date:create", "date:modify", "da
 
 
 def _container(file: BinaryIO) -> Extras:
-    """Walks all chunks with their checksums, so that damage is found before a decoder stumbles over it."""
-    found = Extras()
+    exif = xmp = None
     chunks: dict[bytes, bytes] = {}
     gray = False
     unused: list[str] = []
+    for kind, data in _chunks(file):
+        if kind in _COLOUR:
+            chunks[kind] = data
+        elif kind == b"IHDR" and len(data) == 13:
+            gray = data[9] in _GRAY
+        elif kind == b"eXIf":
+            exif = data
+        elif kind == b"iTXt" and data.startswith(_XMP_KEY):
+            xmp = _international_text(data)
+        elif kind in (b"tEXt", b"zTXt", b"iTXt"):
+            key = data.partition(b"\0")[0].decode("latin-1")
+            unused += [f"text {key!r}"] * (key not in _ROUTINE_TEXTS)
+        elif kind in _NAMES or kind not in _STORAGE:
+            unused.append(_NAMES.get(kind, f"chunk {kind.decode('latin-1')!r}"))
+    said = colours.of_png(chunks, gray=gray)
+    counts = b"iCCP" in chunks and not said.overrules
+    icc = colours.profile_in(chunks[b"iCCP"]) if counts else None
+    return Extras(icc, said, exif, xmp, tuple(dict.fromkeys(unused)))
+
+
+def _chunks(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """Gives the kind and data of all chunks, no data of pixels; damage is found before a decoder stumbles over it."""
+    from isal import isal_zlib
+
     size = file.seek(0, 2)
     file.seek(8)
-    while True:
+    kind = b""
+    while kind != b"IEND":
         head = file.read(8)
-        if len(head) < 8:
-            raise _damage(file, "is cut off")
-        length, kind = struct.unpack(">I4s", head)
+        length, kind = struct.unpack(">I4s", head) if len(head) == 8 else (size, b"")
         if file.tell() + length + 4 > size:
             raise _damage(file, "is cut off")
-        if kind in (b"IDAT", b"fdAT"):
-            checksum = _checksum(file, kind, length)
-        else:
-            data = file.read(length)
-            checksum = zlib.crc32(data, zlib.crc32(kind))
-            if kind in _COLOUR:
-                chunks[kind] = data
-            elif kind == b"IHDR" and len(data) == 13:
-                gray = data[9] in _GRAY
-            elif kind == b"eXIf":
-                found = replace(found, exif=data)
-            elif kind == b"iTXt" and data.startswith(_XMP_KEY):
-                found = replace(found, xmp=_international_text(data))
-            elif kind in (b"tEXt", b"zTXt", b"iTXt"):
-                key = data.partition(b"\0")[0].decode("latin-1")
-                unused += [f"text {key!r}"] * (key not in _ROUTINE_TEXTS)
-            elif kind in _NAMES or kind not in _STORAGE:
-                unused.append(_NAMES.get(kind, f"chunk {kind.decode('latin-1')!r}"))
+        data, checksum = b"", zlib.crc32(kind)
+        while length:
+            block = file.read(min(length, _CRC_BLOCK))
+            checksum = isal_zlib.crc32(block, checksum)
+            length -= len(block)
+            data = data if kind in (b"IDAT", b"fdAT") else data + block
         if checksum != int.from_bytes(file.read(4), "big"):
             raise _damage(file, f"is damaged (checksum of {kind.decode('latin-1')!r})")
-        if kind == b"IEND":
-            said = colours.of_png(chunks, gray=gray)
-            counts = b"iCCP" in chunks and not said.overrules
-            return replace(
-                found,
-                icc=colours.profile_in(chunks[b"iCCP"]) if counts else None,
-                colours=said,
-                unused=tuple(dict.fromkeys(unused)),
-            )
+        yield kind, data
 
 
 def _damage(file: BinaryIO, what: str) -> FileError:
     return FileError(f"{file.name}: {what}; get a whole copy of it")
-
-
-def _checksum(file: BinaryIO, kind: bytes, length: int) -> int:
-    from isal import isal_zlib
-
-    checksum = zlib.crc32(kind)
-    while length:
-        block = file.read(min(length, _CRC_BLOCK))
-        checksum = isal_zlib.crc32(block, checksum)
-        length -= len(block)
-    return checksum
 
 
 def _international_text(data: bytes) -> bytes | None:
@@ -107,14 +97,7 @@ def _international_text(data: bytes) -> bytes | None:
     parts = rest[2:].split(b"\0", 2)
     if len(parts) < 3:
         return None
-    return _inflated(parts[2]) if rest[0] else parts[2]
-
-
-def _inflated(data: bytes) -> bytes | None:
-    try:
-        return zlib.decompressobj().decompress(data, LONGEST)
-    except zlib.error:
-        return None
+    return colours.inflated(parts[2]) if rest[0] else parts[2]
 
 
 def read(path: str, layer: LayerId) -> Picture:
