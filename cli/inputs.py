@@ -87,10 +87,10 @@ def _chosen(
     path: str, count: int, wanted: str, one: str | None, first: str | None, last: str | None
 ) -> range:
     """Returns the frames that are wanted of a file with so many."""
-    from gpuops.files import frames
+    from gpuops.files.read_errors import chosen
 
     if one is not None:
-        return range(frames.chosen(path, one, count), int(one) + 1)
+        return range(chosen(path, one, count), int(one) + 1)
     if chosen := range(count)[int(first or 0) : int(last) if last else None]:
         return chosen
     raise FileError(f"{path}: has no frames {wanted}; it has {count}, counted from 0")

@@ -14,7 +14,7 @@ from . import by_pillow
 from .formats import format_of
 from .output import atomic
 from .pictures import format_in, read
-from .reading import reading
+from .read_errors import reading
 from .streams import called, with_text_name
 
 #: Milliseconds for which browsers show a frame that states no time.

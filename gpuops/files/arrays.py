@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from .picture import DTYPES, Metadata, Picture, Pixels, unread
-from .reading import parsing
+from .read_errors import parsing
 from .strips import COPIES, DENSEST, NeedsWholeFile, RowsOf
 
 # The name of a member that holds pixels.

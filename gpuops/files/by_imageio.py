@@ -15,10 +15,10 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from . import by_pillow, colours, frames
+from . import by_pillow, colours
 from .formats.record import ANY, Format, LayerId, file_size
 from .picture import DTYPES, Picture
-from .reading import parsing
+from .read_errors import chosen, parsing
 
 #: Pillow's names of the formats that are read.
 _FORMATS = "BLP CUR DCX DIB FLI FTEX GBR ICNS ICO MCIDAS MSP PCD PCX PIXAR SGI SUN XBM XPM XVTHUMB"
@@ -59,7 +59,7 @@ def _count(path: str) -> int:
 def _read(path: str, layer: LayerId) -> Picture:
     """The first picture of a file, or the one of a number; light where it holds floats."""
     several = _count(path)
-    index = 0 if layer is None else frames.chosen(path, layer, several)
+    index = 0 if layer is None else chosen(path, layer, several)
     icc = None
     if _is_spe(path):
         with _spe(path) as file:

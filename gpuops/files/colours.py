@@ -9,7 +9,6 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +19,8 @@ from ..pixels.primaries import NAMED, REC709, ColourError, Primaries
 from . import cicp
 from . import icc as icc_profiles
 from .boxes import LONGEST
+from .formats import Format
 from .picture import Metadata, Picture, Pixels
-
-if TYPE_CHECKING:
-    from .formats import Format
 
 # PNG writes gamma and chromaticities as whole numbers of so many parts of one.
 _GAMMA_UNIT = 100000

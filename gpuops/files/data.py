@@ -29,8 +29,7 @@ from .formats import HEAD, Format, by_extension, every, sniff
 from .formats.record import NumberFiles
 from .output import atomic, check_place
 from .picture import filled
-from .pointers import beginning
-from .reading import parsing, reading
+from .read_errors import beginning, parsing, reading
 from .streams import to_stream, with_text_name
 from .strips import DENSEST
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,9 @@ from ..notes import note
 from ..pixels.colour import SRGB, Colour, of_primaries, tidied, unusual
 from ..pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ..pixels.primaries import NAMED
-from . import by_pillow, colours, containers, jpeg_segments, mpf
+from . import by_pillow, colours, containers, jpeg_segments
+from .formats import Format
 from .picture import Metadata, Picture
-
-if TYPE_CHECKING:
-    from .formats import Format
 
 #: The primaries that libultrahdr knows, and their names there.
 _GAMUTS = {"Rec. 709": "BT_709", "Display P3": "DISPLAY_P3", "Rec. 2020": "BT_2100"}
@@ -131,7 +129,7 @@ def _with(data: bytes, metadata: Metadata) -> bytes:
     if metadata.resolution:
         dots = jpeg_segments.dots_per_inch(metadata.resolution)[1]
         struct.pack_into(">BHH", changed, data.index(_JFIF) + len(_JFIF) + 2, 1, *dots)
-    start = data.index(mpf.START)
+    start = data.index(jpeg_segments.MPF)
     end = start - 2 + int.from_bytes(data[start - 2 : start], "big")
-    changed[start:end] = mpf.lengthened(data[start:end], len(added))
+    changed[start:end] = jpeg_segments.lengthened(data[start:end], len(added))
     return bytes(changed[:2] + added + changed[2:])

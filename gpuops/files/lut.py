@@ -18,8 +18,7 @@ import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..tone.lut import SIZES, Lut, Table, Triple
-from .pointers import beginning
-from .reading import reading
+from .read_errors import beginning, reading
 
 # Bytes that tell text from other files.
 _BEGINNING = 4096

@@ -13,7 +13,7 @@ from ..errors import FileError
 from ..process import ahead
 from . import mended_jpeg, threads
 from .picture import filled
-from .reading import check_plausible, trouble
+from .read_errors import check_plausible, trouble
 
 Samples = np.ndarray[Any, Any]
 

@@ -16,11 +16,10 @@ from ..params.storage import USUAL, Storage
 from ..process import standard_error
 from . import colours, formats
 from .formats import HEAD, Format, by_extension, format_of, is_of_video, sniff
-from .light_range import within
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
-from .pointers import beginning
-from .reading import reading
+from .read_errors import beginning, reading
+from .samples import within
 from .streams import called, from_stream, to_stream, with_text_name
 
 # The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import FileError
 from ..notes import note
 from ..pixels.colour import SRGB, unusual
-from . import colours, containers, frames, inks, oiio
-from .alpha import straight
+from . import by_pillow, colours, containers, inks, oiio
+from .formats.record import LayerId
 from .picture import Inks, Metadata, Picture, Pixels, unread, upright
+from .samples import straight
 from .strips import COPIES, NeedsWholeFile, RowsOf
-
-if TYPE_CHECKING:
-    from .formats.record import LayerId
 
 #: The difference from 1 within which a pixel counts as square.
 _ASPECT_TOLERANCE = 1e-4
@@ -194,7 +192,7 @@ def by_rows(
 
 def frame(path: str, kind: str, layer: str | int, extras: containers.Extras) -> Picture:
     """A frame of an animation, with the colours of the file; ``kind`` is Pillow's name of the format."""
-    pixels, count = frames.read(path, kind, layer)
+    pixels, count = by_pillow.frame(path, kind, layer)
     icc = extras.icc
     if extras.colours is None:
         with oiio.Reader(path) as file:

@@ -15,7 +15,7 @@ import numpy as np
 from . import exif, threads
 from .formats.record import Method
 from .picture import Picture, Pixels
-from .reading import parsing, quiet_tifffile
+from .read_errors import parsing, quiet_tifffile
 
 # Bytes of pixels from which on they are in tiles.
 _TILED = 1 << 30

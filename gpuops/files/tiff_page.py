@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from . import depth
+from . import samples
 from .picture import Pixels
 from .tiff_structure import Entry
 
@@ -76,4 +76,4 @@ def full_range(pixels: Pixels, bits: int) -> Pixels:
     The decoder rounds down; but its leading bits are the samples.
     """
     width = 8 * pixels.dtype.itemsize
-    return depth.full_range(pixels >> (width - bits), bits) if width // 2 < bits < width else pixels
+    return samples.full_range(pixels >> (width - bits), bits) if width // 2 < bits < width else pixels

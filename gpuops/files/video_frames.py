@@ -49,7 +49,7 @@ def durations(path: str, numbers: Sequence[int]) -> list[float]:
 
 def read(path: str, layer: str | int | None) -> Picture:
     """The frame of a number, from 0 on. Raises FileError without one: a video is no picture."""
-    from .frames import chosen
+    from .read_errors import chosen
 
     if layer is None:
         raise FileError(

@@ -13,11 +13,11 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from ...pixels.targets import is_hdr
-from .. import boxes, by_pillow, colours, frames, threads
-from ..depth import full_range
+from .. import boxes, by_pillow, colours, threads
 from ..heif import PrimaryItem, described, read_header
 from ..picture import Picture, Pixels
-from ..reading import parsing
+from ..read_errors import chosen, parsing
+from ..samples import full_range
 from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
 
 #: The quality of 10 and 12 bits, of 100, at which the error is about one step of 10 bits.
@@ -33,7 +33,7 @@ def _read(path: str, layer: LayerId) -> Picture:
     header = read_header(path)
     with by_pillow.opened(path, "AVIF") as image:
         count = int(image.n_frames)
-        index = 0 if layer is None else frames.chosen(path, layer, count)
+        index = 0 if layer is None else chosen(path, layer, count)
         if count > 1 and layer is None:
             note(f"{path}: is read without its animation")
         image.seek(index)

@@ -11,9 +11,9 @@ import struct
 import numpy as np
 
 from .. import by_pillow, oiio
-from ..depth import spread
 from ..picture import Metadata, Picture, Pixels
-from ..reading import trouble
+from ..read_errors import trouble
+from ..samples import spread
 from .record import Format, LayerId, Storage
 
 #: The difference from a whole number of dots per inch within which a resolution is meant to be that.

@@ -15,7 +15,7 @@ from ...pixels.targets import named
 from .. import boxes, containers
 from ..extras import needed
 from ..picture import Metadata, Picture
-from ..reading import parsing
+from ..read_errors import parsing
 from ..tiff_structure import MAGIC, tags_of_page
 from .record import Format, LayerId
 

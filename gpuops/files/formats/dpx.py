@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from ...errors import FileError
 from ...notes import note
 from .. import oiio
-from ..depth import full_range
 from ..picture import Picture, Pixels, upright
-from ..pointers import beginning
-from ..reading import check_size
+from ..read_errors import beginning, check_size
+from ..samples import full_range
 from .record import INTEGERS, Format, LayerId, Storage
 
 #: Bytes of the header that is written.

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...notes import note
 from ...pixels.colour import SRGB
-from .. import by_pillow, frames
+from .. import by_pillow
 from ..picture import Picture, Pixels
 from .record import Animation, Format, LayerId, Storage
 
@@ -32,7 +32,7 @@ def _read(path: str, layer: LayerId) -> Picture:
     if several and layer is None:
         note(f"{path}: is read without its animation")
     index = layer or 0
-    pixels, count = frames.read(path, "GIF", index)
+    pixels, count = by_pillow.frame(path, "GIF", index)
     pixels = _on_screen(path, pixels)
     return Picture(pixels, alpha=pixels.shape[2] == 4).numbered(index, count)
 

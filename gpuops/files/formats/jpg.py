@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,14 +12,10 @@ from ...errors import FileError
 from ...notes import note
 from .. import by_pillow, containers, gain_map, jpeg_segments, mended_jpeg, oiio, raster
 from ..drafts import draft_file
+from ..picture import Picture
 from ..streams import called
+from ..strips import RowsOf
 from .record import ALL, SUBSAMPLINGS, Codec, Format, LayerId, Storage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..picture import Picture
-    from ..strips import RowsOf
 
 #: The error in dots per inch that the units of other formats cause.
 _ROUNDING = 0.01

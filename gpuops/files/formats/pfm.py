@@ -13,8 +13,7 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from ..picture import Picture
-from ..pointers import beginning
-from ..reading import check_size, stored
+from ..read_errors import beginning, check_size, stored
 from .record import Format, LayerId, Storage, file_size
 
 # The header: the kind of file, width, height, and scale. Its lines may all end as Windows has it.

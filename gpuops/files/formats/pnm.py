@@ -15,10 +15,9 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from .. import by_pillow
-from ..depth import spread
 from ..picture import Picture, Pixels
-from ..pointers import beginning
-from ..reading import check_size, stored
+from ..read_errors import beginning, check_size, stored
+from ..samples import spread
 from .record import INTEGERS, Format, LayerId, Storage
 
 #: White space and remarks between the numbers of a header.

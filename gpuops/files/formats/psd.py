@@ -13,9 +13,9 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from .. import by_pillow, colours, inks, oiio
-from ..alpha import straight
 from ..picture import Metadata, Picture, Pixels
-from ..reading import parsing
+from ..read_errors import parsing
+from ..samples import straight
 from .record import Format, LayerId
 
 #: The mode of colours that are amounts of ink, and how many there are.

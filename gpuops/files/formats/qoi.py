@@ -6,7 +6,7 @@ import numpy as np
 
 from ...errors import FileError
 from ..picture import Picture
-from ..reading import parsing
+from ..read_errors import parsing
 from .record import Format, LayerId, Storage
 
 

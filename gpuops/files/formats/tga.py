@@ -6,8 +6,8 @@ Source: Truevision TGA 2.0.
 from __future__ import annotations
 
 from .. import oiio
-from ..alpha import straight
 from ..picture import Metadata, Picture
+from ..samples import straight
 from .record import Format, LayerId, Storage
 
 #: The type of alpha by which colours are multiplied.

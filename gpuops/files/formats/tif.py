@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import containers, exif, inks, oiio, raster, tiff, tiff_numbers, tiff_page
+from .. import containers, exif, inks, oiio, raster, tiff, tiff_page
 from ..containers import Extras
+from ..data import Array, Check, Description, RowsOfArray, contradiction, places
 from ..picture import Picture, Pixels
+from ..read_errors import quiet_tifffile
 from ..strips import RowsOf
 from ..tiff_structure import MAGIC, tags_of_page
 from . import dng
-from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method
+from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method, NumberFiles
 
 #: The interpretations of samples: gray whose 0 is white or black, RGB, a palette, brightness and colours, and a mosaic
 #: of a sensor's colours.
@@ -189,6 +192,80 @@ def _misfits(picture: Picture, lost: Callable[[str], None]) -> list[str]:
     return []
 
 
+# -- Spectra and coefficients in .tif files: a page for each plane, and the description as the first one's.
+
+# How a description begins.
+_BEGINNING = '{"format"'
+
+
+def _text_of_numbers(path: str) -> str | None:
+    with quiet_tifffile().TiffFile(path) as file:
+        text = str(file.pages.first.description) if len(file.pages) else ""
+    return text if text.startswith(_BEGINNING) else None
+
+
+def _opened_numbers(path: str, described: Description) -> Check:
+    with quiet_tifffile().TiffFile(path) as file:
+        pages = [(page.shape, page.dtype) for page in file.pages]
+
+    def check(index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        at = places(described, index)
+        if pages[at.start : at.stop] != [(shape[-2:], dtype)] * (at.stop - at.start):
+            raise contradiction(path)
+
+    return check
+
+
+def _rows_of_numbers(path: str, described: Description, index: int, count: int) -> Iterator[Array]:
+    with quiet_tifffile().TiffFile(path) as file:
+        for number in places(described, index):
+            page = file.pages[number]
+            if not page.is_contiguous:
+                yield from RowsOfArray.of(page.asarray()).blocks(count)
+                continue
+            (height, width), dtype = page.shape, np.dtype(page.dtype)
+            stored = dtype.newbyteorder(file.byteorder)
+            file.filehandle.seek(page.dataoffsets[0])
+            for start in range(0, height, count):
+                rows = min(count, height - start)
+                block = file.filehandle.read_array(stored, rows * width).reshape(rows, width)
+                yield block.astype(dtype, copy=False)
+
+
+def _of_plane(blocks: Iterator[Array], height: int) -> Iterator[Array]:
+    """Gives the blocks of the next plane, which has so many rows."""
+    while height:
+        block = next(blocks)
+        height -= len(block)
+        yield np.ascontiguousarray(block)
+
+
+def _write_numbers(
+    path: str, arrays: Mapping[str, RowsOfArray], text: str, count: int, compress: bool
+) -> None:
+    size = sum(rows.nbytes for rows in arrays.values())
+    description: str | None = text
+    with quiet_tifffile().TiffWriter(path, bigtiff=size > 2**32 - 2**25) as file:
+        for rows in arrays.values():
+            blocks = rows.blocks(count)
+            for _ in range(rows.planes):
+                plane = _of_plane(blocks, rows.shape[-2])
+                file.write(
+                    np.concatenate(list(plane)) if compress else plane,
+                    shape=rows.shape[-2:],
+                    dtype=rows.dtype,
+                    description=description,
+                    metadata=None,
+                    photometric="minisblack",
+                    contiguous=False,
+                    compression="zlib" if compress else None,
+                )
+                description = None
+
+
+_NUMBERS = NumberFiles(_text_of_numbers, _opened_numbers, _rows_of_numbers, _write_numbers)
+
+
 _CODEC = Codec(
     methods={
         "none": None, "lzw": None, "deflate": Levels(1, 9, 6), "zstd": Levels(1, 22, 3), "packbits": None,
@@ -197,5 +274,5 @@ _CODEC = Codec(
 FORMAT = Format(
     "TIFF", (".tif", ".tiff"), ANY, _read, write_rows=tiff.writer, read_rows=_read_rows,
     sniff=lambda head, path: head.startswith(MAGIC) and not dng.is_in_tiff(head, path), holds=ALL, misfits=_misfits,
-    codec=_CODEC, layered=True, count=_count, numbers=tiff_numbers.NUMBERS,
+    codec=_CODEC, layered=True, count=_count, numbers=_NUMBERS,
 )  # fmt: skip

@@ -1,4 +1,8 @@
-"""The errors of reading: whatever goes wrong becomes one line that names the file."""
+"""The errors of reading: whatever goes wrong becomes one line that names the file.
+
+Source for pointers of Git LFS: its docs/spec.md: the first line of a pointer is ``version`` and the address of the
+specification, the first one of which was at hawser.github.com; a pointer has fewer than 1024 bytes.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,8 @@ _KINDS = (
     "invalid bits",
     "pixel format",
 )
+#: How pointers of Git LFS begin: small texts that stand in a working tree for files that were not fetched.
+_STARTS = (b"version https://git-lfs.github.com/spec/", b"version https://hawser.github.com/spec/")
 
 
 def trouble(name: str, verb: str, reason: str) -> FileError:
@@ -97,3 +103,31 @@ def parsing(name: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise trouble(name, "read", str(error).split("\n")[0]) from None
+
+
+def beginning(name: str, count: int) -> bytes:
+    """The first ``count`` bytes of a file. Raises FileError if it is empty, or a pointer."""
+    with open(name, "rb") as file:
+        start = file.read(count)
+    if not start:
+        raise FileError(f"{name}: is empty (0 bytes)")
+    refuse_pointer(name, start)
+    return start
+
+
+def refuse_pointer(name: str, start: bytes) -> None:
+    """Raises FileError if a file begins as a pointer does."""
+    if start.startswith(_STARTS):
+        raise FileError(
+            f"{name}: is a pointer of Git LFS and not the file itself: fetch it by 'git lfs pull' (in GitHub Actions: "
+            "actions/checkout with lfs: true)"
+        )
+
+
+def chosen(path: str, layer: str | int, count: int, several: str = "frames", one: str = "picture") -> int:
+    """The number that ``layer`` says, if a file of ``count`` frames, or other things called ``several``, has it."""
+    if not str(layer).isdecimal() or int(layer) >= count:
+        have = f"{several} 0 to {count - 1}" if count > 1 else f"one {one}, number 0"
+        what = f"{several[:-1]} {layer}" if str(layer).isdecimal() else f"layer {layer!r}"
+        raise FileError(f"{path}: has no {what}; it has {have}")
+    return int(layer)
