@@ -12,10 +12,8 @@ import numpy as np
 from ..errors import FileError
 from ..process import ahead
 from . import mended_jpeg, threads
-from .picture import filled
+from .picture import Pixels, filled
 from .read_errors import check_plausible, trouble
-
-Samples = np.ndarray[Any, Any]
 
 #: numpy's names of OpenImageIO's sample types.
 DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
@@ -85,20 +83,18 @@ class Reader:
 
     def count(self) -> int:
         """The number of subimages."""
-        known = self.spec().get_int_attribute("oiio:subimages", 0)
-        n = int(known) or 1
-        if not known:
-            try:
-                while self.spec(n):
-                    n += 1
-            except IndexError:
-                pass
-        self.spec()
+        known = int(self.spec().get_int_attribute("oiio:subimages", 0))
+        if known:
+            return known
+        n = 1
+        while self._input.seek_subimage(n, 0):
+            n += 1
+        _error(self._input)  # that there is no further one is none
         return n
 
     def read(
         self, *, index: int = 0, channels: tuple[int, int] | None = None, dtype: str | None = None
-    ) -> Samples:
+    ) -> Pixels:
         """(height, width, channels) in the stored depth, or in a named one; `channels` from and to."""
         spec = self.spec(index)
         if spec.deep:
@@ -112,7 +108,7 @@ class Reader:
 
     def blocks(
         self, rows: int, *, index: int = 0, channels: tuple[int, int] | None = None, dtype: str | None = None
-    ) -> Iterator[Samples]:
+    ) -> Iterator[Pixels]:
         """Gives what :meth:`read` returns from the top on, about ``rows`` rows at a time: whole rows of tiles.
 
         Planes that follow each other come at once: compressed strips of them cannot be read piece by piece.
@@ -134,7 +130,7 @@ class Reader:
                 block = self._input.read_scanlines(start, stop, 0, first, last, kind)
             yield self._checked(block, stop - start, spec.width)
 
-    def _checked(self, pixels: Any, height: int, width: int) -> Samples:
+    def _checked(self, pixels: Any, height: int, width: int) -> Pixels:
         error = _error(self._input)
         if pixels is None or (error and not (_BENIGN in error and mended_jpeg.has_end(self.path))):
             raise self._trouble("read", error)
@@ -226,7 +222,7 @@ def can_hold(name: str, kind: str, value: Any) -> bool:
     return spec.getattribute(name) is not None
 
 
-def write(path: str, pixels: Samples, attributes: Mapping[str, Any], *, kind: str = "") -> None:
+def write(path: str, pixels: Pixels, attributes: Mapping[str, Any], *, kind: str = "") -> None:
     """Writes an array (height, width, channels) as :func:`writer` does."""
     with writer(path, [(pixels, attributes)], kind=kind) as put:
         put(pixels)
@@ -234,8 +230,8 @@ def write(path: str, pixels: Samples, attributes: Mapping[str, Any], *, kind: st
 
 @contextmanager
 def writer(
-    path: str, parts: Sequence[tuple[Samples, Mapping[str, Any]]], *, kind: str = ""
-) -> Iterator[Callable[[Samples], None]]:
+    path: str, parts: Sequence[tuple[Pixels, Mapping[str, Any]]], *, kind: str = ""
+) -> Iterator[Callable[[Pixels], None]]:
     """Writes arrays (height, width, channels), each with its attributes, as the subimages of one file, by rows.
 
     The arrays only say shapes and types; what it gives takes rows from the top of the first one on, and no rows of
@@ -250,7 +246,7 @@ def writer(
     if out is None:
         raise OSError(_error(library()))
 
-    def put(rows: Samples) -> None:
+    def put(rows: Pixels) -> None:
         nonlocal part, row
         if row == specs[part].y + specs[part].height:
             part += 1
@@ -273,7 +269,7 @@ def _check(out: Any, done: bool) -> None:
         raise OSError(_error(out) or "unknown reason")
 
 
-def _spec(array: Samples, attributes: Mapping[str, Any]) -> Any:
+def _spec(array: Pixels, attributes: Mapping[str, Any]) -> Any:
     height, width, channels = array.shape
     spec = library().ImageSpec(width, height, channels, _TYPES[array.dtype.name])
     spec.attribute("DateTime", "")  # otherwise EXR gets today's date, and other bytes on every day

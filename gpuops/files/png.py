@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from . import colours, threads
 from .formats.record import Method
-from .picture import Picture
+from .picture import Picture, Pixels
 
 # How a PNG file begins.
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -46,7 +46,6 @@ _ADLER = 65521
 _METRE = {"in": 1 / 0.0254, "cm": 100.0}
 
 Bytes = NDArray[np.uint8]
-Pixels = NDArray[Any]
 Coder = Callable[[], Any]
 
 

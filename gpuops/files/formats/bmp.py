@@ -5,14 +5,13 @@ Source: Microsoft, BITMAPINFOHEADER and BITMAPV5HEADER.
 
 from __future__ import annotations
 
-import os
 import struct
 
 import numpy as np
 
 from .. import by_pillow, oiio
 from ..picture import Metadata, Picture, Pixels
-from ..read_errors import trouble
+from ..read_errors import check_size, stored, trouble
 from ..samples import spread
 from .record import Format, LayerId, Storage
 
@@ -57,9 +56,8 @@ def masked(
     if 0 in masks or any(most & (most + 1) or most > 65535 for most in largest):
         raise trouble(path, "read", f"bits {', '.join(map(hex, masks))} of a pixel are not supported")
     height, width = size
-    if not (height > 0 < width) or os.path.getsize(path) < start + stride * height:
-        raise trouble(path, "read", f"{width} x {height} pixels")
-    rows = np.fromfile(path, np.uint8, stride * height, offset=start).reshape(height, stride)
+    check_size(path, width, height)
+    rows = stored(path, np.uint8, stride * height, start).reshape(height, stride)
     packed = np.ascontiguousarray(rows[:, : width * bits // 8]).view(f"<u{bits // 8}")
     samples = [spread(packed >> shift & most, most) for shift, most in zip(shifts, largest, strict=True)]
     deep = any(one.dtype == np.uint16 for one in samples)

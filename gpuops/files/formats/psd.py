@@ -38,15 +38,9 @@ class _Header(NamedTuple):
     bits: int
     mode: int
 
-    @property
-    def is_cmyk(self) -> bool:
-        """Whether the file holds amounts of ink."""
-        return self.mode == _CMYK
-
     @classmethod
     def of(cls, file: BinaryIO) -> _Header:
         """Reads it."""
-        file.seek(0)
         return cls(*struct.unpack(">4xH6xHIIHH", file.read(_HEADER)))
 
 
@@ -90,12 +84,10 @@ def _read(path: str, layer: LayerId) -> Picture:
     with oiio.Reader(path) as file:
         spec, layers = file.spec(), file.count() - 1
         icc, size = oiio.icc_of(spec), oiio.resolution(spec)
-        if header.is_cmyk:
+        if header.mode == _CMYK:
             file.check_plausible(spec)
-        else:
-            stored = file.read()
-    if header.is_cmyk:
-        return _of_inks(path, header, spec, layers)
+            return _of_inks(path, header, spec, layers)
+        stored = file.read()
     visible = 3 if stored.shape[2] >= 3 else 1
     pixels = np.ascontiguousarray(stored[:, :, : visible + 1])
     further = header.channels - stored.shape[2] if stored.shape[2] in (1, 3) else 0
