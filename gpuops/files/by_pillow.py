@@ -17,6 +17,7 @@ from ..errors import FileError
 from . import colours
 from .picture import Metadata, Picture, Pixels
 from .read_errors import check_plausible, chosen, parsing
+from .samples import coloured
 
 #: A picture of this many pixels or more has to have a file of a plausible size.
 LARGE = 1 << 28
@@ -106,15 +107,6 @@ def image(_path: str, picture: Picture) -> Any:
     import PIL.Image
 
     return PIL.Image.fromarray(coloured(picture.pixels))
-
-
-def coloured(pixels: Pixels) -> Pixels:
-    """RGB of gray, with alpha where there is some."""
-    return (
-        pixels
-        if pixels.shape[2] > 2
-        else np.concatenate((pixels[:, :, :1],) * 3 + (pixels[:, :, 1:],), axis=2)
-    )
 
 
 def write(path: str, kind: str, pixels: Pixels, **options: Any) -> None:

@@ -7,14 +7,16 @@ Sources: ISO 21496-1; Ultra HDR Image Format 1.1 (Android); CIPA DC-007 and DC-0
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from ..pixels.colour import SRGB, Colour, of_primaries, tidied, unusual
+from ..pixels.colour import SRGB, Colour, of_primaries, tidied
 from ..pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ..pixels.primaries import NAMED
 from . import by_pillow, colours, containers, jpeg_segments
@@ -43,8 +45,7 @@ def read(path: str, extras: containers.Extras) -> Picture:
 
     with by_pillow.opened(path, "JPEG") as image:  # OpenImageIO may apply the map, too, when it opens a file
         own, size = _own(path, image.info.get("icc_profile"), extras), _resolution(image)
-    with open(path, "rb") as whole:
-        data = whole.read()
+    data = Path(path).read_bytes()
     start = jpeg_segments.second(data)
     if start < 0:
         raise FileError(_instead(path, "its gain map is missing"))
@@ -64,14 +65,10 @@ def read(path: str, extras: containers.Extras) -> Picture:
     colour = tidied(of_primaries(NAMED[named.primaries], LINEAR_CURVE))
     if extras.unused:
         note(f"{path}: is read without its {', '.join(extras.unused)}")
-    metadata = Metadata(None, extras.exif, extras.xmp, size, colour=unusual(colour))
-    return Picture(
-        np.ascontiguousarray(pixels[:, :, :3]),
-        linear=True,
-        metadata=metadata,
-        layer=extras.layers[1],
-        layers=extras.layers,
-    )
+    pixels = np.ascontiguousarray(pixels[:, :, :3])
+    found = colours.Found(colour)
+    picture = colours.picture(path, pixels, None, extras.exif, extras.xmp, size, found=found)
+    return replace(picture, layer=extras.layers[1], layers=extras.layers)
 
 
 def _own(path: str, profile: bytes | None, extras: containers.Extras) -> Colour:
@@ -107,8 +104,7 @@ def write(path: str, picture: Picture, fmt: Format, quality: int) -> None:
     pixels[:, :, :3] = picture.pixels
     gamut = imagecodecs.ULTRAHDR.CG[_GAMUTS[picture.colour.primaries]]
     data = imagecodecs.ultrahdr_encode(pixels, quality, gamut=gamut)
-    with open(path, "wb") as file:
-        file.write(_with(bytes(data), picture.metadata))
+    Path(path).write_bytes(_with(bytes(data), picture.metadata))
 
 
 def _is_beyond_p3(picture: Picture) -> bool:

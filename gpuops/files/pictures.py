@@ -19,7 +19,7 @@ from .formats import HEAD, Format, by_extension, format_of, is_of_video, sniff
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .read_errors import beginning, reading
-from .samples import within
+from .samples import coloured, within
 from .streams import called, from_stream, to_stream, with_text_name
 
 # The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
@@ -149,16 +149,16 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
 
     if drops:
         lost(f"{fmt} has no alpha; it is left out")
-    coloured = channels - alpha > picture.channels - picture.alpha
-    if coloured:
+    gray_as_rgb = channels - alpha > picture.channels - picture.alpha
+    if gray_as_rgb:
         lost(f"{fmt} has no gray; it is written as RGB")
     hides = fmt.associated and alpha and not picture.associated
 
     def fit(pixels: Pixels) -> Pixels:
         if drops:
             pixels = pixels[:, :, :-1]
-        if coloured:
-            pixels = np.concatenate((pixels[:, :, :1],) * 3 + ((pixels[:, :, 1:],) if alpha else ()), axis=2)
+        if gray_as_rgb:
+            pixels = coloured(pixels)
         if hides and np.any((pixels[..., -1:] == 0) & (pixels[..., :-1] != 0)):
             lost(f"{fmt} holds colour times alpha; colour where alpha is 0 becomes 0")
         if fmt.brightest is not None:

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from ..pixels.colour import SRGB, unusual
+from ..pixels.colour import SRGB
 from . import by_pillow, colours, containers, inks, oiio
 from .formats.record import LayerId
-from .picture import Inks, Metadata, Picture, Pixels, unread, upright
+from .picture import Inks, Picture, Pixels, unread, upright
 from .samples import straight
 from .strips import COPIES, NeedsWholeFile, RowsOf
 
@@ -133,16 +133,14 @@ class Page:
         else:
             visible, place, associated = inks.CMYK, *self.alpha_of_inks()
         kept = _kept(path, shape[2], visible, place)
-        alpha = len(kept) > visible
-        icc, found = self.icc, extras.colours
+        icc, found, size = self.icc, extras.colours, oiio.resolution(spec)
         if self.inks is not None:
             icc, found = None, colours.Found(SRGB)
-        if found is None:
-            found = colours.of_profile(icc, gray=len(kept) < 3) if icc else colours.of_exif(extras.exif)
-        if icc and icc[16:20] == b"CMYK":  # which is not kept beside RGB
-            icc = None
-        colour = found.told(path, light=dtype.kind == "f")
-        size = oiio.resolution(spec)
+        elif icc and icc[16:20] == b"CMYK":  # which is not kept beside RGB
+            icc, found = None, found or colours.of_profile(icc, gray=len(kept) < 3)
+        channels = len(kept) - (found_inks is not None)
+        pixels = unread((*shape[:2], channels), np.dtype(np.float32) if self.by_profile else dtype)
+        picture = colours.picture(path, pixels, icc, extras.exif, extras.xmp, size, found=found)
         if not size:
             unused += self.size_without_unit()
         several = len(self.names) > 1
@@ -156,12 +154,8 @@ class Page:
             pixels = straight(pixels) if associated else pixels
             return pixels if found_inks is None else inks.rgb(pixels, found_inks.profile)
 
-        channels = len(kept) - (found_inks is not None)
-        return Picture(
-            unread((*shape[:2], channels), np.dtype(np.float32) if self.by_profile else dtype),
-            alpha=alpha,
-            linear=colour.linear,
-            metadata=Metadata(icc, extras.exif, extras.xmp, size, colour=unusual(colour)),
+        return replace(
+            picture,
             associated=associated and found_inks is None,  # inks under alpha 0 are no light of their own
             inks=self.inks,
             layer=self.names[self.index] if several else "",

@@ -91,3 +91,10 @@ def within(pixels: Pixels, largest: float) -> tuple[Pixels, list[str]]:
     if (pixels > largest).any():
         remarks.append(f"holds no values above {largest:.4g}; they become that")
     return kept, remarks
+
+
+def coloured(pixels: Pixels) -> Pixels:
+    """RGB of gray, with alpha where there is some."""
+    if pixels.shape[2] > 2:
+        return pixels
+    return np.concatenate((pixels[:, :, :1],) * 3 + (pixels[:, :, 1:],), axis=2)

@@ -6,6 +6,7 @@ points. Decoders turn the picture by properties of its own, so EXIF's orientatio
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,7 @@ def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
             f"{path}: its {count} pictures of {header.bits} bits take {nbytes / 1e9:.4g} GB of memory together, which "
             "this machine lacks; convert it to a video first"
         )
-    with open(path, "rb") as file:
-        data = file.read()
+    data = Path(path).read_bytes()
     with parsing(path):
         samples = imagecodecs.avif_decode(data, numthreads=threads.count())
         samples = samples.reshape(count, image.height, image.width, -1)[index]
@@ -103,8 +103,7 @@ def _write_deep(path: str, picture: Picture, storage: Storage) -> None:
         matrix=_MATRICES.get(codes[0], _OTHER_MATRIX),
         numthreads=threads.count(),
     )
-    with open(path, "wb") as file:
-        file.write(data)
+    Path(path).write_bytes(data)
 
 
 def _nbytes(path: str) -> int:

@@ -16,11 +16,10 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note, some_of
-from ...pixels.colour import unusual
-from .. import oiio, samples
+from .. import colours, oiio, samples
 from ..colours import Found, of_chromaticities
 from ..data import DOUBLES, KEY, Array, Check, Description, RowsOfArray, contradiction, places
-from ..picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
+from ..picture import CHROMATICITIES, Picture, Pixels, unread
 from ..strips import COPIES, NeedsWholeFile, RowsOf
 from .record import Codec, Format, LayerId, Levels, Method, NumberFiles
 
@@ -138,14 +137,13 @@ def _described(
     elif chosen.is_xyz() and CHROMATICITIES in attributes:
         del attributes[CHROMATICITIES]  # the pixels become red, green and blue of other primaries
         dropped.append(CHROMATICITIES)
-    colour = found.told(path, light=True)
+    pixels = unread((spec.height, spec.width, len(chosen.picked())), dtype)
+    picture = colours.picture(path, pixels, None, resolution=oiio.resolution(spec), found=found)
     _name_the_unused(path, chosen, names if wanted is None else (), dropped)
-    return Picture(
-        unread((spec.height, spec.width, len(chosen.picked())), dtype),
-        alpha=chosen.has_alpha(),
-        linear=True,
-        metadata=Metadata(resolution=oiio.resolution(spec), attributes=attributes, colour=unusual(colour)),
-        associated=chosen.has_alpha(),
+    return replace(
+        picture,
+        metadata=replace(picture.metadata, attributes=attributes),
+        associated=picture.alpha,
         layer=chosen.name,
         layers=names if len(names) > 1 else (),
     )

@@ -14,6 +14,7 @@ from ...notes import note
 from ...pixels.colour import SRGB
 from .. import by_pillow
 from ..picture import Picture, Pixels
+from ..samples import coloured
 from .record import Animation, Format, LayerId, Storage
 
 #: The most colours of a GIF.
@@ -93,7 +94,7 @@ def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> 
 
 
 def _image(path: str, picture: Picture) -> Any:
-    image, options = _paletted(path, by_pillow.coloured(picture.pixels))
+    image, options = _paletted(path, coloured(picture.pixels))
     image.info.update(options)
     return image
 

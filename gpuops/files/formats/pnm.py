@@ -14,10 +14,9 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import by_pillow
 from ..picture import Picture, Pixels
 from ..read_errors import beginning, check_size, stored
-from ..samples import spread
+from ..samples import coloured, spread
 from .record import INTEGERS, Format, LayerId, Storage
 
 #: White space and remarks between the numbers of a header.
@@ -69,7 +68,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     kind = Path(path).suffix.lower()
     if kind == ".pgm" and picture.channels > 1:
         raise FileError(f"{path}: a .pgm file holds gray alone; name the output .ppm")
-    pixels = by_pillow.coloured(picture.pixels) if kind == ".ppm" else picture.pixels
+    pixels = coloured(picture.pixels) if kind == ".ppm" else picture.pixels
     head = f"P{5 if pixels.shape[2] == 1 else 6}\n{picture.width} {picture.height}\n{np.iinfo(pixels.dtype).max}\n"
     written(path, head, pixels)
 
