@@ -91,8 +91,8 @@ def _chosen(
 
     if one is not None:
         return range(chosen(path, one, count), int(one) + 1)
-    if chosen := range(count)[int(first or 0) : int(last) if last else None]:
-        return chosen
+    if frames := range(count)[int(first or 0) : int(last) if last else None]:
+        return frames
     raise FileError(f"{path}: has no frames {wanted}; it has {count}, counted from 0")
 
 

@@ -7,9 +7,8 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from io import BufferedIOBase
 from math import prod
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ def loaded(path: str) -> Iterator[Any]:
         yield np.load(file, allow_pickle=False)
 
 
-def header(file: BufferedIOBase) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Returns an .npy file's shape, whether it lies there column by column, and its type; the pixels come behind."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -45,9 +44,7 @@ def header(file: BufferedIOBase) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 
 @contextmanager
-def member(
-    path: str, name: str = ""
-) -> Iterator[tuple[BufferedIOBase, tuple[int, ...], bool, np.dtype[Any]]]:
+def member(path: str, name: str = "") -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype[Any]]]:
     """Gives the file of an array, whose pixels come next, and what :func:`header` returns of it.
 
     ``name``: the array in an .npz; an .npy has one without a name.
@@ -56,7 +53,7 @@ def member(
         if name:
             archive = opened.enter_context(zipfile.ZipFile(path))
             size = archive.getinfo(f"{name}.npy").file_size
-            file: BufferedIOBase = opened.enter_context(archive.open(f"{name}.npy"))
+            file: IO[bytes] = opened.enter_context(archive.open(f"{name}.npy"))
         else:
             size, file = os.path.getsize(path), opened.enter_context(open(path, "rb"))
         shape, fortran, kind = header(file)
@@ -65,11 +62,11 @@ def member(
         yield file, shape, fortran, kind
 
 
-def blocks(file: BufferedIOBase, shape: tuple[int, ...], kind: np.dtype[Any], count: int) -> Iterator[Pixels]:
+def blocks(file: IO[bytes], shape: tuple[int, ...], kind: np.dtype[Any], count: int) -> Iterator[Pixels]:
     """Reads an array of this shape, ``count`` of its rows at a time, of an open file. Raises EOFError if it ends."""
     for start in range(0, shape[0], count):
         block = np.empty((min(count, shape[0] - start), *shape[1:]), kind)
-        if file.readinto(block.reshape(-1).view(np.uint8).data) < block.nbytes:
+        if file.readinto(block.reshape(-1).view(np.uint8).data) < block.nbytes:  # type: ignore[attr-defined]
             raise EOFError("its last rows are missing")
         yield block
 

@@ -33,10 +33,8 @@ DESCRIPTION = 0x010E
 ORIENTATION = 0x0112
 #: The tag of an XMP packet.
 XMP = 0x02BC
-#: The tag PixelXDimension of the Exif directory.
-_WIDTH = 0xA002
-#: The tag PixelYDimension of the Exif directory.
-_HEIGHT = 0xA003
+#: The tags PixelXDimension and PixelYDimension of the Exif directory.
+_WIDTH, _HEIGHT = 0xA002, 0xA003
 #: The tag ColorSpace of the Exif directory.
 _COLOUR_SPACE = 0xA001
 #: The values of ColorSpace for sRGB, and for colours that it does not name.

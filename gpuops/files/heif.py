@@ -8,7 +8,6 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, replace
 from io import BytesIO
-from math import inf
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -47,7 +46,7 @@ def read_header(path: str) -> PrimaryItem:
             raise FileError(
                 f"{path}: has a short header (its box 'mini'), which is not read; convert it first"
             )
-        start, size = found.get(b"meta", (0, inf))
+        start, size = found.get(b"meta", (0, boxes.LONGEST + 1))
         if size > boxes.LONGEST:
             raise FileError(f"{path}: is damaged: it does not say what it holds")
         meta = boxes.data(file, start + 4, size - 4)

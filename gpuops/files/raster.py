@@ -137,7 +137,7 @@ class Page:
         if self.inks is not None:
             icc, found = None, colours.Found(SRGB)
         elif icc and icc[16:20] == b"CMYK":  # which is not kept beside RGB
-            icc, found = None, found or colours.of_profile(icc, gray=len(kept) < 3)
+            found, icc = found or colours.of_profile(icc, gray=len(kept) < 3), None
         channels = len(kept) - (found_inks is not None)
         pixels = unread((*shape[:2], channels), np.dtype(np.float32) if self.by_profile else dtype)
         picture = colours.picture(path, pixels, icc, extras.exif, extras.xmp, size, found=found)

@@ -152,7 +152,8 @@ def _compressed(
         bigtiff=picture.pixels.nbytes >= _BIG,
         **options,
     )
-    starts, sizes = [], []
+    starts: list[int] = []
+    sizes: list[int] = []
 
     def append(groups: Iterator[Pixels]) -> None:
         for data in threads.in_order(partial(_coded, method=method, predictor=predictor), groups):

@@ -11,14 +11,8 @@ from typing import BinaryIO, NamedTuple, Union
 
 #: How files begin.
 MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-#: The tag that points to the Exif directory.
-EXIF_IFD = 0x8769
-#: The tag that points to the GPS directory.
-GPS_IFD = 0x8825
-#: The tag that points to the interoperability directory.
-INTEROP_IFD = 0xA005
-#: The tags that point to directories.
-_POINTING = (EXIF_IFD, GPS_IFD, INTEROP_IFD)
+#: The tags that point to the Exif, the GPS and the interoperability directory.
+_POINTING = EXIF_IFD, GPS_IFD, INTEROP_IFD = 0x8769, 0x8825, 0xA005
 #: Bytes of one value of each type, and of the unit of its byte order.
 SIZES = {
     1: (1, 1), 2: (1, 1), 3: (2, 2), 4: (4, 4), 5: (8, 4), 6: (1, 1), 7: (1, 1), 8: (2, 2),

@@ -24,30 +24,18 @@ from .record import INTEGERS, Format, LayerId, Storage
 
 # How a codestream begins.
 _CODESTREAM = b"\xff\x4f\xff\x51"
-# The marker of the segment with the picture's size.
-_SIZ = 0xFF51
-# The marker of the segment with the capabilities that a decoder needs.
-_CAP = 0xFF50
-# The marker of the segment with the coding style.
-_COD = 0xFF52
+# The markers of the segments with the capabilities that a decoder needs, the picture's size, and the coding style.
+_CAP, _SIZ, _COD = 0xFF50, 0xFF51, 0xFF52
 # The marker at which a tile begins.
 _SOT = 0xFF90
-# The code (EnumCS) of sRGB.
-_SRGB = 16
-# The code of gray with sRGB's curve.
-_GRAY = 17
-# The code of YCbCr made of sRGB.
-_YCC = 18
+# The codes (EnumCS) of sRGB, of gray with its curve, and of YCbCr made of it.
+_SRGB, _GRAY, _YCC = 16, 17, 18
 # The number of colours of each of these codes.
 _COLOURS = {_SRGB: 3, _GRAY: 1, _YCC: 3}
 # The names of the codes that are refused, as messages say them.
 _OTHERS = {12: "CMYK", 14: "CIELab", 20: "e-sRGB", 21: "ROMM-RGB", 24: "e-sYCC"}
-# The kind of a channel that is a colour.
-_COLOUR = 0
-# The kind of a channel that is alpha.
-_OPACITY = 1
-# The kind of a channel that is alpha by which colours are multiplied.
-_PREMULTIPLIED = 2
+# The kinds of channels: a colour, alpha, and alpha by which colours are multiplied.
+_COLOUR, _OPACITY, _PREMULTIPLIED = 0, 1, 2
 
 #: The identity of a box with EXIF.
 _EXIF = b"JpgTiffExif->JP2"
