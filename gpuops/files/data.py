@@ -36,8 +36,6 @@ from .strips import DENSEST
 Array = NDArray[Any]
 # An array's shape and type.
 Kind = tuple[tuple[int, ...], "np.dtype[Any]"]
-#: ``(index, shape, dtype)``: raises FileError unless the array of that number in the file is of this kind.
-Check = Callable[[int, tuple[int, ...], "np.dtype[Any]"], None]
 # The types of arrays, by numpy's names.
 DTYPES = ("float16", "float32", "float64", "int16", "int32", "uint8", "uint16", "complex64", "complex128")
 # Those of double precision.
@@ -164,9 +162,7 @@ def open_data(path: str | os.PathLike[str]) -> tuple[dict[str, RowsOfArray], dic
         numbers = _numbers_in(name)
         with parsing(text):
             described = Description(text, numbers.text(text))
-            check = numbers.opened(text, described)
-            for i, (shape, dtype) in enumerate(described.arrays.values()):
-                check(i, shape, dtype)
+            numbers.check(text, described)
 
     def rows_of(index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> RowsOfArray:
         def blocks(count: int) -> Iterator[Array]:

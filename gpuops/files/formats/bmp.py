@@ -9,8 +9,8 @@ import struct
 
 import numpy as np
 
-from .. import by_pillow, oiio
-from ..picture import Metadata, Picture, Pixels
+from .. import by_pillow, colours, oiio
+from ..picture import Picture, Pixels
 from ..read_errors import check_size, stored, trouble
 from ..samples import spread
 from .record import Format, LayerId, Storage
@@ -35,15 +35,15 @@ def _read(path: str, layer: LayerId) -> Picture:
         pixels = pixels if height < 0 else np.ascontiguousarray(pixels[::-1])
     else:
         pixels = by_pillow.read(path, "BMP")
-    metadata = Metadata()
+    resolution = None
     if size >= 40:
-        metadata = Metadata(resolution=_resolution(*struct.unpack_from("<ii", header, 38)))
+        resolution = _resolution(*struct.unpack_from("<ii", header, 38))
         if (bits, compression) == (32, 0):  # the fourth byte is not said to be alpha, but often is
             with oiio.Reader(path) as file_:
                 four = file_.read()
             if four.shape[2] == 4 and four[:, :, 3].any():
                 pixels = four
-    return Picture(pixels, alpha=pixels.shape[2] == 4, metadata=metadata)
+    return colours.picture(path, pixels, None, resolution=resolution)
 
 
 def masked(

@@ -94,9 +94,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     bits = 8 * picture.pixels.dtype.itemsize
     rows = np.ascontiguousarray(picture.pixels, picture.pixels.dtype.newbyteorder(">")).view(np.uint8)
     rows = rows.reshape(picture.height, -1)
-    size = rows.shape[1]
-    padded = np.zeros((picture.height, _aligned(size) if bits == 8 else size), np.uint8)
-    padded[:, :size] = rows
+    padded = _whole_words(rows, rows.shape[1]) if bits == 8 else rows
     header = bytearray(b"\xff" * _SIZE)
     for start, length in _TEXTS:
         header[start : start + length] = bytes(length)

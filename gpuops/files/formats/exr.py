@@ -18,7 +18,7 @@ from ...errors import FileError
 from ...notes import note, some_of
 from .. import colours, oiio, samples
 from ..colours import Found, of_chromaticities
-from ..data import DOUBLES, KEY, Array, Check, Description, RowsOfArray, contradiction, places
+from ..data import DOUBLES, KEY, Array, Description, RowsOfArray, contradiction, places
 from ..picture import CHROMATICITIES, Picture, Pixels, unread
 from ..strips import COPIES, NeedsWholeFile, RowsOf
 from .record import Codec, Format, LayerId, Levels, Method, NumberFiles
@@ -295,16 +295,14 @@ def _text_of_numbers(path: str) -> str | None:
         return file.spec().get_string_attribute(KEY) or None
 
 
-def _opened_numbers(path: str, described: Description) -> Check:
-    def check(index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        with oiio.Reader(path) as file:
+def _check_numbers(path: str, described: Description) -> None:
+    with oiio.Reader(path) as file:
+        for index, (shape, dtype) in enumerate(described.arrays.values()):
             for part in places(described, index):
                 try:
                     _check_part(path, file.spec(part), shape[-2:], dtype)
                 except IndexError:
                     raise contradiction(path) from None
-
-    return check
 
 
 def _check_part(path: str, spec: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -372,7 +370,7 @@ def _samples_of(plane: Array) -> Array:
     return plane[:, :, None]
 
 
-_NUMBERS = NumberFiles(_text_of_numbers, _opened_numbers, _rows_of_numbers, _write_numbers, doubles=False)
+_NUMBERS = NumberFiles(_text_of_numbers, _check_numbers, _rows_of_numbers, _write_numbers, doubles=False)
 
 
 _ZIP, _DWA = Levels(1, 9, 4), Levels(1, 1000, 45)

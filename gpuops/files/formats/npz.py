@@ -15,7 +15,7 @@ from ...notes import note
 from ...pixels.colour import unusual
 from ..arrays import PIXELS, blocks, by_rows, described, loaded, member, whole
 from ..colours import of_profile
-from ..data import KEY, Array, Check, Description, RowsOfArray, contradiction
+from ..data import KEY, Array, Description, RowsOfArray, contradiction
 from ..picture import Metadata, Picture, unread
 from ..read_errors import parsing
 from ..strips import RowsOf
@@ -90,13 +90,11 @@ def _text_of_numbers(path: str) -> str | None:
         return str(file[KEY]) if there else None
 
 
-def _opened_numbers(path: str, described: Description) -> Check:
-    def check(index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        with member(path, _member_name(index, list(described.arrays)[index])) as (_, of_file, _, kind):
-            if (of_file, kind) != (shape, dtype):
+def _check_numbers(path: str, described: Description) -> None:
+    for index, (name, kind) in enumerate(described.arrays.items()):
+        with member(path, _member_name(index, name)) as (_, shape, _, dtype):
+            if (shape, dtype) != kind:
                 raise contradiction(path)
-
-    return check
 
 
 def _rows_of_numbers(path: str, described: Description, index: int, count: int) -> Iterator[Array]:
@@ -130,7 +128,7 @@ def _member_name(i: int, name: str) -> str:
     return name if name.isidentifier() and name.isascii() and name != KEY else f"array-{i}"
 
 
-_NUMBERS = NumberFiles(_text_of_numbers, _opened_numbers, _rows_of_numbers, _write_numbers)
+_NUMBERS = NumberFiles(_text_of_numbers, _check_numbers, _rows_of_numbers, _write_numbers)
 
 
 FORMAT = Format(

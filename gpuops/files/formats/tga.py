@@ -5,8 +5,8 @@ Source: Truevision TGA 2.0.
 
 from __future__ import annotations
 
-from .. import oiio
-from ..picture import Metadata, Picture
+from .. import colours, oiio
+from ..picture import Picture
 from ..samples import straight
 from .record import Format, LayerId, Storage
 
@@ -29,12 +29,9 @@ def _read(path: str, layer: LayerId) -> Picture:
         spec, pixels = file.spec(), file.read()
         size = oiio.resolution(spec)
         premultiplied = spec.get_int_attribute("targa:alpha_type") == _PREMULTIPLIED
-    alpha = pixels.shape[2] in (2, 4)
-    return Picture(
-        straight(pixels) if premultiplied and alpha else pixels,
-        alpha=alpha,
-        metadata=Metadata(resolution=size),
-    )
+    if premultiplied and pixels.shape[2] in (2, 4):
+        pixels = straight(pixels)
+    return colours.picture(path, pixels, None, resolution=size)
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ...errors import FileError
 from ...notes import note
 from .. import containers, exif, inks, oiio, raster, samples, tiff
 from ..containers import Extras
-from ..data import Array, Check, Description, RowsOfArray, contradiction, places
+from ..data import Array, Description, RowsOfArray, contradiction, places
 from ..picture import Picture, Pixels
 from ..read_errors import quiet_tifffile
 from ..strips import RowsOf
@@ -273,16 +272,13 @@ def _text_of_numbers(path: str) -> str | None:
     return text if text.startswith(_BEGINNING) else None
 
 
-def _opened_numbers(path: str, described: Description) -> Check:
+def _check_numbers(path: str, described: Description) -> None:
     with quiet_tifffile().TiffFile(path) as file:
         pages = [(page.shape, page.dtype) for page in file.pages]
-
-    def check(index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    for index, (shape, dtype) in enumerate(described.arrays.values()):
         at = places(described, index)
-        if pages[at.start : at.stop] != [(shape[-2:], dtype)] * (at.stop - at.start):
+        if pages[at.start : at.stop] != [(shape[-2:], dtype)] * len(at):
             raise contradiction(path)
-
-    return check
 
 
 def _rows_of_numbers(path: str, described: Description, index: int, count: int) -> Iterator[Array]:
@@ -332,7 +328,7 @@ def _write_numbers(
                 description = None
 
 
-_NUMBERS = NumberFiles(_text_of_numbers, _opened_numbers, _rows_of_numbers, _write_numbers)
+_NUMBERS = NumberFiles(_text_of_numbers, _check_numbers, _rows_of_numbers, _write_numbers)
 
 
 _CODEC = Codec(
