@@ -5,9 +5,6 @@ Source: PNG (Third Edition) 5.3, 11.3.
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from ...errors import FileError
@@ -19,10 +16,6 @@ from .record import ALL, INTEGERS, Animation, Codec, CodePoints, Format, LayerId
 
 #: How a chunk with XMP begins.
 _XMP_KEY = b"XML:com.adobe.xmp\0"
-#: Bytes that are read at a time for a checksum.
-_CRC_BLOCK = 1 << 20
-#: Bytes of a file to the end of what its header says.
-_HEADER = 29
 #: The colour type of palettes.
 _PALETTE = 3
 #: Chunks of the pixels, and hints that concern storage and display alone.
@@ -44,7 +37,7 @@ def _container(file: BinaryIO) -> Extras:
     chunks: dict[bytes, bytes] = {}
     gray = False
     unused: list[str] = []
-    for kind, data in _chunks(file):
+    for kind, data in png.chunks(file):
         if kind in _COLOUR:
             chunks[kind] = data
         elif kind == b"IHDR" and len(data) == 13:
@@ -64,33 +57,6 @@ def _container(file: BinaryIO) -> Extras:
     return Extras(icc, said, exif, xmp, tuple(dict.fromkeys(unused)))
 
 
-def _chunks(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """Gives the kind and data of all chunks, no data of pixels; damage is found before a decoder stumbles over it."""
-    from isal import isal_zlib
-
-    size = file.seek(0, 2)
-    file.seek(8)
-    kind = b""
-    while kind != b"IEND":
-        head = file.read(8)
-        length, kind = struct.unpack(">I4s", head) if len(head) == 8 else (size, b"")
-        if file.tell() + length + 4 > size:
-            raise _damage(file, "is cut off")
-        data, checksum = b"", zlib.crc32(kind)
-        while length:
-            block = file.read(min(length, _CRC_BLOCK))
-            checksum = isal_zlib.crc32(block, checksum)
-            length -= len(block)
-            data = data if kind in (b"IDAT", b"fdAT") else data + block
-        if checksum != int.from_bytes(file.read(4), "big"):
-            raise _damage(file, f"is damaged (checksum of {kind.decode('latin-1')!r})")
-        yield kind, data
-
-
-def _damage(file: BinaryIO, what: str) -> FileError:
-    return FileError(f"{file.name}: {what}; get a whole copy of it")
-
-
 def _international_text(data: bytes) -> bytes | None:
     """The text of an iTXt chunk: key, compression flag and method, language, translated key, text."""
     rest = data[len(_XMP_KEY) :]
@@ -103,7 +69,7 @@ def _international_text(data: bytes) -> bytes | None:
 def read(path: str, layer: LayerId) -> Picture:
     extras = containers.read(path, _container)
     if layer is not None and "animation" in extras.unused:
-        if _header(path)[2] == 16:
+        if png.header(path)[2] == 16:
             raise FileError(f"{path}: is an animation of 16 bits, of which only the first picture is read")
         return raster.frame(path, "PNG", layer, extras)
     if _is_dense(path):
@@ -116,7 +82,7 @@ def read(path: str, layer: LayerId) -> Picture:
 
 class _PngPage(raster.Page):
     def obstacle(self) -> str:
-        return "is interlaced or progressive" if _header(self.path)[4] else ""
+        return "is interlaced or progressive" if png.header(self.path)[4] else ""
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
@@ -127,16 +93,9 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
     )
 
 
-def _header(path: str) -> tuple[int, ...]:
-    """Width, height, bits of a sample, colour type and interlacing; zeros where the file is cut off."""
-    with open(path, "rb") as file:
-        start = file.read(_HEADER).ljust(_HEADER, b"\0")
-    return struct.unpack_from(">IIBBxxB", start, 16)
-
-
 def _is_dense(path: str) -> int:
     """The pixels of a palette and less than 8 bits, if OpenImageIO may take so many for an attack; else 0."""
-    width, height, bits, kind, _ = _header(path)
+    width, height, bits, kind, _ = png.header(path)
     return width * height if kind == _PALETTE and bits < 8 and width * height > by_pillow.LARGE else 0
 
 
