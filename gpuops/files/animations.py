@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .. import notes
 from ..errors import FileError
 from ..params.storage import USUAL, Storage
-from . import by_pillow
+from . import pillow
 from .formats import format_of
 from .output import atomic
 from .pictures import format_in, read
@@ -36,7 +36,7 @@ def count(path: str | os.PathLike[str]) -> int:
     with reading(name), with_text_name(name) as text:
         if fmt.count:
             return fmt.count(text)
-        return by_pillow.count(text, fmt.pillow) if fmt.pillow else 1
+        return pillow.count(text, fmt.pillow) if fmt.pillow else 1
 
 
 def layer_of(path: str | os.PathLike[str], frame: int, count: int) -> str | None:
@@ -54,7 +54,7 @@ def timing(path: str | os.PathLike[str], frames: Sequence[int]) -> Timing:
     if not fmt.pillow:
         return Timing((float(_USUAL),) * len(frames), 0)
     durations = []
-    with with_text_name(name) as text, by_pillow.opened(text, fmt.pillow) as image:
+    with with_text_name(name) as text, pillow.opened(text, fmt.pillow) as image:
         loop = image.info.get("loop")
         for frame in frames:
             image.seek(frame)

@@ -19,7 +19,7 @@ from ..notes import note
 from ..pixels.colour import SRGB, Colour, of_primaries, tidied
 from ..pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ..pixels.primaries import NAMED
-from . import by_pillow, colours, containers, jpeg_segments
+from . import colours, containers, jpeg_segments, pillow
 from .formats import Format
 from .picture import Metadata, Picture
 
@@ -43,7 +43,7 @@ def read(path: str, extras: containers.Extras) -> Picture:
     import imagecodecs
     import PIL.Image
 
-    with by_pillow.opened(path, "JPEG") as image:  # OpenImageIO may apply the map, too, when it opens a file
+    with pillow.opened(path, "JPEG") as image:  # OpenImageIO may apply the map, too, when it opens a file
         own, size = _own(path, image.info.get("icc_profile"), extras), _resolution(image)
     data = Path(path).read_bytes()
     start = jpeg_segments.second(data)

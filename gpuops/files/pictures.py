@@ -122,9 +122,9 @@ def format_in(path: str | os.PathLike[str]) -> Format:
         if fmt is None and is_of_video(name):
             fmt = by_extension(os.path.splitext(name)[1].lower())
         if fmt is None:
-            from . import by_imageio
+            from . import rare_formats
 
-            fmt = by_imageio.format_in(text)
+            fmt = rare_formats.format_in(text)
     if fmt is None:
         raise FileError(
             f"{name}: is not a picture in a known format; known are {' '.join(formats.EXTENSIONS)}"

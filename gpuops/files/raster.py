@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from ..pixels.colour import SRGB
-from . import by_pillow, colours, containers, inks, oiio
+from . import colours, containers, inks, oiio, pillow
 from .formats.record import LayerId
 from .picture import Inks, Picture, Pixels, unread, upright
 from .samples import straight
@@ -186,7 +186,7 @@ def by_rows(
 
 def frame(path: str, kind: str, layer: str | int, extras: containers.Extras) -> Picture:
     """A frame of an animation, with the colours of the file; ``kind`` is Pillow's name of the format."""
-    pixels, count = by_pillow.frame(path, kind, layer)
+    pixels, count = pillow.frame(path, kind, layer)
     icc = extras.icc
     if extras.colours is None:
         with oiio.Reader(path) as file:

@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from ...pixels.targets import is_hdr
-from .. import boxes, by_pillow, colours, threads
+from .. import boxes, colours, pillow, threads
 from ..heif import PrimaryItem, described, read_header
 from ..picture import Picture, Pixels
 from ..read_errors import chosen, parsing
@@ -32,13 +32,13 @@ _MATRICES, _OTHER_MATRIX = {9: 9, 1: 1}, 1
 def _read(path: str, layer: LayerId) -> Picture:
     """The first frame, or the one of a number."""
     header = read_header(path)
-    with by_pillow.opened(path, "AVIF") as image:
+    with pillow.opened(path, "AVIF") as image:
         count = int(image.n_frames)
         index = 0 if layer is None else chosen(path, layer, count)
         if count > 1 and layer is None:
             note(f"{path}: is read without its animation")
         image.seek(index)
-        pixels = by_pillow.samples(image) if header.bits == 8 else _deep(path, header, image, index)
+        pixels = pillow.samples(image) if header.bits == 8 else _deep(path, header, image, index)
         info = dict(image.info)
     return described(path, pixels, header, info, turned=False).numbered(index, count)
 
@@ -73,7 +73,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
         return
     sampling = "4:0:0" if picture.channels == 1 else storage.subsampling or "4:4:4"
     options = {"quality": FORMAT.quality(storage), "subsampling": sampling}
-    by_pillow.write(path, "AVIF", picture.pixels, **options, **by_pillow.kept(picture.metadata))
+    pillow.write(path, "AVIF", picture.pixels, **options, **pillow.kept(picture.metadata))
 
 
 def _write_deep(path: str, picture: Picture, storage: Storage) -> None:
@@ -107,7 +107,7 @@ def _write_deep(path: str, picture: Picture, storage: Storage) -> None:
 
 
 def _nbytes(path: str) -> int:
-    with by_pillow.opened(path, "AVIF") as image:
+    with pillow.opened(path, "AVIF") as image:
         together = 1 if read_header(path).bits <= 8 else 2 * int(image.n_frames)
         return int(image.width * image.height * len(image.getbands()) * together)
 

@@ -9,7 +9,7 @@ import struct
 
 import numpy as np
 
-from .. import by_pillow, colours, oiio
+from .. import colours, oiio, pillow
 from ..picture import Picture, Pixels
 from ..read_errors import check_size, stored, trouble
 from ..samples import spread
@@ -34,7 +34,7 @@ def _read(path: str, layer: LayerId) -> Picture:
         pixels = masked(path, start, (abs(height), width), -(-width * bits // 32) * 4, bits, masks)
         pixels = pixels if height < 0 else np.ascontiguousarray(pixels[::-1])
     else:
-        pixels = by_pillow.read(path, "BMP")
+        pixels = pillow.read(path, "BMP")
     resolution = None
     if size >= 40:
         resolution = _resolution(*struct.unpack_from("<ii", header, 38))
@@ -79,10 +79,10 @@ def _resolution(x: int, y: int) -> tuple[float, float, str] | None:
 def _write(path: str, picture: Picture, storage: Storage) -> None:
     x, y, unit = picture.metadata.resolution or (0.0, 0.0, "in")
     inch = 1 if unit == "in" else 100 * _INCH
-    by_pillow.write(path, "BMP", picture.pixels, dpi=(x * inch, y * inch))
+    pillow.write(path, "BMP", picture.pixels, dpi=(x * inch, y * inch))
 
 
 FORMAT = Format(
-    "BMP", (".bmp", ".dib"), ("uint8",), _read, _write, nbytes=by_pillow.nbytes("BMP"), magic=(b"BM",),
+    "BMP", (".bmp", ".dib"), ("uint8",), _read, _write, nbytes=pillow.nbytes("BMP"), magic=(b"BM",),
     channels=(1, 3), holds=frozenset({"resolution"}),
 )  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import boxes, by_pillow, colours
+from .. import boxes, colours, pillow
 from ..extras import needed
 from ..heif import described, read_header
 from ..picture import Picture
@@ -67,7 +67,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
         pixels = np.rint(pixels * np.float64(1023 / 65535)).astype(np.uint16) << 6
     codes = colours.codes_for(FORMAT, picture.colour, pixels.dtype, gray=False) or colours.SRGB_CODES
     options["color_primaries"], options["transfer_characteristics"] = codes[:2]
-    options |= by_pillow.kept(metadata)
+    options |= pillow.kept(metadata)
     image = heif.from_bytes(mode, (picture.width, picture.height), np.ascontiguousarray(pixels).tobytes())
     with open(path, "wb") as file:
         image.save(file, **options)

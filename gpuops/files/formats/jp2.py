@@ -17,7 +17,7 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import boxes, by_pillow, containers, oiio, raster
+from .. import boxes, containers, oiio, pillow, raster
 from ..containers import Extras
 from ..picture import Picture, Pixels
 from .record import INTEGERS, Format, LayerId, Storage
@@ -244,7 +244,7 @@ class _Jpeg2000Page(raster.Page):
 def _read(path: str, layer: LayerId) -> Picture:
     extras, header = containers.read(path, _container), _read_header(path)
     if header.needs_pillow():
-        spec, pixels = oiio.no_spec(), by_pillow.read(path, "JPEG2000")
+        spec, pixels = oiio.no_spec(), pillow.read(path, "JPEG2000")
     else:
         with oiio.Reader(path) as file:
             spec, pixels = file.spec(), file.read()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, BinaryIO
 
 from ...errors import FileError
-from .. import by_pillow, colours, containers, oiio, png, png_rows, raster
+from .. import colours, containers, oiio, pillow, png, png_rows, raster
 from ..containers import Extras
 from ..picture import Picture
 from ..strips import NeedsWholeFile, RowsOf
@@ -73,7 +73,7 @@ def read(path: str, layer: LayerId) -> Picture:
             raise FileError(f"{path}: is an animation of 16 bits, of which only the first picture is read")
         return raster.frame(path, "PNG", layer, extras)
     if _is_dense(path):
-        return _PngPage.of(path, extras, oiio.no_spec(), layer).picture(by_pillow.read(path, "PNG"))
+        return _PngPage.of(path, extras, oiio.no_spec(), layer).picture(pillow.read(path, "PNG"))
     with oiio.Reader(path) as file:
         page = _PngPage.of(path, extras, file.spec(), layer)
         pixels = png_rows.read(path, page.nbytes)
@@ -96,14 +96,14 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
 def _is_dense(path: str) -> int:
     """The pixels of a palette and less than 8 bits, if OpenImageIO may take so many for an attack; else 0."""
     width, height, bits, kind, _ = png.header(path)
-    return width * height if kind == _PALETTE and bits < 8 and width * height > by_pillow.LARGE else 0
+    return width * height if kind == _PALETTE and bits < 8 and width * height > pillow.LARGE else 0
 
 
 def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> dict[str, Any]:
     """Pillow's options for an animation."""
     method = FORMAT.method(storage)
     options = {} if method is None else {"compress_level": max(0, method.level)}
-    return options | by_pillow.animated(first, loop)
+    return options | pillow.animated(first, loop)
 
 
 FORMAT = Format(
@@ -111,5 +111,5 @@ FORMAT = Format(
     magic=(png.SIGNATURE,), holds=ALL, coded=CodePoints(INTEGERS, narrow=True),
     codec=Codec(methods={"none": None, "deflate": Levels(0, 9, 6)}, number="deflate"), layered=True,
     profiles=False, tells_errors=True, pillow="PNG",
-    animation=Animation((".apng",), _animated, by_pillow.image),
+    animation=Animation((".apng",), _animated, pillow.image),
 )  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import by_pillow, colours, inks, oiio
+from .. import colours, inks, oiio, pillow
 from ..picture import Metadata, Picture, Pixels
 from ..read_errors import parsing
 from ..samples import straight
@@ -117,6 +117,6 @@ def _say(path: str, further: int, layers: int) -> None:
 
 
 FORMAT = Format(
-    "PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), _read, nbytes=by_pillow.nbytes("PSD"),
+    "PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), _read, nbytes=pillow.nbytes("PSD"),
     magic=(b"8BPS",),
 )  # fmt: skip

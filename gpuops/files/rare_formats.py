@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from . import by_pillow, colours
+from . import colours, pillow
 from .formats.record import ANY, Format, LayerId, file_size
 from .picture import DTYPES, Picture
 from .read_errors import chosen, parsing
@@ -38,7 +38,7 @@ def format_in(path: str) -> Format | None:
     if _is_spe(path):
         return replace(_OTHER, name="SPE", nbytes=file_size)
     try:
-        with by_pillow.opened(path) as image:
+        with pillow.opened(path) as image:
             return replace(_OTHER, name=image.format) if image.format in _FORMATS.split() else None
     except FileError:
         return None
@@ -53,7 +53,7 @@ def _count(path: str) -> int:
     if _is_spe(path):
         with _spe(path) as file:
             return int(file.properties().n_images)
-    return by_pillow.count(path, None)
+    return pillow.count(path, None)
 
 
 def _read(path: str, layer: LayerId) -> Picture:
@@ -65,7 +65,7 @@ def _read(path: str, layer: LayerId) -> Picture:
         with _spe(path) as file:
             samples = np.asarray(file.read(index=index))
     else:
-        with by_pillow.opened(path) as image:
+        with pillow.opened(path) as image:
             image.seek(index)
             if image.mode not in _MODES:
                 raise FileError(f"{path}: holds {image.mode} samples; convert it to gray or RGB first")
@@ -94,5 +94,5 @@ def _spe(path: str) -> Iterator[Any]:
 
 # The names of formats are put in.
 _OTHER = Format(
-    "other", (), ANY, _read, nbytes=by_pillow.nbytes(None), layered=True, count=_count, needs="imageio",
+    "other", (), ANY, _read, nbytes=pillow.nbytes(None), layered=True, count=_count, needs="imageio",
 )  # fmt: skip
