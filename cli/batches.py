@@ -10,7 +10,7 @@ import click
 from gpuops.batch.job import Job
 from gpuops.batch.journal import Journal
 from gpuops.errors import FileError
-from gpuops.files import places
+from gpuops.files import locations
 
 from .shared import Shared
 
@@ -41,18 +41,16 @@ def journal_of(shared: Shared, jobs: Sequence[Job]) -> Iterator[Journal | None]:
 
 def look_at(jobs: Sequence[Job]) -> None:
     """Finds out which outputs at addresses exist, by listing their folders rather than asking for each."""
-    outputs = [output for job in jobs for output in job.outputs if places.is_address(output)]
+    outputs = [output for job in jobs for output in job.outputs if locations.is_address(output)]
     if outputs:
-        from gpuops.files import addresses
-
-        addresses.look_at(outputs)
+        locations.look_at(outputs)
 
 
 def remaining(shared: Shared, jobs: Sequence[Job], journal: Journal | None) -> Iterator[Job]:
     """Yields the jobs that are not done, by what the options say. Outputs that are out of date may be replaced."""
     for job in jobs:
         try:
-            there = all(map(places.exists, job.outputs))
+            there = all(map(locations.exists, job.outputs))
         except FileError:  # an address does not answer, which the check of the output says
             there = False
         if not there:
@@ -73,7 +71,7 @@ def _is_new_enough(job: Job, journal: Journal | None) -> bool:
     if journal is not None and (known := journal.knows(job.target)) is not None:
         return known.done and journal.is_done(job)
     try:
-        made = places.status(job.source).mtime_ns
-        return all(places.status(output).mtime_ns >= made for output in job.outputs)
+        made = locations.status(job.source).mtime_ns
+        return all(locations.status(output).mtime_ns >= made for output in job.outputs)
     except OSError:  # one has vanished
         return False

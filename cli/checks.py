@@ -10,7 +10,7 @@ import click
 
 from gpuops import files
 from gpuops.errors import FileError, ParameterError
-from gpuops.files import places, streams
+from gpuops.files import locations, streams
 from gpuops.params.files import STREAM
 
 from . import naming
@@ -73,7 +73,7 @@ def check_output(shared: Shared, output: str, inputs: files.Identities, levels: 
     check_format(shared, output)
     if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # libraries cannot open such names
         raise FileError(f"{output}: the folder's name is not UTF-8; choose another one")
-    if (len(shared.inputs) > 1 or output != shared.output) and not places.is_address(output):
+    if (len(shared.inputs) > 1 or output != shared.output) and not locations.is_address(output):
         naming.make_folder(output, levels)
     place()
 

@@ -14,7 +14,7 @@ import click
 
 from gpuops import files, notes
 from gpuops.errors import FileError, ParameterError
-from gpuops.files import places
+from gpuops.files import locations
 from gpuops.params.files import STREAM
 
 from .messages import complain
@@ -33,10 +33,8 @@ def listed(shared: Shared) -> Shared:
         context = click.get_current_context()
         missing = next(param for param in context.command.params if param.name == "inputs")
         raise click.MissingParameter(ctx=context, param=missing)
-    if any(map(places.is_address, (*named, shared.output or ""))):
-        from gpuops.files import addresses
-
-        addresses.forget()
+    if any(map(locations.is_address, (*named, shared.output or ""))):
+        locations.forget()
     if shared.from0 == STREAM and STREAM in named:
         raise ParameterError("'-' is standard input, which can be read once: name it once")
     pairs = [pair for path in named for pair in _within(path, shared)]
@@ -60,18 +58,18 @@ def _by_frames(shared: Shared, wanted: str) -> Shared:
         )
     if shared.layer is not None:
         raise ParameterError("--frames and --layer both say what of a file is taken: leave out one")
-    from gpuops.files import frames
+    from gpuops.files import animations
 
     found: list[tuple[str, str, int, str | None]] = []
     failed = 0
     for path, below in zip(shared.inputs, shared.below, strict=True):
-        if path == STREAM or places.is_address(path):
+        if path == STREAM or locations.is_address(path):
             raise ParameterError(f"--frames needs files on this machine, not {path}")
         try:
             with notes.to(lambda _text: None) if shared.quiet else nullcontext():
-                count = frames.count(path)
+                count = animations.count(path)
             found += [
-                (path, below, frame, frames.layer_of(path, frame, count))
+                (path, below, frame, animations.layer_of(path, frame, count))
                 for frame in _chosen(path, count, wanted, *match.groups())
             ]
         except FileError as error:
@@ -89,12 +87,12 @@ def _chosen(
     path: str, count: int, wanted: str, one: str | None, first: str | None, last: str | None
 ) -> range:
     """Returns the frames that are wanted of a file with so many."""
-    from gpuops.files import frames
+    from gpuops.files.read_errors import chosen
 
     if one is not None:
-        return range(frames.chosen(path, one, count), int(one) + 1)
-    if chosen := range(count)[int(first or 0) : int(last) if last else None]:
-        return chosen
+        return range(chosen(path, one, count), int(one) + 1)
+    if frames := range(count)[int(first or 0) : int(last) if last else None]:
+        return frames
     raise FileError(f"{path}: has no frames {wanted}; it has {count}, counted from 0")
 
 
@@ -134,12 +132,10 @@ def _within(path: str, shared: Shared) -> Iterable[tuple[str, str]]:
 
     An address may be a pattern.
     """
-    if places.is_address(path) and not os.path.exists(path):
-        from gpuops.files import addresses
-
+    if locations.is_address(path) and not os.path.exists(path):
         if shared.recursive:
-            return addresses.within(path, _static(shared.output))
-        return [(address, "") for address in addresses.matching(path)]
+            return locations.within(path, _static(shared.output))
+        return [(address, "") for address in locations.matching(path)]
     if path == STREAM or not shared.recursive or not os.path.isdir(path):
         return [(path, "")]
     found = list(_walk(path, _folder_of(shared.output)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuops.errors import FileError, ParameterError
-from gpuops.files import places
+from gpuops.files import locations
 from gpuops.files.identities import Identities
 from gpuops.params.files import STREAM
 
@@ -49,7 +49,7 @@ def outputs_for(
         paths = [_fill(output, path, folder, op, i, n) for i, (path, folder, n) in enumerate(places_of, 1)]
     elif os.path.isdir(output) or output.endswith(("/", os.sep)):
         paths = [
-            os.path.join(output, folder, "stdin.png" if path == STREAM else places.name_of(path))
+            os.path.join(output, folder, "stdin.png" if path == STREAM else locations.name_of(path))
             for path, folder in zip(inputs, below, strict=True)
         ]
     elif len(inputs) > 1 and not numbered:
@@ -105,7 +105,7 @@ def _check_fields(output: str) -> None:
 
 
 def _fill(template: str, path: str, below: str, op: str, index: int, frame: int) -> str:
-    name = Path("stdin" if path == STREAM else places.name_of(path.rstrip("/")))
+    name = Path("stdin" if path == STREAM else locations.name_of(path.rstrip("/")))
     values = {
         "stem": name.stem,
         "name": name.name,
@@ -117,7 +117,7 @@ def _fill(template: str, path: str, below: str, op: str, index: int, frame: int)
     }
     # str.format is not used, as a brace in a folder's name is no mistake.
     filled = re.sub("{(" + "|".join(values) + ")}", lambda match: values[match[1]], template)
-    if places.is_address(filled):  # where "." is a name like others
+    if locations.is_address(filled):  # where "." is a name like others
         return filled.replace("/./", "/")
     return filled
 
@@ -125,7 +125,7 @@ def _fill(template: str, path: str, below: str, op: str, index: int, frame: int)
 @contextmanager
 def without_empty_folders(outputs: Iterable[str]) -> Iterator[None]:
     """Removes the outputs' folders that were made within this context and are empty at its end."""
-    folders = {Path(output).parent for output in outputs if not places.is_address(output)}
+    folders = {Path(output).parent for output in outputs if not locations.is_address(output)}
     folders |= {above for folder in folders for above in folder.parents}
     new = [folder for folder in folders if not folder.exists()]
     try:

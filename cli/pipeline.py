@@ -18,7 +18,7 @@ from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
 from gpuops.batch.shards import shard
 from gpuops.errors import FileError, ParameterError, masked
-from gpuops.files.places import is_address
+from gpuops.files.locations import is_address
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 

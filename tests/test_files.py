@@ -358,9 +358,10 @@ def test_resolutions_that_jpeg_cannot_hold(photo, tmp_path) -> None:
 def write_exr(path: Path, *parts: tuple[str, tuple[str, ...], np.ndarray]) -> None:
     from gpuops.files import oiio
 
-    oiio.write_parts(
-        str(path), [(values, {"name": name, "channels": channels}) for name, channels, values in parts]
-    )
+    described = [(values, {"name": name, "channels": channels}) for name, channels, values in parts]
+    with oiio.writer(str(path), described) as put:
+        for values, _ in described:
+            put(values)
 
 
 def test_exr_layers(tmp_path, rng) -> None:
@@ -719,7 +720,7 @@ def test_dpx_orientation_depth_and_header(tmp_path) -> None:
     with pytest.warns(GpuopsWarning, match=r"without its transfer \(Logarithmic\)"):
         read(path)
     white = np.full((2, 4, 3), 65535, np.uint16)
-    oiio.write_parts(str(path), [(white, {"oiio:BitsPerSample": 12})])
+    oiio.write(str(path), white, {"oiio:BitsPerSample": 12})
     assert np.array_equal(read(path).pixels, white)
 
 

@@ -48,7 +48,7 @@ def definitions(*channels: tuple[int, int]) -> bytes:
 def codestream(pixels: np.ndarray, folder: Path) -> bytes:
     """The pixels, losslessly, without any word of what they are."""
     path = folder / "codestream.jp2"
-    oiio.write_parts(str(path), [(pixels, {"oiio:UnassociatedAlpha": 1})])
+    oiio.write(str(path), pixels, {"oiio:UnassociatedAlpha": 1})
     data = path.read_bytes()
     return data[data.index(b"\xff\x4f\xff\x51") :]
 

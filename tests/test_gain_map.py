@@ -14,7 +14,7 @@ from PIL.MpoImagePlugin import MpoImageFile
 from gpuops import files
 from gpuops.errors import FileError, GpuopsWarning, ParameterError
 from gpuops.files import Metadata, NeedsWholeFile, Picture, read, strips, write
-from gpuops.files.xmp_packets import without_gain_map
+from gpuops.files.jpeg_segments import without_gain_map
 from gpuops.params.storage import Storage
 from gpuops.pixels.colour import of_primaries
 from gpuops.pixels.curves import LINEAR_CURVE

@@ -39,7 +39,7 @@ def heif(request: pytest.FixtureRequest) -> None:
         pytest.importorskip("pillow_heif", reason="needs the extra formats")
 
 
-def by_pillow(path: Path) -> np.ndarray:
+def pillow(path: Path) -> np.ndarray:
     with Image.open(path) as image:
         pixels = np.asarray(
             image.convert("RGBA" if image.has_transparency_data else "RGB") if image.mode == "P" else image
@@ -108,7 +108,7 @@ def test_bmp_of_masks(bits, masks, down, tmp_path) -> None:
     assert (found.alpha, found.pixels.max() > 255) == (len(masks) == 4, most > 255)
     assert np.abs(found.pixels - share * most).max() <= 0.5
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(FileError, match="cut off or damaged"):
+    with pytest.raises(FileError, match="is cut off"):
         read(path)
 
 
@@ -241,7 +241,7 @@ def test_psd(depth, channels, tmp_path) -> None:
     found = read(path)
     assert np.array_equal(found.pixels, pixels) and (found.alpha, found.linear) == (False, depth == 32)
     if depth == 8 and channels == 3:
-        assert np.array_equal(by_pillow(path), pixels)
+        assert np.array_equal(pillow(path), pixels)
     path.write_bytes(path.read_bytes()[:-500])
     with pytest.raises(FileError, match=r"a\.psd: could not be read"):
         read(path)
@@ -470,9 +470,9 @@ def pam_by_cv2(path: Path) -> np.ndarray:
 
 
 READERS: dict[str, tuple[Callable[[Path], np.ndarray], ...]] = {
-    "a.bmp": (by_pillow, by_oiio, by_cv2), "a.tga": (by_pillow, by_oiio), "a.pnm": (by_cv2, by_oiio),
-    "a.pam": (pam_by_cv2,), "a.jxl": (by_oiio, by_imagecodecs), "a.gif": (by_pillow, by_oiio),
-    "a.qoi": (by_pillow,),
+    "a.bmp": (pillow, by_oiio, by_cv2), "a.tga": (pillow, by_oiio), "a.pnm": (by_cv2, by_oiio),
+    "a.pam": (pam_by_cv2,), "a.jxl": (by_oiio, by_imagecodecs), "a.gif": (pillow, by_oiio),
+    "a.qoi": (pillow,),
 }  # fmt: skip
 
 
@@ -511,7 +511,7 @@ def test_fits_by_other_readers(tmp_path) -> None:
     path = tmp_path / "a.fits"
     pixels = RNG.normal(size=(5, 7, 1)).astype(np.float32)
     write(path, Picture(pixels, linear=True))
-    assert np.array_equal(by_pillow(path), pixels)
+    assert np.array_equal(pillow(path), pixels)
     assert np.array_equal(
         np.frombuffer(path.read_bytes()[2880:][:140], ">f4").reshape(5, 7)[::-1], pixels[:, :, 0]
     )
@@ -534,7 +534,7 @@ def test_many_colours_in_a_gif(tmp_path) -> None:
     partial, few = "no partial alpha", "become 255 of them"
     with pytest.warns(GpuopsWarning, match=few), pytest.warns(GpuopsWarning, match=partial):
         write(path, Picture(smooth, alpha=True))
-    found = by_pillow(path)
+    found = pillow(path)
     assert np.array_equal(found[:, :, 3], np.where(x > 100, 255, 0))
     assert np.abs(found[:, 40:, :3].astype(int) - smooth[:, 40:, :3]).mean() < 12
 

@@ -92,7 +92,7 @@ def test_every_format(tmp_path) -> None:
 def test_every_command(tmp_path, rng) -> None:
     values = rng.random((40, 50, 3)).astype(np.float32)
     dated = {"DateTime": "2001:02:03 04:05:06", "owner": "me"}
-    oiio.write_parts(str(tmp_path / "in.exr"), [(values, dated)])
+    oiio.write(str(tmp_path / "in.exr"), values, dated)
     write(tmp_path / "in.png", Picture((values * 255).astype(np.uint8), metadata=Metadata(xmp=b"<x/>")))
     (tmp_path / "lines").write_text(LINES.strip())
     names, changed = written_twice(tmp_path, COMMANDS, tmp_path / "in", tmp_path / "lines")

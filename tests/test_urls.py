@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gpuops import FileError, files
-from gpuops.files import addresses, places
+from gpuops.files import locations
 
 from .buckets import Bucket, serving
 from .conftest import run_python
@@ -358,7 +358,7 @@ def test_files_of_this_machine_need_no_fsspec(here) -> None:
     text = (
         "import sys\nfrom clpix.main import main\n"
         "try:\n    main(['flip', 'a.png', '--axis', 'vertical', '-o', 'o.png', '--journal', 'j'])\n"
-        "finally:\n    print(sorted({'fsspec', 's3fs', 'distributed', 'gpuops.files.addresses'} & {*sys.modules}))"
+        "finally:\n    print(sorted({'fsspec', 's3fs', 'distributed'} & {*sys.modules}))"
     )
     run = run_python("-c", text, check=True)
     assert run.stdout.strip() == "[]"
@@ -386,8 +386,8 @@ def test_results_that_are_there_are_seen_by_lists(clpix, here, bucket, monkeypat
 
 
 def test_names() -> None:
-    assert places.name_of("https://h/d/a.png?x=/y.exr#z") == "a.png"
-    assert places.name_of("s3://b/a#1?.png") == "a#1?.png"
-    assert addresses.extension("http://h/a.tif?b.png") == ".tif"
-    assert places.absolute("s3://b/a.png") == "s3://b/a.png"
-    assert not places.is_address("a:/b.png") and places.is_address("memory://a")
+    assert locations.name_of("https://h/d/a.png?x=/y.exr#z") == "a.png"
+    assert locations.name_of("s3://b/a#1?.png") == "a#1?.png"
+    assert locations.extension("http://h/a.tif?b.png") == ".tif"
+    assert locations.absolute("s3://b/a.png") == "s3://b/a.png"
+    assert not locations.is_address("a:/b.png") and locations.is_address("memory://a")

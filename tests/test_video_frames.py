@@ -11,7 +11,7 @@ import pytest
 
 from gpuops import files
 from gpuops.errors import FileError
-from gpuops.files import video_frames
+from gpuops.files.formats import mp4
 
 from .choices import each, thinned
 from .test_batch import on_a_terminal
@@ -78,7 +78,7 @@ def test_frames_that_are_not_there(clpix, tmp_path) -> None:
 def test_frames_in_any_order(tmp_path) -> None:
     """Also those that are far apart, for which the reader seeks among frames of which many depend on others."""
     long(tmp_path / "in.mp4", 290)
-    assert video_frames.count(str(tmp_path / "in.mp4")) == 290
+    assert mp4.FORMAT.count(str(tmp_path / "in.mp4")) == 290
     order = [0, 1, 3, 2, 4, 289, 288, 5, 17, 16, 280, 260, 7, 7, 100, 101, 99, 289, 0]
     order += [int(k) for k in np.random.default_rng(5).integers(0, 290, 40)]
     for number in order:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import files, notes
 from ..errors import FileError
-from ..files import png_rows
-from ..files.places import is_address
+from ..files import locations, png_rows
 from ..files.png_rows import Undo
 from ..files.streams import INPUT, called, copied
 from ..params.files import STREAM
@@ -150,7 +149,7 @@ class Access:
     @contextmanager
     def _here(self) -> Iterator[str]:
         """Gives the input's path: that of a copy, if it is at an address or a stream, which messages name."""
-        if self.path != STREAM and not is_address(self.path):
+        if self.path != STREAM and not locations.is_address(self.path):
             yield self.path
             return
         if self._copy is None:
@@ -161,9 +160,7 @@ class Access:
     def _fetched(self) -> AbstractContextManager[str]:
         if self.path == STREAM:
             return copied(sys.stdin.buffer)
-        from ..files import addresses
-
-        return addresses.fetched(self.path)
+        return locations.fetched(self.path)
 
     @property
     def _name(self) -> str:

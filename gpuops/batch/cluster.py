@@ -21,7 +21,7 @@ from uuid import uuid4
 import cloudpickle
 
 from ..errors import ClusterError, GpuopsError
-from ..files import places
+from ..files import locations
 from ..notes import note
 from . import tasks
 from .connection import Cluster
@@ -214,7 +214,7 @@ class _ClusterRun(Dispatch):
         count = min(enough, _MOST, math.ceil(len(self._rest) / room))
         todo = [one for _ in range(count) if (one := self._next_new()) is not None]
         outputs = (path for one in todo for path in one.job.outputs)
-        self._folders.update(map(places.folder_of_drafts, outputs))
+        self._folders.update(map(locations.folder_of_drafts, outputs))
         return todo
 
     def _try_again(self, attempt: Attempt) -> None:
@@ -307,13 +307,13 @@ class _ClusterRun(Dispatch):
 
 def _absolute(job: Job) -> Job:
     """Returns a job for a worker: with absolute paths, which mean the same there."""
-    source, target, *asides = map(places.absolute, (job.source, *job.outputs))
+    source, target, *asides = map(locations.absolute, (job.source, *job.outputs))
     return replace(job, source=source, target=target, asides=tuple(asides))
 
 
 def _named(job: Job, news: JobNews) -> JobNews:
     """Returns the news of a job with the paths as they were given here."""
-    names = {places.absolute(path): path for path in (job.source, *job.outputs)}
+    names = {locations.absolute(path): path for path in (job.source, *job.outputs)}
 
     def named(text: str) -> str:
         for absolute, path in names.items():

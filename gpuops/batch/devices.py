@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..device.probe import death
 from ..errors import GpuopsError
-from ..files import drafts, places, threads
+from ..files import drafts, locations, threads
 from ..notes import note
 from ..rows.budget import usual_memory
 from .dispatch import Attempt, Dispatch
@@ -118,7 +118,7 @@ class _Device:
         """Ends the process and removes its unfinished files. Returns how it ended."""
         how = death(self.worker.end())
         outputs = [path for task in self.tasks for path in task.job.outputs]
-        for folder in set(map(places.folder_of_drafts, outputs)):
+        for folder in set(map(locations.folder_of_drafts, outputs)):
             drafts.sweep(folder)
         return how
 
@@ -264,5 +264,5 @@ class _Crew(Dispatch):
 
 
 def _share(total: int, count: int, place: int) -> int:
-    """Returns the part of a total for one of ``count`` places. Parts add up to the total, but each is at least 1."""
+    """Returns the part of a total for one of ``count`` locations. Parts add up to the total, but each is at least 1."""
     return max(1, total * (place + 1) // count - total * place // count)

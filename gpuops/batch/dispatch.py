@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, ParameterError
-from ..files import places
+from ..files import locations
 from .pipeline import Done
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Dispatch(ABC):
             return None
         number, job = self._rest.popleft()
         self._begin(job)
-        return Attempt(number, job, not any(map(places.exists, job.outputs)))
+        return Attempt(number, job, not any(map(locations.exists, job.outputs)))
 
     def _told(self, attempt: Attempt, news: JobNews) -> None:
         """Settles a job of which there is news, or keeps it for another try."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import FileError, masked
-from ..files import places
+from ..files import locations
 from ..process import locks
 from .job import Job
 from .pipeline import Done
@@ -26,7 +26,7 @@ _START = b'{"event": "'
 
 def _name(path: str) -> str:
     """Returns how a journal names a file: from every folder, and without secrets of an address."""
-    return masked(places.absolute(path))
+    return masked(locations.absolute(path))
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class JournalEntry:
     @classmethod
     def of(cls, job: Job, *, done: bool) -> JournalEntry:
         """Returns the record of a job on its input as that is now. Raises OSError."""
-        size, mtime_ns = places.status(job.source)
+        size, mtime_ns = locations.status(job.source)
         return cls(_name(job.source), size, mtime_ns, job.recipe, done)
 
 
@@ -86,7 +86,7 @@ class Journal:
     def is_done(self, job: Job) -> bool:
         """Says whether a job is done: by its recipe, on the input as it is now, with an output that is there."""
         known = self.knows(job.target)
-        if known is None or not known.done or not places.exists(job.target):
+        if known is None or not known.done or not locations.exists(job.target):
             return False
         try:
             return known == JournalEntry.of(job, done=True)

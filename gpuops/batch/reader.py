@@ -8,16 +8,14 @@ from contextlib import suppress
 
 from .. import files
 from ..errors import FileError
-from ..files.places import is_address
+from ..files import locations
 from ..params.files import STREAM
 
 
 def check_source(path: str) -> None:
     """Refuses an input of a batch that cannot be read. The input may be at an address."""
-    if is_address(path):
-        from ..files import addresses
-
-        addresses.check(path)
+    if locations.is_address(path):
+        locations.check(path)
     else:
         check_input(path)
 
@@ -31,7 +29,7 @@ def check_input(path: str, *, alone: bool = False) -> None:
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
-        if is_address(path):
+        if locations.is_address(path):
             raise FileError(f"{path}: is an address; download the file and name that") from None
         if any(character in path for character in "*?["):
             raise FileError(f"{path}: no file matches this pattern") from None

@@ -13,7 +13,7 @@ from distributed import get_client, get_worker
 
 from .. import notes
 from ..errors import ClusterError, GpuopsError
-from ..files import drafts, places, threads
+from ..files import drafts, locations, threads
 from ..gpu import Gpu
 from ..process import heap, temporary
 from ..rows.budget import usual_memory
@@ -90,7 +90,7 @@ def _jobs_of(task: Task) -> list[Job]:
     again: bool | None = None
     jobs = []
     for job, is_new in zip(task.jobs, task.new, strict=True):
-        if is_new and any(map(places.exists, job.outputs)):
+        if is_new and any(map(locations.exists, job.outputs)):
             if again is None:
                 again = _is_again()
             if again:

@@ -1,4 +1,4 @@
-"""GIF, WebP and PNG animations, written by Pillow: pictures, how long each is shown, how often all are repeated."""
+"""The frames of files, and GIF, WebP and PNG animations, written by Pillow, with how long each frame is shown."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from .. import notes
 from ..errors import FileError
 from ..params.storage import USUAL, Storage
-from . import by_pillow
+from . import pillow
 from .formats import format_of
 from .output import atomic
 from .pictures import format_in, read
+from .read_errors import reading
 from .streams import called, with_text_name
 
 #: Milliseconds for which browsers show a frame that states no time.
@@ -28,6 +29,21 @@ class Timing:
     loop: int | None
 
 
+def count(path: str | os.PathLike[str]) -> int:
+    """The number of frames or pages of a file; 1 of one that holds a single picture."""
+    name = os.fspath(path)
+    fmt = format_in(name)
+    with reading(name), with_text_name(name) as text:
+        if fmt.count:
+            return fmt.count(text)
+        return pillow.count(text, fmt.pillow) if fmt.pillow else 1
+
+
+def layer_of(path: str | os.PathLike[str], frame: int, count: int) -> str | None:
+    """The layer by which a frame of ``count`` is read; None in a file that holds a single picture."""
+    return str(frame) if count > 1 or format_in(path).moving else None
+
+
 def timing(path: str | os.PathLike[str], frames: Sequence[int]) -> Timing:
     """The timing of some frames of a file; a tenth of a second each if the file, such as a TIFF, states no times."""
     name = os.fspath(path)
@@ -38,7 +54,7 @@ def timing(path: str | os.PathLike[str], frames: Sequence[int]) -> Timing:
     if not fmt.pillow:
         return Timing((float(_USUAL),) * len(frames), 0)
     durations = []
-    with with_text_name(name) as text, by_pillow.opened(text, fmt.pillow) as image:
+    with with_text_name(name) as text, pillow.opened(text, fmt.pillow) as image:
         loop = image.info.get("loop")
         for frame in frames:
             image.seek(frame)

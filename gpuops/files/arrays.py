@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from .picture import DTYPES, Metadata, Picture, Pixels, unread
-from .reading import parsing
+from .read_errors import parsing
 from .strips import COPIES, DENSEST, NeedsWholeFile, RowsOf
 
 # The name of a member that holds pixels.
@@ -66,12 +66,8 @@ def blocks(file: IO[bytes], shape: tuple[int, ...], kind: np.dtype[Any], count: 
     """Reads an array of this shape, ``count`` of its rows at a time, of an open file. Raises EOFError if it ends."""
     for start in range(0, shape[0], count):
         block = np.empty((min(count, shape[0] - start), *shape[1:]), kind)
-        wanted = block.reshape(-1).view(np.uint8).data
-        while wanted:
-            got = file.readinto(wanted)  # type: ignore[attr-defined]
-            if not got:
-                raise EOFError("its last rows are missing")
-            wanted = wanted[got:]
+        if file.readinto(block.reshape(-1).view(np.uint8).data) < block.nbytes:  # type: ignore[attr-defined]
+            raise EOFError("its last rows are missing")
         yield block
 
 

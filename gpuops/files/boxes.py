@@ -12,6 +12,8 @@ HEIC = frozenset(
     b"heic heix heim heis hevc hevx mif1 mif2 mif3 miaf msf1 avci avcs evbi evbs j2ki j2is jpeg jpgs vvic vvis".split()
 )
 RAW = frozenset((b"crx ",))
+#: The most bytes of metadata; more is an attack.
+LONGEST = 1 << 26
 
 
 def boxes(file: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
@@ -29,6 +31,12 @@ def boxes(file: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, in
             return
         yield kind, position + head, length - head
         position += length
+
+
+def data(file: BinaryIO, start: int, size: int) -> bytes:
+    """The data of a box; of very long ones the beginning."""
+    file.seek(start)
+    return file.read(min(size, LONGEST))
 
 
 def brands(head: bytes) -> frozenset[bytes]:

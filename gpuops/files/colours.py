@@ -9,7 +9,6 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,13 +18,10 @@ from ..pixels.curves import ADOBE_CURVE, LINEAR_CURVE, SRGB_CURVE, Hlg, Parametr
 from ..pixels.primaries import NAMED, REC709, ColourError, Primaries
 from . import cicp
 from . import icc as icc_profiles
+from .boxes import LONGEST
+from .formats import Format
 from .picture import Metadata, Picture, Pixels
 
-if TYPE_CHECKING:
-    from .formats import Format
-
-# The most bytes of a profile; more is an attack.
-_LONGEST = 1 << 26
 # PNG writes gamma and chromaticities as whole numbers of so many parts of one.
 _GAMMA_UNIT = 100000
 # The gamma of sRGB in these parts.
@@ -52,17 +48,11 @@ class Found:
     wrong: tuple[str, ...] = ()
     overrules: bool = False
 
-    def remarks(self, *, light: bool) -> list[str]:
-        """A sentence for each fault, and what is done about it; ``light``: the values are floats."""
-        if self.colour is not None:
-            return list(self.wrong)
-        taken = "linear Rec. 709 light" if light else "sRGB"
-        return [f"{text}; colours are taken as {taken}" for text in self.wrong]
-
     def told(self, path: str, *, light: bool) -> Colour:
         """Notes the faults, and returns the space that the values are taken for; ``light``: they are floats."""
-        for remark in self.remarks(light=light):
-            note(f"{path}: {remark}")
+        taken = f"; colours are taken as {'linear Rec. 709 light' if light else 'sRGB'}"
+        for text in self.wrong:
+            note(f"{path}: {text}{taken if self.colour is None else ''}")
         return self.colour or (LINEAR if light else SRGB)
 
 
@@ -81,15 +71,14 @@ def of_profile(profile: bytes, *, gray: bool) -> Found:
     return Found(colour, wrong)
 
 
+def in_profile(profile: bytes) -> Colour | None:
+    """The space of an ICC profile, None where its colours cannot be converted."""
+    return of_profile(profile, gray=icc_profiles.is_for_gray(profile)).colour
+
+
 def is_understood(profile: bytes) -> bool:
     """Whether an ICC profile is one whose colours can be converted."""
-    return of_profile(profile, gray=icc_profiles.is_for_gray(profile)).colour is not None
-
-
-def may_be_light(profile: bytes) -> bool:
-    """Whether an ICC profile leaves open whether values are encoded."""
-    found = of_profile(profile, gray=icc_profiles.is_for_gray(profile)).colour
-    return found is None or found.linear
+    return in_profile(profile) is not None
 
 
 def of_exif(block: bytes | None) -> Found:
@@ -122,8 +111,13 @@ def of_codes(primaries: int, transfer: int, *, gray: bool) -> Found:
 
 def profile_in(chunk: bytes) -> bytes | None:
     """The profile in a PNG's iCCP chunk: name, compression method, deflated bytes. None where it is damaged."""
+    return inflated(chunk.partition(b"\0")[2][1:]) or None
+
+
+def inflated(data: bytes) -> bytes | None:
+    """Metadata that a PNG's chunk has deflated; None where they are damaged."""
     try:
-        return zlib.decompressobj().decompress(chunk.partition(b"\0")[2][1:], _LONGEST) or None
+        return zlib.decompressobj().decompress(data, LONGEST)
     except zlib.error:
         return None
 

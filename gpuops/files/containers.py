@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
@@ -12,8 +11,6 @@ from .tiff_structure import MalformedError
 
 #: How EXIF begins in JPEG and WebP.
 EXIF = b"Exif\0\0"
-#: The most bytes of metadata; more is an attack.
-LONGEST = 1 << 26
 #: Bytes that are read at once: many small reads would each wait for Python's lock.
 _SMALL = 1 << 16
 
@@ -55,5 +52,5 @@ def of_tiff(file: BinaryIO) -> Extras:
     try:
         found, xmp, left = exif.of_tiff(file)
         return Extras(exif=found, xmp=xmp, unused=tuple(left))
-    except (MalformedError, struct.error):
+    except MalformedError:
         return Extras()  # the decoder will name the damage

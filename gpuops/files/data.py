@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import PurePath
@@ -25,21 +25,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, ParameterError
-from .formats import Format, by_extension, every, sniff
+from .formats import HEAD, Format, by_extension, every, sniff
 from .formats.record import NumberFiles
 from .output import atomic, check_place
-from .pointers import refuse_pointer
-from .reading import parsing, reading
+from .picture import filled
+from .read_errors import beginning, parsing, reading
 from .streams import to_stream, with_text_name
 from .strips import DENSEST
 
 Array = NDArray[Any]
 # An array's shape and type.
 Kind = tuple[tuple[int, ...], "np.dtype[Any]"]
-#: ``(index, shape, dtype)``: raises FileError unless the array of that number in the file is of this kind.
-Check = Callable[[int, tuple[int, ...], "np.dtype[Any]"], None]
 # The types of arrays, by numpy's names.
 DTYPES = ("float16", "float32", "float64", "int16", "int32", "uint8", "uint16", "complex64", "complex128")
+# Those of double precision.
+DOUBLES = ("float64", "complex128")
 # The name of the description in a file.
 KEY = "clpix"
 # The version of the description.
@@ -89,10 +89,7 @@ class RowsOfArray:
     def whole(self, count: int) -> Array:
         """Returns the array, read by ``count`` rows."""
         array = np.empty((self.planes * self.shape[-2], self.shape[-1]), self.dtype)
-        start = 0
-        for block in self.blocks(count):
-            array[start : (start := start + len(block))] = block
-        return array.reshape(self.shape)
+        return filled(array, self.blocks(count)).reshape(self.shape)
 
 
 def is_data_format(path: str | os.PathLike[str]) -> bool:
@@ -141,7 +138,7 @@ def write_data_rows(
         shape, dtype = kind.shape, kind.dtype
         if dtype.name not in DTYPES or len(shape) not in (2, 3) or 0 in shape:
             raise ParameterError(f"{name!r} ({dtype}, {len(shape)}-D) is not 2-D or 3-D of {DTYPES}")
-        if not fmt.numbers.doubles and dtype.name in ("float64", "complex128"):
+        if not fmt.numbers.doubles and dtype.name in DOUBLES:
             raise FileError(f"{os.fspath(path)}: {fmt} holds no double precision; write .npz or .tif")
     if not arrays:
         raise ParameterError("no arrays to write")
@@ -165,9 +162,7 @@ def open_data(path: str | os.PathLike[str]) -> tuple[dict[str, RowsOfArray], dic
         numbers = _numbers_in(name)
         with parsing(text):
             described = Description(text, numbers.text(text))
-            check = numbers.opened(text, described)
-            for i, (shape, dtype) in enumerate(described.arrays.values()):
-                check(i, shape, dtype)
+            numbers.check(text, described)
 
     def rows_of(index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> RowsOfArray:
         def blocks(count: int) -> Iterator[Array]:
@@ -192,12 +187,7 @@ def open_numbers(
 
 def _numbers_in(name: str) -> NumberFiles:
     """Returns how the format of a file of numbers holds them, as the content tells it."""
-    with open(name, "rb") as file:
-        head = file.read(64)
-    if not head:
-        raise FileError(f"{name}: is empty (0 bytes)")
-    refuse_pointer(name, head)
-    fmt = sniff(head, name)
+    fmt = sniff(beginning(name, HEAD), name)
     if fmt is None or fmt.numbers is None:
         kind = fmt or "of no known format"
         raise FileError(f"{name}: is {kind}; spectra and coefficients are stored as {_known()}")
@@ -263,18 +253,3 @@ def places(described: Description, index: int) -> range:
     counts = [shape[0] if len(shape) == 3 else 1 for shape, _ in described.arrays.values()]
     first = sum(counts[:index])
     return range(first, first + counts[index])
-
-
-def planes_of(rows: RowsOfArray, count: int) -> Iterator[Iterable[Array]]:
-    """Returns the blocks of each plane in turn, all of which have to be taken before the next plane's."""
-    blocks = rows.blocks(count)
-
-    def plane() -> Iterator[Array]:
-        left = rows.shape[-2]
-        while left:
-            block = next(blocks)
-            left -= len(block)
-            yield np.ascontiguousarray(block)
-
-    for _ in range(rows.planes):
-        yield plane()

@@ -33,10 +33,8 @@ DESCRIPTION = 0x010E
 ORIENTATION = 0x0112
 #: The tag of an XMP packet.
 XMP = 0x02BC
-#: The tag PixelXDimension of the Exif directory.
-_WIDTH = 0xA002
-#: The tag PixelYDimension of the Exif directory.
-_HEIGHT = 0xA003
+#: The tags PixelXDimension and PixelYDimension of the Exif directory.
+_WIDTH, _HEIGHT = 0xA002, 0xA003
 #: The tag ColorSpace of the Exif directory.
 _COLOUR_SPACE = 0xA001
 #: The values of ColorSpace for sRGB, and for colours that it does not name.
@@ -64,6 +62,8 @@ _ROUTINE = frozenset({0x010D, ORIENTATION, 0x0129, 0x013C})
 #: How descriptions begin that programs read as the file's layout; another file's would mislead them. With the names
 #: of those that say more than the layout.
 _LAYOUTS = {b"ImageJ=": "ImageJ description", b"<?xml": "XML description", b'{"': None}
+#: The layout of an entry with one number, by its type: SHORT and LONG.
+_WHOLE = {3: "HHIH2x", 4: "HHII"}
 #: Types of offsets, and types that only BigTIFF has.
 _PLACES = (13, 16, 17, 18)
 
@@ -110,9 +110,10 @@ def _points_into_itself(note: Entry, order: str) -> bool:
 def of_tiff(file: BinaryIO) -> tuple[bytes | None, bytes | None, list[str]]:
     """The EXIF block and the XMP packet of a TIFF file, each None where there is none; names of what is left out."""
     structure = Structure.of(file)
-    xmp = structure.entries(structure.first)[0].get(XMP)
+    xmp = structure.led_to().tags.get(XMP)
     kept, left = _description(file)
-    turned = ORIENTATION in kept and _orientation(kept) != 1
+    turn = kept.get(ORIENTATION)
+    turned = isinstance(turn, Entry) and turn.integer() != 1
     block = b"II*\0\x08\0\0\0" + laid_out(kept, 8) if turned or kept.keys() - _ROUTINE else None
     return block, xmp.data if xmp else None, left
 
@@ -122,15 +123,15 @@ def into_tiff(file: BinaryIO, exif: bytes | None, xmp: bytes | None) -> None:
     structure = Structure.of(file)
     if structure.order != "<" or structure.big:
         raise MalformedError("not a little-endian classic TIFF structure")
-    storage, _, following = structure.entries(structure.first)
+    storage = structure.led_to()
     kept = _description(io.BytesIO(exif))[0] if exif else {}
-    directory: Directory = {**kept, **storage}
+    directory: Directory = {**kept, **storage.tags}
     if xmp:
         directory[XMP] = Entry(1, len(xmp), xmp)
     end = file.seek(0, 2)
     file.write(bytes(end % 2))
     end += end % 2
-    file.write(laid_out(directory, end, following))
+    file.write(laid_out(directory, end, storage.following))
     file.seek(4)
     file.write(struct.pack("<I", end))
 
@@ -139,7 +140,7 @@ def lost_in_tiff(block: bytes) -> list[str] | None:
     """Returns the names of an EXIF block's parts that a TIFF file cannot get; None where the block makes no sense."""
     try:
         return _description(io.BytesIO(block))[1]
-    except (MalformedError, struct.error):
+    except MalformedError:
         return None
 
 
@@ -150,14 +151,12 @@ def without_thumbnail(block: bytes) -> bytes:
     """
     try:
         structure = Structure.of(io.BytesIO(block))
-        order = structure.order
-        _, _, following = structure.entries(structure.first)
-        if not following:
+        first = structure.led_to()
+        if not first.following:
             return block
         changed = bytearray(block)
-        (count,) = struct.unpack_from(order + "H", block, structure.first)
-        struct.pack_into(order + "I", changed, structure.first + 2 + 12 * count, 0)
-        preview, _, _ = structure.entries(following)
+        struct.pack_into("I", changed, first.end, 0)
+        preview = structure.directory(first.following).tags
         for offsets, lengths in _PREVIEW:
             if offsets in preview and lengths in preview:
                 for start, size in zip(
@@ -166,7 +165,7 @@ def without_thumbnail(block: bytes) -> bytes:
                     size = max(0, min(size, len(block) - start))
                     changed[start : start + size] = bytes(size)
         return bytes(changed)
-    except (MalformedError, struct.error):
+    except MalformedError:
         return block
 
 
@@ -182,52 +181,33 @@ def oriented(block: bytes, orientation: int) -> bytes:
 
 def is_adobe_rgb(block: bytes) -> bool:
     """Whether the block says that colours are Adobe RGB's: CIPA DC-008, ColorSpace, and DC-009 (DCF), 3.2.5."""
-    try:
-        structure = Structure.of(io.BytesIO(block))
-        part = structure.tree(structure.first, POINTERS)[0].get(EXIF_IFD)
-    except (MalformedError, struct.error):
-        return False
-    said = part.get(_COLOUR_SPACE) if isinstance(part, dict) else None
-    if not isinstance(part, dict) or not isinstance(said, Entry):
-        return False
-    further = part.get(INTEROP_IFD)
-    index = further.get(_INDEX) if isinstance(further, dict) else None
-    adobe = isinstance(index, Entry) and index.data == _ADOBE_INDEX
-    return said.integer() == _ADOBE or (said.integer() == _UNCALIBRATED and adobe)
+    said, index = _entry(block, _COLOUR_SPACE, EXIF_IFD), _entry(block, _INDEX, EXIF_IFD, INTEROP_IFD)
+    if said is None or said.integer() != _UNCALIBRATED:
+        return said is not None and said.integer() == _ADOBE
+    return index is not None and index.data == _ADOBE_INDEX
 
 
 def coloured(block: bytes, *, srgb: bool) -> bytes:
     """The block, changed to say that colours are sRGB or something else, not Adobe RGB; everything stays in place."""
     changed = _changed(block, (EXIF_IFD,), {_COLOUR_SPACE: _SRGB if srgb else _UNCALIBRATED}, kind=3)
-    at = _place(changed, (EXIF_IFD, INTEROP_IFD), _INDEX)
-    if at is None or changed[at + 8 : at + 12] != _ADOBE_INDEX:
+    index = _entry(changed, _INDEX, EXIF_IFD, INTEROP_IFD)
+    if index is None or index.data != _ADOBE_INDEX:
         return changed
-    return changed[: at + 8] + _USUAL_INDEX + changed[at + 12 :]
+    return changed[: index.at + 8] + _USUAL_INDEX + changed[index.at + 12 :]
 
 
-def _place(block: bytes, path: tuple[int, ...], tag: int) -> int | None:
-    """Where a tag's entry begins in the directory that the tags of ``path`` lead to; None if there is none."""
+def orientation(block: bytes) -> int:
+    """The EXIF orientation, 1 (upright) to 8."""
+    entry = _entry(block, ORIENTATION)
+    return 1 if entry is None else entry.integer()
+
+
+def _entry(block: bytes, tag: int, *path: int) -> Entry | None:
+    """A tag's entry in the directory that the tags of ``path`` lead to; None where there is none, or only damage."""
     try:
-        order, entries = _entries(block, path)
-        return next((at for at in entries if struct.unpack_from(order + "H", block, at)[0] == tag), None)
-    except (MalformedError, struct.error):
+        return Structure.of(io.BytesIO(block)).led_to(*path).tags.get(tag)
+    except MalformedError:
         return None
-
-
-def _entries(block: bytes, path: tuple[int, ...]) -> tuple[str, range]:
-    """The byte order, and where the entries begin of the directory that the tags of ``path`` lead to; none without it.
-
-    Raises MalformedError or struct.error for a damaged block.
-    """
-    structure = Structure.of(io.BytesIO(block))
-    directory = structure.first
-    for pointer in path:
-        found = structure.entries(directory)[0].get(pointer)
-        if found is None:
-            return structure.order, range(0)
-        directory = found.integer()
-    (count,) = struct.unpack_from(structure.order + "H", block, directory)
-    return structure.order, range(directory + 2, directory + 2 + 12 * count, 12)
 
 
 def _changed(block: bytes, path: tuple[int, ...], wanted: Mapping[int, int], kind: int) -> bytes:
@@ -236,29 +216,12 @@ def _changed(block: bytes, path: tuple[int, ...], wanted: Mapping[int, int], kin
     They are in directory 0, or in that to which the tags of ``path`` lead.
     """
     try:
-        changed = bytearray(block)
-        order, entries = _entries(block, path)
-        for at in entries:
-            tag, said_as, number = struct.unpack_from(order + "HHI", block, at)
-            if tag in wanted and number == 1 and said_as in (3, 4):  # SHORT or LONG
-                (said,) = struct.unpack_from(order + " HI"[said_as - 2], block, at + 8)
-                if said != wanted[tag]:
-                    struct.pack_into(order + "HHI4x", changed, at, tag, kind, 1)
-                    struct.pack_into(order + " HI"[kind - 2], changed, at + 8, wanted[tag])
-        return bytes(changed)
-    except (MalformedError, struct.error):
-        return block
-
-
-def orientation(block: bytes) -> int:
-    """The EXIF orientation, 1 (upright) to 8."""
-    try:
         structure = Structure.of(io.BytesIO(block))
-        return _orientation(structure.entries(structure.first)[0])
-    except (MalformedError, struct.error):
-        return 1
-
-
-def _orientation(directory: Mapping[int, Entry | Directory]) -> int:
-    entry = directory.get(ORIENTATION)
-    return entry.integer() if isinstance(entry, Entry) else 1
+        found = structure.led_to(*path)
+    except MalformedError:
+        return block
+    changed = bytearray(block)
+    for tag, entry in found.entries:
+        if tag in wanted and entry.count == 1 and entry.kind in _WHOLE and entry.integer() != wanted[tag]:
+            struct.pack_into(structure.order + _WHOLE[kind], changed, entry.at, tag, kind, 1, wanted[tag])
+    return bytes(changed)

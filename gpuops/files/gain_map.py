@@ -7,21 +7,21 @@ Sources: ISO 21496-1; Ultra HDR Image Format 1.1 (Android); CIPA DC-007 and DC-0
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from ..pixels.colour import SRGB, Colour, of_primaries, tidied, unusual
+from ..pixels.colour import SRGB, Colour, of_primaries, tidied
 from ..pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ..pixels.primaries import NAMED
-from . import by_pillow, colours, containers, jpeg_segments, mpf
+from . import colours, containers, jpeg_segments, pillow
+from .formats import Format
 from .picture import Metadata, Picture
-
-if TYPE_CHECKING:
-    from .formats import Format
 
 #: The primaries that libultrahdr knows, and their names there.
 _GAMUTS = {"Rec. 709": "BT_709", "Display P3": "DISPLAY_P3", "Rec. 2020": "BT_2100"}
@@ -43,10 +43,9 @@ def read(path: str, extras: containers.Extras) -> Picture:
     import imagecodecs
     import PIL.Image
 
-    with by_pillow.opened(path, "JPEG") as image:  # OpenImageIO may apply the map, too, when it opens a file
+    with pillow.opened(path, "JPEG") as image:  # OpenImageIO may apply the map, too, when it opens a file
         own, size = _own(path, image.info.get("icc_profile"), extras), _resolution(image)
-    with open(path, "rb") as whole:
-        data = whole.read()
+    data = Path(path).read_bytes()
     start = jpeg_segments.second(data)
     if start < 0:
         raise FileError(_instead(path, "its gain map is missing"))
@@ -66,14 +65,10 @@ def read(path: str, extras: containers.Extras) -> Picture:
     colour = tidied(of_primaries(NAMED[named.primaries], LINEAR_CURVE))
     if extras.unused:
         note(f"{path}: is read without its {', '.join(extras.unused)}")
-    metadata = Metadata(None, extras.exif, extras.xmp, size, colour=unusual(colour))
-    return Picture(
-        np.ascontiguousarray(pixels[:, :, :3]),
-        linear=True,
-        metadata=metadata,
-        layer=extras.layers[1],
-        layers=extras.layers,
-    )
+    pixels = np.ascontiguousarray(pixels[:, :, :3])
+    found = colours.Found(colour)
+    picture = colours.picture(path, pixels, None, extras.exif, extras.xmp, size, found=found)
+    return replace(picture, layer=extras.layers[1], layers=extras.layers)
 
 
 def _own(path: str, profile: bytes | None, extras: containers.Extras) -> Colour:
@@ -109,8 +104,7 @@ def write(path: str, picture: Picture, fmt: Format, quality: int) -> None:
     pixels[:, :, :3] = picture.pixels
     gamut = imagecodecs.ULTRAHDR.CG[_GAMUTS[picture.colour.primaries]]
     data = imagecodecs.ultrahdr_encode(pixels, quality, gamut=gamut)
-    with open(path, "wb") as file:
-        file.write(_with(bytes(data), picture.metadata))
+    Path(path).write_bytes(_with(bytes(data), picture.metadata))
 
 
 def _is_beyond_p3(picture: Picture) -> bool:
@@ -131,7 +125,7 @@ def _with(data: bytes, metadata: Metadata) -> bytes:
     if metadata.resolution:
         dots = jpeg_segments.dots_per_inch(metadata.resolution)[1]
         struct.pack_into(">BHH", changed, data.index(_JFIF) + len(_JFIF) + 2, 1, *dots)
-    start = data.index(mpf.START)
+    start = data.index(jpeg_segments.MPF)
     end = start - 2 + int.from_bytes(data[start - 2 : start], "big")
-    changed[start:end] = mpf.lengthened(data[start:end], len(added))
+    changed[start:end] = jpeg_segments.lengthened(data[start:end], len(added))
     return bytes(changed[:2] + added + changed[2:])

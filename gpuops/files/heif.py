@@ -13,12 +13,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import FileError
-from . import colours
-from .boxes import boxes
+from . import boxes, colours
 from .picture import Picture, Pixels
-
-#: The most bytes of the box that says all but pixels; more is an attack.
-_LONGEST = 1 << 26
 
 #: The items' types of codecs other than those of HEIC and AVIF, by their names.
 _CODECS = {
@@ -45,56 +41,48 @@ class PrimaryItem:
 def read_header(path: str) -> PrimaryItem:
     """What a file says of its primary picture; a FileError where it says nothing that makes sense."""
     with open(path, "rb") as file:
-        found = {kind: (start, size) for kind, start, size in boxes(file, 0, file.seek(0, 2))}
+        found = {kind: place for kind, *place in boxes.boxes(file, 0, file.seek(0, 2))}
         if b"mini" in found:
             raise FileError(
                 f"{path}: has a short header (its box 'mini'), which is not read; convert it first"
             )
-        if b"meta" not in found or found[b"meta"][1] > _LONGEST:
+        start, size = found.get(b"meta", (0, boxes.LONGEST + 1))
+        if size > boxes.LONGEST:
             raise FileError(f"{path}: is damaged: it does not say what it holds")
-        start, size = found[b"meta"]
-        file.seek(start + 4)
-        meta = file.read(size - 4)
+        meta = boxes.data(file, start + 4, size - 4)
     try:
-        return _header(_within(meta))
+        return _header(dict(_within(meta)))
     except (struct.error, KeyError, IndexError, ValueError):
         raise FileError(f"{path}: is damaged: it does not say what its picture is like") from None
 
 
-def _within(data: bytes) -> dict[bytes, bytes]:
-    """The data of each box within a box; of several of a kind, the last."""
-    return {kind: data[start : start + size] for kind, start, size in boxes(BytesIO(data), 0, len(data))}
+def _within(data: bytes) -> list[tuple[bytes, bytes]]:
+    """The kind and data of each box within a box."""
+    return [
+        (kind, data[start : start + size]) for kind, start, size in boxes.boxes(BytesIO(data), 0, len(data))
+    ]
 
 
 def _header(meta: dict[bytes, bytes]) -> PrimaryItem:
     primary = int.from_bytes(meta[b"pitm"][4:8] if meta[b"pitm"][0] else meta[b"pitm"][4:6], "big")
-    properties = _within(meta[b"iprp"])
-    shared = properties[b"ipco"]
-    all_of_them = [
-        (kind, shared[start : start + size]) for kind, start, size in boxes(BytesIO(shared), 0, len(shared))
-    ]
-    header = PrimaryItem()
-    bits, gray, codes = header.bits, header.gray, header.codes
+    properties = dict(_within(meta[b"iprp"]))
+    shared = dict(enumerate(_within(properties[b"ipco"]), 1))
+    item = PrimaryItem(codec=_codec(meta.get(b"iinf", b""), primary))
     for index in _of_item(BytesIO(properties[b"ipma"]), primary):
-        if not 1 <= index <= len(all_of_them):
-            continue
-        kind, data = all_of_them[index - 1]
+        kind, data = shared.get(index, (b"", b""))
         if kind == b"pixi":
-            bits, gray = max(data[5 : 5 + data[4]]), data[4] == 1
+            item = replace(item, bits=max(data[5 : 5 + data[4]]), gray=data[4] == 1)
         elif kind == b"av1C":
-            bits, gray = (
-                8 + 2 * (data[2] >> 6 & 1) + 2 * (data[2] >> 5 & data[2] >> 6 & 1),
-                bool(data[2] >> 4 & 1),
-            )
+            bits = 8 + 2 * (data[2] >> 6 & 1) + 2 * (data[2] >> 5 & data[2] >> 6 & 1)
+            item = replace(item, bits=bits, gray=bool(data[2] >> 4 & 1))
         elif kind == b"colr" and data[:4] == b"nclx":
-            codes = struct.unpack_from(">HH", data, 4)
-    return PrimaryItem(bits, gray, codes, _codec(meta.get(b"iinf", b""), primary))
+            item = replace(item, codes=struct.unpack_from(">HH", data, 4))
+    return item
 
 
 def _codec(data: bytes, item: int) -> str:
     """What a picture is coded by that is neither HEIC nor AVIF: the type in its box infe; "" for others."""
-    for _, at, size in boxes(BytesIO(data), 8 if data[:1] == b"\1" else 6, len(data)):
-        entry = data[at : at + size]
+    for _, entry in _within(data[8 if data[:1] == b"\1" else 6 :]):
         wide = 4 if entry[:1] == b"\3" else 2
         if int.from_bytes(entry[4 : 4 + wide], "big") == item:
             return _CODECS.get(entry[6 + wide : 10 + wide].decode("latin-1"), "")
@@ -105,15 +93,12 @@ def _of_item(file: BinaryIO, item: int) -> list[int]:
     """The numbers, from 1 on, of the properties that an item has."""
     version, flags, count = struct.unpack(">B3sI", file.read(8))
     for _ in range(count):
-        (number,) = struct.unpack(">I", file.read(4)) if version else struct.unpack(">H", file.read(2))
+        number = int.from_bytes(file.read(4 if version else 2), "big")
         (some,) = file.read(1)
-        wide = flags[2] & 1
-        found = []
-        for _ in range(some):
-            (value,) = struct.unpack(">H", file.read(2)) if wide else file.read(1)
-            found.append(value & (0x7FFF if wide else 0x7F))
+        form, most = (">H", 0x7FFF) if flags[2] & 1 else (">B", 0x7F)
+        found = struct.iter_unpack(form, file.read(some * struct.calcsize(form)))
         if number == item:
-            return found
+            return [value & most for (value,) in found]
     return []
 
 

@@ -6,9 +6,9 @@ import os
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 
-from . import places
+from . import locations
 from .drafts import draft_file
-from .places import Path_
+from .locations import Path_
 
 
 class Identities:
@@ -40,7 +40,7 @@ class Identities:
 
     def _keys(self, path: Path_) -> list[Hashable]:
         """Returns what a file is known by: its number if it is there, and its place."""
-        local = places.on_this_machine(path)
+        local = locations.on_this_machine(path)
         if local is None:
             return [os.fspath(path)]
         try:

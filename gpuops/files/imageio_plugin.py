@@ -40,7 +40,7 @@ class OpenImageIOPlugin(PluginV3):
         return self._reader.read(index=index, channels=channels, dtype=dtype)
 
     def write(self, ndimage: Any, *, attributes: Mapping[str, Any] | None = None, **_: Any) -> None:
-        oiio.write_parts(self._path, [(np.asarray(ndimage), attributes or {})])
+        oiio.write(self._path, np.asarray(ndimage), attributes or {})
 
     def properties(self, index: int | None = 0) -> ImageProperties:
         spec = self._reader.spec(index or 0)

@@ -13,7 +13,7 @@ from ..notes import note
 from ..pixels.curves import srgb_signal
 from ..pixels.primaries import D50_XYZ, ColourError, to_rec709
 from . import icc, icc_tables, threads
-from .picture import Inks, Pixels
+from .picture import Inks, Pixels, filled
 
 #: The samples of a pixel: cyan, magenta, yellow and black.
 CMYK = 4
@@ -46,11 +46,8 @@ def rgb(pixels: Pixels, profile: bytes | None) -> Pixels:
     result = np.empty((*pixels.shape[:2], colours), pixels.dtype if profile is None else np.float32)
     rows = max(1, _AT_ONCE // pixels.shape[1])
     convert = _by_formula if profile is None else partial(_by_profile, profile=profile)
-    at = 0
-    for part in threads.in_order(convert, (pixels[i : i + rows] for i in range(0, len(pixels), rows))):
-        result[at : at + len(part)] = part
-        at += len(part)
-    return result
+    parts = (pixels[i : i + rows] for i in range(0, len(pixels), rows))
+    return filled(result, threads.in_order(convert, parts))
 
 
 def _by_profile(pixels: Pixels, profile: bytes) -> Pixels:

@@ -1,17 +1,18 @@
 """The segments of a JPEG file, of marker, length and data, up to the first scan.
 
-Sources: ITU-T T.81 B.1.1; CIPA DC-008 4.7.2.
+Sources: ITU-T T.81 B.1.1; CIPA DC-007 and DC-008 4.7.2.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from io import BytesIO
 from typing import BinaryIO
 
-from . import mpf, xmp_packets
 from .containers import EXIF, Extras
+from .tiff_structure import Entry, MalformedError, Structure
 
 #: How a segment with XMP begins.
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
@@ -23,6 +24,20 @@ _ICC_PART = b"ICC_PROFILE\0"
 _GAIN_MAP = b"urn:iso:std:iso:ts:21496"
 #: The name in XMP of a gain map of Apple's own kind.
 _OF_APPLE = b"http://ns.apple.com/HDRGainMap/"
+#: How the segment with the index of the pictures in a file begins (CIPA DC-007, Multi-Picture Format).
+MPF = b"MPF\0"
+# The tag of the entries, and the bytes of one: attributes, size, offset, and two numbers of other entries.
+_PICTURES, _PICTURE_SIZE = 0xB002, 16
+#: The namespace of statements on a gain map.
+_OF_GAIN_MAP = b"http://ns.adobe.com/hdr-gain-map/"
+# The namespace of a list of the pictures that follow in the file.
+_OF_PICTURES = b"http://ns.google.com/photos/1.0/container/"
+# The declaration of a namespace, whose address begins so, with its prefix.
+_DECLARATION = rb"""\s+xmlns:([\w.-]+)\s*=\s*(["'])%s[^"']*\2"""
+# An attribute, or an element with all that is in it, of a namespace's prefix.
+_STATEMENT = (
+    rb"""\s+%s:[\w.-]+\s*=\s*(?:"[^"]*"|'[^']*')|<(%s:[\w.-]+)(?:\s[^>]*)?(?:/>|(?<!/)>.*?</\1\s*>)"""
+)
 #: The names of a file's pictures if it has a gain map: as it is, and with the gain map applied.
 WITH_GAIN_MAP = ("sdr", "hdr")
 #: The marker and the beginning of segments that are not kept, and their contents, None where these only
@@ -31,7 +46,7 @@ _BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
     (0xE0, b"", None),  # JFIF, and previews
     (0xE1, b"http://ns.adobe.com/xmp/extension/\0", "extended XMP"),
     (0xE2, _ICC_PART, None),
-    (0xE2, mpf.START, "further pictures (MPF)"),
+    (0xE2, MPF, "further pictures (MPF)"),
     (0xE2, _GAIN_MAP, None),
     (0xED, b"Photoshop 3.0\0", "IPTC block"),
     (0xEE, b"Adobe", None),
@@ -55,16 +70,16 @@ def container(file: BinaryIO) -> Extras:
             xmp = data[len(_XMP) :]
         elif marker in range(0xE0, 0xF0) or marker == 0xFE:
             names = [name for kind, start, name in _BLOCKS if kind == marker and data.startswith(start)]
-            if data.startswith(mpf.START):
-                further = mpf.count(data) - 1
+            if data.startswith(MPF):
+                further = pictures(data) - 1
             unused += names or [f"block APP{marker - 0xE0}"]
     if xmp and _OF_APPLE in xmp:
         unused.append("gain map (of Apple's kind)")
-    if has_gain_map or (xmp and xmp_packets.GAIN_MAP in xmp):
+    if has_gain_map or (xmp and _OF_GAIN_MAP in xmp):
         has_gain_map = True
         if further == 1:  # it is the gain map
             unused.remove("further pictures (MPF)")
-        if xmp and (xmp := xmp_packets.without_gain_map(xmp)) is None:
+        if xmp and (xmp := without_gain_map(xmp)) is None:
             unused.append("XMP")
     if sorted(parts) != [bytes([i + 1, len(parts)]) for i in range(len(parts))]:
         unused.append("ICC profile, of which parts are missing or numbered wrongly")
@@ -116,3 +131,42 @@ def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], li
     x, y, unit = resolution
     exact = [value * (2.54 if unit == "cm" else 1) for value in (x, y)]
     return exact, [min(max(round(value), 1), 65535) for value in exact]
+
+
+def pictures(block: bytes) -> int:
+    """Returns how many pictures a segment tells of; 0 where it is damaged."""
+    try:
+        return len(_pictures(block)[1].data) // _PICTURE_SIZE
+    except (MalformedError, KeyError):
+        return 0
+
+
+def lengthened(block: bytes, more: int) -> bytes:
+    """Returns a segment for a first picture that is so many bytes longer; offsets of others count from the segment.
+
+    Raises MalformedError or KeyError for a damaged one.
+    """
+    structure, entries = _pictures(block)
+    changed = bytearray(block)
+    at = len(MPF) + entries.position + 4
+    (size,) = struct.unpack_from(structure.order + "I", block, at)
+    struct.pack_into(structure.order + "I", changed, at, size + more)
+    return bytes(changed)
+
+
+def _pictures(block: bytes) -> tuple[Structure, Entry]:
+    structure = Structure.of(BytesIO(block[len(MPF) :]))
+    return structure, structure.led_to().tags[_PICTURES]
+
+
+def without_gain_map(packet: bytes) -> bytes | None:
+    """The packet without what it says of a gain map and of further pictures; None where that cannot be cut out.
+
+    All other bytes stay as they are.
+    """
+    for namespace in (_OF_GAIN_MAP, _OF_PICTURES):
+        declaration = re.compile(_DECLARATION % re.escape(namespace))
+        for prefix in {re.escape(found[1]) for found in declaration.finditer(packet)}:
+            packet = re.sub(_STATEMENT % (prefix, prefix), b"", packet, flags=re.DOTALL)
+        packet = declaration.sub(b"", packet)
+    return None if _OF_GAIN_MAP in packet else packet

@@ -12,13 +12,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..tone.lut import SIZES, Lut, Table, Triple
-from .pointers import refuse_pointer
-from .reading import reading
+from .read_errors import beginning, reading
 
 # Bytes that tell text from other files.
 _BEGINNING = 4096
@@ -48,15 +48,9 @@ class _Text:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        with reading(name), open(name, "rb") as file:
-            content = file.read(_BEGINNING)
-            if b"\0" not in content:
-                content += file.read()
-        if not content:
-            raise FileError(f"{name}: is empty (0 bytes)")
-        refuse_pointer(name, content)
-        if b"\0" in content:
-            raise FileError(f"{name}: is no text, and so no .cube or .spi3d table")
+        with reading(name):
+            if b"\0" in beginning(name, _BEGINNING) or b"\0" in (content := Path(name).read_bytes()):
+                raise FileError(f"{name}: is no text, and so no .cube or .spi3d table")
         self.lines = content.decode("utf-8-sig", "replace").splitlines()
 
     def words(self, start: int = 0) -> Iterator[tuple[int, list[str]]]:
@@ -88,10 +82,6 @@ class _Text:
         if len(words) != count or not all(map(_is_number, words)):
             raise self.error(at, f"{count} numbers are expected, not {_short(' '.join(words))}")
         return tuple(map(float, words))
-
-    def three(self, at: int, words: list[str]) -> Triple:
-        x, y, z = self.numbers(at, words, 3)
-        return x, y, z
 
     def rows(self, start: int, columns: int, count: int) -> Table:
         """All lines from index ``start`` on: ``count`` rows of finite numbers."""
@@ -125,7 +115,8 @@ def _cube(text: _Text) -> Lut:
     found: dict[str, int] = {}  # keyword: the index of its line
     sizes: dict[int, int] = {}  # by the number of dimensions
     domains: dict[int, tuple[Triple, Triple]] = {}
-    low, high, title, end = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), "", len(text.lines)
+    domain: dict[str, Triple] = {"DOMAIN_MIN": (0.0, 0.0, 0.0), "DOMAIN_MAX": (1.0, 1.0, 1.0)}
+    title, end = "", len(text.lines)
     for at, (keyword, *values) in text.words():
         if _is_number(keyword) or keyword[0] in "+-.0123456789":
             end = at
@@ -138,10 +129,9 @@ def _cube(text: _Text) -> Lut:
         elif keyword in _SIZES:
             dimensions = _SIZES[keyword]
             sizes[dimensions] = text.whole_number(at, " ".join(values), *SIZES[dimensions])
-        elif keyword == "DOMAIN_MIN":
-            low = text.three(at, values)
-        elif keyword == "DOMAIN_MAX":
-            high = text.three(at, values)
+        elif keyword in domain:
+            x, y, z = text.numbers(at, values, 3)
+            domain[keyword] = x, y, z
         elif keyword in _RANGES:
             least, most = text.numbers(at, values, 2)
             domains[_RANGES[keyword]] = (least,) * 3, (most,) * 3
@@ -151,14 +141,17 @@ def _cube(text: _Text) -> Lut:
         raise FileError(f"{text.name}: has no LUT_3D_SIZE, and so is no .cube table (nor .spi3d)")
     one = len(sizes) == 1
     for keyword, at in found.items():
-        if keyword.startswith("DOMAIN_") and (domains or not one):
+        if keyword in domain and (domains or not one):
             raise text.error(at, f"whose domain is it? {keyword} is for files of one table without a range")
         if keyword in _RANGES and _RANGES[keyword] not in sizes:
             raise text.error(at, f"{keyword} without a table that it could be for")
     curves = sizes.get(1, 0)
     rows = text.rows(end, 3, curves + sizes.get(3, 0) ** 3)
     tables = {1: rows[:curves], 3: rows[curves:].reshape((sizes.get(3, 0),) * 3 + (3,))}
-    luts = [Lut(tables[d], *domains.get(d, (low, high)), title) for d in sorted(sizes)]
+    luts = [
+        Lut(tables[d], *domains.get(d, (domain["DOMAIN_MIN"], domain["DOMAIN_MAX"])), title)
+        for d in sorted(sizes)
+    ]
     return luts[0] if one else replace(luts[1], shaper=luts[0])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 #: The markers of frames: those that are sequential have scans of all coefficients.
 _FRAMES, _SEQUENTIAL = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}, (0xC0, 0xC1, 0xC9)
@@ -38,8 +39,7 @@ def of_file(path: str) -> tuple[bytes, list[str]] | None:
     found = _faults(path)
     if not (found.changes if found.ends else found.complete):
         return None
-    with open(path, "rb") as file:
-        data = file.read()
+    data = Path(path).read_bytes()
     for start, stop, right, _ in reversed(found.changes):
         data = data[:start] + right + data[stop:]
     said = list(dict.fromkeys(why for *_, why in found.changes if why))

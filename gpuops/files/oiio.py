@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -13,7 +12,8 @@ import numpy as np
 from ..errors import FileError
 from ..process import ahead
 from . import mended_jpeg, threads
-from .reading import trouble
+from .picture import Pixels, filled
+from .read_errors import check_plausible, trouble
 
 #: numpy's names of OpenImageIO's sample types.
 DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
@@ -83,51 +83,43 @@ class Reader:
 
     def count(self) -> int:
         """The number of subimages."""
-        known = self.spec().get_int_attribute("oiio:subimages", 0)
-        n = int(known) or 1
-        if not known:
-            try:
-                while self.spec(n):
-                    n += 1
-            except IndexError:
-                pass
-        self.spec()
+        known = int(self.spec().get_int_attribute("oiio:subimages", 0))
+        if known:
+            return known
+        n = 1
+        while self._input.seek_subimage(n, 0):
+            n += 1
+        _error(self._input)  # that there is no further one is none
         return n
 
     def read(
         self, *, index: int = 0, channels: tuple[int, int] | None = None, dtype: str | None = None
-    ) -> np.ndarray[Any, Any]:
+    ) -> Pixels:
         """(height, width, channels) in the stored depth, or in a named one; `channels` from and to."""
         spec = self.spec(index)
         if spec.deep:
             raise FileError(f"{self.path}: holds deep data (several samples a pixel); flatten it first")
         self.check_plausible(spec)
         first, last = channels or (0, spec.nchannels)
-        kind, start = _TYPES[dtype] if dtype else str(spec.format), 0
-        # planes of compressed strips cannot be read piece by piece
-        if spec.tile_width or spec.get_string_attribute("planarconfig") == "separate":
-            return self._checked(self._input.read_image(index, 0, first, last, kind), spec.height, spec.width)
-        try:
-            pixels = np.empty((spec.height, spec.width, last - first), DTYPES.get(kind, kind))
-        except MemoryError:
-            size = f"{spec.width} x {spec.height}"
-            raise FileError(
-                f"{self.path}: its {size} pixels do not fit in memory; use a smaller one"
-            ) from None
+        kind = dtype or DTYPES.get(str(spec.format), str(spec.format))
+        pixels = np.empty((spec.height, spec.width, last - first), kind)
         # in strips, which takes half the memory of read_image, and less time
-        for strip in self.blocks(_STRIP_ROWS, index=index, channels=channels, dtype=dtype):
-            pixels[start : (start := start + len(strip))] = strip
-        return pixels
+        return filled(pixels, self.blocks(_STRIP_ROWS, index=index, channels=channels, dtype=dtype))
 
     def blocks(
         self, rows: int, *, index: int = 0, channels: tuple[int, int] | None = None, dtype: str | None = None
-    ) -> Iterator[np.ndarray[Any, Any]]:
-        """Gives what :meth:`read` returns from the top on, about ``rows`` rows at a time: whole rows of tiles."""
+    ) -> Iterator[Pixels]:
+        """Gives what :meth:`read` returns from the top on, about ``rows`` rows at a time: whole rows of tiles.
+
+        Planes that follow each other come at once: compressed strips of them cannot be read piece by piece.
+        """
         spec = self.spec(index)
         self.check_plausible(spec)
         first, last = channels or (0, spec.nchannels)
         kind = _TYPES[dtype] if dtype else str(spec.format)
-        if spec.tile_height:
+        if spec.get_string_attribute("planarconfig") == "separate":
+            rows = spec.height
+        elif spec.tile_height:
             rows = -(-rows // spec.tile_height) * spec.tile_height
         for start in range(spec.y, spec.y + spec.height, rows):
             stop = min(start + rows, spec.y + spec.height)
@@ -138,7 +130,7 @@ class Reader:
                 block = self._input.read_scanlines(start, stop, 0, first, last, kind)
             yield self._checked(block, stop - start, spec.width)
 
-    def _checked(self, pixels: Any, height: int, width: int) -> np.ndarray[Any, Any]:
+    def _checked(self, pixels: Any, height: int, width: int) -> Pixels:
         error = _error(self._input)
         if pixels is None or (error and not (_BENIGN in error and mended_jpeg.has_end(self.path))):
             raise self._trouble("read", error)
@@ -152,12 +144,8 @@ class Reader:
 
     def check_plausible(self, spec: Any) -> None:
         """Raises FileError if a header claims many more pixels than the file's bytes could hold."""
-        claimed = spec.image_bytes()
-        if claimed > _LARGE and claimed > _DENSEST * (there := os.path.getsize(self.path)):
-            raise FileError(
-                f"{self.path}: is damaged: it claims {spec.width} x {spec.height} pixels, "
-                f"which its {there} bytes cannot hold"
-            )
+        if spec.image_bytes() > _LARGE:
+            check_plausible(self.path, spec.width, spec.height, spec.image_bytes() / _DENSEST)
 
     def _trouble(self, verb: str, error: str) -> FileError:
         reason = error.split("\n")[0].replace(f' ("{self.path}")', "").replace(self.path, "it").rstrip(".")
@@ -234,65 +222,42 @@ def can_hold(name: str, kind: str, value: Any) -> bool:
     return spec.getattribute(name) is not None
 
 
-def write_parts(
-    path: str,
-    parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]],
-    rows: Iterable[Iterable[np.ndarray[Any, Any]]] | None = None,
-    *,
-    kind: str = "",
-) -> None:
-    """Writes arrays (height, width, channels), each with its attributes, as the subimages of one file.
+def write(path: str, pixels: Pixels, attributes: Mapping[str, Any], *, kind: str = "") -> None:
+    """Writes an array (height, width, channels) as :func:`writer` does."""
+    with writer(path, [(pixels, attributes)], kind=kind) as put:
+        put(pixels)
 
-    ``kind``: OpenImageIO's name of the format, where the path does not tell it.
 
-    With ``rows`` the arrays only state shapes and types; ``rows`` gives the rows of each, from the top on.
+@contextmanager
+def writer(
+    path: str, parts: Sequence[tuple[Pixels, Mapping[str, Any]]], *, kind: str = ""
+) -> Iterator[Callable[[Pixels], None]]:
+    """Writes arrays (height, width, channels), each with its attributes, as the subimages of one file, by rows.
+
+    The arrays only say shapes and types; what it gives takes rows from the top of the first one on, and no rows of
+    two at once. ``kind``: OpenImageIO's name of the format, where the path does not tell it.
 
     Attributes are OpenImageIO's; a value that is a pair (type name, value) states its type. "channels" holds
     the channels' names, "window" (x, y, full x, full y, full width, full height).
     """
     specs = [_spec(array, attributes) for array, attributes in parts]
-    every = ([array] for array, _ in parts) if rows is None else rows
-    with _output(path, specs, kind) as out:
-        for i, (blocks, (array, _)) in enumerate(zip(every, parts, strict=True)):
-            if i:
-                _check(out, out.open(path, specs[i], "AppendSubimage"))
-            start = specs[i].y
-            for block in blocks:
-                whole, stop = len(block) == len(array), start + len(block)
-                block = np.ascontiguousarray(block)
-                _check(out, out.write_image(block) if whole else out.write_scanlines(start, stop, 0, block))
-                start = stop
-
-
-@contextmanager
-def writer(
-    path: str, array: np.ndarray[Any, Any], attributes: Mapping[str, Any]
-) -> Iterator[Callable[[np.ndarray[Any, Any]], None]]:
-    """Writes an array by rows: ``array`` says its shape and type; what it gives takes rows from the top on.
-
-    The rest is as for :func:`write_parts`.
-    """
-    spec = _spec(array, attributes)
-    row = spec.y
-    with _output(path, [spec]) as out:
-
-        def put(rows: np.ndarray[Any, Any]) -> None:
-            nonlocal row
-            start, row = row, row + len(rows)
-            _check(out, out.write_scanlines(start, row, 0, np.ascontiguousarray(rows)))
-
-        yield put
-
-
-@contextmanager
-def _output(path: str, specs: list[Any], kind: str = "") -> Iterator[Any]:
-    """Gives a file that is open for writing."""
+    part, row = 0, specs[0].y
     out = library().ImageOutput.create(kind or path)
     if out is None:
         raise OSError(_error(library()))
+
+    def put(rows: Pixels) -> None:
+        nonlocal part, row
+        if row == specs[part].y + specs[part].height:
+            part += 1
+            _check(out, out.open(path, specs[part], "AppendSubimage"))
+            row = specs[part].y
+        start, row = row, row + len(rows)
+        _check(out, out.write_scanlines(start, row, 0, np.ascontiguousarray(rows)))
+
     try:
         _check(out, out.open(path, specs[0] if len(specs) == 1 else tuple(specs)))
-        yield out
+        yield put
     finally:
         out.close()  # after a failure, too: the file would stay open
     if error := _error(out):  # some codecs do their work on closing, and report its failure only so
@@ -304,7 +269,7 @@ def _check(out: Any, done: bool) -> None:
         raise OSError(_error(out) or "unknown reason")
 
 
-def _spec(array: np.ndarray[Any, Any], attributes: Mapping[str, Any]) -> Any:
+def _spec(array: Pixels, attributes: Mapping[str, Any]) -> Any:
     height, width, channels = array.shape
     spec = library().ImageSpec(width, height, channels, _TYPES[array.dtype.name])
     spec.attribute("DateTime", "")  # otherwise EXR gets today's date, and other bytes on every day

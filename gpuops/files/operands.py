@@ -21,6 +21,7 @@ from ..pixels.primaries import REC709_LUMINANCE
 from .lut import read_lut
 from .pictures import read, read_stream
 from .strips import NeedsWholeFile, Strips, open_rows
+from .windows import Window
 
 if TYPE_CHECKING:
     from ..image import Image
@@ -50,25 +51,17 @@ class Rows:
         self._begin()
 
     def _begin(self) -> None:
-        self._coming = self._strips.rows(_ROWS)
-        self._first, self._held = 0, self.picture.pixels[:0]
+        self._window = Window(self._strips.rows(_ROWS))
 
     def take(self, first: int, end: int) -> Picture:
         """Returns the picture of rows ``first`` … ``end``. What is above them is read anew if it is asked for again."""
-        if first < self._first:
+        if first < self._window.first:
             self._begin()
-        blocks, at = [self._held], self._first + len(self._held)
         try:
-            while at < end:
-                block = next(self._coming)
-                at += len(block)
-                blocks = [*blocks, block] if at > first else []
+            return replace(self.picture, pixels=self._window.rows(first, end))
         except FileError:
             self._begin()  # for whoever asks next
             raise
-        held = np.concatenate(blocks)
-        self._first, self._held = first, held[len(held) - (at - first) :]
-        return replace(self.picture, pixels=self._held[: end - first])
 
 
 @lru_cache(_KEPT)

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from ..errors import FileError
-from . import extras, places
+from . import extras, locations
 from .drafts import PRIVATE, USUAL, beginning, draft_file
 from .formats import Format, format_of
 from .identities import Identities
-from .places import Path_
+from .locations import EXISTS, Path_
 
 # What systems answer on disks that know no hard links.
 _NO_LINKS = (
@@ -47,10 +47,8 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | No
     name = os.fspath(path)
     if inputs is not None and path in inputs:
         raise FileError(f"{name}: is also an input, which is never overwritten; name another output")
-    if places.is_address(path):
-        from . import addresses
-
-        addresses.check_place(name, overwrite=overwrite)
+    if locations.is_address(path):
+        locations.check_place(name, overwrite=overwrite)
     else:
         _Place.of(name, overwrite=overwrite)
 
@@ -77,9 +75,7 @@ class _Place(NamedTuple):
         if found is not None and not stat.S_ISREG(found):
             raise FileError(f"{path}: is not a regular file; name another output")
         if not overwrite and entry is not None:
-            raise FileError(
-                f"{path}: exists already; name another output, or allow overwriting it with --overwrite"
-            )
+            raise FileError(f"{path}: {EXISTS}")
         folder = os.path.dirname(path) or os.curdir
         if not os.access(os.path.join(folder, os.curdir), os.W_OK | os.X_OK):
             raise FileError(f"{path}: {_fault_of(folder)}")
@@ -122,8 +118,8 @@ def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) 
     """
     try:
         # A link to a file stays a link.
-        place = None if places.is_address(path) else _Place.of(os.fspath(path), overwrite=overwrite)
-        folder, name = os.path.split(place.absolute) if place else (places.folder_of_drafts(path), "")
+        place = None if locations.is_address(path) else _Place.of(os.fspath(path), overwrite=overwrite)
+        folder, name = os.path.split(place.absolute) if place else (locations.folder_of_drafts(path), "")
         mode = USUAL if place is None or place.mode is None else PRIVATE
         with draft_file(folder, os.path.splitext(path)[1], mode) as temporary:
             try:
@@ -131,9 +127,7 @@ def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) 
                 if not tells_errors:
                     _check_space(temporary)
                 if place is None:
-                    from . import addresses
-
-                    addresses.send(temporary, os.fspath(path), overwrite=overwrite)
+                    locations.send(temporary, os.fspath(path), overwrite=overwrite)
                 else:
                     if place.mode is not None:
                         os.chmod(temporary, place.mode)
@@ -196,7 +190,7 @@ def _trouble(path: Path_, error: OSError, temporary: str = "") -> str:
     advice = {
         errno.ENOSPC: "the disk is full; free some space or choose another one",
         errno.EDQUOT: "the disk quota is used up; free some space or choose another disk",
-        errno.EEXIST: "exists already; name another output, or allow overwriting it with --overwrite",
+        errno.EEXIST: EXISTS,
         errno.EROFS: "the disk is read-only; choose another folder",
         errno.EACCES: "the folder is not writable; choose another one",
         errno.ENAMETOOLONG: "the name is too long; choose a shorter one",

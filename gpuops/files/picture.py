@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -120,6 +120,14 @@ def _colour(value: Mapping[str, Any]) -> Colour | None:
 def unread(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Pixels:
     """Returns an array without memory that stands for pixels which are not read yet."""
     return np.ndarray(shape, dtype, bytes(dtype.itemsize), strides=(0,) * len(shape))
+
+
+def filled(array: Pixels, blocks: Iterable[Pixels]) -> Pixels:
+    """Returns the array, whose rows are those of blocks from the top on."""
+    at = 0
+    for block in blocks:
+        array[at : (at := at + len(block))] = block
+    return array
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, BinaryIO
@@ -15,16 +15,13 @@ from ..notes import note
 from ..params.storage import USUAL, Storage
 from ..process import standard_error
 from . import colours, formats
-from .formats import Format, by_extension, format_of, is_of_video, sniff
-from .light_range import within
+from .formats import HEAD, Format, by_extension, format_of, is_of_video, sniff
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
-from .pointers import refuse_pointer
-from .reading import reading
+from .read_errors import beginning, reading
+from .samples import coloured, within
 from .streams import called, from_stream, to_stream, with_text_name
 
-# Bytes of a file that tell its format.
-_HEAD = 64
 # The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
 # format.
 _RESOLUTIONS = (0.1, 1e6)
@@ -52,9 +49,8 @@ def write(
     The pixels must have a depth that the format holds: see output_dtype. Raises ParameterError for a ``storage`` that
     the format does not know.
     """
-    fmt = _format_for(path, picture, storage)
-    with _draft(path, fmt, overwrite=overwrite) as temporary:
-        _write_whole(temporary, os.fspath(path), picture, fmt, storage)
+    with writing(path, picture, overwrite=overwrite, storage=storage) as put:
+        put(picture.pixels)
 
 
 @contextmanager
@@ -66,40 +62,24 @@ def writing(
     The picture's own pixels only say how many there are, and of which type. Formats that are not written by rows are
     written from memory in the end.
     """
+    name = os.fspath(path)
     fmt = _format_for(path, picture, storage)
-    with _draft(path, fmt, overwrite=overwrite) as temporary:
-        if fmt.write_rows:
-            fitted, fit = _fitting(os.fspath(path), picture, fmt)
-            with fmt.write_rows(temporary, fitted, storage) as put:
-                yield lambda pixels: put(fit(pixels))
-        else:
-            found: list[Pixels] = []
-            yield found.append
-            whole = replace(picture, pixels=np.concatenate(found))
-            _write_whole(temporary, os.fspath(path), whole, fmt, storage)
-
-
-@contextmanager
-def _draft(path: str | os.PathLike[str], fmt: Format, *, overwrite: bool) -> Iterator[str]:
-    """Gives the path of the file that becomes the picture's in the end."""
     with (
         atomic(path, overwrite=overwrite, tells_errors=fmt.tells_errors) as temporary,
-        called(temporary, os.fspath(path)),
+        called(temporary, name),
         standard_error.quiet(),
     ):
-        yield temporary
-
-
-def _write_whole(temporary: str, name: str, picture: Picture, fmt: Format, storage: Storage) -> None:
-    if fmt.upright:
-        picture = picture.upright()
-    fitted, fit = _fitting(name, picture, fmt)
-    fitted = replace(fitted, pixels=fit(picture.pixels))
-    if fmt.write_rows:
-        with fmt.write_rows(temporary, fitted, storage) as put:
-            put(fitted.pixels)
-    elif fmt.write:
-        fmt.write(temporary, fitted, storage)
+        if fmt.write_rows:
+            fitted, fit = _fitting(name, picture, fmt)
+            with fmt.write_rows(temporary, fitted, fmt.method(storage)) as put:
+                yield lambda pixels: put(fit(pixels))
+        elif fmt.write:
+            found: list[Pixels] = []
+            yield found.append
+            whole = replace(picture, pixels=found[0] if len(found) == 1 else np.concatenate(found))
+            whole = whole.upright() if fmt.upright else whole
+            fitted, fit = _fitting(name, whole, fmt)
+            fmt.write(temporary, replace(fitted, pixels=fit(whole.pixels)), storage)
 
 
 def _format_for(path: str | os.PathLike[str], picture: Picture, storage: Storage) -> Format:
@@ -137,20 +117,14 @@ def write_stream(stream: BinaryIO, picture: Picture, fmt: Format, storage: Stora
 def format_in(path: str | os.PathLike[str]) -> Format:
     """The format of a file's content, whatever its name says."""
     name = os.fspath(path)
-    with reading(name), open(name, "rb") as file:
-        head = file.read(_HEAD)
-    if not head:
-        raise FileError(f"{name}: is empty (0 bytes)")
-    refuse_pointer(name, head)
-    with reading(name):
-        fmt = sniff(head, name)
-    if fmt is None and is_of_video(name):
-        fmt = by_extension(os.path.splitext(name)[1].lower())
-    if fmt is None:
-        from . import by_imageio
+    with reading(name), with_text_name(name) as text:
+        fmt = sniff(beginning(name, HEAD), name)
+        if fmt is None and is_of_video(name):
+            fmt = by_extension(os.path.splitext(name)[1].lower())
+        if fmt is None:
+            from . import rare_formats
 
-        with reading(name), with_text_name(name) as text:
-            fmt = by_imageio.format_in(text)
+            fmt = rare_formats.format_in(text)
     if fmt is None:
         raise FileError(
             f"{name}: is not a picture in a known format; known are {' '.join(formats.EXTENSIONS)}"
@@ -175,16 +149,16 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
 
     if drops:
         lost(f"{fmt} has no alpha; it is left out")
-    coloured = channels - alpha > picture.channels - picture.alpha
-    if coloured:
+    gray_as_rgb = channels - alpha > picture.channels - picture.alpha
+    if gray_as_rgb:
         lost(f"{fmt} has no gray; it is written as RGB")
     hides = fmt.associated and alpha and not picture.associated
 
     def fit(pixels: Pixels) -> Pixels:
         if drops:
             pixels = pixels[:, :, :-1]
-        if coloured:
-            pixels = np.concatenate((pixels[:, :, :1],) * 3 + ((pixels[:, :, 1:],) if alpha else ()), axis=2)
+        if gray_as_rgb:
+            pixels = coloured(pixels)
         if hides and np.any((pixels[..., -1:] == 0) & (pixels[..., :-1] != 0)):
             lost(f"{fmt} holds colour times alpha; colour where alpha is 0 becomes 0")
         if fmt.brightest is not None:
@@ -205,7 +179,8 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
 def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
     """The metadata with a profile where values are not what they would be taken for, and the format can hold one."""
     metadata, colour, kind = picture.metadata, picture.colour, picture.pixels.dtype
-    if metadata.icc and picture.linear and not colours.may_be_light(metadata.icc):
+    said = colours.in_profile(metadata.icc) if metadata.icc and picture.linear else None
+    if said is not None and not said.linear:
         lost("the ICC profile is of encoded values, and these are light; it is left out")
         metadata = replace(metadata, icc=None)
     if metadata.icc and not gray:
@@ -247,20 +222,25 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
         metadata = replace(metadata, attributes={})
     if names:
         lost(f"{fmt} cannot hold the {', '.join(names)}")
-    if metadata.icc and "icc" not in dropped:
+    metadata = _without(metadata, dropped)
+    dropped = []
+    if metadata.icc:
         misfit = {b"CMYK": "inks", b"GRAY": "" if gray else "gray"}.get(
             metadata.icc[16:20], "RGB" if gray else ""
         )
         if misfit:
             lost(f"the ICC profile is for {misfit} and does not fit; it is left out")
             dropped.append("icc")
-    if metadata.resolution and "resolution" not in dropped:
+    if metadata.resolution:
         x, y, unit = metadata.resolution
         if not all(_RESOLUTIONS[0] <= value <= _RESOLUTIONS[1] for value in (x, y)):
             lost(f"the resolution ({x:g} x {y:g} per {unit}) makes no sense; it is left out")
             dropped.append("resolution")
-    nothing: dict[str, Any] = dict.fromkeys(dropped)
-    metadata = replace(metadata, **nothing) if nothing else metadata
-    if fmt.misfits:
-        nothing = dict.fromkeys(fmt.misfits(replace(picture, metadata=metadata), lost))
-    return replace(metadata, **nothing) if fmt.misfits and nothing else metadata
+    metadata = _without(metadata, dropped)
+    misfits = fmt.misfits(replace(picture, metadata=metadata), lost) if fmt.misfits else ()
+    return _without(metadata, misfits)
+
+
+def _without(metadata: Metadata, kinds: Iterable[str]) -> Metadata:
+    nothing: dict[str, Any] = dict.fromkeys(kinds)
+    return replace(metadata, **nothing)

@@ -1,4 +1,4 @@
-"""A parallel PNG writer: rows are filtered with numpy and deflated in strips by isal, one thread a core.
+"""The chunks of PNG files, and a parallel writer: rows are filtered with numpy and deflated in strips by isal.
 
 Threads that call numpy wait for Python's lock each time, and many of them spend their time so. Hence filters are
 chosen for many strips at once, a strip is filtered as a whole, and all is done on bytes, which is what numpy does fast.
@@ -20,9 +20,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import FileError
 from . import colours, threads
 from .formats.record import Method
-from .picture import Picture
+from .picture import Picture, Pixels
+from .read_errors import beginning
 
 # How a PNG file begins.
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -42,12 +44,54 @@ _HANDICAPS = (1.0, 1.0, 1.0, 1.005, 1.02)
 _LEVEL = 1
 # The modulus of Adler-32, the largest prime below 65536.
 _ADLER = 65521
+# Bytes of a file to the end of what its header says.
+_HEADER = 29
+# Bytes that are read at a time for a checksum.
+_CRC_BLOCK = 1 << 20
 # Units of a resolution in a metre.
 _METRE = {"in": 1 / 0.0254, "cm": 100.0}
 
 Bytes = NDArray[np.uint8]
-Pixels = NDArray[Any]
 Coder = Callable[[], Any]
+
+
+# Reading -------------------------------------------------------------------------------------------
+
+
+def header(path: str) -> tuple[int, ...]:
+    """Width, height, bits of a sample, colour type and interlacing of a file; zeros where it is cut off."""
+    return struct.unpack_from(">IIBBxxB", beginning(path, _HEADER).ljust(_HEADER, b"\0"), 16)
+
+
+def chunks(file: BinaryIO, *, pixels: bool = False) -> Iterator[tuple[bytes, bytes]]:
+    """Gives the kind and data of all chunks; those of pixels are empty unless they are wanted.
+
+    Raises FileError for damage, which is found before a decoder stumbles over it.
+    """
+    from isal import isal_zlib
+
+    size = file.seek(0, 2)
+    file.seek(len(SIGNATURE))
+    kind = b""
+    while kind != b"IEND":
+        head = file.read(8)
+        length, kind = struct.unpack(">I4s", head) if len(head) == 8 else (size, b"")
+        if file.tell() + length + 4 > size:
+            raise FileError(f"{file.name}: is cut off; get a whole copy of it")
+        data, checksum = b"", zlib.crc32(kind)
+        kept = pixels or kind not in (b"IDAT", b"fdAT")
+        while length:
+            block = file.read(length if kept else min(length, _CRC_BLOCK))
+            checksum = isal_zlib.crc32(block, checksum)
+            length -= len(block)
+            data = block if kept else b""
+        if checksum != int.from_bytes(file.read(4), "big"):
+            what = f"is damaged (checksum of {kind.decode('latin-1')!r})"
+            raise FileError(f"{file.name}: {what}; get a whole copy of it")
+        yield kind, data
+
+
+# Writing -------------------------------------------------------------------------------------------
 
 
 @contextmanager

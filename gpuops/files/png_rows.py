@@ -6,7 +6,7 @@ and small or damaged ones, are left to OpenImageIO, which has the last word on w
 
 from __future__ import annotations
 
-import struct
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .png import SIGNATURE
+from .png import chunks, header
 
-#: The first chunk, behind the signature: its length and kind, width, height, bits, colour type, methods, interlacing.
-_HEADER = struct.Struct(">I4sIIBBBBB")
 #: Channels by PNG's colour type.
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 #: The kinds of values, as the file has them first and as the device has them, by their bits.
@@ -100,28 +98,19 @@ def _inflated(path: str) -> tuple[Rows, tuple[int, int, int], np.dtype[Any]] | N
     """Returns the rows with their filters, and the shape and kind of the pixels."""
     from isal import isal_zlib
 
-    with open(path, "rb", buffering=0) as file:
-        header = file.read(len(SIGNATURE) + _HEADER.size)[len(SIGNATURE) :]
-        if len(header) < _HEADER.size:
-            return None
-        _, kind, width, height, bits, colour, _, _, interlaced = _HEADER.unpack(header)
-        if kind != b"IHDR" or interlaced or colour not in _CHANNELS or bits not in _DTYPES:
-            return None
-        shape, dtype = (height, width, _CHANNELS[colour]), _DTYPES[bits]
-        nbytes = height * (width * shape[2] * dtype.itemsize + 1)
-        content = memoryview(file.read())
-    parts = []
-    at = 4  # behind the header's checksum
-    while at + 8 <= len(content):
-        length, kind = struct.unpack(">I4s", content[at : at + 8])
-        data = content[at + 8 : at + 8 + length]
-        at += 12 + length
-        if kind == b"IDAT":
-            parts.append(data)
-        elif kind == b"tRNS":
-            return None
-    if nbytes > _DENSEST * len(content):
+    width, height, bits, colour, interlaced = header(path)
+    if interlaced or colour not in _CHANNELS or bits not in _DTYPES:
         return None
+    shape, dtype = (height, width, _CHANNELS[colour]), _DTYPES[bits]
+    nbytes = height * (width * shape[2] * dtype.itemsize + 1)
+    if nbytes > _DENSEST * os.path.getsize(path):
+        return None
+    parts = []
+    with open(path, "rb") as file:
+        for kind, data in chunks(file, pixels=True):
+            if kind == b"tRNS":
+                return None
+            parts += [data] * (kind == b"IDAT")
     try:
         rows = np.frombuffer(isal_zlib.decompress(b"".join(parts), bufsize=nbytes), np.uint8)
     except Exception:  # OpenImageIO will say what is wrong

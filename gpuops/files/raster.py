@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from ..pixels.colour import SRGB, unusual
-from . import colours, containers, frames, inks, oiio
-from .alpha import straight
-from .picture import Inks, Metadata, Picture, Pixels, unread, upright
+from ..pixels.colour import SRGB
+from . import colours, containers, inks, oiio, pillow
+from .formats.record import LayerId
+from .picture import Inks, Picture, Pixels, unread, upright
+from .samples import straight
 from .strips import COPIES, NeedsWholeFile, RowsOf
-
-if TYPE_CHECKING:
-    from .formats.record import LayerId
 
 #: The difference from 1 within which a pixel counts as square.
 _ASPECT_TOLERANCE = 1e-4
@@ -135,16 +133,14 @@ class Page:
         else:
             visible, place, associated = inks.CMYK, *self.alpha_of_inks()
         kept = _kept(path, shape[2], visible, place)
-        alpha = len(kept) > visible
-        icc, found = self.icc, extras.colours
+        icc, found, size = self.icc, extras.colours, oiio.resolution(spec)
         if self.inks is not None:
             icc, found = None, colours.Found(SRGB)
-        if found is None:
-            found = colours.of_profile(icc, gray=len(kept) < 3) if icc else colours.of_exif(extras.exif)
-        if icc and icc[16:20] == b"CMYK":  # which is not kept beside RGB
-            icc = None
-        colour = found.told(path, light=dtype.kind == "f")
-        size = oiio.resolution(spec)
+        elif icc and icc[16:20] == b"CMYK":  # which is not kept beside RGB
+            found, icc = found or colours.of_profile(icc, gray=len(kept) < 3), None
+        channels = len(kept) - (found_inks is not None)
+        pixels = unread((*shape[:2], channels), np.dtype(np.float32) if self.by_profile else dtype)
+        picture = colours.picture(path, pixels, icc, extras.exif, extras.xmp, size, found=found)
         if not size:
             unused += self.size_without_unit()
         several = len(self.names) > 1
@@ -158,12 +154,8 @@ class Page:
             pixels = straight(pixels) if associated else pixels
             return pixels if found_inks is None else inks.rgb(pixels, found_inks.profile)
 
-        channels = len(kept) - (found_inks is not None)
-        return Picture(
-            unread((*shape[:2], channels), np.dtype(np.float32) if self.by_profile else dtype),
-            alpha=alpha,
-            linear=colour.linear,
-            metadata=Metadata(icc, extras.exif, extras.xmp, size, colour=unusual(colour)),
+        return replace(
+            picture,
             associated=associated and found_inks is None,  # inks under alpha 0 are no light of their own
             inks=self.inks,
             layer=self.names[self.index] if several else "",
@@ -194,7 +186,7 @@ def by_rows(
 
 def frame(path: str, kind: str, layer: str | int, extras: containers.Extras) -> Picture:
     """A frame of an animation, with the colours of the file; ``kind`` is Pillow's name of the format."""
-    pixels, count = frames.read(path, kind, layer)
+    pixels, count = pillow.frame(path, kind, layer)
     icc = extras.icc
     if extras.colours is None:
         with oiio.Reader(path) as file:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .. import notes
 from .picture import Picture, Pixels
-from .reading import reading
+from .read_errors import reading
 from .streams import with_text_name
 
 #: The most bytes of pixels, or numbers, that a byte of a file holds, as far as that is plausible.

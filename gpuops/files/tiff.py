@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from . import exif, threads
 from .formats.record import Method
 from .picture import Picture, Pixels
-from .reading import parsing, quiet_tifffile
+from .read_errors import parsing, quiet_tifffile
 
 # Bytes of pixels from which on they are in tiles.
 _TILED = 1 << 30
@@ -42,14 +42,11 @@ def can_hold_exif(picture: Picture) -> bool:
 
 
 def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
-    """The samples of a page, (height, width, channels), that OpenImageIO cannot read."""
-    with parsing(path):
-        return _whole(path, page, shape)
+    """The samples of a page, (height, width, channels), that OpenImageIO cannot read.
 
-
-def _whole(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
-    """The samples of strips or tiles; where the file has none they are 0, or what the tag GDAL_NODATA says."""
-    with quiet_tifffile().TiffFile(path) as file:
+    Where the file has no strips or tiles they are 0, or what the tag GDAL_NODATA says.
+    """
+    with parsing(path), quiet_tifffile().TiffFile(path) as file:
         found = file.pages[page].aspage()
         height, width, channels = shape
         planes = channels if found.planarconfig == 2 else 1
@@ -57,10 +54,15 @@ def _whole(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
         # unsorted, tifffile to 2026.3 takes others for those that the file lacks
         parts = found.segments(maxworkers=threads.count(), buffersize=_AHEAD, sort=True)
         for segment, (plane, _, top, left, _), _ in parts:
-            if segment is not None:
-                part = samples[plane, top:, left:][: segment.shape[1], : segment.shape[2]]
-                part[:] = segment[0, : part.shape[0], : part.shape[1]]
+            _put(segment, samples[plane, top:, left:])
     return samples[0] if planes == 1 else np.ascontiguousarray(samples[..., 0].transpose(1, 2, 0))
+
+
+def _put(segment: Pixels | None, place: Pixels) -> None:
+    """Puts a strip or a tile where it belongs, as far as there is room; the file may lack it."""
+    if segment is not None:
+        part = place[: segment.shape[1], : segment.shape[2]]
+        part[:] = segment[0, : part.shape[0], : part.shape[1]]
 
 
 def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> Iterator[Pixels]:
@@ -76,9 +78,7 @@ def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> 
                 if len(rows):
                     yield rows
                 first, rows = top, np.zeros((min(at_once, height - top), width, channels), found.dtype)
-            if segment is not None:  # of nothing but zeros there may be none
-                part = rows[top - first :, left:][: segment.shape[1], : segment.shape[2]]
-                part[:] = segment[0, : part.shape[0], : part.shape[1]]
+            _put(segment, rows[top - first :, left:])
         yield rows
 
 
@@ -88,44 +88,50 @@ def writer(path: str, picture: Picture, method: Method | None) -> Iterator[Calla
 
     Large pictures that are not compressed are in tiles, so that a part of them can be read.
     """
+    assert method is not None
     metadata = picture.metadata
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {
+        "shape": picture.pixels.shape if picture.channels > 1 else picture.pixels.shape[:2],
+        "dtype": picture.pixels.dtype,
+        "photometric": "rgb" if picture.channels >= 3 else "minisblack",
+        "planarconfig": "contig" if picture.channels > 1 else None,
+        "iccprofile": metadata.icc,
+        "metadata": None,
+        "software": False,
+        "byteorder": "<",
+    }
     if picture.alpha:
         options["extrasamples"] = ["unassalpha"]
     if metadata.resolution:
         x, y, unit = metadata.resolution
         options |= {"resolution": (x, y), "resolutionunit": _UNITS[unit]}
-    assert method is not None
     layout = _as_it_is if method.name == "none" else partial(_compressed, method=method)
-    with layout(path, picture, options | _common(picture)) as taking:
+    with layout(path, picture, options) as taking:
         yield taking
     if metadata.exif or metadata.xmp:
         with open(path, "r+b") as file:
             exif.into_tiff(file, metadata.exif, metadata.xmp)
 
 
-def _common(picture: Picture) -> dict[str, Any]:
-    return {
-        "dtype": picture.pixels.dtype,
-        "photometric": "rgb" if picture.channels >= 3 else "minisblack",
-        "planarconfig": "contig" if picture.channels > 1 else None,
-        "iccprofile": picture.metadata.icc,
-        "metadata": None,
-        "software": False,
-        "byteorder": "<",
-    }
-
-
 @contextmanager
 def _as_it_is(path: str, picture: Picture, options: dict[str, Any]) -> Iterator[Callable[[Pixels], None]]:
     tiled = picture.pixels.nbytes >= _TILED
-    tile = (_SIDE, _SIDE) if tiled else None
-    quiet_tifffile().imwrite(path, shape=_shape(picture), tile=tile, **options)
+    quiet_tifffile().imwrite(path, tile=(_SIDE, _SIDE) if tiled else None, **options)
     with quiet_tifffile().TiffFile(path) as known:
         start = known.pages[0].dataoffsets[0]  # all pixels follow each other from there on
+
+    def append(pixels: Pixels) -> None:
+        file.write(np.ascontiguousarray(pixels, pixels.dtype.newbyteorder("<")).data)
+
+    def append_tiles(groups: Iterator[Pixels]) -> None:
+        for rows in groups:  # the last tiles end in zeros
+            filled = np.zeros((_SIDE, -(-picture.width // _SIDE) * _SIDE, picture.channels), rows.dtype)
+            filled[: len(rows), : picture.width] = rows
+            append(filled.reshape(_SIDE, -1, _SIDE, picture.channels).swapaxes(0, 1))
+
     with open(path, "r+b") as file:
         file.seek(start)
-        yield _Tiles(file, picture).put if tiled else lambda pixels: _append(file, pixels)
+        yield _Groups(_SIDE, picture.height, append_tiles).put if tiled else append
 
 
 @contextmanager
@@ -134,29 +140,35 @@ def _compressed(
 ) -> Iterator[Callable[[Pixels], None]]:
     """Lays out a file of empty strips, appends the true ones, and says where they are."""
     rows = max(1, min(picture.height, _STRIP // max(1, picture.pixels[0].nbytes)))
-    count = -(-picture.height // rows)
     predictor = 1
     if method.name in _PREDICTED:
         predictor = 3 if picture.pixels.dtype.kind == "f" else 2
     quiet_tifffile().imwrite(
         path,
-        iter([b"\0"] * count),
-        shape=_shape(picture),
+        iter([b"\0"] * -(-picture.height // rows)),
         compression=_COMPRESSIONS[method.name],
         predictor=predictor,
         rowsperstrip=rows,
         bigtiff=picture.pixels.nbytes >= _BIG,
         **options,
     )
+    starts: list[int] = []
+    sizes: list[int] = []
+
+    def append(groups: Iterator[Pixels]) -> None:
+        for data in threads.in_order(partial(_coded, method=method, predictor=predictor), groups):
+            file.write(b"\0" * (file.tell() % 2))  # strips begin at even bytes
+            starts.append(file.tell())
+            sizes.append(file.write(data))
+
     with open(path, "r+b") as file:
         file.seek(0, 2)
-        strips = _Strips(file, rows, picture.height, partial(_coded, method=method, predictor=predictor))
-        yield strips.put
+        yield _Groups(rows, picture.height, append).put
     with quiet_tifffile().TiffFile(path, mode="r+") as written:
         tags = written.pages[0].tags
         kind = "Q" if written.is_bigtiff else "I"
-        tags["StripOffsets"].overwrite(strips.starts, dtype=kind)
-        tags["StripByteCounts"].overwrite(strips.sizes, dtype=kind)
+        tags["StripOffsets"].overwrite(starts, dtype=kind)
+        tags["StripByteCounts"].overwrite(sizes, dtype=kind)
 
 
 def _coded(rows: Pixels, method: Method, predictor: int) -> bytes:
@@ -169,67 +181,30 @@ def _coded(rows: Pixels, method: Method, predictor: int) -> bytes:
     elif predictor == 3:
         rows = imagecodecs.floatpred_encode(rows, axis=1)
     data = rows.tobytes()
-    if method.name == "lzw":
-        return bytes(imagecodecs.lzw_encode(data))
-    if method.name == "deflate":
-        return bytes(imagecodecs.zlib_encode(data, level=method.level))
-    if method.name == "zstd":
-        return bytes(imagecodecs.zstd_encode(data, level=method.level))
-    row = rows[0].nbytes  # runs of packbits end with the row
-    return b"".join(imagecodecs.packbits_encode(data[at : at + row]) for at in range(0, len(data), row))
+    if method.name == "packbits":  # runs end with the row
+        row = rows[0].nbytes
+        return b"".join(imagecodecs.packbits_encode(data[at : at + row]) for at in range(0, len(data), row))
+    coders = {
+        "lzw": imagecodecs.lzw_encode,
+        "deflate": imagecodecs.zlib_encode,
+        "zstd": imagecodecs.zstd_encode,
+    }
+    return bytes(coders[method.name](data, **({} if method.level < 0 else {"level": method.level})))
 
 
-class _Strips:
-    """The rows of a picture on their way to strips of so many rows."""
+class _Groups:
+    """The rows of a picture of a height, on their way to strips, or rows of tiles, of so many rows each."""
 
-    def __init__(self, file: BinaryIO, rows: int, height: int, coded: Callable[[Pixels], bytes]) -> None:
-        self._file, self._rows, self._height, self._coded = file, rows, height, coded
-        self._left: Pixels | None = None  # those that do not fill a strip yet
+    def __init__(self, rows: int, height: int, write: Callable[[Iterator[Pixels]], None]) -> None:
+        self._rows, self._height, self._write = rows, height, write
+        self._left: Pixels | None = None  # those that do not fill a group yet
         self._done = 0
-        self.starts: list[int] = []
-        self.sizes: list[int] = []
 
     def put(self, pixels: Pixels) -> None:
-        """Writes rows as soon as they fill strips; the last strip may have fewer."""
+        """Writes rows as soon as they fill groups; the last group may have fewer."""
         self._done += len(pixels)
         if self._left is not None:
             pixels = np.concatenate((self._left, pixels))
         whole = len(pixels) if self._done == self._height else len(pixels) // self._rows * self._rows
-        parts = (pixels[at : min(at + self._rows, whole)] for at in range(0, whole, self._rows))
-        for data in threads.in_order(self._coded, parts):
-            self._file.write(b"\0" * (self._file.tell() % 2))  # strips begin at even bytes
-            self.starts.append(self._file.tell())
-            self.sizes.append(self._file.write(data))
+        self._write(pixels[at : min(at + self._rows, whole)] for at in range(0, whole, self._rows))
         self._left = pixels[whole:].copy() if whole < len(pixels) else None
-
-
-def _shape(picture: Picture) -> tuple[int, ...]:
-    return picture.pixels.shape if picture.channels > 1 else picture.pixels.shape[:2]
-
-
-def _append(file: BinaryIO, pixels: Pixels) -> None:
-    file.write(np.ascontiguousarray(pixels, pixels.dtype.newbyteorder("<")).data)
-
-
-class _Tiles:
-    """The rows of a picture on their way to tiles."""
-
-    def __init__(self, file: BinaryIO, picture: Picture) -> None:
-        self._file, self._height = file, picture.height
-        width = -(-picture.width // _SIDE) * _SIDE
-        self._rows = np.zeros((_SIDE, width, picture.channels), picture.pixels.dtype)
-        self._width, self._filled, self._done = picture.width, 0, 0
-
-    def put(self, pixels: Pixels) -> None:
-        """Writes rows as soon as they fill tiles; the last tiles end in zeros."""
-        while len(pixels):
-            count = min(_SIDE - self._filled, len(pixels))
-            self._rows[self._filled : self._filled + count, : self._width] = pixels[:count]
-            self._filled += count
-            self._done += count
-            pixels = pixels[count:]
-            if self._filled == _SIDE or self._done == self._height:
-                self._rows[self._filled :] = 0
-                tiles = self._rows.reshape(_SIDE, -1, _SIDE, self._rows.shape[2]).swapaxes(0, 1)
-                _append(self._file, tiles)
-                self._filled = 0

@@ -7,18 +7,12 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import BinaryIO, Union
+from typing import BinaryIO, NamedTuple, Union
 
 #: How files begin.
 MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-#: The tag that points to the Exif directory.
-EXIF_IFD = 0x8769
-#: The tag that points to the GPS directory.
-GPS_IFD = 0x8825
-#: The tag that points to the interoperability directory.
-INTEROP_IFD = 0xA005
-#: The tags that point to directories.
-_POINTING = (EXIF_IFD, GPS_IFD, INTEROP_IFD)
+#: The tags that point to the Exif, the GPS and the interoperability directory.
+_POINTING = EXIF_IFD, GPS_IFD, INTEROP_IFD = 0x8769, 0x8825, 0xA005
 #: Bytes of one value of each type, and of the unit of its byte order.
 SIZES = {
     1: (1, 1), 2: (1, 1), 3: (2, 2), 4: (4, 4), 5: (8, 4), 6: (1, 1), 7: (1, 1), 8: (2, 2),
@@ -36,19 +30,40 @@ class MalformedError(ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """A tag's value: its type, the number of values, their bytes in little-endian order, and where they were."""
+    """A tag's value: its type, the number of values, and their bytes in little-endian order.
+
+    position: where long values were. at: where the tag stood in its directory.
+    """
 
     kind: int
     count: int
     data: bytes
     position: int = 0
+    at: int = 0
 
     def integer(self) -> int:
-        return int.from_bytes(self.data[: SIZES[self.kind][0]], "little")
+        return self.integers()[0]
 
     def integers(self) -> list[int]:
         size = SIZES[self.kind][0]
         return [int.from_bytes(self.data[i : i + size], "little") for i in range(0, len(self.data), size)]
+
+
+class Listed(NamedTuple):
+    """A directory as it stands in a file: tags and their entries, in this order, and the tags that could not be read.
+
+    Where the next directory is: its offset, and where that stands.
+    """
+
+    entries: tuple[tuple[int, Entry], ...] = ()
+    unread: tuple[int, ...] = ()
+    following: int = 0
+    end: int = 0
+
+    @property
+    def tags(self) -> dict[int, Entry]:
+        """The entries by tag; of several of a tag the first counts."""
+        return dict(reversed(self.entries))
 
 
 #: Values by tag; a pointing tag's value is the directory it points to.
@@ -78,19 +93,16 @@ class Structure:
             return cls(file, order, True, struct.unpack_from(order + "Q", head, 8)[0])
         raise MalformedError("not a TIFF structure")
 
-    def entries(self, offset: int) -> tuple[dict[int, Entry], list[int], int]:
-        """A directory's entries, the tags that could not be read, and the offset of the next directory.
-
-        Of several entries of a tag the first counts.
-        """
+    def directory(self, offset: int) -> Listed:
+        """Reads a directory."""
         head, word, room = ("Q", "Q", 8) if self.big else ("H", "I", 4)
         (count,) = struct.unpack(self.order + head, self._exactly(offset, struct.calcsize("=" + head)))
         if count > _LONGEST:
             raise MalformedError("a directory is too long")
-        size = 4 + 2 * room
-        raw = self._exactly(self.file.tell(), size * count)
+        size, start = 4 + 2 * room, self.file.tell()
+        raw = self._exactly(start, size * count)
         following = self.file.read(room)
-        entries: dict[int, Entry] = {}
+        entries: list[tuple[int, Entry]] = []
         unread = []
         budget = _LARGEST
         for i in range(0, size * count, size):
@@ -106,14 +118,23 @@ class Structure:
                 continue
             data = data[: number * length]
             data = data if self.order == "<" else _swapped(data, unit)
-            entries.setdefault(tag, Entry(kind, number, data, position))
-        return entries, unread, struct.unpack(self.order + word, following.ljust(room, b"\0"))[0]
+            entries.append((tag, Entry(kind, number, data, position, start + i)))
+        (offset,) = struct.unpack(self.order + word, following.ljust(room, b"\0"))
+        return Listed(tuple(entries), tuple(unread), offset, start + len(raw))
+
+    def led_to(self, *pointers: int) -> Listed:
+        """Reads the directory that the tags lead to from directory 0 on; an empty one where a tag is missing."""
+        found = self.directory(self.first)
+        for tag in pointers:
+            found = self.directory(found.tags[tag].integer()) if tag in found.tags else Listed()
+        return found
 
     def tree(self, offset: int, pointers: Pointers) -> tuple[Directory, list[int]]:
         """A directory with the directories that it points to, and the tags that could not be read."""
-        entries, unread, _ = self.entries(offset)
+        listed = self.directory(offset)
+        unread = list(listed.unread)
         directory: Directory = {}
-        for tag, entry in entries.items():
+        for tag, entry in listed.tags.items():
             if tag in pointers:
                 try:
                     part, further = self.tree(entry.integer(), pointers[tag])
@@ -163,10 +184,14 @@ def laid_out(directory: Directory, offset: int, following: int = 0) -> bytes:
     return table + struct.pack("<I", following) + values
 
 
-def entries_of_page(file: BinaryIO, page: int) -> dict[int, Entry]:
-    """The entries of a TIFF file's directory of a page, without those that could not be read."""
-    structure = Structure.of(file)
-    entries, _, following = structure.entries(structure.first)
-    for _ in range(page):
-        entries, _, following = structure.entries(following)
-    return entries
+def tags_of_page(path: str, page: int) -> dict[int, Entry]:
+    """The entries of a TIFF file's directory of a page, without those that could not be read; none of a damaged one."""
+    try:
+        with open(path, "rb") as file:
+            structure = Structure.of(file)
+            found = structure.directory(structure.first)
+            for _ in range(page):
+                found = structure.directory(found.following)
+            return found.tags
+    except MalformedError:
+        return {}

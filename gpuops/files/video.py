@@ -14,7 +14,7 @@ from ..pixels.colour import Colour
 from ..pixels.targets import named
 from .extras import needed
 from .picture import Metadata, Picture, Pixels
-from .video_tags import FULL, MATRICES, matrix_of, space_of
+from .video_tags import FULL, MATRICES, Tags, matrix_of, space_of
 
 #: The layouts of samples that are known, and the one of 8 bits with the same resolution of colours.
 LAYOUTS = {
@@ -95,8 +95,10 @@ class Frames:
         The name of its colour space; None stands for sRGB.
     deep : bool
         Whether samples have 10 bits.
-    matrix, range : str
-        Those of the samples, by PyAV's names.
+    tags : Tags
+        Those of the samples; the matrix is the one that they are taken to have.
+    range : str
+        That of the samples, by PyAV's names.
     times : list of int
         When frames are shown that were decoded, and whose place a caller has not taken, in the stream's unit.
     turned : bool
@@ -116,11 +118,13 @@ class Frames:
             kind = None if context is None else context.pix_fmt
             raise FileError(f"{source}: has samples of the kind {kind}; known is YUV of 8 or 10 bits")
         self.deep = context.pix_fmt.endswith("10le")
+        primaries, curve = int(context.color_primaries), int(context.color_trc)
         try:
-            self.space = space_of(int(context.color_primaries), int(context.color_trc))
-            self.matrix = MATRICES[matrix_of(int(context.colorspace), self.space, context.height)]
+            self.space = space_of(primaries, curve)
+            matrix = matrix_of(int(context.colorspace), self.space, context.height)
         except ValueError as error:
             raise FileError(f"{source}: {error}") from None
+        self.tags = Tags(primaries, curve, matrix)
         self.range = "JPEG" if int(context.color_range) == FULL or "yuvj" in context.pix_fmt else "MPEG"
         self.times: list[int] = []
         self.turned = False
@@ -201,7 +205,11 @@ class Frames:
                 frame.side_data[at].type.name: bytes(frame.side_data[at])
                 for at in range(len(frame.side_data))
             }
-        how = {"src_colorspace": self.matrix, "src_color_range": self.range, "dst_color_range": "JPEG"}
+        how = {
+            "src_colorspace": MATRICES[self.tags.matrix],
+            "src_color_range": self.range,
+            "dst_color_range": "JPEG",
+        }
         pixels = frame.reformat(format="rgb48le" if self.deep else "rgb24", **how).to_ndarray()
         if self.deep:
             pixels = of_swscale(pixels, self.range)

@@ -17,7 +17,7 @@ from .extras import needed
 from .output import atomic
 from .picture import Picture, Pixels
 from .video import LAYOUTS, Frames, for_swscale, opened
-from .video_tags import FULL, HDR, LIMITED, MATRICES, USUAL, WRITTEN, Tags, mastering
+from .video_tags import FULL, HDR, LIMITED, MATRICES, USUAL, WRITTEN, mastering
 
 #: The codec of 8 bits of each container, the largest number of its quality scale (CRF, where 0 is best), its options.
 CODECS: dict[str, tuple[str, int, dict[str, str]]] = {
@@ -110,9 +110,9 @@ class Copy:
     def __init__(self, frames: Frames, target: str, writer: Any, coding: Coding) -> None:
         self.frames, self._target, self._writer, self._coding = frames, target, writer, coding
         extension = os.path.splitext(target)[1].lower()
-        self._tags = None if coding.space is None else WRITTEN[coding.space]
-        if coding.space is None and frames.space is not None:
-            self._tags = USUAL
+        self._tags, self._range = frames.tags, frames.range
+        if coding.space is not None or frames.space is not None:
+            self._tags, self._range = WRITTEN[coding.space] if coding.space else USUAL, "MPEG"
         name, most, options = (DEEP if coding.deep else CODECS)[extension]
         crf = str(round(most * (100 - (coding.quality or USUAL_QUALITY)) / 100))
         self._out = writer.add_stream(name, rate=frames.video.average_rate, options={"crf": crf, **options})
@@ -196,19 +196,15 @@ class Copy:
             pixels = for_swscale(pixels, self._range)
         layout = "rgb48le" if self._coding.deep else "rgb24"
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), layout)
-        how = {"dst_colorspace": self._matrix, "dst_color_range": self._range, "src_color_range": "JPEG"}
+        how = {
+            "dst_colorspace": MATRICES[self._tags.matrix],
+            "dst_color_range": self._range,
+            "src_color_range": "JPEG",
+        }
         frame = frame.reformat(format=self._out.codec_context.pix_fmt, **how)
         frame.pts, frame.time_base = self.frames.times.pop(0), self.frames.video.time_base
         self._writer.mux(self._out.encode(frame))
         self._copy_waiting()
-
-    @property
-    def _matrix(self) -> str:
-        return self.frames.matrix if self._tags is None else MATRICES[self._tags.matrix]
-
-    @property
-    def _range(self) -> str:
-        return self.frames.range if self._tags is None else "MPEG"
 
     def _begin(self, height: int, width: int) -> None:
         """Says what the video is like, as soon as the size of its pictures is known."""
@@ -229,18 +225,9 @@ class Copy:
         if shape:
             context.sample_aspect_ratio = 1 / shape if self.frames.turned else shape
         context.color_range = FULL if self._range == "JPEG" else LIMITED
-        tags = self._tags or self._given_tags()
-        context.color_primaries, context.color_trc, context.colorspace = tags
+        context.color_primaries, context.color_trc, context.colorspace = self._tags
         if self._coding.space in HDR:
             self._say_mastering()
-
-    def _given_tags(self) -> Tags:
-        """The tags of the source; its matrix is the one that its samples were taken to have."""
-        given = self.frames.video.codec_context
-        matrix = next(code for code, name in MATRICES.items() if name == self._matrix)
-        if self._matrix == "ITU601":
-            matrix = int(given.colorspace) if int(given.colorspace) in MATRICES else 6
-        return Tags(int(given.color_primaries), int(given.color_trc), matrix)
 
     def _say_mastering(self) -> None:
         """Says on which display HDR was mastered, if known. Other data of HDR do not hold for new frames."""

@@ -105,7 +105,7 @@ def _blocks(path: str) -> Iterator[bytes]:
         with open(path, "rb") as file:
             while block := file.read(_BLOCK):
                 if block.startswith(b"version "):
-                    from ..files.pointers import refuse_pointer
+                    from ..files.read_errors import refuse_pointer
 
                     refuse_pointer(path, block)
                 yield block

@@ -20,8 +20,8 @@ from typing import Any
 
 from ..errors import FileError, ParameterError
 from ..files import is_of_picture
-from ..files.addresses import reached
 from ..files.drafts import USUAL, draft_file
+from ..files.locations import reached
 from ..metrics.variance import SUFFIX, is_variance
 
 # Marks the folder of a platform's or a device's own references.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from ..files.windows import Window
 
 if TYPE_CHECKING:
     from ..files.picture import Pixels
@@ -41,21 +41,7 @@ def bands(
     """
     starts = range(0, height, rows)
     places = [RowPlace(start, start, min(height, start + rows), height) for start in starts]
-    spans = [place.span(above, below) for place in places]
-    windows = [_windows(source, spans) for source in sources]
-    for place, (first, _) in zip(places, spans, strict=True):
-        yield place._replace(first=first), tuple(next(window) for window in windows)
-
-
-def _windows(source: Iterator[Pixels], spans: Sequence[tuple[int, int]]) -> Iterator[Pixels]:
-    """Gives the rows of each span (first, end), none of which begins above the one before."""
-    held, at = next(source), 0
-    for first, end in spans:
-        parts = [held[first - at :]]
-        count = len(parts[0])
-        while count < end - first:
-            parts.append(next(source))
-            count += len(parts[-1])
-        parts = [part for part in parts if len(part)]
-        held, at = parts[0] if len(parts) == 1 else np.concatenate(parts), first
-        yield held[: end - first]
+    windows = [Window(source) for source in sources]
+    for place in places:
+        first, end = place.span(above, below)
+        yield place._replace(first=first), tuple(window.rows(first, end) for window in windows)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # The modules that are tried first.
 _USUAL = ("png", "jpg", "tif", "exr")
+# Bytes of a file that tell its format.
+HEAD = 64
 # The depths of pixels, as messages name them.
 DEPTHS = {
     "uint8": "8-bit integers",

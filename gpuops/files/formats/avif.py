@@ -6,6 +6,7 @@ points. Decoders turn the picture by properties of its own, so EXIF's orientatio
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from ...pixels.targets import is_hdr
-from .. import boxes, by_pillow, colours, frames, threads
-from ..depth import full_range
+from .. import boxes, colours, pillow, threads
 from ..heif import PrimaryItem, described, read_header
 from ..picture import Picture, Pixels
-from ..reading import parsing
+from ..read_errors import chosen, parsing
+from ..samples import full_range
 from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
 
 #: The quality of 10 and 12 bits, of 100, at which the error is about one step of 10 bits.
@@ -31,13 +32,13 @@ _MATRICES, _OTHER_MATRIX = {9: 9, 1: 1}, 1
 def _read(path: str, layer: LayerId) -> Picture:
     """The first frame, or the one of a number."""
     header = read_header(path)
-    with by_pillow.opened(path, "AVIF") as image:
+    with pillow.opened(path, "AVIF") as image:
         count = int(image.n_frames)
-        index = 0 if layer is None else frames.chosen(path, layer, count)
+        index = 0 if layer is None else chosen(path, layer, count)
         if count > 1 and layer is None:
             note(f"{path}: is read without its animation")
         image.seek(index)
-        pixels = by_pillow.samples(image) if header.bits == 8 else _deep(path, header, image, index)
+        pixels = pillow.samples(image) if header.bits == 8 else _deep(path, header, image, index)
         info = dict(image.info)
     return described(path, pixels, header, info, turned=False).numbered(index, count)
 
@@ -58,8 +59,7 @@ def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
             f"{path}: its {count} pictures of {header.bits} bits take {nbytes / 1e9:.4g} GB of memory together, which "
             "this machine lacks; convert it to a video first"
         )
-    with open(path, "rb") as file:
-        data = file.read()
+    data = Path(path).read_bytes()
     with parsing(path):
         samples = imagecodecs.avif_decode(data, numthreads=threads.count())
         samples = samples.reshape(count, image.height, image.width, -1)[index]
@@ -73,7 +73,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
         return
     sampling = "4:0:0" if picture.channels == 1 else storage.subsampling or "4:4:4"
     options = {"quality": FORMAT.quality(storage), "subsampling": sampling}
-    by_pillow.write(path, "AVIF", picture.pixels, **options, **by_pillow.kept(picture.metadata))
+    pillow.write(path, "AVIF", picture.pixels, **options, **pillow.kept(picture.metadata))
 
 
 def _write_deep(path: str, picture: Picture, storage: Storage) -> None:
@@ -103,12 +103,11 @@ def _write_deep(path: str, picture: Picture, storage: Storage) -> None:
         matrix=_MATRICES.get(codes[0], _OTHER_MATRIX),
         numthreads=threads.count(),
     )
-    with open(path, "wb") as file:
-        file.write(data)
+    Path(path).write_bytes(data)
 
 
 def _nbytes(path: str) -> int:
-    with by_pillow.opened(path, "AVIF") as image:
+    with pillow.opened(path, "AVIF") as image:
         together = 1 if read_header(path).bits <= 8 else 2 * int(image.n_frames)
         return int(image.width * image.height * len(image.getbands()) * together)
 

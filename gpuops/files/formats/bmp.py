@@ -5,15 +5,14 @@ Source: Microsoft, BITMAPINFOHEADER and BITMAPV5HEADER.
 
 from __future__ import annotations
 
-import os
 import struct
 
 import numpy as np
 
-from .. import by_pillow, oiio
-from ..depth import spread
-from ..picture import Metadata, Picture, Pixels
-from ..reading import trouble
+from .. import colours, oiio, pillow
+from ..picture import Picture, Pixels
+from ..read_errors import check_size, stored, trouble
+from ..samples import spread
 from .record import Format, LayerId, Storage
 
 #: The difference from a whole number of dots per inch within which a resolution is meant to be that.
@@ -35,16 +34,16 @@ def _read(path: str, layer: LayerId) -> Picture:
         pixels = masked(path, start, (abs(height), width), -(-width * bits // 32) * 4, bits, masks)
         pixels = pixels if height < 0 else np.ascontiguousarray(pixels[::-1])
     else:
-        pixels = by_pillow.read(path, "BMP")
-    metadata = Metadata()
+        pixels = pillow.read(path, "BMP")
+    resolution = None
     if size >= 40:
-        metadata = Metadata(resolution=_resolution(*struct.unpack_from("<ii", header, 38)))
+        resolution = _resolution(*struct.unpack_from("<ii", header, 38))
         if (bits, compression) == (32, 0):  # the fourth byte is not said to be alpha, but often is
             with oiio.Reader(path) as file_:
                 four = file_.read()
             if four.shape[2] == 4 and four[:, :, 3].any():
                 pixels = four
-    return Picture(pixels, alpha=pixels.shape[2] == 4, metadata=metadata)
+    return colours.picture(path, pixels, None, resolution=resolution)
 
 
 def masked(
@@ -57,9 +56,8 @@ def masked(
     if 0 in masks or any(most & (most + 1) or most > 65535 for most in largest):
         raise trouble(path, "read", f"bits {', '.join(map(hex, masks))} of a pixel are not supported")
     height, width = size
-    if not (height > 0 < width) or os.path.getsize(path) < start + stride * height:
-        raise trouble(path, "read", f"{width} x {height} pixels")
-    rows = np.fromfile(path, np.uint8, stride * height, offset=start).reshape(height, stride)
+    check_size(path, width, height)
+    rows = stored(path, np.uint8, stride * height, start).reshape(height, stride)
     packed = np.ascontiguousarray(rows[:, : width * bits // 8]).view(f"<u{bits // 8}")
     samples = [spread(packed >> shift & most, most) for shift, most in zip(shifts, largest, strict=True)]
     deep = any(one.dtype == np.uint16 for one in samples)
@@ -81,10 +79,10 @@ def _resolution(x: int, y: int) -> tuple[float, float, str] | None:
 def _write(path: str, picture: Picture, storage: Storage) -> None:
     x, y, unit = picture.metadata.resolution or (0.0, 0.0, "in")
     inch = 1 if unit == "in" else 100 * _INCH
-    by_pillow.write(path, "BMP", picture.pixels, dpi=(x * inch, y * inch))
+    pillow.write(path, "BMP", picture.pixels, dpi=(x * inch, y * inch))
 
 
 FORMAT = Format(
-    "BMP", (".bmp", ".dib"), ("uint8",), _read, _write, nbytes=by_pillow.nbytes("BMP"), magic=(b"BM",),
+    "BMP", (".bmp", ".dib"), ("uint8",), _read, _write, nbytes=pillow.nbytes("BMP"), magic=(b"BM",),
     channels=(1, 3), holds=frozenset({"resolution"}),
 )  # fmt: skip

@@ -9,7 +9,7 @@ import struct
 
 import numpy as np
 
-from .. import by_pillow, oiio
+from .. import oiio, pillow
 from ..picture import Picture
 from .bmp import masked
 from .record import Format, LayerId
@@ -43,10 +43,10 @@ def _read(path: str, layer: LayerId) -> Picture:
         height, width = struct.unpack_from("<II", header, 12)
         pixels = masked(path, len(header), (height, width), width * bits // 8, bits, masks)
     else:
-        pixels = by_pillow.read(path, "DDS")
+        pixels = pillow.read(path, "DDS")
     return Picture(pixels, alpha=pixels.shape[2] in (2, 4))
 
 
 FORMAT = Format(
-    "DDS", (".dds",), ("uint8", "float16"), _read, nbytes=by_pillow.nbytes("DDS"), magic=(b"DDS ",),
+    "DDS", (".dds",), ("uint8", "float16"), _read, nbytes=pillow.nbytes("DDS"), magic=(b"DDS ",),
 )  # fmt: skip

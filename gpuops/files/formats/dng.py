@@ -6,7 +6,6 @@ sensor saturates. No brightness is adapted and no curve is applied. Pictures are
 
 from __future__ import annotations
 
-import struct
 from pathlib import PurePath
 
 import numpy as np
@@ -16,8 +15,8 @@ from ...pixels.targets import named
 from .. import boxes, containers
 from ..extras import needed
 from ..picture import Metadata, Picture
-from ..reading import parsing
-from ..tiff_structure import MAGIC, MalformedError, entries_of_page
+from ..read_errors import parsing
+from ..tiff_structure import MAGIC, tags_of_page
 from .record import Format, LayerId
 
 #: The tag that every DNG file has (Adobe, Digital Negative Specification).
@@ -30,13 +29,8 @@ _MOST = 65535
 
 def is_in_tiff(head: bytes, path: str) -> bool:
     """Whether a TIFF file is a camera's: by Canon's sign, by the extension that cameras use, or by DNG's version."""
-    if head[8:10] == b"CR" or PurePath(path).suffix.lower() in FORMAT.extensions:
-        return True
-    try:
-        with open(path, "rb") as file:
-            return _DNG_VERSION in entries_of_page(file, 0)
-    except (MalformedError, struct.error):
-        return False
+    known = head[8:10] == b"CR" or PurePath(path).suffix.lower() in FORMAT.extensions
+    return known or _DNG_VERSION in tags_of_page(path, 0)
 
 
 def _sniff(head: bytes, path: str) -> bool:

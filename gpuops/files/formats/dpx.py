@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from ...errors import FileError
 from ...notes import note
 from .. import oiio
-from ..depth import full_range
 from ..picture import Picture, Pixels, upright
+from ..read_errors import beginning, check_size
+from ..samples import full_range
 from .record import INTEGERS, Format, LayerId, Storage
 
 #: Bytes of the header that is written.
@@ -30,24 +31,14 @@ _LEAST = 1664
 _UNDEFINED = 0xFFFFFFFF
 #: Rows that are unpacked at a time, as samples take 8 bytes meanwhile.
 _STRIP_ROWS = 256
-#: The descriptor of gray.
-_GRAY = 6
-#: The descriptor of red, green, blue.
-_RGB = 50
-#: The descriptor of red, green, blue, alpha.
-_RGBA = 51
-#: The descriptor of alpha, blue, green, red.
-_ABGR = 52
-#: Channels of each descriptor.
-_CHANNELS = {_GRAY: 1, _RGB: 3, _RGBA: 4, _ABGR: 4}
+#: The descriptors of gray, and of alpha, blue, green and red.
+_GRAY, _ABGR = 6, 52
+#: Channels of each descriptor, also of red, green and blue, and of these with alpha.
+_CHANNELS = {_GRAY: 1, 50: 3, 51: 4, _ABGR: 4}
 #: The descriptor that is written, by the number of channels.
-_DESCRIPTORS = {1: _GRAY, 3: _RGB, 4: _RGBA}
-#: The packing without padding bits.
-_PACKED = 0
-#: The packing with padding in the low bits.
-_FILLED_LOW = 1
-#: The packing with padding in the high bits.
-_FILLED_HIGH = 2
+_DESCRIPTORS = {1: _GRAY, 3: 50, 4: 51}
+#: The packings without padding bits, and with padding in the low and in the high bits.
+_PACKED, _FILLED_LOW, _FILLED_HIGH = 0, 1, 2
 #: DPX's orientations as EXIF numbers them; from 4 on rows and columns are exchanged.
 _ORIENTATIONS = (1, 2, 4, 3)
 #: The transfer characteristic of linear light.
@@ -62,13 +53,15 @@ _TEXTS = (
 
 
 def _read(path: str, layer: LayerId) -> Picture:
-    with open(path, "rb") as file:
-        header = file.read(_SIZE)
+    header = beginning(path, _SIZE)
     if len(header) < _LEAST:
         raise FileError(f"{path}: is cut off: its header is not complete")
     order = ">" if header.startswith(b"SDPX") else "<"
     turned, elements, width, height = struct.unpack_from(order + "HHII", header, 768)
-    signed, kind, transfer, bits, packing, encoding, offset, padding = _element(header, order)
+    (signed,) = struct.unpack_from(order + "I", header, 780)
+    kind, transfer, bits, packing, encoding, offset, padding = struct.unpack_from(
+        order + "BBxBHHII", header, 800
+    )
     if elements != 1 or kind not in _CHANNELS or encoding or signed:
         raise FileError(f"{path}: {_refusal(elements, kind, encoding)}; convert it to gray or RGB first")
     if bits not in (8, 10, 12, 16) or packing > _FILLED_HIGH:
@@ -77,8 +70,7 @@ def _read(path: str, layer: LayerId) -> Picture:
         )
     if turned >= len(_ORIENTATIONS):
         raise FileError(f"{path}: is stored by columns; turn it first")
-    if min(width, height) < 1:
-        raise FileError(f"{path}: has no pixels ({width} x {height})")
+    check_size(path, width, height)
     if offset in (0, _UNDEFINED):
         (offset,) = struct.unpack_from(order + "I", header, 4)
     count = width * _CHANNELS[kind]
@@ -102,9 +94,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     bits = 8 * picture.pixels.dtype.itemsize
     rows = np.ascontiguousarray(picture.pixels, picture.pixels.dtype.newbyteorder(">")).view(np.uint8)
     rows = rows.reshape(picture.height, -1)
-    size = rows.shape[1]
-    padded = np.zeros((picture.height, _aligned(size) if bits == 8 else size), np.uint8)
-    padded[:, :size] = rows
+    padded = _whole_words(rows, rows.shape[1]) if bits == 8 else rows
     header = bytearray(b"\xff" * _SIZE)
     for start, length in _TEXTS:
         header[start : start + length] = bytes(length)
@@ -121,15 +111,6 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     with open(path, "wb") as file:
         file.write(header)
         padded.tofile(file)
-
-
-def _element(header: bytes, order: str) -> tuple[int, ...]:
-    """Sign, descriptor, transfer, bits, packing, encoding, offset and bytes after each row of the first element."""
-    (signed,) = struct.unpack_from(order + "I", header, 780)
-    kind, transfer, _, bits, packing, encoding, offset, padding = struct.unpack_from(
-        order + "BBBBHHII", header, 800
-    )
-    return signed, kind, transfer, bits, packing, encoding, offset, padding
 
 
 def _refusal(elements: int, kind: int, encoding: int) -> str:
@@ -160,8 +141,7 @@ def _rows(path: str, offset: int, height: int, size: int, padding: int) -> NDArr
     if there < (height - 1) * stride + size:
         raise FileError(f"{path}: is cut off: its pixels need more than its {max(there, 0)} bytes")
     data = np.fromfile(path, np.uint8, height * stride, offset=offset)
-    if data.size < height * stride:  # nothing follows the last row
-        data = np.concatenate((data, np.zeros(height * stride - data.size, np.uint8)))
+    data.resize(height * stride, refcheck=False)  # nothing may follow the last row
     return data.reshape(height, stride)
 
 

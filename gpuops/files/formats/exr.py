@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note, some_of
-from ...pixels.colour import unusual
-from .. import alpha, exr_numbers, oiio
+from .. import colours, oiio, samples
 from ..colours import Found, of_chromaticities
-from ..picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
+from ..data import DOUBLES, KEY, Array, Description, RowsOfArray, contradiction, places
+from ..picture import CHROMATICITIES, Picture, Pixels, unread
 from ..strips import COPIES, NeedsWholeFile, RowsOf
-from .record import Codec, Format, LayerId, Levels, Method, Storage
+from .record import Codec, Format, LayerId, Levels, Method, NumberFiles
 
 #: Header attributes that describe this file's storage and making, not the picture.
 _STORAGE = frozenset({
@@ -88,39 +89,44 @@ class Layer:
 
 def _read(path: str, layer: LayerId) -> Picture:
     with oiio.Reader(path) as file:
-        layers = _layers(file)
-        chosen = _choose(path, layers, layer)
-        spec = file.spec(chosen.part)
-        dtype, first, last, finished = _how_to_read(path, spec, chosen)
-        pixels = finished(file.read(index=chosen.part, channels=(first, last), dtype=dtype))
-    return replace(_described(path, spec, layers, chosen, layer, pixels.dtype), pixels=pixels)
+        how, finished, described = _opened(path, file, layer)
+        pixels = finished(file.read(**how))
+    return replace(described(), pixels=pixels)
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
     """The picture, its rows, and how many come together, if ``most`` bytes are too few for all."""
     with oiio.Reader(path) as file:
-        layers = _layers(file)
-        chosen = _choose(path, layers, layer)
-        spec = file.spec(chosen.part)
+        how, finished, described = _opened(path, file, layer)
+        spec = file.spec(how["index"])
         if spec.image_bytes(True) * COPIES <= most:
             return None
         if spec.deep:
             raise NeedsWholeFile("holds deep data", spec.image_bytes(True))
         file.check_plausible(spec)
-        dtype, first, last, finished = _how_to_read(path, spec, chosen)
-        kind = np.dtype(np.float32 if dtype == "uint32" else dtype)
-        picture = _described(path, spec, layers, chosen, layer, kind)
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
         with oiio.Reader(path) as file:
-            blocks = file.blocks(count, index=chosen.part, channels=(first, last), dtype=dtype)
-            yield from map(finished, blocks)
+            yield from map(finished, file.blocks(count, **how))
 
-    return picture, rows, max(1, spec.tile_height)
+    return described(), rows, max(1, spec.tile_height)
+
+
+def _opened(
+    path: str, file: oiio.Reader, wanted: LayerId
+) -> tuple[dict[str, Any], Callable[[Pixels], Pixels], Callable[[], Picture]]:
+    """Returns how the file is read, a function from what is read to pixels, and one that gives the picture without."""
+    layers = _layers(file)
+    chosen = _choose(path, layers, wanted)
+    spec = file.spec(chosen.part)
+    dtype, first, last, finished = _how_to_read(path, spec, chosen)
+    kind = np.dtype(np.float32 if dtype == "uint32" else dtype)
+    described = partial(_described, path, spec, layers, chosen, wanted, kind)
+    return {"index": chosen.part, "channels": (first, last), "dtype": dtype}, finished, described
 
 
 def _described(
-    path: str, spec: Any, layers: list[Layer], chosen: Layer, wanted: str | int | None, dtype: np.dtype[Any]
+    path: str, spec: Any, layers: list[Layer], chosen: Layer, wanted: LayerId, dtype: np.dtype[Any]
 ) -> Picture:
     """Returns the picture without its pixels; ``wanted``: the layer that somebody has named."""
     names = tuple(entry.name for entry in layers)
@@ -131,14 +137,13 @@ def _described(
     elif chosen.is_xyz() and CHROMATICITIES in attributes:
         del attributes[CHROMATICITIES]  # the pixels become red, green and blue of other primaries
         dropped.append(CHROMATICITIES)
-    colour = found.told(path, light=True)
+    pixels = unread((spec.height, spec.width, len(chosen.picked())), dtype)
+    picture = colours.picture(path, pixels, None, resolution=oiio.resolution(spec), found=found)
     _name_the_unused(path, chosen, names if wanted is None else (), dropped)
-    return Picture(
-        unread((spec.height, spec.width, len(chosen.picked())), dtype),
-        alpha=chosen.has_alpha(),
-        linear=True,
-        metadata=Metadata(resolution=oiio.resolution(spec), attributes=attributes, colour=unusual(colour)),
-        associated=chosen.has_alpha(),
+    return replace(
+        picture,
+        metadata=replace(picture.metadata, attributes=attributes),
+        associated=picture.alpha,
         layer=chosen.name,
         layers=names if len(names) > 1 else (),
     )
@@ -173,7 +178,7 @@ def _how_to_read(path: str, spec: Any, layer: Layer) -> tuple[str, int, int, Cal
             if pixels.max() > _EXACT_INTEGERS:
                 note(f"{path}: its whole numbers above {_EXACT_INTEGERS} are rounded to float")
             pixels = pixels.astype(np.float32)
-        return alpha.straight(pixels) if layer.has_alpha() else pixels
+        return samples.straight(pixels) if layer.has_alpha() else pixels
 
     return dtype, first, last, finished
 
@@ -196,7 +201,7 @@ def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attribut
 
 
 @contextmanager
-def _write_rows(path: str, picture: Picture, storage: Storage) -> Iterator[Callable[[Pixels], None]]:
+def _write_rows(path: str, picture: Picture, method: Method | None) -> Iterator[Callable[[Pixels], None]]:
     """Gives a function that writes some rows of pixels, one call after the other from the top on."""
     metadata = picture.metadata
     attributes: dict[str, Any] = dict(metadata.attributes)
@@ -205,21 +210,18 @@ def _write_rows(path: str, picture: Picture, storage: Storage) -> Iterator[Calla
         attributes["window"] = window[:6]
     if not picture.colour.is_rec709 and CHROMATICITIES not in attributes:
         attributes[CHROMATICITIES] = (_EIGHT, picture.colour.known_primaries.numbers)
-    method = FORMAT.method(storage)
     assert method is not None
     attributes["compression"] = method.name if method.level < 0 else f"{method.name}:{method.level}"
-    attributes["channels"] = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}[
-        picture.channels
-    ]
+    attributes["channels"] = ("YA" if picture.channels < 3 else "RGBA")[: picture.channels]
     if picture.alpha:
         attributes["alpha_channel"] = picture.channels - 1
     if metadata.resolution:
         x, y, _ = metadata.resolution
         # stated, since OpenImageIO would take its inverse from the resolutions
         attributes |= oiio.resolution_attributes(metadata.resolution) | {"PixelAspectRatio": y / x}
-    with oiio.writer(path, picture.pixels, attributes) as put:
+    with oiio.writer(path, [(picture.pixels, attributes)]) as put:
         if picture.alpha:
-            yield lambda pixels: put(alpha.associated(replace(picture, pixels=pixels)))
+            yield lambda pixels: put(samples.associated(replace(picture, pixels=pixels)))
         else:
             yield put
 
@@ -285,6 +287,92 @@ def _attributes(spec: Any) -> tuple[dict[str, Any], list[str]]:
     return kept, dropped
 
 
+# -- Spectra and coefficients in .exr files: a part for each plane, named by array and plane.
+
+
+def _text_of_numbers(path: str) -> str | None:
+    with oiio.Reader(path) as file:
+        return file.spec().get_string_attribute(KEY) or None
+
+
+def _check_numbers(path: str, described: Description) -> None:
+    with oiio.Reader(path) as file:
+        for index, (shape, dtype) in enumerate(described.arrays.values()):
+            for part in places(described, index):
+                try:
+                    _check_part(path, file.spec(part), shape[-2:], dtype)
+                except IndexError:
+                    raise contradiction(path) from None
+
+
+def _check_part(path: str, spec: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raises FileError for a part that cannot be a plane of this shape and type."""
+    stored = _samples_of(np.empty((0, 1), dtype)).dtype
+    if (
+        sorted(spec.channelnames) != sorted(_channels(dtype))
+        or oiio.DTYPES.get(str(spec.format)) != stored
+        or (spec.height, spec.width) != shape
+        or dtype.name in DOUBLES
+    ):
+        raise contradiction(path)
+
+
+def _values(samples: Array, spec: Any, dtype: np.dtype[Any]) -> Array:
+    """Returns rows of a plane from the samples of its part."""
+    if dtype.kind == "c":
+        order = [spec.channelnames.index(channel) for channel in ("re", "im")]
+        return np.ascontiguousarray(samples[:, :, order]).view(dtype)[:, :, 0]
+    samples = samples[:, :, 0]
+    return samples.view(np.int32).astype(dtype) if dtype.kind in "iu" else samples
+
+
+def _rows_of_numbers(path: str, described: Description, index: int, count: int) -> Iterator[Array]:
+    dtype = list(described.arrays.values())[index][1]
+    with oiio.Reader(path) as file:
+        for part in places(described, index):
+            spec = file.spec(part)
+            for samples in file.blocks(count, index=part):
+                yield _values(samples, spec, dtype)
+
+
+def _write_numbers(
+    path: str, arrays: Mapping[str, RowsOfArray], text: str, count: int, compress: bool
+) -> None:
+    parts: list[tuple[Array, dict[str, Any]]] = []
+    # All parts of a file share one display window.
+    height, width = (max(rows.shape[axis] for rows in arrays.values()) for axis in (-2, -1))
+    for i, (name, rows) in enumerate(arrays.items()):
+        sample = _samples_of(np.empty((0, rows.shape[-1]), rows.dtype))
+        shape = rows.shape[-2], *sample.shape[1:]
+        for k in range(rows.planes):
+            attributes: dict[str, Any] = {} if parts else {KEY: text}
+            # The number keeps the parts' names apart, and their order in the file.
+            attributes |= {"name": f"{i}.{k}.{name}", "compression": "zip:1" if compress else "none"}
+            attributes["window"] = (0, 0, 0, 0, width, height)
+            attributes["channels"] = _channels(rows.dtype)
+            parts.append((unread(shape, sample.dtype), attributes))
+    with oiio.writer(path, parts) as put:
+        for rows in arrays.values():
+            for block in rows.blocks(count):
+                put(_samples_of(np.ascontiguousarray(block)))
+
+
+def _channels(dtype: np.dtype[Any]) -> tuple[str, ...]:
+    return ("re", "im") if dtype.kind == "c" else ("Y",)
+
+
+def _samples_of(plane: Array) -> Array:
+    """Returns the samples (rows, columns, channels) of rows of a plane."""
+    if plane.dtype.kind == "c":
+        return plane.view(np.float32).reshape(*plane.shape, 2)
+    if plane.dtype.kind in "iu":  # as the bits of EXR's only integer type
+        plane = plane.astype(np.int32).view(np.uint32)
+    return plane[:, :, None]
+
+
+_NUMBERS = NumberFiles(_text_of_numbers, _check_numbers, _rows_of_numbers, _write_numbers, doubles=False)
+
+
 _ZIP, _DWA = Levels(1, 9, 4), Levels(1, 1000, 45)
 #: Compressions; zip:1 is exact, and higher levels take three times as long for 3 %.
 _CODEC = Codec(
@@ -296,5 +384,5 @@ _CODEC = Codec(
 FORMAT = Format(
     "EXR", (".exr",), ("float16", "float32"), _read, write_rows=_write_rows, read_rows=_read_rows,
     magic=(b"\x76\x2f\x31\x01",), holds=frozenset({"resolution", "attributes"}), says="primaries", codec=_CODEC,
-    associated=True, layered=True, numbers=exr_numbers.NUMBERS,
+    associated=True, layered=True, numbers=_NUMBERS,
 )  # fmt: skip

@@ -13,8 +13,9 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note, some_of
-from .. import frames, oiio
+from .. import oiio
 from ..picture import Picture
+from ..read_errors import chosen
 from .record import Format, LayerId, Storage, file_size
 
 #: The largest whole number up to which floats hold all.
@@ -32,7 +33,7 @@ def _read(path: str, layer: LayerId) -> Picture:
         count = file.count()
         filled = [i for i in range(count) if _has_pixels(file.spec(i))]
         first = next(iter(filled), 0)
-        index = first if layer is None else frames.chosen(path, layer, count, "images", "image")
+        index = first if layer is None else chosen(path, layer, count, "images", "image")
         spec = file.spec(index)
         if index not in filled:
             others = f"; --layer names one that has: {', '.join(map(str, filled))}" if filled else ""
@@ -64,7 +65,7 @@ def _has_pixels(spec: Any) -> bool:
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    oiio.write_parts(path, [(picture.pixels, {})], kind="fits")
+    oiio.write(path, picture.pixels, {}, kind="fits")
     with open(path, "r+b") as file:  # the date would make each run's bytes others
         dated = file.read(_BLOCK).find(b"DATE    =")
         if dated >= 0:

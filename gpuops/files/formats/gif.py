@@ -12,8 +12,9 @@ import numpy as np
 
 from ...notes import note
 from ...pixels.colour import SRGB
-from .. import by_pillow, frames
+from .. import pillow
 from ..picture import Picture, Pixels
+from ..samples import coloured
 from .record import Animation, Format, LayerId, Storage
 
 #: The most colours of a GIF.
@@ -25,14 +26,14 @@ _CLEARED = 2
 
 
 def _read(path: str, layer: LayerId) -> Picture:
-    with by_pillow.opened(path, "GIF") as image:
+    with pillow.opened(path, "GIF") as image:
         several = image.n_frames > 1
         if "comment" in image.info:
             note(f"{path}: is read without its comment")
     if several and layer is None:
         note(f"{path}: is read without its animation")
     index = layer or 0
-    pixels, count = frames.read(path, "GIF", index)
+    pixels, count = pillow.frame(path, "GIF", index)
     pixels = _on_screen(path, pixels)
     return Picture(pixels, alpha=pixels.shape[2] == 4).numbered(index, count)
 
@@ -93,13 +94,13 @@ def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> 
 
 
 def _image(path: str, picture: Picture) -> Any:
-    image, options = _paletted(path, by_pillow.coloured(picture.pixels))
+    image, options = _paletted(path, coloured(picture.pixels))
     image.info.update(options)
     return image
 
 
 FORMAT = Format(
-    "GIF", (".gif",), ("uint8",), _read, _write, nbytes=by_pillow.nbytes("GIF"),
+    "GIF", (".gif",), ("uint8",), _read, _write, nbytes=pillow.nbytes("GIF"),
     magic=(b"GIF87a", b"GIF89a"), channels=(3, 4), largest=65535, lossy=True, layered=True, pillow="GIF",
     animation=Animation((".gif",), _animated, _image),
 )  # fmt: skip

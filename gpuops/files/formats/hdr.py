@@ -46,14 +46,14 @@ def _read(path: str, layer: LayerId) -> Picture:
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    oiio.write_parts(path, [(picture.pixels, {})])
+    oiio.write(path, picture.pixels, {})
 
 
 def _container(file: BinaryIO) -> Extras:
-    file.seek(0)
     unused: list[str] = []
     found = None
-    while line := file.readline(_LONGEST_LINE).decode("latin-1").strip():
+    lines, axes = _header(file)
+    for line in lines:
         key, _, value = line.partition("=")
         if key == "FORMAT" and value.strip() != "32-bit_rle_rgbe":
             what = f"pixels of the kind {value.strip()}; convert it to 32-bit_rle_rgbe first"
@@ -62,9 +62,15 @@ def _container(file: BinaryIO) -> Extras:
             found = colours.of_chromaticities(_numbers(value), "primaries")
         if key in _HDR_KEYS and not _are_ones(value):
             unused.append(_HDR_KEYS[key])
-    axes = file.readline(_LONGEST_LINE).decode("latin-1").split()[::2]
-    orientation = 1 + _AXES.index(" ".join(axes)) if " ".join(axes) in _AXES else 0
+    order = " ".join(axes[::2])
+    orientation = 1 + _AXES.index(order) if order in _AXES else 0
     return Extras(colours=found, unused=tuple(dict.fromkeys(unused)), orientation=orientation)
+
+
+def _header(file: BinaryIO) -> tuple[list[str], list[str]]:
+    """The lines of a header, and the words of the line behind it that says the size."""
+    lines = iter(lambda: file.readline(_LONGEST_LINE).decode("latin-1").strip(), "")
+    return list(lines), file.readline(_LONGEST_LINE).decode("latin-1").split()
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -85,11 +91,9 @@ def _are_ones(text: str) -> bool:
 def _pixels(path: str) -> Pixels:
     """The pixels (rows, pixels, 3) as they lie in the file, whose header OpenImageIO has accepted."""
     with open(path, "rb") as file:
-        while file.readline(_LONGEST_LINE).strip():
-            pass
-        axes = file.readline(_LONGEST_LINE).split()
+        _, axes = _header(file)
         data = file.read()
-    if len(axes) != 4 or not (axes[1].isdigit() and axes[3].isdigit()):
+    if len(axes) != 4 or not (axes[1] + axes[3]).isdecimal():
         raise FileError(f"{path}: is damaged: the line with its size makes no sense")
     pixels = np.empty((int(axes[1]), int(axes[3]), 3), np.float32)
     at = 0

@@ -12,12 +12,12 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import boxes, by_pillow, colours, frames
-from ..depth import full_range
+from .. import boxes, colours, pillow
 from ..extras import needed
 from ..heif import described, read_header
 from ..picture import Picture
-from ..reading import parsing
+from ..read_errors import chosen, parsing
+from ..samples import full_range
 from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
 
 #: The options of writing: brightness and colours by BT.601's matrix, as JPEG has it.
@@ -36,7 +36,7 @@ def _read(path: str, layer: LayerId) -> Picture:
         with parsing(path):
             file = heif.open_heif(path, convert_hdr_to_8bit=False, hdr_to_16bit=False)
             count = len(file)
-            index = file.primary_index if layer is None else frames.chosen(path, layer, count, "pictures")
+            index = file.primary_index if layer is None else chosen(path, layer, count, "pictures")
             if count > 1 and layer is None:
                 note(f"{path}: holds {count} pictures; the primary one is used")
             image = file[index]
@@ -67,7 +67,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
         pixels = np.rint(pixels * np.float64(1023 / 65535)).astype(np.uint16) << 6
     codes = colours.codes_for(FORMAT, picture.colour, pixels.dtype, gray=False) or colours.SRGB_CODES
     options["color_primaries"], options["transfer_characteristics"] = codes[:2]
-    options |= by_pillow.kept(metadata)
+    options |= pillow.kept(metadata)
     image = heif.from_bytes(mode, (picture.width, picture.height), np.ascontiguousarray(pixels).tobytes())
     with open(path, "wb") as file:
         image.save(file, **options)

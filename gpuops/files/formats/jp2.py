@@ -6,46 +6,36 @@ Sources: ITU-T T.800, annexes A (codestream: SIZ, COD) and I (boxes: colr, cdef,
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from math import prod
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import by_pillow, containers, oiio, raster
-from ..boxes import boxes
-from ..containers import LONGEST, Extras
+from .. import boxes, containers, oiio, pillow, raster
+from ..containers import Extras
 from ..picture import Picture, Pixels
 from .record import INTEGERS, Format, LayerId, Storage
 
 # How a codestream begins.
 _CODESTREAM = b"\xff\x4f\xff\x51"
-# The marker of the segment with the picture's size.
-_SIZ = 0xFF51
-# The marker of the segment with the capabilities that a decoder needs.
-_CAP = 0xFF50
-# The marker of the segment with the coding style.
-_COD = 0xFF52
+# The markers of the segments with the capabilities that a decoder needs, the picture's size, and the coding style.
+_CAP, _SIZ, _COD = 0xFF50, 0xFF51, 0xFF52
 # The marker at which a tile begins.
 _SOT = 0xFF90
-# The code (EnumCS) of sRGB.
-_SRGB = 16
-# The code of gray with sRGB's curve.
-_GRAY = 17
-# The code of YCbCr made of sRGB.
-_YCC = 18
+# The codes (EnumCS) of sRGB, of gray with its curve, and of YCbCr made of it.
+_SRGB, _GRAY, _YCC = 16, 17, 18
 # The number of colours of each of these codes.
 _COLOURS = {_SRGB: 3, _GRAY: 1, _YCC: 3}
 # The names of the codes that are refused, as messages say them.
 _OTHERS = {12: "CMYK", 14: "CIELab", 20: "e-sRGB", 21: "ROMM-RGB", 24: "e-sYCC"}
-# The kind of a channel that is a colour.
-_COLOUR = 0
-# The kind of a channel that is alpha.
-_OPACITY = 1
-# The kind of a channel that is alpha by which colours are multiplied.
-_PREMULTIPLIED = 2
+# The kinds of channels: a colour, alpha, and alpha by which colours are multiplied.
+_COLOUR, _OPACITY, _PREMULTIPLIED = 0, 1, 2
 
 #: The identity of a box with EXIF.
 _EXIF = b"JpgTiffExif->JP2"
@@ -121,19 +111,6 @@ class CodestreamHeader:
             return "does not say what its colours of less resolution are; convert it to RGB first"
         return ""
 
-    def alpha(self, channels: int) -> tuple[int, bool, bool]:
-        """The channels of a decoded picture: which is alpha, or -1; whether colours are multiplied by it; whether it
-        is only taken as alpha, since the file does not say."""
-        if channels not in (2, 4):
-            return -1, False, False
-        kinds = [kind for kind, _ in self.channels]
-        if not kinds:
-            return channels - 1, False, True
-        for kind in (_OPACITY, _PREMULTIPLIED):
-            if kind in kinds:
-                return channels - 1, kind == _PREMULTIPLIED, False
-        return -1, False, False
-
 
 def _read_header(path: str) -> CodestreamHeader:
     """The header of a file; a FileError where it is damaged, or of a kind that is not decoded rightly."""
@@ -146,18 +123,22 @@ def _read_header(path: str) -> CodestreamHeader:
     return header
 
 
+def _boxes(file: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
+    """The boxes of a file; a codestream alone is as one of its own."""
+    end = file.seek(0, 2)
+    if boxes.data(file, 0, 4) == _CODESTREAM:
+        yield b"jp2c", 0, end
+    else:
+        yield from boxes.boxes(file, 0, end)
+
+
 def _header(file: BinaryIO) -> CodestreamHeader | None:
+    found: dict[str, object] = {}
     try:
-        end = file.seek(0, 2)
-        file.seek(0)
-        if file.read(4) == _CODESTREAM:
-            return _codestream(file, 0, {})
-        found: dict[str, object] = {}
-        for kind, start, size in boxes(file, 0, end):
+        for kind, start, size in _boxes(file):
             if kind == b"jp2h":
-                for inner, at, length in boxes(file, start, start + size):
-                    file.seek(at)
-                    _jp2_box(inner, file.read(min(length, LONGEST)), found)
+                for inner, at, length in boxes.boxes(file, start, start + size):
+                    _jp2_box(inner, boxes.data(file, at, length), found)
             elif kind == b"jp2c":
                 return _codestream(file, start, found)
     except (struct.error, IndexError):  # it is cut off
@@ -217,35 +198,24 @@ def _define_alpha(path: str, channels: int) -> None:
     definitions = [(i, _COLOUR, i + 1) for i in range(colours)] + [(colours, _OPACITY, 0)]
     data = struct.pack(">H", channels) + b"".join(struct.pack(">HHH", *entry) for entry in definitions)
     box = struct.pack(">I4s", 8 + len(data), b"cdef") + data
-    with open(path, "r+b") as file:
-        end = file.seek(0, 2)
-        start, size = next((start, size) for kind, start, size in boxes(file, 0, end) if kind == b"jp2h")
-        file.seek(start + size)
-        rest = file.read()
-        file.seek(start + size)
-        file.write(box + rest)
-        file.seek(start - 8)
-        file.write(struct.pack(">I", 8 + size + len(box)))
+    written = Path(path).read_bytes()
+    found = boxes.boxes(BytesIO(written), 0, len(written))
+    start, size = next((start, size) for kind, start, size in found if kind == b"jp2h")
+    end = start + size
+    header = struct.pack(">I", 8 + size + len(box)) + written[start - 4 : end] + box
+    Path(path).write_bytes(written[: start - 8] + header + written[end:])
 
 
 def _container(file: BinaryIO) -> Extras:
-    end = file.seek(0, 2)
-    file.seek(0)
-    if file.read(4) == _CODESTREAM:
-        return Extras()
-    exif = xmp = None
+    known: dict[bytes, bytes] = {}
     unused: list[str] = []
-    for kind, start, size in boxes(file, 0, end):
-        if kind == b"uuid":
-            file.seek(start)
-            identity, data = file.read(16), file.read(min(size - 16, LONGEST))
-            if identity == _EXIF:
-                exif = data
-            elif identity == _XMP:
-                xmp = data
-        if kind not in _STORAGE and (kind != b"uuid" or identity not in (_EXIF, _XMP)):
+    for kind, start, size in _boxes(file):
+        identity = boxes.data(file, start, 16) if kind == b"uuid" else b""
+        if identity in (_EXIF, _XMP):
+            known[identity] = boxes.data(file, start + 16, size - 16)
+        elif kind not in _STORAGE:
             unused.append(f"box {kind.decode('latin-1')!r}")
-    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(unused)))
+    return Extras(exif=known.get(_EXIF), xmp=known.get(_XMP), unused=tuple(dict.fromkeys(unused)))
 
 
 @dataclass(frozen=True)
@@ -257,10 +227,14 @@ class _Jpeg2000Page(raster.Page):
         return self.header.profile or None
 
     def alpha(self, channels: int) -> tuple[int, int, bool]:
-        place, associated, unsaid = self.header.alpha(channels)
-        if unsaid:
+        """Of two or four channels the last is alpha, unless the file says of all that they are something else."""
+        kinds = [kind for kind, _ in self.header.channels]
+        place = channels - 1 if channels in (2, 4) else -1
+        if place >= 0 and not kinds:
             note(f"{self.path}: does not say what its channel {place + 1} is; it is taken as alpha")
-        return 3 if channels >= 3 else 1, place, associated
+        elif not {_OPACITY, _PREMULTIPLIED} & {*kinds}:
+            place = -1
+        return 3 if channels >= 3 else 1, place, place >= 0 and bool(kinds) and _OPACITY not in kinds
 
     def picture(self, pixels: Pixels) -> Picture:
         width, height = self.header.size  # the decoder rounds it up to whole steps of subsampled colours
@@ -270,15 +244,16 @@ class _Jpeg2000Page(raster.Page):
 def _read(path: str, layer: LayerId) -> Picture:
     extras, header = containers.read(path, _container), _read_header(path)
     if header.needs_pillow():
-        page = _Jpeg2000Page(path, extras, oiio.no_spec(), ("0",), 0, True, header)
-        return page.picture(by_pillow.read(path, "JPEG2000"))
-    with oiio.Reader(path) as file:
-        return _Jpeg2000Page(path, extras, file.spec(), ("0",), 0, True, header).picture(file.read())
+        spec, pixels = oiio.no_spec(), pillow.read(path, "JPEG2000")
+    else:
+        with oiio.Reader(path) as file:
+            spec, pixels = file.spec(), file.read()
+    return _Jpeg2000Page(path, extras, spec, ("0",), 0, True, header).picture(pixels)
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
     attributes = oiio.alpha_attributes(picture.channels) | oiio.icc_attribute(picture.metadata.icc)
-    oiio.write_parts(path, [(picture.pixels, attributes)])
+    oiio.write(path, picture.pixels, attributes)
     if picture.alpha:
         _define_alpha(path, picture.channels)
 

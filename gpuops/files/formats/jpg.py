@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import by_pillow, containers, gain_map, jpeg_segments, mended_jpeg, oiio, raster
+from .. import containers, gain_map, jpeg_segments, mended_jpeg, oiio, pillow, raster
 from ..drafts import draft_file
+from ..picture import Picture
 from ..streams import called
+from ..strips import RowsOf
 from .record import ALL, SUBSAMPLINGS, Codec, Format, LayerId, Storage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..picture import Picture
-    from ..strips import RowsOf
 
 #: The error in dots per inch that the units of other formats cause.
 _ROUNDING = 0.01
@@ -51,7 +47,7 @@ def _read(path: str, layer: LayerId) -> Picture:
     with oiio.Reader(path) as file:
         page = _opened(path, file, layer, extras)
         for_pillow = page.has_gain_map or page.by_profile
-        return page.picture(by_pillow.read(path, "JPEG") if for_pillow else file.read())
+        return page.picture(pillow.read(path, "JPEG") if for_pillow else file.read())
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
@@ -107,11 +103,11 @@ def _misfits(picture: Picture, lost: Callable[[str], None]) -> list[str]:
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    options = by_pillow.kept(picture.metadata)
+    options = pillow.kept(picture.metadata)
     if picture.metadata.resolution:
         options["dpi"] = jpeg_segments.dots_per_inch(picture.metadata.resolution)[1]
     options |= {"quality": FORMAT.quality(storage), "subsampling": storage.subsampling or "4:4:4"}
-    by_pillow.write(path, "JPEG", picture.pixels, **options)
+    pillow.write(path, "JPEG", picture.pixels, **options)
 
 
 def _write_light(path: str, picture: Picture, storage: Storage) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import struct
 from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ...notes import note
-from .. import colours, oiio
-from ..boxes import boxes
+from .. import boxes, colours, oiio
 from ..drafts import draft_folder
 from ..picture import Picture
 from ..streams import called
@@ -25,8 +26,6 @@ from .record import ANY, IN_BOXES, CodePoints, Format, LayerId, Storage
 _RATIOS = ((1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1))
 #: The least bytes of a file that OpenImageIO recognises as JPEG XL.
 _LEAST = 128
-#: The most bytes of metadata; more is an attack.
-_LONGEST = 1 << 26
 #: How a file of boxes begins; others are a codestream alone.
 _BOXED = b"\0\0\0\x0cJXL "
 #: The boxes that hold the picture, or concern the storage.
@@ -39,8 +38,7 @@ def read(path: str, layer: LayerId) -> Picture:
     if os.path.getsize(path) < _LEAST:
         with draft_folder() as folder:
             longer = os.path.join(folder, "small.jxl")
-            with open(path, "rb") as file, open(longer, "wb") as copy:
-                copy.write(file.read().ljust(_LEAST, b"\0"))
+            Path(longer).write_bytes(Path(path).read_bytes().ljust(_LEAST, b"\0"))
             with called(longer, path):
                 return _read(longer)
     return _read(path)
@@ -72,8 +70,8 @@ def _metadata(path: str, file: BinaryIO) -> tuple[bytes | None, bytes | None]:
     unused = []
     if file.read(8) != _BOXED:
         return None, None
-    for kind, start, size in boxes(file, 0, file.seek(0, 2)):
-        data = b"" if kind not in (b"Exif", b"xml ", b"brob") else _at(file, start, min(size, _LONGEST))
+    for kind, start, size in boxes.boxes(file, 0, file.seek(0, 2)):
+        data = b"" if kind not in (b"Exif", b"xml ", b"brob") else boxes.data(file, start, size)
         if kind == b"brob":
             kind, data = _expanded(data)
         if kind == b"Exif" and len(data) > 4:
@@ -107,7 +105,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     elif codes:
         attributes["CICP"] = ("int[4]", tuple(codes))
     try:
-        oiio.write_parts(path, [(picture.pixels, attributes)])
+        oiio.write(path, picture.pixels, attributes)
     except OSError as error:
         # libjxl 0.12, where floats have both signs: github.com/libjxl/libjxl/issues/4902
         if kind == np.float32 and "Encoder" in str(error):
@@ -116,19 +114,13 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
             ) from None
         raise
     own = ((b"Exif", b"\0\0\0\0" + metadata.exif if metadata.exif else b""), (b"xml ", metadata.xmp or b""))
-    with open(path, "r+b") as file:
-        kept = [box for box in boxes(file, 0, file.seek(0, 2)) if box[0] != b"brob"]
-        parts = [(name, _at(file, start, size)) for name, start, size in kept]
-        file.seek(0)
+    written = Path(path).read_bytes()
+    kept = [box for box in boxes.boxes(BytesIO(written), 0, len(written)) if box[0] != b"brob"]
+    parts = [(name, written[start : start + size]) for name, start, size in kept]
+    with open(path, "wb") as file:
         for name, data in (*parts, *own):  # in place of what the encoder says of itself
             if data:
                 file.write(struct.pack(">I4s", 8 + len(data), name) + data)
-        file.truncate()
-
-
-def _at(file: BinaryIO, start: int, size: int) -> bytes:
-    file.seek(start)
-    return file.read(size)
 
 
 def _nbytes(path: str) -> int:
@@ -161,7 +153,7 @@ def _nbytes(path: str) -> int:
 
 def _codestream(file: BinaryIO) -> int:
     """Returns where the codestream begins in a file of boxes; a partial one has its number before it."""
-    for kind, start, _ in boxes(file, 0, file.seek(0, os.SEEK_END)):
+    for kind, start, _ in boxes.boxes(file, 0, file.seek(0, os.SEEK_END)):
         if kind in (b"jxlc", b"jxlp"):
             return start + 4 * (kind == b"jxlp")
     raise ValueError("there is no codestream")

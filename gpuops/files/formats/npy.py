@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .. import arrays
 from ..picture import Picture
+from ..strips import RowsOf
 from .record import ANY, Format, LayerId, Storage
-
-if TYPE_CHECKING:
-    from ..strips import RowsOf
 
 
 def _read(path: str, layer: LayerId) -> Picture:

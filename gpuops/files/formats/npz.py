@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import Any
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note
 from ...pixels.colour import unusual
-from .. import npz_numbers
-from ..arrays import PIXELS, by_rows, described, loaded, whole
+from ..arrays import PIXELS, blocks, by_rows, described, loaded, member, whole
 from ..colours import of_profile
-from ..picture import Metadata, Picture
-from ..reading import parsing
-from .record import ALL, ANY, Codec, Format, LayerId, Method, Storage
-
-if TYPE_CHECKING:
-    from ..strips import RowsOf
+from ..data import KEY, Array, Description, RowsOfArray, contradiction
+from ..picture import Metadata, Picture, unread
+from ..read_errors import parsing
+from ..strips import RowsOf
+from .record import ALL, ANY, Codec, Format, LayerId, Method, NumberFiles, Storage
 
 # The names of members that hold metadata as bytes.
 _BYTES = ("icc", "exif", "xmp")
@@ -61,13 +62,8 @@ def _coloured(path: str, picture: Picture) -> Picture:
     metadata = picture.metadata
     if metadata.icc is None:
         return picture
-    found = of_profile(metadata.icc, gray=picture.channels < 3)
-    for remark in found.remarks(light=picture.linear):
-        note(f"{path}: {remark}")
-    if found.colour is None:
-        return picture
-    metadata = replace(metadata, colour=unusual(found.colour))
-    return replace(picture, linear=found.colour.linear, metadata=metadata)
+    colour = of_profile(metadata.icc, gray=picture.channels < 3).told(path, light=picture.linear)
+    return replace(picture, linear=colour.linear, metadata=replace(metadata, colour=unusual(colour)))
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
@@ -85,8 +81,58 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
         save(file, **parts)
 
 
+# -- Spectra and coefficients in .npz files: each array under its name, and the description as an array of its own.
+
+
+def _text_of_numbers(path: str) -> str | None:
+    with loaded(path) as file:
+        there = isinstance(file, np.lib.npyio.NpzFile) and KEY in file.files
+        return str(file[KEY]) if there else None
+
+
+def _check_numbers(path: str, described: Description) -> None:
+    for index, (name, kind) in enumerate(described.arrays.items()):
+        with member(path, _member_name(index, name)) as (_, shape, _, dtype):
+            if (shape, dtype) != kind:
+                raise contradiction(path)
+
+
+def _rows_of_numbers(path: str, described: Description, index: int, count: int) -> Iterator[Array]:
+    name = _member_name(index, list(described.arrays)[index])
+    with member(path, name) as (file, shape, fortran, dtype):
+        if fortran and prod(shape[:-1]) > 1:
+            with loaded(path) as content:
+                yield from RowsOfArray.of(content[name]).blocks(count)
+            return
+        for _ in range(shape[0] if len(shape) == 3 else 1):
+            yield from blocks(file, shape[-2:], dtype, count)
+
+
+def _write_numbers(
+    path: str, arrays: Mapping[str, RowsOfArray], text: str, count: int, compress: bool
+) -> None:
+    kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with zipfile.ZipFile(path, "w", kind, allowZip64=True) as archive:
+        with archive.open(f"{KEY}.npy", "w", force_zip64=True) as file:
+            np.lib.format.write_array(file, np.array(text), allow_pickle=False)
+        for i, (name, rows) in enumerate(arrays.items()):
+            with archive.open(f"{_member_name(i, name)}.npy", "w", force_zip64=True) as file:
+                head = np.lib.format.header_data_from_array_1_0(unread(rows.shape, rows.dtype))
+                np.lib.format.write_array_header_1_0(file, head | {"fortran_order": False})
+                for block in rows.blocks(count):
+                    file.write(np.ascontiguousarray(block).data.cast("B"))
+
+
+def _member_name(i: int, name: str) -> str:
+    """Returns an array's name in the archive: its own, or a number where a file cannot have such a name."""
+    return name if name.isidentifier() and name.isascii() and name != KEY else f"array-{i}"
+
+
+_NUMBERS = NumberFiles(_text_of_numbers, _check_numbers, _rows_of_numbers, _write_numbers)
+
+
 FORMAT = Format(
     "NPZ", (".npz",), ANY, _read, _write, read_rows=_read_rows, magic=(b"PK\x03\x04",), holds=ALL, says="curve",
     codec=Codec(methods={"none": None, "deflate": None}, usual=Method("none")), layered=True,
-    of_numbers=True, numbers=npz_numbers.NUMBERS,
+    of_numbers=True, numbers=_NUMBERS,
 )  # fmt: skip

@@ -6,7 +6,6 @@ readers some multiply by it, some divide, and some ignore it.
 
 from __future__ import annotations
 
-import os
 import re
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from ..picture import Picture
+from ..read_errors import beginning, check_size, stored
 from .record import Format, LayerId, Storage, file_size
 
 # The header: the kind of file, width, height, and scale. Its lines may all end as Windows has it.
@@ -21,27 +21,21 @@ _HEADER = re.compile(rb"(PF|Pf)(?=(\r\n)?)\s+(\d+)\s+(\d+)\s+([-+.\deE]+)(?:\2|\
 
 
 def _read(path: str, layer: LayerId) -> Picture:
-    with open(path, "rb") as file:
-        header = _HEADER.match(file.read(256))
-        if header is None:
-            raise FileError(f"{path}: is damaged: its PFM header is not complete")
-        channels = 3 if header[1] == b"PF" else 1
-        width, height = int(header[3]), int(header[4])
-        try:
-            scale = float(header[5])
-        except ValueError:
-            scale = 0
-        if scale == 0:
-            raise FileError(
-                f"{path}: is damaged: its PFM header has no scale, whose sign tells the order of bytes"
-            )
-        if min(width, height) < 1:
-            raise FileError(f"{path}: has no pixels ({width} x {height})")
-        there = os.path.getsize(path) - header.end()
-        if there < 4 * width * height * channels:
-            raise FileError(f"{path}: is cut off: {width} x {height} pixels need more than its {there} bytes")
-        file.seek(header.end())
-        data = np.fromfile(file, ("<" if scale < 0 else ">") + "f4", width * height * channels)
+    header = _HEADER.match(beginning(path, 256))
+    if header is None:
+        raise FileError(f"{path}: is damaged: its PFM header is not complete")
+    channels = 3 if header[1] == b"PF" else 1
+    width, height = int(header[3]), int(header[4])
+    try:
+        scale = float(header[5])
+    except ValueError:
+        scale = 0
+    if scale == 0:
+        raise FileError(
+            f"{path}: is damaged: its PFM header has no scale, whose sign tells the order of bytes"
+        )
+    check_size(path, width, height)
+    data = stored(path, ("<" if scale < 0 else ">") + "f4", width * height * channels, header.end())
     if abs(scale) != 1:
         note(
             f"{path}: is read without its scale of {abs(scale):g}, by which some programs multiply or divide"

@@ -5,26 +5,17 @@ Source: PNG (Third Edition) 5.3, 11.3.
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any, BinaryIO
 
 from ...errors import FileError
-from .. import by_pillow, colours, containers, oiio, png, png_rows, raster
-from ..containers import LONGEST, Extras
-from ..picture import Picture, Pixels
+from .. import colours, containers, oiio, pillow, png, png_rows, raster
+from ..containers import Extras
+from ..picture import Picture
 from ..strips import NeedsWholeFile, RowsOf
 from .record import ALL, INTEGERS, Animation, Codec, CodePoints, Format, LayerId, Levels, Storage
 
 #: How a chunk with XMP begins.
 _XMP_KEY = b"XML:com.adobe.xmp\0"
-#: Bytes that are read at a time for a checksum.
-_CRC_BLOCK = 1 << 20
-#: Bytes of a file to the end of what its header says.
-_HEADER = 29
 #: The colour type of palettes.
 _PALETTE = 3
 #: Chunks of the pixels, and hints that concern storage and display alone.
@@ -42,64 +33,28 @@ _ROUTINE_TEXTS = ("Software", "Creation Time", "date:create", "date:modify", "da
 
 
 def _container(file: BinaryIO) -> Extras:
-    """Walks all chunks with their checksums, so that damage is found before a decoder stumbles over it."""
-    found = Extras()
+    exif = xmp = None
     chunks: dict[bytes, bytes] = {}
     gray = False
     unused: list[str] = []
-    size = file.seek(0, 2)
-    file.seek(8)
-    while True:
-        head = file.read(8)
-        if len(head) < 8:
-            raise _damage(file, "is cut off")
-        length, kind = struct.unpack(">I4s", head)
-        if file.tell() + length + 4 > size:
-            raise _damage(file, "is cut off")
-        if kind in (b"IDAT", b"fdAT"):
-            checksum = _checksum(file, kind, length)
-        else:
-            data = file.read(length)
-            checksum = zlib.crc32(data, zlib.crc32(kind))
-            if kind in _COLOUR:
-                chunks[kind] = data
-            elif kind == b"IHDR" and len(data) == 13:
-                gray = data[9] in _GRAY
-            elif kind == b"eXIf":
-                found = replace(found, exif=data)
-            elif kind == b"iTXt" and data.startswith(_XMP_KEY):
-                found = replace(found, xmp=_international_text(data))
-            elif kind in (b"tEXt", b"zTXt", b"iTXt"):
-                key = data.partition(b"\0")[0].decode("latin-1")
-                unused += [f"text {key!r}"] * (key not in _ROUTINE_TEXTS)
-            elif kind in _NAMES or kind not in _STORAGE:
-                unused.append(_NAMES.get(kind, f"chunk {kind.decode('latin-1')!r}"))
-        if checksum != int.from_bytes(file.read(4), "big"):
-            raise _damage(file, f"is damaged (checksum of {kind.decode('latin-1')!r})")
-        if kind == b"IEND":
-            said = colours.of_png(chunks, gray=gray)
-            counts = b"iCCP" in chunks and not said.overrules
-            return replace(
-                found,
-                icc=colours.profile_in(chunks[b"iCCP"]) if counts else None,
-                colours=said,
-                unused=tuple(dict.fromkeys(unused)),
-            )
-
-
-def _damage(file: BinaryIO, what: str) -> FileError:
-    return FileError(f"{file.name}: {what}; get a whole copy of it")
-
-
-def _checksum(file: BinaryIO, kind: bytes, length: int) -> int:
-    from isal import isal_zlib
-
-    checksum = zlib.crc32(kind)
-    while length:
-        block = file.read(min(length, _CRC_BLOCK))
-        checksum = isal_zlib.crc32(block, checksum)
-        length -= len(block)
-    return checksum
+    for kind, data in png.chunks(file):
+        if kind in _COLOUR:
+            chunks[kind] = data
+        elif kind == b"IHDR" and len(data) == 13:
+            gray = data[9] in _GRAY
+        elif kind == b"eXIf":
+            exif = data
+        elif kind == b"iTXt" and data.startswith(_XMP_KEY):
+            xmp = _international_text(data)
+        elif kind in (b"tEXt", b"zTXt", b"iTXt"):
+            key = data.partition(b"\0")[0].decode("latin-1")
+            unused += [f"text {key!r}"] * (key not in _ROUTINE_TEXTS)
+        elif kind in _NAMES or kind not in _STORAGE:
+            unused.append(_NAMES.get(kind, f"chunk {kind.decode('latin-1')!r}"))
+    said = colours.of_png(chunks, gray=gray)
+    counts = b"iCCP" in chunks and not said.overrules
+    icc = colours.profile_in(chunks[b"iCCP"]) if counts else None
+    return Extras(icc, said, exif, xmp, tuple(dict.fromkeys(unused)))
 
 
 def _international_text(data: bytes) -> bytes | None:
@@ -108,24 +63,17 @@ def _international_text(data: bytes) -> bytes | None:
     parts = rest[2:].split(b"\0", 2)
     if len(parts) < 3:
         return None
-    return _inflated(parts[2]) if rest[0] else parts[2]
-
-
-def _inflated(data: bytes) -> bytes | None:
-    try:
-        return zlib.decompressobj().decompress(data, LONGEST)
-    except zlib.error:
-        return None
+    return colours.inflated(parts[2]) if rest[0] else parts[2]
 
 
 def read(path: str, layer: LayerId) -> Picture:
     extras = containers.read(path, _container)
     if layer is not None and "animation" in extras.unused:
-        if _header(path)[2] == 16:
+        if png.header(path)[2] == 16:
             raise FileError(f"{path}: is an animation of 16 bits, of which only the first picture is read")
         return raster.frame(path, "PNG", layer, extras)
     if _is_dense(path):
-        return _PngPage.of(path, extras, oiio.no_spec(), layer).picture(by_pillow.read(path, "PNG"))
+        return _PngPage.of(path, extras, oiio.no_spec(), layer).picture(pillow.read(path, "PNG"))
     with oiio.Reader(path) as file:
         page = _PngPage.of(path, extras, file.spec(), layer)
         pixels = png_rows.read(path, page.nbytes)
@@ -134,7 +82,7 @@ def read(path: str, layer: LayerId) -> Picture:
 
 class _PngPage(raster.Page):
     def obstacle(self) -> str:
-        return "is interlaced or progressive" if _header(self.path)[4] else ""
+        return "is interlaced or progressive" if png.header(self.path)[4] else ""
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
@@ -145,36 +93,23 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
     )
 
 
-def _header(path: str) -> tuple[int, ...]:
-    """Width, height, bits of a sample, colour type and interlacing; zeros where the file is cut off."""
-    with open(path, "rb") as file:
-        start = file.read(_HEADER).ljust(_HEADER, b"\0")
-    return struct.unpack_from(">IIBBxxB", start, 16)
-
-
 def _is_dense(path: str) -> int:
     """The pixels of a palette and less than 8 bits, if OpenImageIO may take so many for an attack; else 0."""
-    width, height, bits, kind, _ = _header(path)
-    return width * height if kind == _PALETTE and bits < 8 and width * height > by_pillow.LARGE else 0
-
-
-def _write_rows(
-    path: str, picture: Picture, storage: Storage
-) -> AbstractContextManager[Callable[[Pixels], None]]:
-    return png.writer(path, picture, FORMAT.method(storage))
+    width, height, bits, kind, _ = png.header(path)
+    return width * height if kind == _PALETTE and bits < 8 and width * height > pillow.LARGE else 0
 
 
 def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> dict[str, Any]:
     """Pillow's options for an animation."""
     method = FORMAT.method(storage)
     options = {} if method is None else {"compress_level": max(0, method.level)}
-    return options | by_pillow.animated(first, loop)
+    return options | pillow.animated(first, loop)
 
 
 FORMAT = Format(
-    "PNG", (".png", ".apng"), INTEGERS, read, write_rows=_write_rows, read_rows=_read_rows,
+    "PNG", (".png", ".apng"), INTEGERS, read, write_rows=png.writer, read_rows=_read_rows,
     magic=(png.SIGNATURE,), holds=ALL, coded=CodePoints(INTEGERS, narrow=True),
     codec=Codec(methods={"none": None, "deflate": Levels(0, 9, 6)}, number="deflate"), layered=True,
     profiles=False, tells_errors=True, pillow="PNG",
-    animation=Animation((".apng",), _animated, by_pillow.image),
+    animation=Animation((".apng",), _animated, pillow.image),
 )  # fmt: skip

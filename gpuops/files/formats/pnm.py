@@ -7,18 +7,16 @@ has it.
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import PurePath
-from typing import BinaryIO
+from pathlib import Path
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import by_pillow
-from ..depth import spread
 from ..picture import Picture, Pixels
+from ..read_errors import beginning, check_size, stored
+from ..samples import coloured, spread
 from .record import INTEGERS, Format, LayerId, Storage
 
 #: White space and remarks between the numbers of a header.
@@ -38,25 +36,25 @@ _TUPLES |= {f"{name}_ALPHA": channels + 1 for name, channels in _TUPLES.items()}
 
 
 def read(path: str, layer: LayerId) -> Picture:
-    with open(path, "rb") as file:
-        head = file.read(_LONGEST)
-        width, height, channels, most, start = (_pam_header if head[1:2] == b"7" else _header)(path, head)
-        if min(width, height) < 1:
-            raise FileError(f"{path}: has no pixels ({width} x {height})")
-        if not 1 <= most <= 65535:
-            raise FileError(f"{path}: is damaged: its largest value is {most}, not 1 to 65535")
-        file.seek(start)
-        count = width * height * channels
-        if head[1:2] in b"123":
-            samples = _texts(path, file, count, bits=head[1:2] == b"1")
-        elif head[1:2] == b"4":
-            packed = _bytes(path, file, -(-width // 8) * height).reshape(height, -1)
-            samples = np.unpackbits(packed, axis=1, count=width)
-        else:
-            kind = np.dtype(np.uint8 if most < 256 else ">u2")
-            samples = _bytes(path, file, count * kind.itemsize).view(kind)
-        if re.fullmatch(rb"P[1-7]", file.read(2)):
-            note(f"{path}: is read without the pictures after its first")
+    head = beginning(path, _LONGEST)
+    width, height, channels, most, start = (_pam_header if head[1:2] == b"7" else _header)(path, head)
+    check_size(path, width, height)
+    if not 1 <= most <= 65535:
+        raise FileError(f"{path}: is damaged: its largest value is {most}, not 1 to 65535")
+    count = width * height * channels
+    if head[1:2] in b"123":
+        samples = _texts(path, start, count, bits=head[1:2] == b"1")
+    else:
+        kind, count = (
+            ("u1", -(-width // 8) * height) if head[1:2] == b"4" else ("u1" if most < 256 else ">u2", count)
+        )
+        samples = stored(path, kind, count, start)
+        with open(path, "rb") as file:
+            file.seek(start + samples.nbytes)
+            if re.fullmatch(rb"P[1-7]", file.read(2)):
+                note(f"{path}: is read without the pictures after its first")
+    if head[1:2] == b"4":
+        samples = np.unpackbits(samples.reshape(height, -1), axis=1, count=width)
     if samples.max() > most:
         raise FileError(f"{path}: is damaged: it has values beyond its largest one, {most}")
     if head[1:2] in b"14":  # 1 is black
@@ -67,10 +65,10 @@ def read(path: str, layer: LayerId) -> Picture:
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
     """Writes PGM or PPM as the name says, either one as .pnm, in bytes."""
-    kind = PurePath(path).suffix.lower()
+    kind = Path(path).suffix.lower()
     if kind == ".pgm" and picture.channels > 1:
         raise FileError(f"{path}: a .pgm file holds gray alone; name the output .ppm")
-    pixels = by_pillow.coloured(picture.pixels) if kind == ".ppm" else picture.pixels
+    pixels = coloured(picture.pixels) if kind == ".ppm" else picture.pixels
     head = f"P{5 if pixels.shape[2] == 1 else 6}\n{picture.width} {picture.height}\n{np.iinfo(pixels.dtype).max}\n"
     written(path, head, pixels)
 
@@ -114,16 +112,9 @@ def _pam_header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
     return width, height, channels, most, len(lines) + len(end)
 
 
-def _bytes(path: str, file: BinaryIO, count: int) -> Pixels:
-    there = os.path.getsize(path) - file.tell()
-    if there < count:
-        raise FileError(f"{path}: is cut off: its pixels need {count} bytes, and there are {there}")
-    return np.fromfile(file, np.uint8, count)
-
-
-def _texts(path: str, file: BinaryIO, count: int, *, bits: bool) -> Pixels:
+def _texts(path: str, start: int, count: int, *, bits: bool) -> Pixels:
     """Numbers in text; those of bits need no space between them."""
-    text = re.sub(rb"#[^\n]*", b"", file.read())
+    text = re.sub(rb"#[^\n]*", b"", Path(path).read_bytes()[start:])
     words = re.findall(rb"[01]", text) if bits else text.split()
     if len(words) < count:
         raise FileError(f"{path}: is cut off: it has {len(words)} of {count} values")
@@ -139,8 +130,7 @@ def magic(*kinds: int) -> tuple[bytes, ...]:
 
 
 def _nbytes(path: str) -> int:
-    with open(path, "rb") as file:
-        width, height, channels, most, _ = _header(path, file.read(_LONGEST))
+    width, height, channels, most, _ = _header(path, beginning(path, _LONGEST))
     return width * height * channels * (1 if most < 256 else 2)
 
 

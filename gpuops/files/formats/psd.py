@@ -12,10 +12,10 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import by_pillow, colours, inks, oiio
-from ..alpha import straight
+from .. import colours, inks, oiio, pillow
 from ..picture import Metadata, Picture, Pixels
-from ..reading import parsing
+from ..read_errors import parsing
+from ..samples import straight
 from .record import Format, LayerId
 
 #: The mode of colours that are amounts of ink, and how many there are.
@@ -38,15 +38,9 @@ class _Header(NamedTuple):
     bits: int
     mode: int
 
-    @property
-    def is_cmyk(self) -> bool:
-        """Whether the file holds amounts of ink."""
-        return self.mode == _CMYK
-
     @classmethod
     def of(cls, file: BinaryIO) -> _Header:
         """Reads it."""
-        file.seek(0)
         return cls(*struct.unpack(">4xH6xHIIHH", file.read(_HEADER)))
 
 
@@ -90,12 +84,10 @@ def _read(path: str, layer: LayerId) -> Picture:
     with oiio.Reader(path) as file:
         spec, layers = file.spec(), file.count() - 1
         icc, size = oiio.icc_of(spec), oiio.resolution(spec)
-        if header.is_cmyk:
+        if header.mode == _CMYK:
             file.check_plausible(spec)
-        else:
-            stored = file.read()
-    if header.is_cmyk:
-        return _of_inks(path, header, spec, layers)
+            return _of_inks(path, header, spec, layers)
+        stored = file.read()
     visible = 3 if stored.shape[2] >= 3 else 1
     pixels = np.ascontiguousarray(stored[:, :, : visible + 1])
     further = header.channels - stored.shape[2] if stored.shape[2] in (1, 3) else 0
@@ -125,6 +117,6 @@ def _say(path: str, further: int, layers: int) -> None:
 
 
 FORMAT = Format(
-    "PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), _read, nbytes=by_pillow.nbytes("PSD"),
+    "PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), _read, nbytes=pillow.nbytes("PSD"),
     magic=(b"8BPS",),
 )  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from ...errors import FileError
 from ..picture import Picture
-from ..reading import parsing
+from ..read_errors import parsing
 from .record import Format, LayerId, Storage
 
 
@@ -18,8 +20,8 @@ def _nbytes(path: str) -> int:
 def _read(path: str, layer: LayerId) -> Picture:
     import imagecodecs
 
-    with parsing(path), open(path, "rb") as file:
-        data = file.read()
+    with parsing(path):
+        data = Path(path).read_bytes()
         if not data.endswith(bytes(7) + b"\1") or _nbytes(path) > 4 * 62 * len(data):  # runs of 62 pixels
             raise FileError(f"{path}: could not be read: the file is cut off or damaged")
         pixels = np.array(imagecodecs.qoi_decode(data))
@@ -30,8 +32,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     import imagecodecs
 
     data = imagecodecs.qoi_encode(picture.pixels)
-    with open(path, "wb") as file:
-        file.write(data[:13] + b"\0" + data[14:])  # sRGB
+    Path(path).write_bytes(data[:13] + b"\0" + data[14:])  # sRGB
 
 
 FORMAT = Format(

@@ -20,7 +20,7 @@ LayerId = str | int | None
 
 if TYPE_CHECKING:
     from ...pixels.colour import Colour
-    from ..data import Array, Check, Description, RowsOfArray
+    from ..data import Array, Description, RowsOfArray
     from ..picture import Picture, Pixels
     from ..strips import RowsOf
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     ReadRows = Callable[[str, LayerId, int], tuple[Picture, RowsOf, int] | None]
     #: ``(path, picture, storage)``: writes a picture, whose depth, channels and metadata the format holds.
     Write = Callable[[str, Picture, Storage], None]
-    #: The same, but it gives a function that takes the pixels by rows, from the top on.
-    WriteRows = Callable[[str, Picture, Storage], AbstractContextManager[Callable[[Pixels], None]]]
+    #: ``(path, picture, method)``: the same, by a compression, but it gives a function that takes the pixels by rows,
+    #: from the top on.
+    WriteRows = Callable[[str, Picture, "Method | None"], AbstractContextManager[Callable[[Pixels], None]]]
     #: ``(path)``: bytes of a picture's pixels, as far as the header tells.
     NBytes = Callable[[str], int | None]
     #: ``(path, frames)``: for how many milliseconds each is shown, and how often all are (0: for ever; None: once).
@@ -116,14 +117,14 @@ class NumberFiles:
     """How a format holds spectra and coefficients: see :mod:`gpuops.files.data`.
 
     text: ``(path)``: the description in a file, None where it has none.
-    opened: ``(path, description)``: what checks that a file has the arrays that it describes.
+    check: ``(path, description)``: raises FileError unless a file has the arrays that it describes.
     rows: ``(path, description, index, count)``: the rows of an array.
     write: ``(path, arrays, text, count, compress)``: writes some rows at a time.
     doubles: whether it holds double precision.
     """
 
     text: Callable[[str], str | None]
-    opened: Callable[[str, Description], Check]
+    check: Callable[[str, Description], None]
     rows: Callable[[str, Description, int, int], Iterator[Array]]
     write: Callable[[str, Mapping[str, RowsOfArray], str, int, bool], None]
     doubles: bool = True

@@ -5,9 +5,9 @@ Source: Truevision TGA 2.0.
 
 from __future__ import annotations
 
-from .. import oiio
-from ..alpha import straight
-from ..picture import Metadata, Picture
+from .. import colours, oiio
+from ..picture import Picture
+from ..samples import straight
 from .record import Format, LayerId, Storage
 
 #: The type of alpha by which colours are multiplied.
@@ -29,16 +29,13 @@ def _read(path: str, layer: LayerId) -> Picture:
         spec, pixels = file.spec(), file.read()
         size = oiio.resolution(spec)
         premultiplied = spec.get_int_attribute("targa:alpha_type") == _PREMULTIPLIED
-    alpha = pixels.shape[2] in (2, 4)
-    return Picture(
-        straight(pixels) if premultiplied and alpha else pixels,
-        alpha=alpha,
-        metadata=Metadata(resolution=size),
-    )
+    if premultiplied and pixels.shape[2] in (2, 4):
+        pixels = straight(pixels)
+    return colours.picture(path, pixels, None, resolution=size)
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    oiio.write_parts(path, [(picture.pixels, oiio.alpha_attributes(picture.channels))])
+    oiio.write(path, picture.pixels, oiio.alpha_attributes(picture.channels))
 
 
 FORMAT = Format(

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from .. import by_pillow, containers, oiio, raster
+from .. import containers, oiio, pillow, raster
 from ..containers import EXIF, Extras
 from ..picture import Picture
 from .record import IN_BOXES, Animation, Codec, Format, LayerId, Levels, Method, Storage
@@ -58,18 +58,18 @@ def _options(storage: Storage) -> dict[str, Any]:
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    by_pillow.write(path, "WEBP", picture.pixels, **_options(storage), **by_pillow.kept(picture.metadata))
+    pillow.write(path, "WEBP", picture.pixels, **_options(storage), **pillow.kept(picture.metadata))
 
 
 def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> dict[str, Any]:
-    return _options(storage) | by_pillow.animated(first, loop)
+    return _options(storage) | pillow.animated(first, loop)
 
 
 FORMAT = Format(
-    "WebP", (".webp",), ("uint8",), _read, _write, nbytes=by_pillow.nbytes("WEBP"),
+    "WebP", (".webp",), ("uint8",), _read, _write, nbytes=pillow.nbytes("WEBP"),
     sniff=lambda head, _: head.startswith(b"RIFF") and head[8:12] == b"WEBP", channels=(3, 4), holds=IN_BOXES,
     largest=16383,
     codec=Codec(90, ("4:2:0",), {"lossy": None, "lossless": Levels(0, 9, 6)}, Method("lossy")), lossy=True,
     layered=True, pillow="WEBP",
-    animation=Animation((".webp",), _animated, by_pillow.image),
+    animation=Animation((".webp",), _animated, pillow.image),
 )  # fmt: skip

@@ -1,8 +1,7 @@
-"""Pictures that none of the readers here knows, by imageio: its plugins for Pillow's rare formats, and for SPE.
+"""Pictures that none of the other readers knows: Pillow's rare formats, and SPE by imageio's plugin.
 
 No other plugin is asked: some fetch what they lack, or what a file names, and some take any file for a picture. Of
-Pillow's formats those are left out that start a program (EPS) or only name what they hold (such as GRIB). A file is
-given open, and not by its name, which might be taken for an address.
+Pillow's formats those are left out that start a program (EPS) or only name what they hold (such as GRIB).
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from . import by_pillow, colours, frames
+from . import colours, pillow
 from .formats.record import ANY, Format, LayerId, file_size
 from .picture import DTYPES, Picture
-from .reading import parsing
+from .read_errors import chosen, parsing
 
 #: Pillow's names of the formats that are read.
 _FORMATS = "BLP CUR DCX DIB FLI FTEX GBR ICNS ICO MCIDAS MSP PCD PCX PIXAR SGI SUN XBM XPM XVTHUMB"
@@ -39,7 +38,7 @@ def format_in(path: str) -> Format | None:
     if _is_spe(path):
         return replace(_OTHER, name="SPE", nbytes=file_size)
     try:
-        with by_pillow.opened(path) as image:
+        with pillow.opened(path) as image:
             return replace(_OTHER, name=image.format) if image.format in _FORMATS.split() else None
     except FileError:
         return None
@@ -52,46 +51,48 @@ def _is_spe(path: str) -> bool:
 def _count(path: str) -> int:
     """The number of pictures in a file."""
     if _is_spe(path):
-        with _opened(path) as file:
+        with _spe(path) as file:
             return int(file.properties().n_images)
-    return by_pillow.count(path, None)
+    return pillow.count(path, None)
 
 
 def _read(path: str, layer: LayerId) -> Picture:
     """The first picture of a file, or the one of a number; light where it holds floats."""
     several = _count(path)
-    index = 0 if layer is None else frames.chosen(path, layer, several)
-    options: dict[str, Any] = {}
+    index = 0 if layer is None else chosen(path, layer, several)
     icc = None
-    if not _is_spe(path):
-        with by_pillow.opened(path) as image:
+    if _is_spe(path):
+        with _spe(path) as file:
+            samples = np.asarray(file.read(index=index))
+    else:
+        with pillow.opened(path) as image:
+            image.seek(index)
             if image.mode not in _MODES:
                 raise FileError(f"{path}: holds {image.mode} samples; convert it to gray or RGB first")
             mode, icc = _MODES[image.mode], image.info.get("icc_profile")
-            options["mode"] = _WITH_ALPHA.get(mode, mode) if image.has_transparency_data else mode
-    with _opened(path) as file:
-        samples = np.asarray(file.read(index=index, **options))
-    if samples.dtype.name not in DTYPES:
+            mode = _WITH_ALPHA.get(mode, mode) if image.has_transparency_data else mode
+            samples = np.array(image.convert(mode) if mode else image)
+    if samples.dtype.newbyteorder("=").name not in DTYPES:
         raise FileError(
             f"{path}: holds {samples.dtype} samples; convert it to 8 or 16 bits or to float first"
         )
     if several > 1 and layer is None:
         note(f"{path}: holds {several} pictures; the first is used")
-    pixels = np.ascontiguousarray(samples if samples.ndim == 3 else samples[:, :, None])
+    pixels = samples if samples.ndim == 3 else samples[:, :, None]
     return colours.picture(path, pixels, icc).numbered(index, several)
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[Any]:
+def _spe(path: str) -> Iterator[Any]:
+    """Gives imageio's file, which is given open, and not by its name, which might be taken for an address."""
     import imageio.v3
 
     imopen: Any = imageio.v3.imopen
-    plugin = "SPE" if _is_spe(path) else "pillow"
-    with parsing(path), open(path, "rb") as data, imopen(data, "r", plugin=plugin) as file:
+    with parsing(path), open(path, "rb") as data, imopen(data, "r", plugin="SPE") as file:
         yield file
 
 
 # The names of formats are put in.
 _OTHER = Format(
-    "other", (), ANY, _read, nbytes=by_pillow.nbytes(None), layered=True, count=_count, needs="imageio",
+    "other", (), ANY, _read, nbytes=pillow.nbytes(None), layered=True, count=_count, needs="imageio",
 )  # fmt: skip

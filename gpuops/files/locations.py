@@ -1,6 +1,7 @@
-"""Files at addresses, such as s3://bucket/a.png, that fsspec knows how to reach.
+"""Where files are: paths of this machine, and addresses, such as s3://bucket/a.png, that fsspec knows how to reach.
 
-What is read is first copied to this machine, and what is written goes there when it is whole.
+What is asked of a path is asked of the system at once. What is read at an address is first copied to this machine, and
+what is written goes there when it is whole.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import FileError, GpuopsError, ParameterError, one_line
 from ..process import temporary
 from .drafts import draft_file
-from .formats import is_of_picture
-from .places import Status, name_of
 
+Path_ = str | os.PathLike[str]
+# What stands between an address's protocol and the rest.
+_MARK = "://"
+# The protocols of this machine's own files.
+_LOCAL = ("file://", "local://")
 # The protocols whose files can only be read.
 _READ_ONLY = ("http://", "https://")
 # The characters of patterns.
@@ -27,6 +31,8 @@ _MAGIC = "*?["
 _TIMES = ("LastModified", "mtime", "last_modified", "updated", "modified", "created")
 # For this many files in one folder or more, the folder is listed instead of looking up each file.
 _MANY = 8
+# What is said of an output that is there.
+EXISTS = "exists already; name another output, or allow overwriting it with --overwrite"
 # The message for a folder.
 _FOLDER = "{}: is a folder; name the files in it, or give --recursive"
 
@@ -36,6 +42,62 @@ _BLOCK = 1 << 22
 _seen: dict[str, Status | None] = {}
 # Why a pattern or a folder stands for no files; it is an input that fails, and not all of them.
 _failed: dict[str, FileError] = {}
+
+
+class Status(NamedTuple):
+    """A file's bytes, and the time of its last change in nanoseconds, which is 0 where nobody knows."""
+
+    size: int
+    mtime_ns: int
+
+
+def is_address(path: Path_) -> bool:
+    """Says whether a path is an address."""
+    return _MARK in os.fspath(path)
+
+
+def on_this_machine(path: Path_) -> str | None:
+    """Returns the path of a file, also of an address that leads to one, such as file:///a.png; None of others."""
+    name = os.fspath(path)
+    if _MARK not in name:
+        return name
+    last = name.rpartition("::")[2]  # a.png of zip://a.png::file:///b.zip lies in b.zip
+    return os.path.expanduser(last.partition(_MARK)[2]) if last.startswith(_LOCAL) else None
+
+
+def exists(path: str) -> bool:
+    """Says whether there is a file. Raises FileError if an address cannot be asked."""
+    return _status_at(path) is not None if is_address(path) else os.path.exists(path)
+
+
+def status(path: str) -> Status:
+    """Returns the status of a file. Raises OSError if there is none, and FileError if an address cannot be asked."""
+    if not is_address(path):
+        found = os.stat(path)
+        return Status(found.st_size, found.st_mtime_ns)
+    at = _status_at(path)
+    if at is None:
+        raise FileNotFoundError(path)
+    return at
+
+
+def absolute(path: str) -> str:
+    """Returns a path that is the same from every folder."""
+    return path if is_address(path) else os.path.abspath(path)
+
+
+def name_of(path: str) -> str:
+    """Returns the last part of a path; what a web server is asked beside that is none."""
+    if path.startswith(_READ_ONLY):
+        path = path.partition("?")[0].partition("#")[0]
+    return os.path.basename(path)
+
+
+def folder_of_drafts(path: Path_) -> str:
+    """Returns the folder that holds a file while it is being written."""
+    if is_address(path):
+        return os.path.realpath(temporary.folder())
+    return os.path.dirname(os.path.realpath(path))
 
 
 @contextmanager
@@ -62,9 +124,7 @@ def reached(address: str, done: str = "read") -> Iterator[tuple[Any, str]]:
     except GpuopsError:
         raise
     except FileExistsError:
-        raise FileError(
-            f"{address}: exists already; name another output, or allow overwriting it with --overwrite"
-        ) from None
+        raise FileError(f"{address}: {EXISTS}") from None
     except FileNotFoundError:
         missing = (
             "there is no such object" if done == "read" else "its bucket does not exist; create it first"
@@ -130,10 +190,8 @@ def check_place(address: str, *, overwrite: bool) -> None:
     """Refuses an address that cannot be written to."""
     if address.startswith(_READ_ONLY):
         raise FileError(f"{address}: can only be read; name an output in a bucket or a folder")
-    if not overwrite and status(address) is not None:
-        raise FileError(
-            f"{address}: exists already; name another output, or allow overwriting it with --overwrite"
-        )
+    if not overwrite and _status_at(address) is not None:
+        raise FileError(f"{address}: {EXISTS}")
 
 
 def check(address: str) -> None:
@@ -154,7 +212,7 @@ def extension(address: str) -> str:
 # -- what is there -------------------------------------------------------------------------------------------------
 
 
-def status(address: str) -> Status | None:
+def _status_at(address: str) -> Status | None:
     """Returns the status of a file; None if there is none."""
     if address in _seen:
         return _seen[address]
@@ -205,6 +263,8 @@ def within(folder: str, without: str = "") -> list[tuple[str, str]]:
         return [(_fails(folder, error), "")]
     if top in found:
         return [(folder, "")]
+    from .formats import is_of_picture
+
     results = without.rpartition("/")[0] + "/"
     pairs = []
     for address in sorted(found):
@@ -225,7 +285,7 @@ def _fails(address: str, error: FileError) -> str:
 
 
 def look_at(paths: Iterable[str]) -> None:
-    """Looks up many files by listing their folders; :func:`status` then needs no further request."""
+    """Looks up many files by listing their folders; that then needs no further request."""
     by_folder = Counter(path.rpartition("/")[0] for path in paths)
     asked = {folder for folder, count in by_folder.items() if count >= _MANY and "://" in folder}
     for folder in tuple(asked):
