@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -20,7 +20,7 @@ from gpuops.ops import OPERATIONS, STEPS
 from gpuops.ops import operation as declared
 from gpuops.params.toml import nearest
 
-from . import commands, options, types
+from . import commands, options
 from .shared import ChainOptions, Shared
 
 #: The word between the parts of a chain.
@@ -107,9 +107,9 @@ def _write() -> click.Command:
     def run(**_values: Any) -> None:
         """Write what a chain has come to: … then write FILE then …"""
 
-    own = (click_option(option) for option in declared("write").params.options() if option.name != "output")
+    own = (option for option in declared("write").params.options() if option.name != "output")
     found: click.Command = options.added(
-        run, options.command("write"), *own, click.argument("output", metavar="FILE")
+        run, options.command("write"), with_options(own), click.argument("output", metavar="FILE")
     )
     return found
 
@@ -149,7 +149,7 @@ def command(name: str) -> click.Command:
 
     run.__doc__ = operation.about
     own = operation.params.options()
-    made = options.added(run, *map(click_option, own))
+    made = with_options(own)(run)
     if extras is not None:
         made = extras.options(made)
     if not any(option.name == "dither" for option in own):
@@ -225,18 +225,15 @@ def _spelled(context: click.Context, name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def click_option(option: Option) -> Any:
+def with_options(own: Iterable[Option]) -> Callable[[Any], Any]:
+    """Adds options of an operation to a command."""
+    return lambda command: options.added(command, *map(_click_option, own))
+
+
+def _click_option(option: Option) -> Any:
     """Returns the click option for one of an operation's."""
-    spelling = f"--{option.name.replace('_', '-')}"
-    given: dict[str, Any] = {"help": option.help, "required": option.required}
+    how = option._asdict()
     if option.type is bool:
-        return click.option(
-            f"{spelling}/--no-{option.name.replace('_', '-')}", option.name, default=option.default, **given
-        )
-    if option.default is not None:
-        given |= {"default": option.default, "show_default": True}
-    if isinstance(option.type, tuple):
-        return click.option(spelling, option.name, type=types.ChoiceType(option.type), **given)
-    return click.option(
-        spelling, option.name, type=option.type, metavar=option.metavar, multiple=option.multiple, **given
-    )
+        name = how["name"].replace("_", "-")
+        return options.click_option(**how, spellings=(f"--{name}/--no-{name}",))
+    return options.click_option(**how, show_default=option.default is not None)

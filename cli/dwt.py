@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,18 +12,34 @@ from gpuops.ops.denoise import DenoiseParams
 from gpuops.params.dwt import METHODS, DwtParams, KeepParams, default_mode, shrink_option
 from gpuops.params.files import STREAM
 
-from . import derived, options, types
-from .shared import STORAGE, Shared
+from . import derived, options
+from .shared import STORAGE, Shared, option
 
 if TYPE_CHECKING:
     from gpuops.batch.coefficients import Approximation
     from gpuops.batch.job import Job
 
 
-def _options(*names: str) -> Callable[[options.Command], options.Command]:
-    """Adds options of the operation denoise, which say the same of a transform here."""
-    declared = {option.name: option for option in DenoiseParams.options()}
-    return lambda command: options.added(command, *(derived.click_option(declared[name]) for name in names))
+# The options of the operation denoise that say the same of a transform here.
+_OF_DENOISE = ("wavelet", "levels", "mode", "threshold", "shrink", "denoise_space", "cycle_spins")
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """The other options of coefficients, and of what is made of them."""
+
+    method: str = option("auto", "The kernels that compute the transform.", type=METHODS, show_default=True)
+    integer: bool = option(False, "Use the reversible transform of 8- or 16-bit values to whole numbers.")
+    keep: float | None = option(
+        None,
+        "Keep the largest PERCENT % of all coefficients only, and print the PSNR of what they restore.",
+        "PERCENT",
+        type=float,
+    )
+    reconstruct: bool = option(False, "Write the image that the changed coefficients give, not these.")
+    as_json: bool = option(
+        False, "With --keep: print the figures as JSON, a line for each output.", None, "--json"
+    )
 
 
 @options.command(
@@ -49,45 +65,18 @@ def _options(*names: str) -> Callable[[options.Command], options.Command]:
 @options.output
 @options.shared
 @options.batch
-@_options("wavelet", "levels", "mode")
-@click.option(
-    "--method",
-    type=types.ChoiceType(METHODS),
-    default="auto",
-    show_default=True,
-    help="The kernels that compute the transform.",
-)
-@click.option(
-    "--integer", is_flag=True, help="Use the reversible transform of 8- or 16-bit values to whole numbers."
-)
-@_options("threshold", "shrink", "denoise_space")
-@click.option(
-    "--keep",
-    type=float,
-    metavar="PERCENT",
-    help="Keep the largest PERCENT % of all coefficients only, and print the PSNR of what they restore.",
-)
-@click.option(
-    "--reconstruct", is_flag=True, help="Write the image that the changed coefficients give, not these."
-)
-@_options("cycle_spins")
-@click.option(
-    "--json", "as_json", is_flag=True, help="With --keep: print the figures as JSON, a line for each output."
-)
+@derived.with_options(option for option in DenoiseParams.options() if option.name in _OF_DENOISE)
+@options.collected("given", Coefficients)
 def command(
     shared: Shared,
+    given: Coefficients,
     wavelet: str | None,
     levels: int | None,
     mode: str | None,
-    method: str,
-    integer: bool,
     threshold: str | None,
     shrink: str | None,
     denoise_space: str,
-    keep: float | None,
-    reconstruct: bool,
     cycle_spins: int | None,
-    as_json: bool,
 ) -> None:
     """Transform images to wavelet coefficients, which `clpix idwt` turns back.
 
@@ -95,17 +84,18 @@ def command(
     has a contrast of its own, and zero is mid gray. The transform works on the stored values, also of alpha.
     To take noise from a picture, also within a chain, see `clpix denoise`.
     """
+    integer, reconstruct = given.integer, given.reconstruct
     name = wavelet or ("bior2.2" if integer else "bior4.4")
-    params = DwtParams(name, mode or default_mode(name), levels, method, integer)
+    params = DwtParams(name, mode or default_mode(name), levels, given.method, integer)
     shrinks = threshold is not None or shrink is not None
     options.refuse("wavelets work on stored values", "working")
-    _check(shared, integer, shrinks, keep is not None, reconstruct, cycle_spins is not None, as_json)
+    _check(shared, given, shrinks, cycle_spins is not None)
     shrinking = shrink_option(shrink, threshold, denoise_space) if shrinks else None
     if not shrinks and options.given("denoise_space"):
         raise click.UsageError(
             "--denoise-space is where coefficients are shrunk: add --shrink or --threshold"
         )
-    keeping = None if keep is None else KeepParams(keep)
+    keeping = None if given.keep is None else KeepParams(given.keep)
 
     def check(job: Job) -> None:
         writes_data = job.options.writes_data(job.target)
@@ -123,7 +113,7 @@ def command(
     from .pipeline import process
 
     work = ToCoefficients(params, shrinking, keeping, reconstruct, cycle_spins or 1)
-    process(shared, "dwt", work, check=check, tell=partial(_tell, as_json=as_json))
+    process(shared, "dwt", work, check=check, tell=partial(_tell, as_json=given.as_json))
 
 
 def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
@@ -155,10 +145,9 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
     (say if streams else show)(visible(line))
 
 
-def _check(
-    shared: Shared, integer: bool, shrinks: bool, keeps: bool, reconstruct: bool, spins: bool, as_json: bool
-) -> None:
+def _check(shared: Shared, given: Coefficients, shrinks: bool, spins: bool) -> None:
     """Refuses options that contradict each other."""
+    integer, keeps = given.integer, given.keep is not None
     if integer and (shrinks or keeps):
         raise click.UsageError(
             "--integer is the lossless transform: it goes without --threshold, --shrink and --keep"
@@ -167,13 +156,13 @@ def _check(
         raise click.UsageError("--integer works on the stored levels: it goes without --space linear")
     if shrinks and keeps:
         raise click.UsageError("--keep has a threshold of its own: it goes without --threshold and --shrink")
-    if reconstruct and not (shrinks or keeps):
+    if given.reconstruct and not (shrinks or keeps):
         raise click.UsageError("--reconstruct would give the input back: add --shrink, --threshold or --keep")
-    if spins and not (reconstruct and shrinks):
+    if spins and not (given.reconstruct and shrinks):
         raise click.UsageError(
             "--cycle-spins averages denoised images: it goes with --shrink or --threshold, and --reconstruct"
         )
-    if as_json and not keeps:
+    if given.as_json and not keeps:
         raise click.UsageError("--json prints what --keep came to: it goes with that")
-    if as_json and shared.output == "-":
+    if given.as_json and shared.output == "-":
         raise click.UsageError("stdout is the output: leave out --json, or give -o a file")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +12,7 @@ from gpuops.params import fft as choices
 from gpuops.params.files import STREAM, FileOperand
 
 from . import derived, options, types
-from .shared import STORAGE, Shared
+from .shared import STORAGE, Shared, option
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
@@ -19,30 +20,64 @@ if TYPE_CHECKING:
     from gpuops.fourier.peaks import Peak
 
 
-def ways(command: options.Command) -> options.Command:
-    """Adds the options that say by which kernels a transform is computed, as one ``how`` argument."""
-    given: dict[str, Any] = {"default": "auto", "show_default": True}
-    return options.collected(
-        "how",
-        choices.FftParams,
-        click.option(
-            "--method",
-            type=types.ChoiceType(choices.METHODS),
-            help="The kernels that compute the transform.",
-            **given,
-        ),
-        click.option("--radix", type=types.ChoiceType(choices.RADICES), help="The largest radix.", **given),
-        click.option("--twiddle", type=types.ChoiceType(choices.TWIDDLES), **given),
-    )(command)
+@dataclass(frozen=True)
+class Ways:
+    """The options that say by which kernels a transform is computed."""
+
+    method: str = option(
+        "auto", "The kernels that compute the transform.", type=choices.METHODS, show_default=True
+    )
+    radix: str = option("auto", "The largest radix.", type=choices.RADICES, show_default=True)
+    twiddle: str = option("auto", "", type=choices.TWIDDLES, show_default=True)
+
+    @property
+    def params(self) -> choices.FftParams:
+        return choices.FftParams(self.method, self.radix, self.twiddle)
 
 
-def _filter(command: options.Command) -> options.Command:
-    """Adds the options of the operation filter that say by what a spectrum is multiplied."""
-    names = {"kind": "filter", "cutoff": "cutoff", "shape": "filter_shape", "order": "order", "mask": "mask"}
-    own = (option for option in FilterParams.options() if option.name in names)
-    renamed = (option._replace(name=names[option.name]) for option in own)
-    found: options.Command = options.added(command, *map(derived.click_option, renamed))
-    return found
+@dataclass(frozen=True)
+class Spectrum:
+    """The options of a spectrum, of the pictures of it, and of what else is found in it."""
+
+    norm: str = option("ortho", "The scaling, as in scipy.fft.", type=choices.NORMS, show_default=True)
+    half: bool | None = option(
+        None, "Keep half of the columns (default for data), or all of them.", None, "--half/--full"
+    )
+    shift: bool | None = option(
+        None, "Put frequency 0 in the middle (default for pictures).", None, "--shift/--no-shift"
+    )
+    window: str = option("none", "", type=choices.WINDOWS, show_default=True)
+    pad: str = option(
+        "none", "Add zeros to the right and below.", "none|pow2|fast|N", type=types.Word(), show_default=True
+    )
+    view: str | None = option(
+        None,
+        "Make this picture of the spectrum, or write these numbers as floats [default: log-magnitude].",
+        type=choices.VIEWS,
+    )
+    profile: str | None = option(
+        None,
+        "Write the mean of the view (default: power) over all directions, for each radius.",
+        "FILE.csv",
+        cls=types.OutputOption,
+    )
+    peaks: int | None = option(
+        None,
+        "List the N strongest periodic components, and draw rings around them in a picture.",
+        "N",
+        type=click.IntRange(1, 100),
+    )
+    axes: bool = option(False, "Draw axes in a picture, in cycles per pixel.")
+    precision: str = option(
+        "single",
+        "The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",
+        type=choices.PRECISIONS,
+        show_default=True,
+    )
+
+
+# The options of the operation filter that say by what a spectrum is multiplied, and what they are called here.
+_OF_FILTER = {"kind": "filter", "cutoff": "cutoff", "shape": "filter_shape", "order": "order", "mask": "mask"}
 
 
 @options.command(
@@ -62,73 +97,22 @@ def _filter(command: options.Command) -> options.Command:
 @options.output
 @options.shared
 @options.batch
-@click.option(
-    "--norm",
-    type=types.ChoiceType(choices.NORMS),
-    default="ortho",
-    show_default=True,
-    help="The scaling, as in scipy.fft.",
+@derived.with_options(
+    option._replace(name=_OF_FILTER[option.name])
+    for option in FilterParams.options()
+    if option.name in _OF_FILTER
 )
-@click.option(
-    "--half/--full", default=None, help="Keep half of the columns (default for data), or all of them."
-)
-@click.option(
-    "--shift/--no-shift", default=None, help="Put frequency 0 in the middle (default for pictures)."
-)
-@click.option("--window", type=types.ChoiceType(choices.WINDOWS), default="none", show_default=True)
-@click.option(
-    "--pad",
-    type=types.Word(),
-    default="none",
-    show_default=True,
-    metavar="none|pow2|fast|N",
-    help="Add zeros to the right and below.",
-)
-@click.option(
-    "--view",
-    type=types.ChoiceType(choices.VIEWS),
-    help="Make this picture of the spectrum, or write these numbers as floats [default: log-magnitude].",
-)
-@click.option(
-    "--profile",
-    cls=types.OutputOption,
-    metavar="FILE.csv",
-    help="Write the mean of the view (default: power) over all directions, for each radius.",
-)
-@click.option(
-    "--peaks",
-    type=click.IntRange(1, 100),
-    metavar="N",
-    help="List the N strongest periodic components, and draw rings around them in a picture.",
-)
-@click.option("--axes", is_flag=True, help="Draw axes in a picture, in cycles per pixel.")
-@_filter
-@ways
-@click.option(
-    "--precision",
-    type=types.ChoiceType(choices.PRECISIONS),
-    default="single",
-    show_default=True,
-    help="The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",
-)
+@options.collected("given", Spectrum)
+@options.collected("how", Ways)
 def command(
     shared: Shared,
-    norm: str,
-    half: bool | None,
-    shift: bool | None,
-    window: str,
-    pad: str,
-    view: str | None,
-    profile: str | None,
-    peaks: int | None,
-    axes: bool,
+    given: Spectrum,
+    how: Ways,
     filter: str | None,
     cutoff: tuple[str, ...],
     filter_shape: str,
     mask: str | None,
     order: int,
-    how: choices.FftParams,
-    precision: str,
 ) -> None:
     """Make the Fourier transform of images.
 
@@ -145,19 +129,19 @@ def command(
 
     def params(picture: bool) -> choices.SpectrumParams:
         return choices.SpectrumParams(
-            norm=norm,
-            half=not picture if half is None else half,
-            shift=picture if shift is None else shift,
-            window=window,
-            pad=pad,
+            norm=given.norm,
+            half=not picture if given.half is None else given.half,
+            shift=picture if given.shift is None else given.shift,
+            window=given.window,
+            pad=given.pad,
             filter=chosen,
             mask=None if mask is None else FileOperand.of(mask),
-            precision="single" if picture and precision == "half" else precision,
-            how=how,
+            precision="single" if picture and given.precision == "half" else given.precision,
+            how=how.params,
         )
 
     def check(job: Job) -> None:
-        if job.options.writes_data(job.target) and view is None:
+        if job.options.writes_data(job.target) and given.view is None:
             options.refuse("a spectrum is of stored values", "colour")
             options.refuse("a spectrum is stored as it is", *STORAGE)
             options.refuse("a spectrum is stored as --precision says", "dtype")
@@ -167,16 +151,16 @@ def command(
         if job.options.depth_of(job.target, "uint8").startswith("float"):
             options.refuse("numbers have no colour space", "colour")
             options.refuse("numbers have no axes: give a picture's name, or leave out --dtype", "axes")
-        elif profile is None:
+        elif given.profile is None:
             options.refuse("a picture is scaled to its own range", "norm")
         options.refuse("a picture shows the spectra of the colours", "alpha")
-        if half:
+        if given.half:
             options.refuse("a picture shows the full spectrum", "half")
-        if precision == "half":
+        if given.precision == "half":
             options.refuse("a picture stores no spectrum", "precision")
 
     options.refuse("the spectrum is of stored values", "working")
-    if profile is not None:
+    if given.profile is not None:
         options.refuse(
             "a profile has all inputs, also those of outputs that stay", "skip_existing", "update", "resume"
         )
@@ -191,8 +175,10 @@ def command(
     also_read = () if mask is None else (mask,)
     for path in also_read:
         Access(path, shared.of_job()).check_second("mask")
-    work = ToSpectrum(numbers, params(True), view, peaks or 0, axes, profile is not None)
-    with profiles.written(profile, overwrite=shared.overwrite) as keep:
+    work = ToSpectrum(
+        numbers, params(True), given.view, given.peaks or 0, given.axes, given.profile is not None
+    )
+    with profiles.written(given.profile, overwrite=shared.overwrite) as keep:
 
         def tell(job: Job, found: Findings) -> None:
             _tell(job, found.peaks, "encoded" if shared.space == "auto" else shared.space)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from gpuops.params.fft import FftParams
-
 from . import options
-from .fft import ways
+from .fft import Ways
 from .shared import Shared
 
 
@@ -21,8 +19,8 @@ from .shared import Shared
 @options.output
 @options.shared
 @options.batch
-@ways
-def command(shared: Shared, how: FftParams) -> None:
+@options.collected("how", Ways)
+def command(shared: Shared, how: Ways) -> None:
     """Make images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.
 
     The file has all that is needed. The image gets the depth and the metadata of the original.
@@ -34,4 +32,4 @@ def command(shared: Shared, how: FftParams) -> None:
 
     from .pipeline import process
 
-    process(shared, "ifft", OfSpectrum(how))
+    process(shared, "ifft", OfSpectrum(how.params))

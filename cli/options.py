@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
-from . import commands
+from . import commands, types
 from .shared import DITHER, GROUPS, STORAGE, ChainOptions, Shared
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -48,33 +48,47 @@ def added(command: Callable[..., Any], *options: Callable[[Any], Any]) -> Any:
     return command
 
 
-def collected(name: str, kind: type, *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+def names(kind: type) -> tuple[str, ...]:
+    """Returns the names of the options that a ``kind`` of values declares."""
+    return tuple(field.name for field in fields(kind))
+
+
+def collected(name: str, kind: type, *wanted: str) -> Callable[[Command], Command]:
     """Adds options to a command, which receives their values as one argument ``name`` of a ``kind`` of dataclass.
 
-    Without ``options`` they are those that the ``kind`` declares.
+    They are those that the ``kind`` declares, or the ``wanted`` ones of these.
     """
-    options = options or tuple(declared(field.name, kind) for field in fields(kind))
 
     def decorated(command: Command) -> Command:
         @functools.wraps(command)
         def with_one(**values: Any) -> Any:
-            taken = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
+            taken = {one: values.pop(one) for one in names(kind) if one in values}
             return command(**{name: kind(**taken)}, **values)
 
-        return cast("Command", added(with_one, *options))
+        return cast("Command", added(with_one, *(declared(one, kind) for one in wanted or names(kind))))
 
     return decorated
 
 
 def declared(name: str, kind: type = Shared, more: str = "", **how: Any) -> Callable[[Any], Any]:
-    """Returns the option of a name, as a ``kind`` of values declares it; ``more`` of its help, and ``how`` else."""
+    """Returns the option of a name, as a ``kind`` of values declares it; ``more`` of its help, and ``how`` else.
+
+    A field that declares no option is that of the same name among those that commands share.
+    """
     field = next(field for field in fields(kind) if field.name == name)
-    known: dict[str, Any] = {**field.metadata, "default": field.default, **how}
-    spellings = known.pop("spellings") or (f"--{name.replace('_', '-')}",)
-    known["help"] += more
-    if isinstance(field.default, bool):
-        known["is_flag"] = True
-    return click.option(*spellings, name, **known)
+    if not field.metadata:
+        return declared(name, more=more, **how)
+    known = {"default": field.default, **field.metadata, **how}
+    return click_option(name, **{**known, "help": known["help"] + more})
+
+
+def click_option(name: str, spellings: Sequence[str] = (), **how: Any) -> Callable[[Any], Any]:
+    """Returns click's option of a name. Its ``type`` may be the names that a value may be; True or False is a flag."""
+    if isinstance(how.get("type"), Collection):
+        how = {**how, "type": types.ChoiceType(how["type"]), "metavar": None}
+    if isinstance(how.get("default"), bool):
+        how["is_flag"] = True
+    return click.option(*(spellings or (f"--{name.replace('_', '-')}",)), name, **how)
 
 
 def inputs(command: Command, *, required: bool = False) -> Command:
@@ -120,7 +134,7 @@ def shared(command: Command) -> Command:
         "device", "dtype", *GROUPS["Colour"], *STORAGE, "alpha", "layer", "dump_kernels", "progress", "timing",
         "timing_file", "repeat", "verbose", "quiet",
     )  # fmt: skip
-    return collected("shared", Shared, *map(declared, names))(command)
+    return collected("shared", Shared, *names)(command)
 
 
 def all_shared() -> list[click.Option]:

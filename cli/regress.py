@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from .audit import audit
 from .calibrate import calibrate
 from .comparing import GivenOptions, comparing
 from .messages import near
+from .shared import option
 from .suites import (
     GROUPS,
     LAST,
@@ -28,7 +30,6 @@ from .suites import (
     how_of,
     is_ci,
     last,
-    with_telling,
 )
 
 # Threads that read files, if nobody says how many.
@@ -87,6 +88,39 @@ def command() -> None:
     """
 
 
+@dataclass(frozen=True)
+class Running(Telling):
+    """The options of a suite's run."""
+
+    tags: tuple[str, ...] = option(
+        (), "Run only cases with this tag; may be repeated.", "TAG", "--tag", multiple=True
+    )
+    failed_first: bool = option(False, "Begin with the cases that failed last time.")
+    shard: str | None = option(None, "Run only part I of N parts of the cases.", "I/N")
+    across_devices: bool = option(False, "Run the cases on every device, and compare what they make.")
+    results: str | None = option(None, f"The folder for results.  [default: {STATE}/results]", "DIR")
+
+
+@dataclass(frozen=True)
+class Accepting:
+    """The options of accepting results."""
+
+    source: str | None = option(
+        None,
+        "The report of the run whose results to take; needs --references.  [default: the last run's]",
+        "REPORT.json",
+        "--from",
+    )
+    references: str | None = option(None, "The references to change.  [default: those of the run]", "DIR")
+    place: str | None = option(
+        None, "Accept them only for this device or platform, such as linux.", "NAME", "--for"
+    )
+    remove_missing: bool = option(False, "Remove references that have no result.")
+    recompress: bool = option(False, "Store PNG files smaller, with the same pixels and other bytes.")
+    dry_run: bool = option(False, "Print what would change, and change nothing.")
+    in_ci: bool = option(False, "Work in a CI job too, which should not approve its own results.")
+
+
 @command.command(
     _FOLDERS,
     hidden=True,
@@ -100,9 +134,8 @@ def command() -> None:
 @click.argument("results")
 @click.argument("references")
 @comparing
-@options.memory
-@with_telling
-def folders(telling: Telling, given: GivenOptions, results: str, references: str, memory: int | None) -> None:
+@options.collected("telling", Telling)
+def folders(telling: Telling, given: GivenOptions, results: str, references: str) -> None:
     """Compare the pictures in RESULTS with those of the same names in REFERENCES, folders included.
 
     The exit code is 0 if all are alike within the thresholds, or equal if there are none. It is 1 if some differ, and 2
@@ -123,7 +156,7 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
             lambda _name: given.thresholds,
             device.open,
             jobs=jobs,
-            memory=memory,
+            memory=telling.memory,
         )
         finish(telling, seen, device, {"results": results, "references": references})
 
@@ -140,30 +173,9 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
 )
 @click.argument("suite", metavar="SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
-@click.option(
-    "--tag", "tags", multiple=True, metavar="TAG", help="Run only cases with this tag; may be repeated."
-)
-@click.option("--failed-first", is_flag=True, help="Begin with the cases that failed last time.")
-@click.option("--shard", metavar="I/N", help="Run only part I of N parts of the cases.")
-@click.option(
-    "--across-devices", is_flag=True, help="Run the cases on every device, and compare what they make."
-)
-@click.option("--results", metavar="DIR", help=f"The folder for results.  [default: {STATE}/results]")
 @comparing
-@options.memory
-@with_telling
-def run(
-    telling: Telling,
-    given: GivenOptions,
-    suite: str,
-    names: tuple[str, ...],
-    tags: tuple[str, ...],
-    failed_first: bool,
-    shard: str | None,
-    across_devices: bool,
-    results: str | None,
-    memory: int | None,
-) -> None:
+@options.collected("telling", Running)
+def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...]) -> None:
     """Run the cases of SUITE.toml, and compare what they make with the references.
 
     NAMES are those of cases, or patterns such as 'blur*'. Thresholds on the command line count over the suite's.
@@ -177,20 +189,20 @@ def run(
     from gpuops.regress.references import references as open_references
 
     found = manifest.load(suite)
-    cases = manifest.select(found.cases, names, tags)
-    if shard is not None:
-        cases = of_shard(cases, shard)
-    if failed_first:
+    cases = manifest.select(found.cases, names, telling.tags)
+    if telling.shard is not None:
+        cases = of_shard(cases, telling.shard)
+    if telling.failed_first:
         failed = {outcome.name for outcome in last().outcomes if not outcome.good}
         cases.sort(key=lambda case: failed.isdisjoint(case.outputs))
-    out = Path(results or f"{STATE}/results")
+    out = Path(telling.results or f"{STATE}/results")
     words = (word for case in cases for word in (*case.inputs, *case.arguments))
     check_outputs(
         (suite, *(str(found.folder / word) for word in words), *folder_and_pictures(found.references)),
         (str(out / output) for case in cases for output in case.outputs),
     )
-    if across_devices:
-        if memory is not None:
+    if telling.across_devices:
+        if telling.memory is not None:
             raise click.UsageError(
                 "--memory does not go with --across-devices, which compares whole pictures"
             )
@@ -208,7 +220,7 @@ def run(
             device.open,
             over=given.thresholds,
             jobs=telling.jobs or os.cpu_count() or 1,
-            memory=memory,
+            memory=telling.memory,
         )
         finish(telling, seen, device, {"suite": suite, "results": str(out), "references": found.references})
 
@@ -221,37 +233,11 @@ def run(
         "clpix regress accept",
         "clpix regress accept 'so*' --for linux",
     ),
-    groups={
-        "Acceptance": ("source", "references", "place", "remove_missing", "recompress", "dry_run", "in_ci")
-    },
+    groups={"Acceptance": options.names(Accepting)},
 )
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
-@click.option(
-    "--from",
-    "source",
-    metavar="REPORT.json",
-    help="The report of the run whose results to take; needs --references.  [default: the last run's]",
-)
-@click.option("--references", metavar="DIR", help="The references to change.  [default: those of the run]")
-@click.option(
-    "--for", "place", metavar="NAME", help="Accept them only for this device or platform, such as linux."
-)
-@click.option("--remove-missing", is_flag=True, help="Remove references that have no result.")
-@click.option(
-    "--recompress", is_flag=True, help="Store PNG files smaller, with the same pixels and other bytes."
-)
-@click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
-@click.option("--in-ci", is_flag=True, help="Work in a CI job too, which should not approve its own results.")
-def accept(
-    names: tuple[str, ...],
-    source: str | None,
-    references: str | None,
-    place: str | None,
-    remove_missing: bool,
-    recompress: bool,
-    dry_run: bool,
-    in_ci: bool,
-) -> None:
+@options.collected("how", Accepting)
+def accept(how: Accepting, names: tuple[str, ...]) -> None:
     """Make results of a run the new references, byte for byte.
 
     NAMES are names of pictures, or patterns. Without them, all results are taken that are new, renamed or differ. A
@@ -261,32 +247,32 @@ def accept(
     from gpuops.regress.references import references as open_references
     from gpuops.regress.references import slug
 
-    if is_ci() and not (in_ci or dry_run):
+    if is_ci() and not (how.in_ci or how.dry_run):
         raise click.UsageError(
             "this is a CI job (CI is set), and would approve its own results: use --in-ci if it may"
         )
-    if place is not None and not slug(place):
-        raise ParameterError(f"--for {place}: is no name of a device or platform; give one such as linux")
-    seen = last(source or LAST)
-    target = references or (seen.context.get("references") if source is None else None)
+    if how.place is not None and not slug(how.place):
+        raise ParameterError(f"--for {how.place}: is no name of a device or platform; give one such as linux")
+    seen = last(how.source or LAST)
+    target = how.references or (seen.context.get("references") if how.source is None else None)
     if not target:
         raise ParameterError(
-            f"{source or LAST}: a report does not choose which folder changes: name it by --references"
+            f"{how.source or LAST}: a report does not choose which folder changes: name it by --references"
         )
-    chosen = accepting.choose(seen, names, remove_missing=remove_missing)
+    chosen = accepting.choose(seen, names, remove_missing=how.remove_missing)
     into = open_references(str(target))
-    if dry_run:
+    if how.dry_run:
         accepting.check(seen, chosen, into)
         for name, path in chosen.items():
             click.echo(
                 visible(f"would remove {name}" if path is None else f"would accept {name} from {path}")
             )
         return
-    changed = accepting.accept(seen, chosen, into, place and slug(place), recompress=recompress)
+    changed = accepting.accept(seen, chosen, into, how.place and slug(how.place), recompress=how.recompress)
     for name in changed:
         click.echo(visible(f"{'removed' if chosen[name] is None else 'accepted'} {name}"))
     click.echo(visible(f"{len(changed)} of {len(chosen)} references changed in {target}"))
-    if not remove_missing and (left := len(accepting.missing(seen))):
+    if not how.remove_missing and (left := len(accepting.missing(seen))):
         click.echo(f"{left} references have no result; --remove-missing removes them")
 
 

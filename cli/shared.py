@@ -38,7 +38,10 @@ GROUPS = {
 
 
 def option(default: Any, help: str, metavar: str | None = None, *spellings: str, **how: Any) -> Any:
-    """Declares an option. Without ``spellings`` its name is the field's; ``how``: what else click.option is given."""
+    """Declares an option. Without ``spellings`` its name is the field's; ``how``: what else it is given.
+
+    A ``type`` may be the names that there are, and ``show_default`` adds the default to the help.
+    """
     return field(default=default, metadata={"spellings": spellings, "help": help, "metavar": metavar, **how})
 
 
@@ -97,16 +100,14 @@ class Shared:
         "A folder for what memory has no room for while a picture is turned or transformed. It stays empty.",
         "DIR",
     )
-    dtype: str = option("auto", "Depth of the output.", type=types.ChoiceType(DTYPES))
+    dtype: str = option("auto", "Depth of the output.", type=DTYPES)
     colour: str = option(
         AUTO,
         "The colour space of the output. 'input' is that of each input.",
         None, "--colour", "--color",
-        type=types.ChoiceType(NAMES),
+        type=NAMES,
     )  # fmt: skip
-    working: str = option(
-        WORKING[0], "Primaries of the light that steps work on.", type=types.ChoiceType(WORKING)
-    )
+    working: str = option(WORKING[0], "Primaries of the light that steps work on.", type=WORKING)
     quality: int | None = option(
         None,
         "The quality (1 … 100) of JPEG (default 95), lossy WebP, AVIF and HEIC (90), and video (65).",
@@ -114,7 +115,7 @@ class Shared:
         type=click.IntRange(*QUALITIES),
     )
     subsampling: str | None = option(
-        None, "Resolution of colours in JPEG, AVIF and HEIC (4:4:4).", type=types.ChoiceType(SUBSAMPLINGS)
+        None, "Resolution of colours in JPEG, AVIF and HEIC (4:4:4).", type=SUBSAMPLINGS
     )
     compression: str | None = option(
         None,
@@ -129,7 +130,7 @@ class Shared:
     strip: bool = option(False, "Write no metadata but the colour space, and turn pixels upright first.")
     output_dither: bool = option(False, "Add noise before colours are rounded to integers.", None, "--dither")
     output_noise: str = option(
-        "blue", "The noise of --dither: white, or seen less.", None, "--noise", type=types.ChoiceType(NOISES)
+        "blue", "The noise of --dither: white, or seen less.", None, "--noise", type=NOISES
     )
     output_seed: int = option(
         0, "Another seed gives another noise.", "N", "--seed", type=click.IntRange(*SEEDS)
@@ -137,9 +138,9 @@ class Shared:
     space: str = option(
         "auto",
         "Work on linear light or on the stored values.",
-        type=types.ChoiceType(["auto", "linear", "encoded"]),
+        type=["auto", "linear", "encoded"],
     )
-    alpha: str = option("keep", "Keep alpha, or leave it out.", type=types.ChoiceType(["keep", "drop"]))
+    alpha: str = option("keep", "Keep alpha, or leave it out.", type=["keep", "drop"])
     timing: bool = option(False, "Show where the time went, on stderr.")
     timing_file: str | None = option(
         None, "Write the timing report as .json, .csv or .trace.json.", "FILE", cls=types.OutputOption

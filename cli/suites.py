@@ -8,14 +8,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gpuops.errors import FileError, ParameterError, byte_count, masked, visible
 
-from . import checks, comparing, options, types
+from . import checks, comparing, types
 from .comparing import GivenOptions
+from .shared import option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,73 +38,45 @@ GROUPS = {**comparing.GROUPS, "Reports": ("report", "junit", "json", "github", "
 
 
 @dataclass(frozen=True)
-class Telling:
-    """The options of reports."""
+class Reading:
+    """The options of how pictures are read."""
 
-    report: str | None = None
-    junit: str | None = None
-    json: str | None = None
-    github: bool = False
-    strict: bool = False
-    jobs: int | None = None
     device: str | None = None
-    space: str = "auto"
-    alpha: str = "keep"
-    layer: str | None = None
-    quiet: bool = False
+    space: str = option(
+        "auto", "Compare linear light or the stored values.", type=["auto", "linear", "encoded"]
+    )
+    alpha: str = option("keep", "Compare alpha, or leave it out.", type=["keep", "drop"])
+    layer: str | None = option(None, "The layer to read from files of several.", "NAME")
+
+
+#: The option of how many cases, or files, are done at the same time.
+JOBS = option(None, "How many to do at the same time.", "N", type=click.IntRange(1))
+
+
+@dataclass(frozen=True)
+class Telling(Reading):
+    """The options of reports, and of how pictures are read."""
+
+    report: str | None = option(
+        None,
+        "Write a page with all pictures, or a folder without scripts.",
+        "FILE.html|DIR",
+        cls=types.OutputOption,
+    )
+    junit: str | None = option(
+        None, "Write JUnit's XML, for GitLab, Jenkins and others.", "FILE", cls=types.OutputOption
+    )
+    json: str | None = option(None, "Write all figures as JSON.", "FILE", cls=types.OutputOption)
+    github: bool = option(False, "Print annotations and write the step summary of GitHub.")
+    strict: bool = option(False, "Count warnings as differences.")
+    jobs: int | None = JOBS
+    memory: int | None = None
+    quiet: bool = option(False, "Print only the totals.", None, "-q", "--quiet")
 
 
 def is_ci() -> bool:
     """Says whether this is a CI job."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
-
-
-# The options of how pictures are read.
-_READING = (
-    options.device,
-    click.option(
-        "--space", type=types.ChoiceType(["auto", "linear", "encoded"]), default="auto",
-        help="Compare linear light or the stored values.",
-    ),
-    click.option("--alpha", type=types.ChoiceType(["keep", "drop"]), default="keep", help="Compare alpha, or leave it "
-    "out."),
-    click.option("--layer", metavar="NAME", help="The layer to read from files of several."),
-)  # fmt: skip
-#: The option of how many cases, or files, are done at the same time.
-jobs = click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many to do at the same time.")
-
-
-def with_reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of how pictures are read, without those of reports."""
-    return options.collected("telling", Telling, *_READING)(command)
-
-
-def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of reports, and of how pictures are read."""
-    return options.collected(
-        "telling",
-        Telling,
-        click.option(
-            "--report",
-            cls=types.OutputOption,
-            metavar="FILE.html|DIR",
-            help="Write a page with all pictures, or a folder without scripts.",
-        ),
-        click.option(
-            "--junit",
-            cls=types.OutputOption,
-            metavar="FILE",
-            help="Write JUnit's XML, for GitLab, Jenkins and others.",
-        ),
-        click.option("--json", cls=types.OutputOption, metavar="FILE", help="Write all figures as JSON."),
-        click.option(
-            "--github", is_flag=True, help="Print annotations and write the step summary of GitHub."
-        ),
-        click.option("--strict", is_flag=True, help="Count warnings as differences."),
-        jobs,
-        *_READING,
-        click.option("-q", "--quiet", is_flag=True, help="Print only the totals."),
-    )(command)
 
 
 class Device:
@@ -149,7 +122,7 @@ class Device:
         return {"device": info.name, "platform": info.platform, "driver": info.driver}
 
 
-def how_of(telling: Telling, given: GivenOptions) -> Comparing:
+def how_of(telling: Reading, given: GivenOptions) -> Comparing:
     return replace(given.how, space=telling.space, alpha=telling.alpha == "keep", layer=telling.layer)
 
 
