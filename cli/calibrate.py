@@ -12,7 +12,7 @@ from gpuops.errors import FileError
 
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
-from .shared import option
+from .shared import option, shown
 from .suites import JOBS, STATE, Device, Reading, how_of, is_ci
 
 
@@ -20,8 +20,8 @@ from .suites import JOBS, STATE, Device, Reading, how_of, is_ci
 class Calibrating(Reading):
     """The options of this command."""
 
-    runs: int = option(5, "How often to run the cases.", "N", type=click.IntRange(2), show_default=True)
-    margin: float = option(2.0, "Allow M times the noise.", "M", type=float, show_default=True)
+    runs: int = shown(5, "How often to run the cases.", "N", type=click.IntRange(2))
+    margin: float = shown(2.0, "Allow M times the noise.", "M", type=float)
     variance: bool = option(
         False, "Write references for pictures with noise: the mean of the runs, and its variance."
     )

@@ -13,7 +13,7 @@ from gpuops.params.dwt import METHODS, DwtParams, KeepParams, default_mode, shri
 from gpuops.params.files import STREAM
 
 from . import derived, options
-from .shared import STORAGE, Shared, option
+from .shared import STORAGE, Shared, option, shown
 
 if TYPE_CHECKING:
     from gpuops.batch.coefficients import Approximation
@@ -28,7 +28,7 @@ _OF_DENOISE = ("wavelet", "levels", "mode", "threshold", "shrink", "denoise_spac
 class Coefficients:
     """The other options of coefficients, and of what is made of them."""
 
-    method: str = option("auto", "The kernels that compute the transform.", type=METHODS, show_default=True)
+    method: str = shown("auto", "The kernels that compute the transform.", type=METHODS)
     integer: bool = option(False, "Use the reversible transform of 8- or 16-bit values to whole numbers.")
     keep: float | None = option(
         None,

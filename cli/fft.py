@@ -12,7 +12,7 @@ from gpuops.params import fft as choices
 from gpuops.params.files import STREAM, FileOperand
 
 from . import derived, options, types
-from .shared import STORAGE, Shared, option
+from .shared import STORAGE, Shared, option, shown
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
@@ -24,11 +24,9 @@ if TYPE_CHECKING:
 class Ways:
     """The options that say by which kernels a transform is computed."""
 
-    method: str = option(
-        "auto", "The kernels that compute the transform.", type=choices.METHODS, show_default=True
-    )
-    radix: str = option("auto", "The largest radix.", type=choices.RADICES, show_default=True)
-    twiddle: str = option("auto", "", type=choices.TWIDDLES, show_default=True)
+    method: str = shown("auto", "The kernels that compute the transform.", type=choices.METHODS)
+    radix: str = shown("auto", "The largest radix.", type=choices.RADICES)
+    twiddle: str = shown("auto", "", type=choices.TWIDDLES)
 
     @property
     def params(self) -> choices.FftParams:
@@ -39,17 +37,15 @@ class Ways:
 class Spectrum:
     """The options of a spectrum, of the pictures of it, and of what else is found in it."""
 
-    norm: str = option("ortho", "The scaling, as in scipy.fft.", type=choices.NORMS, show_default=True)
+    norm: str = shown("ortho", "The scaling, as in scipy.fft.", type=choices.NORMS)
     half: bool | None = option(
         None, "Keep half of the columns (default for data), or all of them.", None, "--half/--full"
     )
     shift: bool | None = option(
         None, "Put frequency 0 in the middle (default for pictures).", None, "--shift/--no-shift"
     )
-    window: str = option("none", "", type=choices.WINDOWS, show_default=True)
-    pad: str = option(
-        "none", "Add zeros to the right and below.", "none|pow2|fast|N", type=types.Word(), show_default=True
-    )
+    window: str = shown("none", "", type=choices.WINDOWS)
+    pad: str = shown("none", "Add zeros to the right and below.", "none|pow2|fast|N", type=types.Word())
     view: str | None = option(
         None,
         "Make this picture of the spectrum, or write these numbers as floats [default: log-magnitude].",
@@ -68,11 +64,10 @@ class Spectrum:
         type=click.IntRange(1, 100),
     )
     axes: bool = option(False, "Draw axes in a picture, in cycles per pixel.")
-    precision: str = option(
+    precision: str = shown(
         "single",
         "The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",
         type=choices.PRECISIONS,
-        show_default=True,
     )
 
 

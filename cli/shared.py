@@ -40,9 +40,14 @@ GROUPS = {
 def option(default: Any, help: str, metavar: str | None = None, *spellings: str, **how: Any) -> Any:
     """Declares an option. Without ``spellings`` its name is the field's; ``how``: what else it is given.
 
-    A ``type`` may be the names that there are, and ``show_default`` adds the default to the help.
+    A ``type`` may be the names that there are.
     """
     return field(default=default, metadata={"spellings": spellings, "help": help, "metavar": metavar, **how})
+
+
+def shown(default: Any, help: str, metavar: str | None = None, *spellings: str, **how: Any) -> Any:
+    """Declares an option whose help shows its default."""
+    return option(default, help, metavar, *spellings, show_default=True, **how)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ bench_dwt_tables prints them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from statistics import median
@@ -25,6 +25,7 @@ from ..tiles.ends import HostImage
 from ..tiles.memory import least
 from ..wavelets import blocked, in_place, laan, multilevel, strips, transform
 from . import copies as bench
+from .tables import Timed
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -79,7 +80,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class StepTimes(bench.Timed):
+class StepTimes(Timed):
     """All launches of one of a method's steps in a transform, or of the whole transform.
 
     Attributes
@@ -158,6 +159,17 @@ class DwtRow:
         """The source's E = M / T / P; None where the device's clock cannot tell."""
         return part.gbps / self.copy_gbps if part.gbps and self.copy_gbps > 0 else None
 
+    def plain(self) -> dict[str, Any]:
+        """Returns the measurements, and what follows from them, as plain values."""
+        return {
+            **asdict(self),
+            "image_bytes": self.image_bytes,
+            "parts": [{**part.plain(), "efficiency": self.efficiency(part)} for part in self.parts],
+            "useful_efficiency": self.useful_efficiency,
+            "wall_median_ms": {way: median(ms) for way, ms in self.wall_ms.items()},
+            "slabs_median_ms": {way: median(ms) for way, ms in self.slabs_ms.items()},
+        }
+
 
 def measure(
     gpu: Gpu,
@@ -199,8 +211,6 @@ def measure(
     variants = {name: DwtParams(wavelet, "mirror", levels, method) for name, (method, _) in VARIANTS.items()}
     sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
     for size in sizes:  # all sizes are checked before the first is measured
-        if min(size) < 1:
-            raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
         bench.check_memory(gpu, size, 1, 4, images=_IMAGES)
     for size in sizes:
         yield from _measure(gpu, size, variants, gpu.limits.global_bytes if memory is None else memory)
@@ -251,17 +261,11 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], ro
 
 def _transform(image: Image, params: DwtParams, options: dict[str, Any]) -> list[Image]:
     """Returns all bands, in one Image or each in its own. laan, in-place and strip overwrite the input."""
-    levels = params.levels or 0
-    if params.method == "laan":
-        laan.decompose(image, params, levels)
-        return [image]
-    if params.method == "in-place":
-        in_place.decompose(image, params, levels, **options)
-        return [image]
-    if params.method == "strip":
-        strips.decompose(image, params, levels)
-        return [image]
-    return transform.flat(*transform.decompose(image, params))
+    module = {"laan": laan, "in-place": in_place, "strip": strips}.get(params.method)
+    if module is None:
+        return transform.flat(*transform.decompose(image, params))
+    module.decompose(image, params, params.levels or 0, **options)
+    return [image]
 
 
 def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:

@@ -1,41 +1,20 @@
-"""The tables of ``clpix bench dwt``, and its JSON."""
+"""The tables of ``clpix bench dwt``."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import byte_count
-from . import copies as bench
-from .dwt import IN_TURN, OVERLAPPED, DwtRow, StepTimes
+from .dwt import IN_TURN, OVERLAPPED, DwtRow
 from .report_formats import columns
+from .tables import cell, heading, lines
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-
-
-def to_json(gpu: Gpu, rows: Sequence[DwtRow]) -> dict[str, Any]:
-    """Returns the rows, with the device and versions of the measurement, as plain values."""
-
-    def part(row: DwtRow, part: StepTimes) -> dict[str, Any]:
-        return {
-            **asdict(part), "median_ms": part.median_ms, "gbps": part.gbps, "efficiency": row.efficiency(part),
-        }  # fmt: skip
-
-    def plain(row: DwtRow) -> dict[str, Any]:
-        return {
-            **asdict(row),
-            "image_bytes": row.image_bytes,
-            "parts": [part(row, one) for one in row.parts],
-            "useful_efficiency": row.useful_efficiency,
-            "wall_median_ms": {way: median(ms) for way, ms in row.wall_ms.items()},
-            "slabs_median_ms": {way: median(ms) for way, ms in row.slabs_ms.items()},
-        }
-
-    return bench.document(gpu, [plain(row) for row in rows])
 
 
 def table(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
@@ -46,8 +25,8 @@ def table(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
     first = rows[0]
     split = any(row.split for row in rows)
     levels = f"{first.levels} level{'s' if first.levels > 1 else ''}"
-    lines = [
-        f"{bench.heading(gpu)}  ·  {first.wavelet}, {levels}, one plane of float32",
+    found = [
+        f"{heading(gpu)}  ·  {first.wavelet}, {levels}, one plane of float32",
         "",
         *_memory_table(rows),
         _largest(gpu, rows),
@@ -61,7 +40,7 @@ def table(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
         *(["split: more than the given memory; from and to the device by way of the host."] if split else []),
         *_slabs_table(rows),
     ]
-    return "\n".join(lines)
+    return "\n".join(found)
 
 
 def _size(row: DwtRow) -> str:
@@ -116,13 +95,13 @@ def _efficiency_table(rows: Sequence[DwtRow]) -> list[str]:
                     str(part.launches),
                     f"{min(part.ms):.4f}",
                     f"{part.median_ms:.4f}",
-                    bench.cell(part.model_bytes / row.copy_gbps / 1e6 if row.copy_gbps else None, 4),
+                    cell(part.model_bytes / row.copy_gbps / 1e6 if row.copy_gbps else None, 4),
                     f"{part.model_bytes / 1e6:.2f}",
-                    bench.cell(part.predicted_bytes, 2, per=1e6),
-                    bench.cell(part.gbps),
+                    cell(part.predicted_bytes, 2, per=1e6),
+                    cell(part.gbps),
                     f"{row.copy_gbps:.1f}",
-                    bench.cell(efficiency, per=0.01),
-                    bench.cell(useful, per=0.01),
+                    cell(efficiency, per=0.01),
+                    cell(useful, per=0.01),
                 )
             )
     header = (
@@ -134,17 +113,17 @@ def _efficiency_table(rows: Sequence[DwtRow]) -> list[str]:
 
 def _wall_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figure 6, with a line for each variant."""
-    ways = list(rows[0].wall_ms)
-    cells = [
-        (
-            f"{row.variant}{', split' if row.split else ''}",
-            _size(row),
-            f"{row.whole.median_ms:.3f}",
-            *(f"{median(row.wall_ms[way]):.3f}" for way in ways),
-        )
-        for row in rows
-    ]
-    return columns(("ms", "size", "kernels", *ways), cells)
+    cells: dict[str, Callable[[DwtRow], str]] = {
+        "ms": lambda row: f"{row.variant}{', split' if row.split else ''}",
+        "size": _size,
+        "kernels": lambda row: f"{row.whole.median_ms:.3f}",
+        **{way: partial(_wall, way) for way in rows[0].wall_ms},
+    }
+    return lines(cells, rows)
+
+
+def _wall(way: str, row: DwtRow) -> str:
+    return f"{median(row.wall_ms[way]):.3f}"
 
 
 def _slabs_table(rows: Sequence[DwtRow]) -> list[str]:
