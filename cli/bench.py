@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -27,21 +26,6 @@ Row = TypeVar("Row")
 )
 def command() -> None:
     """Measure what this device can do."""
-
-
-class BenchSize(types.SizeType):
-    """A size, written as N or WIDTHxHEIGHT."""
-
-    name = "size"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        """Returns the size as (width, height); the library decides which sizes there are."""
-        match = re.fullmatch(r"(\d{1,9})(?:[x×](\d{1,9}))?", value, re.ASCII)
-        if not match:
-            self.fail(f"{value!r} is no size: give N or WIDTHxHEIGHT, in pixels", param, ctx)
-        return int(match[1]), int(match[2] or match[1])
 
 
 def _run(
@@ -87,9 +71,9 @@ def _run(
 _JSON = option(False, "Print the table as JSON.", None, "--json")
 
 
-def _sizes(help: str, metavar: str = "N|WxH", kind: click.ParamType[Any] | None = None) -> Any:
+def _sizes(help: str, metavar: str = "N|WxH", kind: Any = types.picture_size) -> Any:
     """The option --size; ``help`` tells what the sizes are."""
-    return option((), help, metavar, "--size", type=kind or BenchSize(), multiple=True)
+    return option((), help, metavar, "--size", type=kind, multiple=True)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Spectrum:
         None, "Put frequency 0 in the middle (default for pictures).", None, "--shift/--no-shift"
     )
     window: str = shown("none", "", type=choices.WINDOWS)
-    pad: str = shown("none", "Add zeros to the right and below.", "none|pow2|fast|N", type=types.Word())
+    pad: str = shown("none", "Add zeros to the right and below.", "none|pow2|fast|N", type=str.lower)
     view: str | None = option(
         None,
         "Make this picture of the spectrum, or write these numbers as floats [default: log-magnitude].",

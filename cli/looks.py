@@ -19,7 +19,7 @@ from . import naming
 from .chains import check_files, files_of
 from .options import Command, collected, refuse
 from .shared import Shared, option
-from .types import OutputOption, Word
+from .types import OutputOption
 
 #: The group of these options in help.
 GROUPS = {"Previews": ("contact_sheet", "operators", "stops", "tile_width", "plot_curve")}
@@ -45,7 +45,7 @@ class Looks:
         None,
         "The operators of a contact sheet or plot.  [default: that of --operator if given; on a sheet else all]",
         "A,B,C",
-        type=Word(),
+        type=str.lower,
     )
     stops: str | None = option(
         None, "The stops that a contact sheet adds to the exposure.  [default: -2,-1,0,+1,+2]", "A,B,C"

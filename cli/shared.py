@@ -92,13 +92,13 @@ class Shared:
         None,
         "Use no more of the host's memory for pictures. Larger ones are processed by rows.",
         "SIZE",
-        type=types.Bytes(),
+        type=types.byte_size,
     )
     device_memory: int | None = option(
         None,
         "Use no more of the device's memory, such as 512M or 2G. Larger images are split.",
         "SIZE",
-        type=types.Bytes(),
+        type=types.byte_size,
     )
     scratch: str | None = option(
         None,
@@ -127,7 +127,7 @@ class Shared:
         "PNG: none, deflate:0 … 9; TIFF: none, lzw, deflate, zstd, packbits; EXR: none, rle, zips, zip, piz, "
         "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
         "NAME[:LEVEL]",
-        type=types.Word(),
+        type=str.lower,
     )
     gain_map: bool = option(
         False, "Write light into a JPEG, by a gain map (Ultra HDR) that HDR displays apply."
@@ -155,7 +155,7 @@ class Shared:
         None, "Show progress over several inputs or frames.", None, "--progress/--no-progress"
     )
     jobs: int | None = option(
-        None, "How many files to read and write at a time.", "auto|N", type=types.Jobs()
+        None, "How many files to read and write at a time.", "auto|N", type=types.job_count
     )
     recursive: bool = option(False, "Take the pictures in folders, and keep their tree.")
     from0: str | None = option(

@@ -229,16 +229,12 @@ def _table_row(report: Report, kernel: KernelTime) -> tuple[str, ...]:
     )
 
 
-def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a text table: the first column to the left, the others to the right."""
+def columns(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Lines of a text table: the first ``left`` columns to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    sides = [str.ljust] * left + [str.rjust] * (len(widths) - left)
     return [
-        "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
-            ]
-        )
+        "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True))
         for row in (header, *rows)
     ]
 
