@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -48,10 +49,8 @@ def processes(shared: Shared) -> int:
     return int(count)
 
 
-def results(
-    shared: Shared, jobs: Sequence[Job], begin: Callable[[Job], None], end: Callable[[Done], None]
-) -> Iterator[Done]:
-    """Does jobs on the cluster that the options name."""
+def results(shared: Shared, jobs: Sequence[Job], **noting: Any) -> Iterator[Done]:
+    """Does jobs on the cluster that the options name; ``noting`` as for :func:`run_jobs_at`."""
     from gpuops.batch.connection import connected
 
     assert shared.cluster is not None
@@ -68,6 +67,5 @@ def results(
             device_memory=shared.device_memory,
             memory=shared.memory,
             retries=shared.retries,
-            begin=begin,
-            end=end,
+            **noting,
         )
