@@ -71,14 +71,14 @@ class Strict(click.Command):
             value = values[option.name or ""]
             texts = value if option.multiple else [value]
             if "" in texts:
-                ctx.fail(f"{_longest(option.opts)} is empty: a variable of the shell may be unset")
+                ctx.fail(f"{longest(option.opts)} is empty: a variable of the shell may be unset")
             swallowed = names.intersection(texts)
             if swallowed:
-                ctx.fail(f"{_longest(option.opts)} needs a value, but {swallowed.pop()} follows, an option")
+                ctx.fail(f"{longest(option.opts)} needs a value, but {swallowed.pop()} follows, an option")
             times = order.count(option)
             if times > 1 and not (option.multiple or option.count or option.name in ("help", "version")):
                 spellings = filter(None, (option.opts, option.secondary_opts))
-                ctx.fail(f"{' or '.join(map(_longest, spellings))} is given {times} times: give it once")
+                ctx.fail(f"{' or '.join(map(longest, spellings))} is given {times} times: give it once")
 
     @staticmethod
     def _refuse_single_dashes(ctx: click.Context, args: Iterable[str], names: Iterable[str]) -> None:
@@ -179,6 +179,6 @@ def leaves(
     return [leaf for name, other in below if other for leaf in leaves(other, ctx, (*path, name))]
 
 
-def _longest(names: Iterable[str]) -> str:
+def longest(names: Iterable[str]) -> str:
     """The name that says most."""
     return max(names, key=len)

@@ -21,16 +21,12 @@ from gpuops.ops import operation as declared
 from gpuops.params.toml import nearest
 
 from . import commands, options
-from .shared import ChainOptions, Shared
+from .shared import DITHER, ChainOptions, Shared
 
 #: The word between the parts of a chain.
 THEN = "then"
 #: Commands that have more options than their operation: the module that has these.
 _EXTRAS = {"tonemap": "looks", "bloom": "glows", "ocio": "listing"}
-
-
-# The options of noise in outputs, and what they are without a word.
-_DITHER = {"output_dither": False, "output_noise": "blue", "output_seed": 0}
 
 
 class Derived(commands.Strict):
@@ -40,8 +36,8 @@ class Derived(commands.Strict):
         first, *later = _parts(args)
         rest = super().parse_args(ctx, first)
         if not ctx.resilient_parsing:
-            for name, usual in _DITHER.items():  # an operation may lack them, and a later part have them
-                ctx.params.setdefault(name, usual)
+            for name in DITHER:  # an operation may lack them, and a later part have them
+                ctx.params.setdefault(name, getattr(Shared, name))
             ctx.meta[THEN] = [_later(ctx, part) for part in later]
             for context in ctx.meta[THEN]:
                 _take_shared(ctx, context)
@@ -104,12 +100,10 @@ def _take_shared(ctx: click.Context, part: click.Context) -> None:
 def _write() -> click.Command:
     """The part of a chain that writes what it has come to: … then write FILE then …"""
 
-    def run(**_values: Any) -> None:
-        """Write what a chain has come to: … then write FILE then …"""
-
+    about = options.command("write", help="Write what a chain has come to: … then write FILE then …")
     own = (option for option in declared("write").params.options() if option.name != "output")
     found: click.Command = options.added(
-        run, options.command("write"), with_options(own), click.argument("output", metavar="FILE")
+        lambda **_values: None, about, with_options(own), click.argument("output", metavar="FILE")
     )
     return found
 
@@ -220,8 +214,7 @@ def _spelled(context: click.Context, name: str) -> str:
     """Returns an option as it was written: a flag that was turned off has another spelling."""
     for option in context.command.params:
         if option.name == name:
-            off = context.params.get(name) is False and option.secondary_opts
-            return max(option.secondary_opts if off else option.opts, key=len)
+            return options.spelled(option, context.params.get(name))
     return f"--{name.replace('_', '-')}"
 
 

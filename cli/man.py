@@ -27,25 +27,21 @@ _CHARACTERS = {
     "~": r"\(ti",
     '"': r"\(dq",
 }
-_INTERRUPTED = (
-    "129, 130, 131, 143",
+_CODES = ("0", "1", "2", "3", "129, 130, 131, 143")
+# What exit codes mean.
+_EXIT = (
+    "All is done.",
+    "An input failed, or the work did.",
+    "The command line is wrong, or an option has no meaning here.",
+    "There is no usable OpenCL device.",
     "The command was interrupted (128 + the signal). Finished results are kept, and nothing is half written.",
 )
-_NO_DEVICE = ("3", "There is no usable OpenCL device.")
-_EXIT = (
-    ("0", "All is done."),
-    ("1", "An input failed, or the work did."),
-    ("2", "The command line is wrong, or an option has no meaning here."),
-    _NO_DEVICE,
-    _INTERRUPTED,
-)
-# Commands whose exit code is a verdict.
+# The same of commands whose exit code is a verdict.
 _VERDICT = (
-    ("0", "The pictures are alike within the thresholds."),
-    ("1", "They differ."),
-    ("2", "They could not be compared."),
-    _NO_DEVICE,
-    _INTERRUPTED,
+    "The pictures are alike within the thresholds.",
+    "They differ.",
+    "They could not be compared.",
+    *_EXIT[3:],
 )
 
 
@@ -126,7 +122,8 @@ def _page(ctx: click.Context) -> str:
     lines += [".SH OPTIONS", *_options(ctx)]
     lines += [".SH EXAMPLES", *_examples(getattr(command, "examples", ()))]
     lines.append(".SH EXIT STATUS")
-    for codes, meaning in _VERDICT if {"compare", "regress"} & set(ctx.command_path.split()) else _EXIT:
+    meanings = _VERDICT if {"compare", "regress"} & set(ctx.command_path.split()) else _EXIT
+    for codes, meaning in zip(_CODES, meanings, strict=True):
         lines += _item(_bold(codes), _prose(meaning))
     lines += [".SH SEE ALSO", *_see_also(ctx, below)]
     return "\n".join([*lines, ""])

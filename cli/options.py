@@ -37,8 +37,14 @@ def refuse(reason: str, *names: str) -> None:
             continue
         value = context.params[option.name]
         if value != "auto" or option.default != "auto":
-            spellings = option.secondary_opts if value is False and option.secondary_opts else option.opts
-            raise click.UsageError(f"{reason}: leave out {max(spellings, key=len)}")
+            raise click.UsageError(f"{reason}: leave out {spelled(option, value)}")
+
+
+def spelled(option: click.Parameter, value: Any) -> str:
+    """Returns an option as it was written: a flag that was turned off has another spelling."""
+    return commands.longest(
+        option.secondary_opts if value is False and option.secondary_opts else option.opts
+    )
 
 
 def added(command: Callable[..., Any], *options: Callable[[Any], Any]) -> Any:

@@ -88,14 +88,14 @@ def process(
             for path, output, how in zip(shared.inputs, outputs, hows, strict=True)
         ]
         levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
-        sequence = sequences.MeasuredSequence.of(shared, report, jobs)
+        settled = sequences.sequence(shared, report, jobs)
         if shared.shard is not None:
             jobs = shard(jobs, shared.shard)
         batches.look_at(jobs)
         count = len(jobs)
-        if sequence is not None and (shared.update or shared.resume is not None):
+        if settled is not None and (shared.update or shared.resume is not None):
             # Whether a job is done depends on its neighbours, too, as they are now.
-            jobs = sequence.settled(jobs, partial(_results, shared, opening))
+            jobs = settled(jobs, partial(_results, shared, opening))
         lost = shared.failed + count - len(jobs)
         with batches.journal_of(shared, jobs) as journal:
             wanted = list(batches.remaining(shared, jobs, journal))
@@ -112,8 +112,8 @@ def process(
                     check_output(one, job.target, taken, levels[job.target])
 
                 todo = list(_passing(todo, check_target))
-                if sequence is not None and todo:
-                    todo = sequence.settled(todo, partial(_results, shared, opening))
+                if settled is not None and todo:
+                    todo = settled(todo, partial(_results, shared, opening))
                 failed = lost + len(wanted) - len(todo)
                 if todo:
                     failed += _run(shared, opening, todo, journal, tell)
