@@ -31,7 +31,7 @@ def process_chain(
 
     ``also_read``: files that no output may overwrite, beside those that the chain and the options name.
     """
-    from gpuops.files.output import atomic, check_place
+    from gpuops.files.output import check_place, write_text
 
     from .pipeline import process
 
@@ -57,11 +57,7 @@ def process_chain(
         tell=partial(_tell, shared),
     )
     if how.save_recipe is not None:
-        with (
-            atomic(how.save_recipe, overwrite=shared.overwrite) as draft,
-            open(draft, "w", encoding="utf-8") as file,
-        ):
-            file.write(text)
+        write_text(how.save_recipe, text, overwrite=shared.overwrite)
 
 
 def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
@@ -69,14 +65,14 @@ def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
     from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .messages import say, show
+    from .messages import result, say
 
     for finding in findings or ():
-        text = visible(f"{printable(job.source)}: {finding.text}")
+        text = f"{printable(job.source)}: {finding.text}"
         if not finding.detail:
-            (say if job.target == STREAM else show)(text)
+            result(text, job.target)
         elif shared.verbose:
-            say(f"clpix: {text}")
+            say(f"clpix: {visible(text)}")
 
 
 def _explain(shared: Shared, chain: Chain, *, fuse: bool) -> None:

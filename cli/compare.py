@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -171,21 +170,13 @@ def _figure(metric: str, measured: MeasuredPair) -> str:
 
 
 def _as_json(measured: MeasuredPair, given: GivenOptions) -> dict[str, Any]:
-    """Returns figures as plain values; numbers that JSON lacks become "inf", "-inf" or "nan"."""
-
-    def plain(value: float | None) -> float | str | None:
-        return value if value is None or math.isfinite(value) else str(value)
-
-    def pixel(values: tuple[float, ...]) -> list[float | str | None]:
-        return [plain(value) for value in values]
-
+    """Returns figures as plain values."""
     worst = measured.worst
     counts = ("data_range", "values", "differing", "pixels", "bad")
     return {
         **{name: getattr(measured, name) for name in counts},
-        **{metric: plain(measured.figures.get(metric)) for metric in _told(measured, given)},
-        "worst": worst
-        and {"x": worst.x, "y": worst.y, "a": pixel(worst.reference), "b": pixel(worst.result)},
+        **{metric: measured.figures.get(metric) for metric in _told(measured, given)},
+        "worst": worst and {"x": worst.x, "y": worst.y, "a": worst.reference, "b": worst.result},
         "note": measured.note,
         "thresholds": given.thresholds.table,
         "missed": [limit.name for limit in measured.missed],

@@ -118,12 +118,10 @@ def command(
 
 def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
     """Prints what was kept, if a part was."""
-    import math
-
-    from gpuops.errors import json_text, visible
+    from gpuops.errors import json_text
     from gpuops.files.streams import printable
 
-    from .messages import say, show
+    from .messages import result, show
 
     if told is None:
         return
@@ -135,14 +133,14 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
             "kept": kept.kept,
             "coefficients": kept.coefficients,
             "threshold": kept.threshold,
-            "psnr": psnr if math.isfinite(psnr) else str(psnr),
+            "psnr": psnr,
         }
         show(json_text(figures))
         return
-    streams = job.target == STREAM
-    name, share = "stdout" if streams else printable(job.target), 100 * kept.kept / kept.coefficients
+    name = "stdout" if job.target == STREAM else printable(job.target)
+    share = 100 * kept.kept / kept.coefficients
     line = f"{name}: {kept.kept} of {kept.coefficients} coefficients kept ({share:.3g} %), PSNR {psnr:.2f} dB"
-    (say if streams else show)(visible(line))
+    result(line, job.target)
 
 
 def _check(shared: Shared, given: Coefficients, shrinks: bool, spins: bool) -> None:

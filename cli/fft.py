@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import click
 
 from gpuops.ops.filter import FilterParams
 from gpuops.params import fft as choices
-from gpuops.params.files import STREAM, FileOperand
+from gpuops.params.files import FileOperand
 
 from . import derived, options, types
 from .shared import STORAGE, Shared, option, shown
@@ -187,35 +188,27 @@ def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
     """Prints the periodic components that were found in the values of a space, if any were asked for."""
     from shlex import join
 
-    from gpuops.bench.report_formats import columns
-    from gpuops.errors import visible
+    from gpuops.bench.tables import lines
     from gpuops.files.streams import printable
 
-    from .messages import say, show
+    from .messages import result
 
     if told is None:
         return
-    tell = say if job.target == STREAM else show
     count = f"{len(told)} periodic component{'' if len(told) == 1 else 's'}"
-    tell(visible(f"{printable(job.source)}: {count}"))
-    rows = [
-        (
-            str(number),
-            ",".join(f"{round(cycles, 2) + 0.0:.2f}" for cycles in peak.cycles),
-            f"{peak.period:.3f}",
-            f"{peak.angle:.1f}",
-            f"{peak.amplitude:.5f}",
-            peak.cutoff,
-        )
-        for number, peak in enumerate(told, 1)
-    ]
-    header = ("", "cycles/picture", "period px", "angle °", "amplitude", "--cutoff")
+    result(f"{printable(job.source)}: {count}", job.target)
     if not told:
         return
-    for line in columns(header, rows):
-        tell(line)
+    cells: dict[str, Callable[[Peak], str]] = {
+        "": lambda peak: str(told.index(peak) + 1),
+        "cycles/picture": lambda peak: ",".join(f"{round(n, 2) + 0.0:.2f}" for n in peak.cycles),
+        "period px": lambda peak: f"{peak.period:.3f}",
+        "angle °": lambda peak: f"{peak.angle:.1f}",
+        "amplitude": lambda peak: f"{peak.amplitude:.5f}",
+        "--cutoff": lambda peak: peak.cutoff,
+    }
+    for line in lines(cells, told):
+        result(line, job.target)
     cutoffs = [word for peak in told[: choices.MOST_NOTCHES] for word in ("--cutoff", peak.cutoff)]
-    command = join(
-        ["clpix", "filter", job.source, "-o", "OUTPUT", "--kind", "notch", *cutoffs, "--space", space]
-    )
-    tell(visible(f"without them: {command}"))
+    command = ["clpix", "filter", job.source, "-o", "OUTPUT", "--kind", "notch", *cutoffs, "--space", space]
+    result(f"without them: {join(command)}", job.target)

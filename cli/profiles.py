@@ -30,8 +30,9 @@ def written(path: str | None, *, overwrite: bool) -> Iterator[Callable[[str, Rad
         yield keep
         return
     import csv
+    from io import StringIO
 
-    from gpuops.files.output import atomic, check_place
+    from gpuops.files.output import check_place, write_text
 
     if not path.lower().endswith(".csv"):
         raise click.UsageError(f"--profile writes a .csv file, not {path!r}")
@@ -40,8 +41,6 @@ def written(path: str | None, *, overwrite: bool) -> Iterator[Callable[[str, Rad
         yield keep
     finally:
         if rows:
-            with (
-                atomic(path, overwrite=overwrite) as draft,
-                open(draft, "w", encoding="utf-8", errors="surrogateescape", newline="") as file,
-            ):
-                csv.writer(file, lineterminator="\n").writerows([HEADER, *rows])
+            text = StringIO()
+            csv.writer(text, lineterminator="\n").writerows([HEADER, *rows])
+            write_text(path, text.getvalue(), overwrite=overwrite)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable
+from typing import Any
 
 # The units of byte_count, each a thousand times the one before.
 _UNITS = ("kB", "MB", "GB", "TB")
@@ -100,8 +101,21 @@ def json_text(value: object, indent: int | None = None) -> str:
     """Returns JSON without addresses' secrets; characters that :func:`visible` would change are escaped."""
     import json
 
-    text = masked(json.dumps(value, indent=indent, ensure_ascii=False))
+    text = masked(json.dumps(json_values(value), indent=indent, ensure_ascii=False))
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+def json_values(value: Any) -> Any:
+    """Returns the value with what JSON does not have as strings."""
+    if isinstance(value, dict):
+        return {str(key): json_values(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_values(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(float(value))
+    if isinstance(value, float):
+        return float(value)
+    return value if isinstance(value, (str, int, bool, type(None))) else str(value)
 
 
 def are_allowed(nbytes: float) -> str:

@@ -283,9 +283,6 @@ def write(report: Report, path: str | os.PathLike[str], *, overwrite: bool = Fal
 
     Raises ParameterError for an unknown extension, FileError where the file exists or cannot be written.
     """
-    convert = FORMATS[check_path(path)]
-    from ..files.output import atomic
+    from ..files.output import write_text
 
-    text = convert(report)
-    with atomic(path, overwrite=overwrite) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
+    write_text(path, FORMATS[check_path(path)](report), overwrite=overwrite)

@@ -6,13 +6,12 @@ JSON has no infinities and no NaN: they are the strings "inf", "-inf" and "nan".
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..errors import FileError
+from ..errors import FileError, json_values
 from .outcome import Limit, Outcome, PairedPicture, Run, WorstPixel
 
 # The version of the format: it changes when what a key means does.
@@ -91,20 +90,7 @@ def _to_outcome(value: dict[str, Any]) -> Outcome:
 
 
 def _dumped(value: dict[str, Any]) -> str:
-    return json.dumps(_to_values(value), allow_nan=False)
-
-
-def _to_values(value: Any) -> Any:
-    """Returns the value with what JSON does not have as strings."""
-    if isinstance(value, dict):
-        return {str(key): _to_values(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_to_values(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(float(value))
-    if isinstance(value, float):
-        return float(value)
-    return value if isinstance(value, (str, int, bool, type(None))) else str(value)
+    return json.dumps(json_values(value), allow_nan=False)
 
 
 def _check(value: Any, rule: dict[str, Any], where: str) -> None:
