@@ -12,7 +12,7 @@ import click
 from gpuops.errors import ParameterError, visible
 
 from .comparing import GivenOptions
-from .suites import Device, Telling, how_of
+from .suites import Device, Telling
 
 if TYPE_CHECKING:
     from gpuops.regress.manifest import Case, Suite
@@ -43,7 +43,7 @@ def across(telling: Telling, given: GivenOptions, suite: Suite, cases: list[Case
                 else:
                     made[name][device] = str(folder / name)
     with Device(telling.device) as device_:
-        how = replace(how_of(telling, given), metrics=given.metrics or ("max",))
+        how = replace(given.of(telling), metrics=given.metrics or ("max",))
         found = [
             devices.agreement(device_.open(), name, made[name], given.thresholds, how, errors[name])
             for name in made

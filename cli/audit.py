@@ -11,7 +11,7 @@ from gpuops.errors import ParameterError, visible
 
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
-from .suites import Device, Reading, how_of
+from .suites import Device, Reading
 
 if TYPE_CHECKING:
     from gpuops.metrics.variance import Variance
@@ -44,7 +44,7 @@ def audit(telling: Reading, given: GivenOptions, target: str, names: tuple[str, 
         pictures, variances, thresholds_of = _references_of(target, names, given, device)
         blind = tried = 0
         for name, passed, count in auditing.audit(
-            device.open(), pictures, thresholds_of, how_of(telling, given), variances
+            device.open(), pictures, thresholds_of, given.of(telling), variances
         ):
             tried += count
             blind += len(passed)

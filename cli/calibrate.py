@@ -13,7 +13,7 @@ from gpuops.errors import FileError
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
 from .shared import option, shown
-from .suites import JOBS, STATE, Device, Reading, how_of, is_ci
+from .suites import JOBS, STATE, Device, Reading, is_ci
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def calibrate(how: Calibrating, given: GivenOptions, suite: str, names: tuple[st
             for name in one.case.outputs:
                 made[name].append(str(out / name))
     with Device(how.device) as device:
-        noise = calibrating.noise(device.open(), made, how_of(how, given))
+        noise = calibrating.noise(device.open(), made, given.of(how))
     said = {}
     if how.variance:
         noisy = {name: made[name] for name, figures in noise.items() if figures}

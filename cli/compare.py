@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.params.comparing import MeasuredPair
 
-# The exit code for images that are alike.
-ALIKE = 0
-# The exit code for images that differ.
-DIFFER = 1
+# The exit codes for images that are alike, and for those that differ.
+ALIKE, DIFFER = 0, 1
 # The figures that are told if nobody says which.
 _FIGURES = ("max", "rmse", "psnr", "ssim")
 
@@ -71,13 +70,8 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
         options.refuse("without -o there is no difference picture", "dtype", "colour", *STORAGE)
     if shared.progress:
         options.refuse("two images are one step", "progress")
-    how = replace(
-        given.how,
-        metrics=given.metrics or _FIGURES,
-        space=shared.space,
-        alpha=shared.alpha == "keep",
-        layer=shared.layer,
-    )
+    how = replace(given.of(shared), metrics=given.metrics or _FIGURES)
+    told = [metric for metric in FIGURES if metric in {*how.metrics, *given.thresholds.limits}]
     if shared.output == STREAM:
         raise click.UsageError("stdout is for the figures: give -o a file")
     check_stdin(first, second)
@@ -121,23 +115,23 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
             "height": pair.reference.height,
             "width": pair.reference.width,
             "space": measured.space,
-            **_as_json(measured, given),
+            **_as_json(measured, told, given.thresholds.table),
             "difference": {"path": printable(shared.output), "gain": shown} if shared.output else None,
         }
         click.echo(json_text(result_, 1))
     else:
         if pair.converted is not None:
             click.echo(visible(f"compared as {pair.converted}"))
-        for line in _as_text(measured, given):
+        for line in _as_text(measured, told, given.thresholds.table):
             click.echo(visible(line))
         if shared.output is not None:
             click.echo(visible(f"{shared.output}: differences × {shown:.4g}"))
     click.get_current_context().exit(DIFFER if measured.missed else ALIKE)
 
 
-def _as_text(measured: MeasuredPair, given: GivenOptions) -> list[str]:
-    width = max((len(metric) for metric in _told(measured, given)), default=0)
-    lines = [f"{metric:<{max(width, 5)}} {_figure(metric, measured)}" for metric in _told(measured, given)]
+def _as_text(measured: MeasuredPair, told: Sequence[str], thresholds: dict[str, float]) -> list[str]:
+    width = max([5, *map(len, told)])
+    lines = [f"{metric:<{width}} {_figure(metric, measured)}" for metric in told]
     lines += [measured.note] if measured.note else []
     if measured.equal:
         return [*lines, "equal"]
@@ -146,17 +140,11 @@ def _as_text(measured: MeasuredPair, given: GivenOptions) -> list[str]:
         lines.append(f"worst at {worst.x},{worst.y}: {' and '.join(values)}")
     lines.append(f"{measured.differing} of {measured.values} values differ")
     lines += [f"warning: {limit.said}" for limit in measured.warned]
-    if measured.missed and given.thresholds.table:
+    if measured.missed and thresholds:
         lines.append(f"differ: {'; '.join(limit.said for limit in measured.missed)}")
     elif not measured.missed:
         lines.append("alike within the thresholds")
     return lines
-
-
-def _told(measured: MeasuredPair, given: GivenOptions) -> list[str]:
-    """Returns the metrics that were asked for, and those of thresholds."""
-    wanted = {*(given.metrics or _FIGURES), *given.thresholds.limits}
-    return [metric for metric in FIGURES if metric in wanted]
 
 
 def _figure(metric: str, measured: MeasuredPair) -> str:
@@ -169,16 +157,16 @@ def _figure(metric: str, measured: MeasuredPair) -> str:
     return text
 
 
-def _as_json(measured: MeasuredPair, given: GivenOptions) -> dict[str, Any]:
+def _as_json(measured: MeasuredPair, told: Sequence[str], thresholds: dict[str, float]) -> dict[str, Any]:
     """Returns figures as plain values."""
     worst = measured.worst
     counts = ("data_range", "values", "differing", "pixels", "bad")
     return {
         **{name: getattr(measured, name) for name in counts},
-        **{metric: measured.figures.get(metric) for metric in _told(measured, given)},
+        **{metric: measured.figures.get(metric) for metric in told},
         "worst": worst and {"x": worst.x, "y": worst.y, "a": worst.reference, "b": worst.result},
         "note": measured.note,
-        "thresholds": given.thresholds.table,
+        "thresholds": thresholds,
         "missed": [limit.name for limit in measured.missed],
         "warned": [limit.name for limit in measured.warned],
         "alike": not measured.missed,

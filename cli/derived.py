@@ -122,7 +122,8 @@ def command(name: str) -> click.Command:
     extras = import_module(f".{_EXTRAS[name]}", __package__) if name in _EXTRAS else None
 
     def run(shared: Shared, chain: ChainOptions, looks: Any = None, **_values: Any) -> None:
-        from .chains import process_chain
+        from .chains import check_files, files_of, process_chain
+        from .pipeline import process
 
         context = click.get_current_context()
         parts = [context, *context.meta.get(THEN, ())]
@@ -130,8 +131,9 @@ def command(name: str) -> click.Command:
             if len(parts) > 1 or chain.save_recipe or chain.explain:
                 context.fail("--contact-sheet and --plot-curve stand alone: they have no place in a chain")
             with _usage(context):
-                asked = looks.read(_written(operation, context))
-            looks.process(shared, *asked)
+                params, asked = looks.read(_written(operation, context))
+            check_files(shared, [params])
+            process(shared, name, looks.work(shared, params, asked), also_read=files_of([params]))
             return
         if looks is not None:
             looks.refuse_needless()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 from gpuops.operation import Given
 from gpuops.ops.bloom import BloomParams
-from gpuops.params.contact_sheet import TILE_WIDTH, GlowSheetParams, numbers_option
+from gpuops.params.contact_sheet import GlowSheetParams, numbers_option
 from gpuops.params.operators import DEFAULT_OPERATOR
 
-from .chains import check_files, files_of
 from .looks import TILES, check_sheet
-from .options import Command, collected, refuse
+from .options import collected, refuse
 from .shared import Shared, option
+
+if TYPE_CHECKING:
+    from gpuops.batch.previews import GlowSheet
 
 #: The group of these options in help.
 GROUPS = {"Previews": ("contact_sheet", "strengths", "radii", "tile_width")}
@@ -35,7 +38,7 @@ class Glows:
     radii: str | None = option(
         None, "The radii of a contact sheet.  [default: 1/2, 1 and 2 times --radius]", "A,B,C"
     )
-    tile_width: int | None = TILES
+    tile_width: int = TILES
 
     @property
     def asked(self) -> bool:
@@ -64,7 +67,7 @@ class Glows:
             replace(params, strength=strength)  # this checks that it is within the limits
         for radius in radii:
             replace(params, radius=radius)
-        return params, GlowSheetParams(strengths, radii, self.tile_width or TILE_WIDTH)
+        return params, GlowSheetParams(strengths, radii, self.tile_width)
 
     def _rows(self, params: BloomParams) -> tuple[float, ...]:
         if self.strengths is not None:
@@ -79,17 +82,13 @@ class Glows:
             return (params.radius,)
         return tuple(params.radius * times for times in _RADII if params.radius * times <= 1)
 
-    def process(self, shared: Shared, params: BloomParams, sheet: GlowSheetParams) -> None:
-        """Draws the sheet of every input in place of its result."""
+    def work(self, shared: Shared, params: BloomParams, sheet: GlowSheetParams) -> GlowSheet:
+        """Returns what draws the sheet of every input in place of its result."""
         from gpuops.batch.previews import GlowSheet
 
-        from .pipeline import process
-
-        check_files(shared, [params])
         check_sheet(shared, "bloom")
-        process(shared, "bloom", GlowSheet(params, sheet), also_read=files_of([params]))
+        return GlowSheet(params, sheet)
 
 
-def options(command: Command) -> Command:
-    """Adds these options to a command, which receives them as one ``looks`` argument."""
-    return collected("looks", Glows)(command)
+#: Adds these options to a command, which receives them as one ``looks`` argument.
+options = collected("looks", Glows)

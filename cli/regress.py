@@ -27,7 +27,6 @@ from .suites import (
     check_outputs,
     finish,
     folder_and_pictures,
-    how_of,
     is_ci,
     last,
 )
@@ -152,7 +151,7 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
         jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
         seen = judge(
             found,
-            how_of(telling, given),
+            given.of(telling),
             lambda _name: given.thresholds,
             device.open,
             jobs=jobs,
@@ -216,7 +215,7 @@ def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...
             out,
             references,
             device.places(references),
-            how_of(telling, given),
+            given.of(telling),
             device.open,
             over=given.thresholds,
             jobs=telling.jobs or os.cpu_count() or 1,

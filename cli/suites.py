@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ import click
 from gpuops.errors import FileError, ParameterError, byte_count, masked, visible
 
 from . import checks, comparing, types
-from .comparing import GivenOptions
 from .shared import option
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from gpuops.files.picture import Picture
     from gpuops.gpu import Gpu
-    from gpuops.params.comparing import Comparing
     from gpuops.regress.outcome import Outcome, Run
     from gpuops.regress.references import References
 
@@ -120,10 +118,6 @@ class Device:
             return {}
         info = self._gpu.info
         return {"device": info.name, "platform": info.platform, "driver": info.driver}
-
-
-def how_of(telling: Reading, given: GivenOptions) -> Comparing:
-    return replace(given.how, space=telling.space, alpha=telling.alpha == "keep", layer=telling.layer)
 
 
 def last(source: str = LAST) -> Run:
