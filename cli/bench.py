@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from . import commands, options, types
-from .shared import option, shown
+from .shared import flag, option, shown
 
 if TYPE_CHECKING:
     from gpuops import Gpu
@@ -68,12 +68,12 @@ def _run(
 
 
 # The option --json of all these commands.
-_JSON = option(False, "Print the table as JSON.", None, "--json")
+_JSON = flag("Print the table as JSON.", "--json")
 
 
 def _sizes(help: str, metavar: str = "N|WxH", kind: Any = types.picture_size) -> Any:
     """The option --size; ``help`` tells what the sizes are."""
-    return option((), help, metavar, "--size", type=kind, multiple=True)
+    return option(help, metavar, "--size", default=(), type=kind, multiple=True)
 
 
 @dataclass(frozen=True)
@@ -132,10 +132,8 @@ class Transforming:
         type=("float", "half"),
     )
     as_json: bool = _JSON
-    chart: str | None = option(
-        None, "Also draw the table as bars in a .png or .svg (needs matplotlib).", "FILE"
-    )
-    overwrite: bool = option(False, "Replace an existing chart.")
+    chart: str | None = option("Also draw the table as bars in a .png or .svg (needs matplotlib).", "FILE")
+    overwrite: bool = flag("Replace an existing chart.")
     device: str | None = None
 
 
@@ -182,7 +180,7 @@ class Decomposing:
     )
     wavelet: str = shown("dd13/7", "A wavelet that has lifting steps: haar, 5/3, 9/7, dd9/7, dd13/7.", "NAME")
     levels: int = shown(1, "The levels of the transform.", type=click.IntRange(1))
-    as_json: bool = option(False, "Print the tables as JSON.", None, "--json")
+    as_json: bool = flag("Print the tables as JSON.", "--json")
     device_memory: int | None = None
     device: str | None = None
 

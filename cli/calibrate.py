@@ -12,7 +12,7 @@ from gpuops.errors import FileError
 
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
-from .shared import option, shown
+from .shared import flag, shown
 from .suites import JOBS, STATE, Device, Reading, is_ci
 
 
@@ -22,9 +22,7 @@ class Calibrating(Reading):
 
     runs: int = shown(5, "How often to run the cases.", "N", type=click.IntRange(2))
     margin: float = shown(2.0, "Allow M times the noise.", "M", type=float)
-    variance: bool = option(
-        False, "Write references for pictures with noise: the mean of the runs, and its variance."
-    )
+    variance: bool = flag("Write references for pictures with noise: the mean of the runs, and its variance.")
     jobs: int | None = JOBS
 
 

@@ -13,7 +13,7 @@ from gpuops.params.dwt import METHODS, DwtParams, KeepParams, default_mode, shri
 from gpuops.params.files import STREAM
 
 from . import derived, options
-from .shared import STORAGE, Shared, option, shown
+from .shared import STORAGE, Shared, flag, option, shown
 
 if TYPE_CHECKING:
     from gpuops.batch.coefficients import Approximation
@@ -29,17 +29,14 @@ class Coefficients:
     """The other options of coefficients, and of what is made of them."""
 
     method: str = shown("auto", "The kernels that compute the transform.", type=METHODS)
-    integer: bool = option(False, "Use the reversible transform of 8- or 16-bit values to whole numbers.")
+    integer: bool = flag("Use the reversible transform of 8- or 16-bit values to whole numbers.")
     keep: float | None = option(
-        None,
         "Keep the largest PERCENT % of all coefficients only, and print the PSNR of what they restore.",
         "PERCENT",
         type=float,
     )
-    reconstruct: bool = option(False, "Write the image that the changed coefficients give, not these.")
-    as_json: bool = option(
-        False, "With --keep: print the figures as JSON, a line for each output.", None, "--json"
-    )
+    reconstruct: bool = flag("Write the image that the changed coefficients give, not these.")
+    as_json: bool = flag("With --keep: print the figures as JSON, a line for each output.", "--json")
 
 
 @options.command(

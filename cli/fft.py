@@ -12,8 +12,8 @@ from gpuops.ops.filter import FilterParams
 from gpuops.params import fft as choices
 from gpuops.params.files import FileOperand
 
-from . import derived, options, types
-from .shared import STORAGE, Shared, option, shown
+from . import derived, options
+from .shared import STORAGE, Shared, file_option, flag, option, shown
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
@@ -40,31 +40,26 @@ class Spectrum:
 
     norm: str = shown("ortho", "The scaling, as in scipy.fft.", type=choices.NORMS)
     half: bool | None = option(
-        None, "Keep half of the columns (default for data), or all of them.", None, "--half/--full"
+        "Keep half of the columns (default for data), or all of them.", None, "--half/--full"
     )
     shift: bool | None = option(
-        None, "Put frequency 0 in the middle (default for pictures).", None, "--shift/--no-shift"
+        "Put frequency 0 in the middle (default for pictures).", None, "--shift/--no-shift"
     )
     window: str = shown("none", "", type=choices.WINDOWS)
     pad: str = shown("none", "Add zeros to the right and below.", "none|pow2|fast|N", type=str.lower)
     view: str | None = option(
-        None,
         "Make this picture of the spectrum, or write these numbers as floats [default: log-magnitude].",
         type=choices.VIEWS,
     )
-    profile: str | None = option(
-        None,
-        "Write the mean of the view (default: power) over all directions, for each radius.",
-        "FILE.csv",
-        cls=types.OutputOption,
+    profile: str | None = file_option(
+        "Write the mean of the view (default: power) over all directions, for each radius.", "FILE.csv"
     )
     peaks: int | None = option(
-        None,
         "List the N strongest periodic components, and draw rings around them in a picture.",
         "N",
         type=click.IntRange(1, 100),
     )
-    axes: bool = option(False, "Draw axes in a picture, in cycles per pixel.")
+    axes: bool = flag("Draw axes in a picture, in cycles per pixel.")
     precision: str = shown(
         "single",
         "The bits of stored numbers, also between the axes: half has 16, double 64 and computes with 64.",

@@ -13,7 +13,7 @@ from gpuops.params.operators import DEFAULT_OPERATOR
 
 from .looks import TILES, check_sheet
 from .options import collected, refuse
-from .shared import Shared, option
+from .shared import Shared, flag, option
 
 if TYPE_CHECKING:
     from gpuops.batch.previews import GlowSheet
@@ -28,15 +28,14 @@ _STRENGTHS, _RADII = (0.5, 1.0, 2.0, 4.0), (0.5, 1.0, 2.0)
 class Glows:
     """The values of these options."""
 
-    contact_sheet: bool = option(
-        False,
-        "Write small pictures, tone-mapped, in place of the result: a row for each strength, a column for each radius.",
+    contact_sheet: bool = flag(
+        "Write small pictures, tone-mapped, in place of the result: a row for each strength, a column for each radius."
     )
     strengths: str | None = option(
-        None, "The strengths of a contact sheet.  [default: 1/2, 1, 2 and 4 times --strength]", "A,B,C"
+        "The strengths of a contact sheet.  [default: 1/2, 1, 2 and 4 times --strength]", "A,B,C"
     )
     radii: str | None = option(
-        None, "The radii of a contact sheet.  [default: 1/2, 1 and 2 times --radius]", "A,B,C"
+        "The radii of a contact sheet.  [default: 1/2, 1 and 2 times --radius]", "A,B,C"
     )
     tile_width: int = TILES
 

@@ -18,8 +18,7 @@ from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
 from .options import collected, refuse
-from .shared import Shared, option
-from .types import OutputOption
+from .shared import Shared, file_option, flag, option
 
 if TYPE_CHECKING:
     from gpuops.batch.previews import Previews
@@ -29,9 +28,9 @@ GROUPS = {"Previews": ("contact_sheet", "operators", "stops", "tile_width", "plo
 
 #: The option of a contact sheet's pictures.
 TILES = option(
-    TILE_WIDTH,
     f"The width of a small picture of a contact sheet.  [default: {TILE_WIDTH}]",
     "PX",
+    default=TILE_WIDTH,
     type=click.IntRange(16, 8192),
 )
 
@@ -40,25 +39,20 @@ TILES = option(
 class Looks:
     """The values of these options."""
 
-    contact_sheet: bool = option(
-        False,
-        "Write small pictures in place of the result: a row for each operator, a column for each exposure.",
+    contact_sheet: bool = flag(
+        "Write small pictures in place of the result: a row for each operator, a column for each exposure."
     )
     operators: str | None = option(
-        None,
         "The operators of a contact sheet or plot.  [default: that of --operator if given; on a sheet else all]",
         "A,B,C",
         type=str.lower,
     )
     stops: str | None = option(
-        None, "The stops that a contact sheet adds to the exposure.  [default: -2,-1,0,+1,+2]", "A,B,C"
+        "The stops that a contact sheet adds to the exposure.  [default: -2,-1,0,+1,+2]", "A,B,C"
     )
     tile_width: int = TILES
-    plot_curve: str | None = option(
-        None,
-        "Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib).",
-        "FILE",
-        cls=OutputOption,
+    plot_curve: str | None = file_option(
+        "Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib)."
     )
 
     @property

@@ -17,7 +17,7 @@ from .audit import audit
 from .calibrate import calibrate
 from .comparing import GivenOptions, comparing
 from .messages import near
-from .shared import option
+from .shared import flag, option
 from .suites import (
     GROUPS,
     LAST,
@@ -92,12 +92,12 @@ class Running(Telling):
     """The options of a suite's run."""
 
     tags: tuple[str, ...] = option(
-        (), "Run only cases with this tag; may be repeated.", "TAG", "--tag", multiple=True
+        "Run only cases with this tag; may be repeated.", "TAG", "--tag", default=(), multiple=True
     )
-    failed_first: bool = option(False, "Begin with the cases that failed last time.")
-    shard: str | None = option(None, "Run only part I of N parts of the cases.", "I/N")
-    across_devices: bool = option(False, "Run the cases on every device, and compare what they make.")
-    results: str | None = option(None, f"The folder for results.  [default: {STATE}/results]", "DIR")
+    failed_first: bool = flag("Begin with the cases that failed last time.")
+    shard: str | None = option("Run only part I of N parts of the cases.", "I/N")
+    across_devices: bool = flag("Run the cases on every device, and compare what they make.")
+    results: str | None = option(f"The folder for results.  [default: {STATE}/results]", "DIR")
 
 
 @dataclass(frozen=True)
@@ -105,19 +105,18 @@ class Accepting:
     """The options of accepting results."""
 
     source: str | None = option(
-        None,
         "The report of the run whose results to take; needs --references.  [default: the last run's]",
         "REPORT.json",
         "--from",
     )
-    references: str | None = option(None, "The references to change.  [default: those of the run]", "DIR")
+    references: str | None = option("The references to change.  [default: those of the run]", "DIR")
     place: str | None = option(
-        None, "Accept them only for this device or platform, such as linux.", "NAME", "--for"
+        "Accept them only for this device or platform, such as linux.", "NAME", "--for"
     )
-    remove_missing: bool = option(False, "Remove references that have no result.")
-    recompress: bool = option(False, "Store PNG files smaller, with the same pixels and other bytes.")
-    dry_run: bool = option(False, "Print what would change, and change nothing.")
-    in_ci: bool = option(False, "Work in a CI job too, which should not approve its own results.")
+    remove_missing: bool = flag("Remove references that have no result.")
+    recompress: bool = flag("Store PNG files smaller, with the same pixels and other bytes.")
+    dry_run: bool = flag("Print what would change, and change nothing.")
+    in_ci: bool = flag("Work in a CI job too, which should not approve its own results.")
 
 
 @command.command(

@@ -14,8 +14,8 @@ import click
 
 from gpuops.errors import FileError, ParameterError, byte_count, masked, visible
 
-from . import checks, comparing, types
-from .shared import option
+from . import checks, comparing
+from .shared import file_option, flag, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,35 +41,30 @@ class Reading:
 
     device: str | None = None
     space: str = option(
-        "auto", "Compare linear light or the stored values.", type=["auto", "linear", "encoded"]
+        "Compare linear light or the stored values.", default="auto", type=["auto", "linear", "encoded"]
     )
-    alpha: str = option("keep", "Compare alpha, or leave it out.", type=["keep", "drop"])
-    layer: str | None = option(None, "The layer to read from files of several.", "NAME")
+    alpha: str = option("Compare alpha, or leave it out.", default="keep", type=["keep", "drop"])
+    layer: str | None = option("The layer to read from files of several.", "NAME")
 
 
 #: The option of how many cases, or files, are done at the same time.
-JOBS = option(None, "How many to do at the same time.", "N", type=click.IntRange(1))
+JOBS = option("How many to do at the same time.", "N", type=click.IntRange(1))
 
 
 @dataclass(frozen=True)
 class Telling(Reading):
     """The options of reports, and of how pictures are read."""
 
-    report: str | None = option(
-        None,
-        "Write a page with all pictures, or a folder without scripts.",
-        "FILE.html|DIR",
-        cls=types.OutputOption,
+    report: str | None = file_option(
+        "Write a page with all pictures, or a folder without scripts.", "FILE.html|DIR"
     )
-    junit: str | None = option(
-        None, "Write JUnit's XML, for GitLab, Jenkins and others.", "FILE", cls=types.OutputOption
-    )
-    json: str | None = option(None, "Write all figures as JSON.", "FILE", cls=types.OutputOption)
-    github: bool = option(False, "Print annotations and write the step summary of GitHub.")
-    strict: bool = option(False, "Count warnings as differences.")
+    junit: str | None = file_option("Write JUnit's XML, for GitLab, Jenkins and others.")
+    json: str | None = file_option("Write all figures as JSON.")
+    github: bool = flag("Print annotations and write the step summary of GitHub.")
+    strict: bool = flag("Count warnings as differences.")
     jobs: int | None = JOBS
     memory: int | None = None
-    quiet: bool = option(False, "Print only the totals.", None, "-q", "--quiet")
+    quiet: bool = flag("Print only the totals.", "-q", "--quiet")
 
 
 def is_ci() -> bool:
