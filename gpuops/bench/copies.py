@@ -142,17 +142,24 @@ def need_events(gpu: Gpu) -> None:
         raise ParameterError("measuring needs a Gpu with a Report")
 
 
-def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
-    """Returns the kernels of one call, and the sum of their times in each run, in ms."""
-    kernels: list[KernelTime] = []
+def runs(gpu: Gpu, call: Callable[[], object]) -> list[list[KernelTime]]:
+    """Returns the kernels of each run of a call, after a warm-up."""
+    found: list[list[KernelTime]] = []
 
     def run() -> float:
         with own_report(gpu) as report:
             call()
-            kernels[:] = report.kernels()
-        return sum(sum(kernel.ms) for kernel in kernels)
+            found.append(report.kernels())
+        return sum(sum(kernel.ms) for kernel in found[-1])
 
-    return kernels, repeat(run)
+    count = len(repeat(run))
+    return found[-count:]
+
+
+def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
+    """Returns the kernels of one call, and the sum of their times in each run, in ms."""
+    found = runs(gpu, call)
+    return found[-1], tuple(sum(sum(kernel.ms) for kernel in kernels) for kernels in found)
 
 
 @contextmanager

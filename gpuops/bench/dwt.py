@@ -324,31 +324,24 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
 def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -> tuple[StepTimes, ...]:
     """Returns the launches of each step in each run, and then all launches together."""
     runs: list[dict[str, list[tuple[float, int]]]] = []
-
-    def run() -> float:
-        with bench.own_report(gpu) as report:  # the report of this run alone
-            call()
-            launches = report.kernels()
+    for launches in bench.runs(gpu, call):
         steps: dict[str, list[tuple[float, int]]] = {}
         for kernel in launches:
             step = STEPS.get(kernel.label.rsplit(" ", 1)[-1])
             for name in dict.fromkeys((step, WHOLE)):
                 if name is not None:
                     steps.setdefault(name, []).extend((ms, kernel.traffic) for ms in kernel.ms)
-        runs.append({name: steps[name] for name in dict.fromkeys((*STEPS.values(), WHOLE)) if name in steps})
-        return sum(ms for ms, _ in steps[WHOLE])
-
-    count = len(bench.repeat(run))
-    counted = runs[-count:]  # not those of the warm-up
+        runs.append(steps)
     return tuple(
         StepTimes(
             step,
-            len(launches),
-            sum(moved for _, moved in launches),
+            len(runs[0][step]),
+            sum(moved for _, moved in runs[0][step]),
             predicted.get(step),
-            tuple(sum(ms for ms, _ in run[step]) for run in counted),
+            tuple(sum(ms for ms, _ in run[step]) for run in runs),
         )
-        for step, launches in counted[0].items()
+        for step in dict.fromkeys((*STEPS.values(), WHOLE))
+        if step in runs[0]
     )
 
 

@@ -79,24 +79,25 @@ def to_json(report: Report) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "context": {**versions(), **report.context},
         "phases": [{"name": name, "ms": seconds * 1e3} for name, seconds in report.phases.items()],
-        "kernels": [
-            {
-                "name": kernel.label,
-                "global_size": list(kernel.global_size),
-                "local_size": list(kernel.local_size) if kernel.local_size else None,
-                "count": len(kernel.ms),
-                "min_ms": min(kernel.ms),
-                "median_ms": kernel.median_ms,
-                "max_ms": max(kernel.ms),
-                "all_ms": list(kernel.ms),
-                "bytes": kernel.traffic,
-                "gbps": kernel.gbps,
-                "share_of_copy": _share(report, kernel),
-            }
-            for kernel in report.kernels()
-        ],
+        "kernels": [_plain(report, kernel) for kernel in report.kernels()],
         "totals": sums,
         **({"results": report.results} if report.results else {}),
+    }
+
+
+def _plain(report: Report, kernel: KernelTime) -> dict[str, Any]:
+    return {
+        "name": kernel.label,
+        "global_size": kernel.global_size,
+        "local_size": kernel.local_size or None,
+        "count": len(kernel.ms),
+        "min_ms": min(kernel.ms),
+        "median_ms": kernel.median_ms,
+        "max_ms": max(kernel.ms),
+        "all_ms": kernel.ms,
+        "bytes": kernel.traffic,
+        "gbps": kernel.gbps,
+        "share_of_copy": _share(report, kernel),
     }
 
 
@@ -111,22 +112,21 @@ def to_csv(report: Report) -> str:
     """A row for each phase, each kernel, the totals, and each number found; a cell that does not apply is empty."""
     sums = totals(report)
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
     for name, seconds in report.phases.items():
-        writer.writerow(["phase", name, "", seconds * 1e3, *[""] * 9])
+        writer.writerow({"kind": "phase", "name": name, "total_ms": seconds * 1e3})
     for kernel in report.kernels():
-        times = (sum(kernel.ms), min(kernel.ms), kernel.median_ms, max(kernel.ms))
-        sizes = (_size(kernel.global_size), _size(kernel.local_size))
-        rates = (kernel.traffic, kernel.gbps, _share(report, kernel))
-        writer.writerow(["kernel", kernel.label, len(kernel.ms), *times, *sizes, *rates, ""])
+        sizes = {side: _size(getattr(kernel, side)) for side in ("global_size", "local_size")}
+        row = {"kind": "kernel", **_plain(report, kernel), **sizes, "total_ms": sum(kernel.ms)}
+        writer.writerow(row)
     for name in ("unaccounted", "wall"):
-        writer.writerow(["total", name, "", sums[f"{name}_ms"], *[""] * 9])
+        writer.writerow({"kind": "total", "name": name, "total_ms": sums[f"{name}_ms"]})
     for result in report.results:
         where = f"{result['input']}: " + (f"frame {result['frame']}: " if "frame" in result else "")
         for name, value in result.items():
             if isinstance(value, int | float) and name != "frame":
-                writer.writerow(["result", f"{where}{name}", *[""] * 10, value])
+                writer.writerow({"kind": "result", "name": f"{where}{name}", "value": value})
     return text.getvalue()
 
 
@@ -254,15 +254,11 @@ def _size(size: Sequence[int] | None) -> str:
     return "×".join(map(str, sides))
 
 
-def _text(convert: Callable[[Report], dict[str, Any]]) -> Callable[[Report], str]:
-    return lambda report: json_text(convert(report), 1) + "\n"
-
-
 # The function that writes each format, by file extension; longer extensions come first, as x.trace.json also
 # ends with .json.
 FORMATS: dict[str, Callable[[Report], str]] = {
-    ".trace.json": _text(to_trace),
-    ".json": _text(to_json),
+    ".trace.json": lambda report: json_text(to_trace(report), 1) + "\n",
+    ".json": lambda report: json_text(to_json(report), 1) + "\n",
     ".csv": to_csv,
 }
 
@@ -270,12 +266,12 @@ FORMATS: dict[str, Callable[[Report], str]] = {
 def check_path(path: str | os.PathLike[str]) -> str:
     """The extension of :data:`FORMATS` that ``path`` has; ParameterError, before any work, if it has none."""
     name = os.fspath(path)
-    for extension in FORMATS:
-        if name.lower().endswith(extension):
-            return extension
-    raise ParameterError(
-        f"{name}: a timing file is named {', '.join(sorted(FORMATS))}; use one of these extensions"
-    )
+    found = next((extension for extension in FORMATS if name.lower().endswith(extension)), None)
+    if found is None:
+        raise ParameterError(
+            f"{name}: a timing file is named {', '.join(sorted(FORMATS))}; use one of these extensions"
+        )
+    return found
 
 
 def write(report: Report, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
