@@ -106,22 +106,20 @@ def _asides(shared: Shared, chain: Chain, name: str, also_read: Sequence[str]) -
     if shared.repeat > 1:
         raise click.UsageError("what is written on the way is written once: leave out --repeat")
     outputs = naming.outputs_of(shared, name)
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(outputs, ())
     taken = Identities(outputs)
     inputs = Identities((*shared.inputs, *shared.lists, *also_read))
     # Whether existing files stay or are replaced is decided later, with each job.
     later = shared.skip_existing or shared.update or shared.resume is not None
-    for params in writes:
-        paths = naming.outputs_of(shared, name, params.output)
+    written = [naming.outputs_of(shared, name, params.output) for params in writes]
+    for params, paths in zip(writes, written, strict=True):
+        how = replace(shared, output=params.output, overwrite=shared.overwrite or later)
         for path, folder in zip(paths, shared.below, strict=True):
             if taken.add(path) is not None:
                 raise click.UsageError(f"{path} would be written twice: name another file")
             if path == STREAM:
                 raise click.UsageError("'write' needs a file's name; -o - is for the result")
-            how = replace(shared, output=params.output, overwrite=shared.overwrite or later)
             check_output(how, path, inputs, naming.levels(folder))
-        found = {output: (*found[output], path) for output, path in zip(outputs, paths, strict=True)}
-    return found
+    return dict(zip(outputs, zip(*written, strict=True), strict=True))
 
 
 def check_files(shared: Shared, chain: Iterable[Params]) -> None:

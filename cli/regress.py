@@ -11,25 +11,14 @@ import click
 
 from gpuops.errors import FileError, ParameterError, visible
 
-from . import commands, options
+from . import commands, options, suites
 from .across import across
 from .audit import audit
 from .calibrate import calibrate
 from .comparing import GivenOptions, comparing
 from .messages import near
 from .shared import flag, option
-from .suites import (
-    GROUPS,
-    LAST,
-    STATE,
-    Device,
-    Telling,
-    check_outputs,
-    finish,
-    folder_and_pictures,
-    is_ci,
-    last,
-)
+from .suites import LAST, STATE, Device, Telling, check_outputs, folder_and_pictures, is_ci
 
 # Threads that read files, if nobody says how many.
 _READERS = 4
@@ -127,7 +116,7 @@ class Accepting:
         "clpix regress new/ expected/ --max-flip 0.01 --report report.html",
         "clpix regress new/ expected/ --min-ssim 0.99 --junit report.xml",
     ),
-    groups={**GROUPS},
+    groups={**suites.GROUPS},
 )
 @click.argument("results")
 @click.argument("references")
@@ -156,7 +145,7 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
             jobs=jobs,
             memory=telling.memory,
         )
-        finish(telling, seen, device, {"results": results, "references": references})
+        suites.finish(telling, seen, device, {"results": results, "references": references})
 
 
 @command.command(
@@ -167,7 +156,7 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
         "clpix regress run suite.toml soft --report report.html",
         "clpix regress run suite.toml --tag quick --shard 1/2",
     ),
-    groups={"Cases": ("tags", "failed_first", "shard", "across_devices", "results"), **GROUPS},
+    groups={"Cases": ("tags", "failed_first", "shard", "across_devices", "results"), **suites.GROUPS},
 )
 @click.argument("suite", metavar="SUITE.toml")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
@@ -191,7 +180,7 @@ def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...
     if telling.shard is not None:
         cases = of_shard(cases, telling.shard)
     if telling.failed_first:
-        failed = {outcome.name for outcome in last().outcomes if not outcome.good}
+        failed = {outcome.name for outcome in suites.last().outcomes if not outcome.good}
         cases.sort(key=lambda case: failed.isdisjoint(case.outputs))
     out = Path(telling.results or f"{STATE}/results")
     words = (word for case in cases for word in (*case.inputs, *case.arguments))
@@ -220,7 +209,9 @@ def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...
             jobs=telling.jobs or os.cpu_count() or 1,
             memory=telling.memory,
         )
-        finish(telling, seen, device, {"suite": suite, "results": str(out), "references": found.references})
+        suites.finish(
+            telling, seen, device, {"suite": suite, "results": str(out), "references": found.references}
+        )
 
 
 @command.command(
@@ -251,7 +242,7 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
         )
     if how.place is not None and not slug(how.place):
         raise ParameterError(f"--for {how.place}: is no name of a device or platform; give one such as linux")
-    seen = last(how.source or LAST)
+    seen = suites.last(how.source or LAST)
     target = how.references or (seen.context.get("references") if how.source is None else None)
     if not target:
         raise ParameterError(

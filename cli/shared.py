@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -175,23 +175,14 @@ class Shared:
         """Returns the options that say how files are read and written."""
         from gpuops.batch.options import Options
 
-        return Options(
-            layer=self.layer,
-            space=self.space,
-            alpha=self.alpha == "keep",
-            dtype=DTYPES[self.dtype],
-            colour=self.colour,
-            working=self.working,
-            storage=Storage(self.quality, self.subsampling, self.compression, self.gain_map),
-            strip=self.strip,
-            dither=Dither(self.output_noise, self.output_seed) if self.output_dither else None,
-            format=self.format,
-            overwrite=self.overwrite,
-            repeat=self.repeat,
-            memory=self.memory,
-            scratch=self.scratch,
-            fuse=fuse,
-        )
+        same = {one.name: getattr(self, one.name) for one in fields(Options) if hasattr(self, one.name)}
+        changed = {
+            "alpha": self.alpha == "keep",
+            "dtype": DTYPES[self.dtype],
+            "storage": Storage(self.quality, self.subsampling, self.compression, self.gain_map),
+            "dither": Dither(self.output_noise, self.output_seed) if self.output_dither else None,
+        }
+        return Options(**{**same, **changed, "fuse": fuse})
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,25 +73,19 @@ def is_ci() -> bool:
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
-class Device:
+class Device(ExitStack):
     """The device, which is opened when it is first needed and closed at the end."""
 
     def __init__(self, name: str | None) -> None:
+        super().__init__()
         self._name = name
         self._gpu: Gpu | None = None
-
-    def __enter__(self) -> Device:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        if self._gpu is not None:
-            self._gpu.close()
 
     def open(self) -> Gpu:
         if self._gpu is None:
             from gpuops.gpu import Gpu
 
-            self._gpu = Gpu(self._name)
+            self._gpu = self.enter_context(Gpu(self._name))
         return self._gpu
 
     def places(self, known: References) -> tuple[str, ...]:

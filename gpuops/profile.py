@@ -23,15 +23,11 @@ if TYPE_CHECKING:
 _WAITING = 2.0
 
 
-@dataclass(frozen=True)
-class KernelTime:
-    """All launches of one label at one size. Times in milliseconds, traffic in bytes of one launch."""
+class Timed:
+    """What has ``ms`` of several runs, in each of which it moves ``model_bytes`` by the library's own model."""
 
-    label: str
-    global_size: tuple[int, ...]
-    local_size: tuple[int, ...] | None
-    traffic: int
     ms: tuple[float, ...]
+    model_bytes: int
 
     @property
     def median_ms(self) -> float:
@@ -41,8 +37,19 @@ class KernelTime:
 
     @property
     def gbps(self) -> float | None:
-        """Model bytes over the median time, in GB/s; None without a model or a time."""
-        return self.traffic / self.median_ms / 1e6 if self.traffic and self.median_ms > 0 else None
+        """10⁹ model bytes a second at the median time; None without a model, or where the clock cannot tell."""
+        return self.model_bytes / self.median_ms / 1e6 if self.model_bytes and self.median_ms > 0 else None
+
+
+@dataclass(frozen=True)
+class KernelTime(Timed):
+    """All launches of one label at one size. Times in milliseconds, model bytes of one launch."""
+
+    label: str
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...] | None
+    model_bytes: int
+    ms: tuple[float, ...]
 
 
 class Span(NamedTuple):

@@ -16,7 +16,7 @@ from ..errors import DeviceError, ParameterError, byte_count
 from ..profile import KernelTime, Report
 from ..tiles.transfers import pinned, unpin
 from . import tables
-from .tables import Timed, cell
+from .tables import cell
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -29,7 +29,7 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True)
-class Measurement(Timed):
+class Measurement(tables.Row):
     """One row of the table: ``bytes`` moved in one run, read and written, and each run's time in ms."""
 
     what: str

@@ -25,7 +25,7 @@ from ..tiles.ends import HostImage
 from ..tiles.memory import least
 from ..wavelets import blocked, in_place, laan, multilevel, strips, transform
 from . import copies as bench
-from .tables import Timed
+from .tables import Row
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -80,7 +80,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class StepTimes(Timed):
+class StepTimes(Row):
     """All launches of one of a method's steps in a transform, or of the whole transform.
 
     Attributes
@@ -330,7 +330,7 @@ def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -
             step = STEPS.get(kernel.label.rsplit(" ", 1)[-1])
             for name in dict.fromkeys((step, WHOLE)):
                 if name is not None:
-                    steps.setdefault(name, []).extend((ms, kernel.traffic) for ms in kernel.ms)
+                    steps.setdefault(name, []).extend((ms, kernel.model_bytes) for ms in kernel.ms)
         runs.append(steps)
     return tuple(
         StepTimes(

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..profile import Timed
 from .report_formats import SCHEMA_VERSION, columns, device_context, versions
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
 
-class Timed:
-    """A dataclass that has ``ms`` of several runs, in each of which it moves ``model_bytes`` by the library's model."""
+class Row(Timed):
+    """A dataclass of measurements. JSON has the properties of :attr:`more` behind its fields."""
 
-    ms: tuple[float, ...]
-    model_bytes: int
-    #: The properties that JSON has behind the fields.
     more: ClassVar[tuple[str, ...]] = ("median_ms", "gbps")
-
-    @property
-    def median_ms(self) -> float:
-        return median(self.ms)
-
-    @property
-    def gbps(self) -> float | None:
-        """10⁹ model bytes a second at the median time; None where the device's clock cannot tell."""
-        return self.model_bytes / self.median_ms / 1e6 if self.model_bytes and self.median_ms > 0 else None
 
     def plain(self) -> dict[str, Any]:
         """Returns the fields and the properties of :attr:`more` as plain values."""
