@@ -43,13 +43,17 @@ class Timed:
 
 @dataclass(frozen=True)
 class KernelTime(Timed):
-    """All launches of one label at one size. Times in milliseconds, model bytes of one launch."""
+    """All launches of one label at one size. Times in milliseconds, traffic in bytes of one launch."""
 
     label: str
     global_size: tuple[int, ...]
     local_size: tuple[int, ...] | None
-    model_bytes: int
+    traffic: int
     ms: tuple[float, ...]
+
+    @property
+    def model_bytes(self) -> int:  # type: ignore[override]
+        return self.traffic
 
 
 class Span(NamedTuple):

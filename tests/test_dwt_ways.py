@@ -88,7 +88,7 @@ def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(opened, rng, kin
     laan.decompose(image, params, 2)
     kernels = report.kernels()
     assert sum(len(k.ms) for k in kernels) == 4  # two levels of two axes, whatever the number of steps
-    moved = sum(k.model_bytes * len(k.ms) for k in kernels)
+    moved = sum(k.traffic * len(k.ms) for k in kernels)
     pixels = 400 * 300 + 200 * 150
     least, most = 16 * pixels, 8 * (1 + HALO[name] / 300) * pixels + 8 * (1 + HALO[name] / 64) * pixels
     assert least <= moved <= most

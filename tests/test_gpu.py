@@ -176,7 +176,7 @@ def test_events_are_recorded_with_their_traffic() -> None:
     for _ in range(3):
         step()
     (kernel,) = report.kernels()
-    assert kernel.label == "scale it" and len(kernel.ms) == 3 and kernel.model_bytes == 1 << 23
+    assert kernel.label == "scale it" and len(kernel.ms) == 3 and kernel.traffic == 1 << 23
     assert min(kernel.ms) > 0 and kernel.gbps == pytest.approx((1 << 23) / kernel.median_ms / 1e6)
     assert report.peak_device_bytes >= 1 << 22
 

@@ -79,7 +79,7 @@ def kernels(gpu: Gpu, call: Callable[[], Any]) -> dict[str, Any]:
             "global": list(kernel.global_size),
             "local": list(kernel.local_size or ()),
             "ms": median(run[n][1] for run in runs),
-            "bytes": kernel.model_bytes,
+            "bytes": kernel.traffic,
         }
         for n, (kernel, _) in enumerate(runs[0])
     ]

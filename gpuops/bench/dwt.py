@@ -330,7 +330,7 @@ def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -
             step = STEPS.get(kernel.label.rsplit(" ", 1)[-1])
             for name in dict.fromkeys((step, WHOLE)):
                 if name is not None:
-                    steps.setdefault(name, []).extend((ms, kernel.model_bytes) for ms in kernel.ms)
+                    steps.setdefault(name, []).extend((ms, kernel.traffic) for ms in kernel.ms)
         runs.append(steps)
     return tuple(
         StepTimes(

@@ -278,7 +278,7 @@ def _row(
     return FftRow(
         name, params, width, height, channels, radices, variant.half, variant.form, variant.dtype,
         sum(len(k.ms) for k in kernels), predicted(2 if variant.half else 4), predicted(2),
-        sum(k.model_bytes * len(k.ms) for k in kernels), ms,
+        sum(k.traffic * len(k.ms) for k in kernels), ms,
     )  # fmt: skip
 
 

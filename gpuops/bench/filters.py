@@ -180,7 +180,7 @@ def _measure(gpu: Gpu, operation: str, width: int, height: int, channels: int) -
     for variant, apply in {COPY: bench.copy_image, **VARIANTS[operation]}.items():
         kernels, ms = bench.times(gpu, partial(apply, gpu, image))
         labels = tuple(kernel.label for kernel in kernels for _ in kernel.ms)
-        moved = sum(kernel.model_bytes * len(kernel.ms) for kernel in kernels)
+        moved = sum(kernel.traffic * len(kernel.ms) for kernel in kernels)
         row = FilterRow(variant, width, height, channels, labels, moved, ms)
         first = first or row
         yield replace(row, copy_ms=first.median_ms, copy_gbps=first.gbps or 0.0)

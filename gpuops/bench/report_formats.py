@@ -95,7 +95,7 @@ def _plain(report: Report, kernel: KernelTime) -> dict[str, Any]:
         "median_ms": kernel.median_ms,
         "max_ms": max(kernel.ms),
         "all_ms": kernel.ms,
-        "bytes": kernel.model_bytes,
+        "bytes": kernel.traffic,
         "gbps": kernel.gbps,
         "share_of_copy": _share(report, kernel),
     }
