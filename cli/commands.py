@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -93,26 +93,25 @@ class Strict(click.Command):
                 ctx.fail(f"{arg} has an equals sign, which only two dashes go with: write {name} {value}")
 
 
-def begun(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
-    """Invokes a command that is going to need a device, whose libraries are loaded from now on."""
-    from gpuops.process import ahead
+class DeviceCommand(Strict):
+    """A command that is going to need a device, whose libraries are loaded from its beginning on."""
 
-    if sys.stderr.isatty() and not ctx.params.get("quiet"):
-        notes.on_wait = lambda text: say(f"clpix: {text}")
-    ahead.begin()
-    return invoke(ctx)
+    def invoke(self, ctx: click.Context) -> Any:
+        from gpuops.process import ahead
+
+        if sys.stderr.isatty() and not ctx.params.get("quiet"):
+            notes.on_wait = lambda text: say(f"clpix: {text}")
+        ahead.begin()
+        return super().invoke(ctx)
 
 
-class Command(Strict):
+class Command(DeviceCommand):
     """A command of clpix, which stands alone: it has no place in a chain."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "then" in args and not ctx.resilient_parsing:
             ctx.fail(f"{ctx.info_name} cannot stand in a chain with 'then' (a file of that name is ./then)")
         return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        return begun(super().invoke, ctx)
 
 
 class CommandGroup(Strict, click.Group):

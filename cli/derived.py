@@ -29,7 +29,7 @@ THEN = "then"
 _EXTRAS = {"tonemap": "looks", "bloom": "glows", "ocio": "listing"}
 
 
-class Derived(commands.Strict):
+class Derived(commands.DeviceCommand):
     """The command of an operation. Behind its own arguments other operations may follow, each after ``then``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -46,19 +46,11 @@ class Derived(commands.Strict):
                 raise click.MissingParameter(ctx=ctx, param=missing)
         return rest
 
-    def invoke(self, ctx: click.Context) -> Any:
-        return commands.begun(super().invoke, ctx)
-
 
 def _parts(args: Sequence[str]) -> list[list[str]]:
     """Splits arguments at ``then``."""
-    parts: list[list[str]] = [[]]
-    for arg in args:
-        if arg == THEN:
-            parts.append([])
-        else:
-            parts[-1].append(arg)
-    return parts
+    ends = [i for i, arg in enumerate(args) if arg == THEN]
+    return [list(args[a:b]) for a, b in zip([0, *(i + 1 for i in ends)], [*ends, len(args)], strict=True)]
 
 
 def _later(ctx: click.Context, part: list[str]) -> click.Context:
@@ -99,7 +91,6 @@ def _take_shared(ctx: click.Context, part: click.Context) -> None:
 @cache
 def _write() -> click.Command:
     """The part of a chain that writes what it has come to: … then write FILE then …"""
-
     about = options.command("write", help="Write what a chain has come to: … then write FILE then …")
     own = (option for option in declared("write").params.options() if option.name != "output")
     found: click.Command = options.added(
@@ -138,8 +129,9 @@ def command(name: str) -> click.Command:
         if looks is not None:
             looks.refuse_needless()
         steps = [_params(declared(part.info_name or ""), part) for part in parts]
-        if operation.gathers is not None:
-            steps[0] = _gathered(steps[0], operation.gathers, shared.inputs[1:])
+        if (files := operation.gathers) is not None:  # inputs behind the first one come before further files
+            gathered = (*shared.inputs[1:], *getattr(steps[0], files))
+            steps[0] = replace(steps[0], **{files: gathered})
             shared = replace(shared, inputs=shared.inputs[:1], below=shared.below[:1])
         process_chain(shared, chain, Chain(*steps), "-".join(part.info_name or "" for part in parts))
 
@@ -157,11 +149,6 @@ def command(name: str) -> click.Command:
         made, summary, options.inputs, output, options.shared, options.batch, options.chain
     )
     return found
-
-
-def _gathered(params: Params, name: str, inputs: Sequence[str]) -> Params:
-    """Returns parameters whose ``name`` has further files: the inputs behind the first one, and then its own."""
-    return replace(params, **{name: (*inputs, *getattr(params, name))})
 
 
 def _params(operation: Operation, context: click.Context) -> Params:
@@ -189,27 +176,22 @@ def _usage(context: click.Context) -> Iterator[None]:
     try:
         yield
     except ParameterError as error:
+        from gpuops.batch.reader import check_input
+
         if not context.params.get("recursive"):
-            _refuse_folders(context.params.get("inputs", ()))
+            for path in filter(os.path.isdir, context.params.get("inputs", ())):
+                check_input(path)
         raise click.UsageError(str(error), context) from None
 
 
-def _refuse_folders(inputs: Sequence[str]) -> None:
-    from gpuops.batch.reader import check_input
-
-    for path in filter(os.path.isdir, inputs):
-        check_input(path)
-
-
 def _written(operation: Operation, context: click.Context) -> Given:
-    return Given(dict(_given(operation, context)), lambda name: _spelled(context, name))
-
-
-def _given(operation: Operation, context: click.Context) -> Iterator[tuple[str, Any]]:
+    """Returns the options of an operation that stand on the command line."""
+    given = {}
     for option in operation.params.options():
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             value = context.params[option.name]
-            yield option.name, list(value) if option.multiple else value
+            given[option.name] = list(value) if option.multiple else value
+    return Given(given, partial(_spelled, context))
 
 
 def _spelled(context: click.Context, name: str) -> str:

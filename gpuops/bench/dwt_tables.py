@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import byte_count
-from .dwt import IN_TURN, OVERLAPPED, DwtRow
+from .dwt import IN_TURN, OVERLAPPED, DwtRow, StepTimes
 from .report_formats import columns
 from .tables import cell, heading, lines
 
@@ -78,37 +78,40 @@ def _largest(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
     return f"At most, in {given} with one buffer for an image: {'; '.join(sizes)} squared."
 
 
+class _Line(NamedTuple):
+    """A step of a row. ``alone``: the whole of the row is this step."""
+
+    row: DwtRow
+    part: StepTimes
+    alone: bool
+
+
+# The cells of table 2, by its headings.
+_EFFICIENCY: dict[str, Callable[[_Line], str]] = {
+    "efficiency": lambda line: f"{line.row.variant}, {line.part.step}",
+    "size": lambda line: _size(line.row),
+    "launches": lambda line: str(line.part.launches),
+    "min ms": lambda line: f"{min(line.part.ms):.4f}",
+    "T ms": lambda line: f"{line.part.median_ms:.4f}",
+    "model ms": lambda line: cell(
+        line.part.model_bytes / line.row.copy_gbps / 1e6 if line.row.copy_gbps else None, 4
+    ),
+    "M MB": lambda line: cell(line.part.model_bytes, 2, per=1e6),
+    "table 3 MB": lambda line: cell(line.part.predicted_bytes, 2, per=1e6),
+    "M/T GB/s": lambda line: cell(line.part.gbps),
+    "P GB/s": lambda line: cell(line.row.copy_gbps),
+    "E %": lambda line: cell(line.row.efficiency(line.part), per=0.01),
+    "useful %": lambda line: cell(line.row.useful_efficiency if line.alone else None, per=0.01),
+}
+
+
 def _efficiency_table(rows: Sequence[DwtRow]) -> list[str]:
-    """Returns the table of table 2, with a line for each step."""
-    cells = []
+    """Returns the table of table 2, with a line for each step; the line of an only step says that of the whole."""
+    found = []
     for row in rows:
-        for part in row.parts:
-            whole = part is row.whole
-            if whole and len(row.parts) == 2:
-                continue  # the line of the only step already says it
-            efficiency = row.efficiency(part)
-            useful = row.useful_efficiency if whole or len(row.parts) == 2 else None
-            cells.append(
-                (
-                    f"{row.variant}, {part.step}",
-                    _size(row),
-                    str(part.launches),
-                    f"{min(part.ms):.4f}",
-                    f"{part.median_ms:.4f}",
-                    cell(part.model_bytes / row.copy_gbps / 1e6 if row.copy_gbps else None, 4),
-                    f"{part.model_bytes / 1e6:.2f}",
-                    cell(part.predicted_bytes, 2, per=1e6),
-                    cell(part.gbps),
-                    f"{row.copy_gbps:.1f}",
-                    cell(efficiency, per=0.01),
-                    cell(useful, per=0.01),
-                )
-            )
-    header = (
-        "efficiency", "size", "launches", "min ms", "T ms", "model ms", "M MB", "table 3 MB", "M/T GB/s", "P GB/s",
-        "E %", "useful %",
-    )  # fmt: skip
-    return columns(header, cells)
+        parts = row.parts[:1] if len(row.parts) == 2 else row.parts
+        found += [_Line(row, part, part is parts[-1]) for part in parts]
+    return lines(_EFFICIENCY, found)
 
 
 def _wall_table(rows: Sequence[DwtRow]) -> list[str]:
