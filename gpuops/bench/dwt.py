@@ -75,8 +75,29 @@ _SPLIT_BYTES = 1 << 20
 _IMAGES = 6
 
 
-Way = Callable[["Image"], "list[Image]"]
 Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A variant's transform. Called with an image, it gives all bands, in one Image or each in its own.
+
+    laan, in-place and strip overwrite the image. ``options``: those of the method in-place.
+    """
+
+    params: DwtParams
+    options: dict[str, Any]
+
+    @property
+    def levels(self) -> int:
+        return self.params.levels or 0
+
+    def __call__(self, image: Image) -> list[Image]:
+        module = {"laan": laan, "in-place": in_place, "strip": strips}.get(self.params.method)
+        if module is None:
+            return transform.flat(*transform.decompose(image, self.params))
+        module.decompose(image, self.params, self.levels, **self.options)
+        return [image]
 
 
 @dataclass(frozen=True)
@@ -208,12 +229,15 @@ def measure(
         )
     if wavelet_name(wavelet).startswith("vc2-"):
         raise ParameterError(f"only lifting knows {wavelet}, so there is nothing to compare: use dd13/7")
-    variants = {name: DwtParams(wavelet, "mirror", levels, method) for name, (method, _) in VARIANTS.items()}
+    ways = {
+        name: Way(DwtParams(wavelet, "mirror", levels, method), options)
+        for name, (method, options) in VARIANTS.items()
+    }
     sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
     for size in sizes:  # all sizes are checked before the first is measured
         bench.check_memory(gpu, size, 1, 4, images=_IMAGES)
     for size in sizes:
-        yield from _measure(gpu, size, variants, gpu.limits.global_bytes if memory is None else memory)
+        yield from _measure(gpu, size, ways, gpu.limits.global_bytes if memory is None else memory)
 
 
 def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
@@ -223,49 +247,32 @@ def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
     return tuple((n, n) for n in (first, *(n for n in others if 4 * n * n <= most)))
 
 
-def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], room: int) -> Iterator[DwtRow]:
+def _measure(gpu: Gpu, size: tuple[int, int], ways: Mapping[str, Way], room: int) -> Iterator[DwtRow]:
     host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
-    ways = {
-        name: partial(_transform, params=params, options=VARIANTS[name][1])
-        for name, params in variants.items()
-    }
     memory = {name: _memory(gpu, host.shape, way) for name, way in ways.items()}
-    _check(gpu, host, ways, variants)
+    _check(gpu, host, ways)
     source = gpu.array(host)
     copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source), {})[-1].ms)
     copy_gbps = 2 * source.nbytes / copy_ms / 1e6 if copy_ms > 0 else 0.0
     for name, way in ways.items():
-        work, params, options = source.like(), variants[name], VARIANTS[name][1]
+        work, params = source.like(), way.params
 
         def call(way: Way = way, work: Image = work) -> None:
             work.put(slice(0, 1), source)  # this copy is no kernel, so it is not timed
             way(work)
 
-        levels, table = params.levels or 0, 0
-        if params.method == "in-place":
-            table = in_place.table_bytes(gpu, size[::-1], levels, **options)
-        split_it = memory[name] + table > room
-        if split_it:
-            walls = _walls(gpu, host, work, partial(_in_slabs, gpu, params=params, memory=room))
-        else:
-            walls = _walls(gpu, host, work, partial(_whole, gpu, way))
-        slabs: dict[str, tuple[float, ...]] = {}
-        if not options and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS:
-            slabs = _slabs(gpu, host, params)
-        parts = _times(gpu, call, predicted(gpu, host.shape, params, levels))
+        in_chunks = params.method == "in-place"
+        table = in_place.table_bytes(gpu, size[::-1], way.levels, **way.options) if in_chunks else 0
+        peak = memory[name] + table
+        in_slabs = partial(_in_slabs, gpu, params=params, memory=room)
+        walls = _walls(gpu, host, work, in_slabs if peak > room else partial(_whole, gpu, way))
+        worth = not way.options and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS
+        slabs = _slabs(gpu, host, params) if worth else {}
+        parts = _times(gpu, call, predicted(gpu, host.shape, params, way.levels))
         yield DwtRow(
-            name, params.wavelet, levels, *size, memory[name] + table, table, parts, walls, room, split_it, slabs,
+            name, params.wavelet, way.levels, *size, peak, table, parts, walls, room, peak > room, slabs,
             copy_ms, copy_gbps,
         )  # fmt: skip
-
-
-def _transform(image: Image, params: DwtParams, options: dict[str, Any]) -> list[Image]:
-    """Returns all bands, in one Image or each in its own. laan, in-place and strip overwrite the input."""
-    module = {"laan": laan, "in-place": in_place, "strip": strips}.get(params.method)
-    if module is None:
-        return transform.flat(*transform.decompose(image, params))
-    module.decompose(image, params, params.levels or 0, **options)
-    return [image]
 
 
 def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
@@ -276,20 +283,17 @@ def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
     return report.peak_device_bytes
 
 
-def _check(
-    gpu: Gpu, host: npt.NDArray[Any], ways: Mapping[str, Way], variants: Mapping[str, DwtParams]
-) -> None:
+def _check(gpu: Gpu, host: Array, ways: Mapping[str, Way]) -> None:
     """Raises DeviceError if a variant's result differs from the first one's."""
     expected: Image | None = None
-    levels = next(iter(variants.values())).levels or 0
-    largest = 2.0**levels  # the coefficient that a constant of 1 becomes
     with bench.own_report(gpu):
         for name, way in ways.items():
+            largest = 2.0**way.levels  # the coefficient that a constant of 1 becomes
             bands = way(gpu.array(host))
             if name == "strip":
                 bands = [
                     place.copy(bands[0], slice(0, place.size[0]))
-                    for place in strips.places(bands[0], variants[name], levels)
+                    for place in strips.places(bands[0], way.params, way.levels)
                 ]
             whole = bands[0] if len(bands) == 1 else blocked.joined(bands, host.shape[1:])
             expected = expected or whole
