@@ -222,48 +222,49 @@ class Filtering:
     device: str | None = None
 
 
-def _filters(name: str, what: str, help: str) -> None:
-    """Adds the command `clpix bench NAME`, which measures the variants of a filter."""
-
-    @options.collected("given", Filtering)
-    def run(given: Filtering) -> None:
-        from gpuops.bench import filters as bench
-
-        measure = partial(bench.measure, operation=name, sizes=given.sizes, channels=given.channels)
-        _run(given, measure, partial(bench.table, operation=name))
-
+def _filter(name: str, what: str) -> Callable[[Callable[[Filtering], None]], click.Command]:
+    """Makes a function the command `clpix bench NAME`, which measures the variants of a filter."""
     short = f"{what} by way of local memory, by direct reads, and as clpix does it"
     examples = (
         f"clpix bench {name}",
         f"clpix bench {name} --size 3840x2160",
         f"clpix bench {name} --channels 4 --json",
     )
-    command.command(name, short_help=short, help=help, examples=examples)(run)
+    made = command.command(name, short_help=short, examples=examples)
+    return lambda run: made(options.collected("given", Filtering)(run))
 
 
-_filters(
-    "blur",
-    "Blur",
+def _run_filter(given: Filtering, name: str) -> None:
+    from gpuops.bench import filters as bench
+
+    measure = partial(bench.measure, operation=name, sizes=given.sizes, channels=given.channels)
+    _run(given, measure, partial(bench.table, operation=name))
+
+
+@_filter("blur", "Blur")
+def blur(given: Filtering) -> None:
     """Measure blurs through local memory, with direct reads, and in other ways, and compare them with a copy.
 
     d3d11 is the blur of the Direct3D 11 sample HDRToneMappingCS11, in both of its ways. auto is what `clpix blur` does.
-    """,
-)
-_filters(
-    "bloom",
-    "Bloom",
+    """
+    _run_filter(given, "blur")
+
+
+@_filter("bloom", "Bloom")
+def bloom(given: Filtering) -> None:
     """Measure blooms through local memory, with direct reads, and in other ways, and compare them with a copy.
 
     d3d11 is the bloom of the Direct3D 11 sample HDRToneMappingCS11 with its metering, in both of its ways. "mip, auto"
     is what `clpix bloom` does.
-    """,
-)
-_filters(
-    "tonemap",
-    "Tone mapping",
+    """
+    _run_filter(given, "bloom")
+
+
+@_filter("tonemap", "Tone mapping")
+def tonemap(given: Filtering) -> None:
     """Measure statistics and tone mapping, through local memory and with direct reads, and compare them with a copy.
 
     statistics are those of luminance, and tiles is the reduction of the Direct3D 11 sample HDRToneMappingCS11. d3d11 is
     its whole picture, in both of its ways. tonemap is each operator of `clpix tonemap`, with metering.
-    """,
-)
+    """
+    _run_filter(given, "tonemap")

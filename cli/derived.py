@@ -144,10 +144,8 @@ def command(name: str) -> click.Command:
         made = options.dithering(made)
     groups = {**operation.groups, **(extras.GROUPS if extras is not None else {})}
     summary = options.command(cls=Derived, examples=operation.examples, groups=groups)
-    output = partial(options.output, required=False)
-    found: click.Command = options.added(
-        made, summary, options.inputs, output, options.shared, options.batch, options.chain
-    )
+    outputs = partial(options.pictures, required=False)
+    found: click.Command = options.added(made, summary, outputs, options.chain)
     return found
 
 
@@ -204,7 +202,7 @@ def _spelled(context: click.Context, name: str) -> str:
 
 def with_options(own: Iterable[Option]) -> Callable[[Any], Any]:
     """Adds options of an operation to a command."""
-    return lambda command: options.added(command, *map(_click_option, own))
+    return options.adding(*map(_click_option, own))
 
 
 def _click_option(option: Option) -> Any:

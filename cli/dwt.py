@@ -58,10 +58,7 @@ class Coefficients:
         ),
     },
 )
-@options.inputs
-@options.output
-@options.shared
-@options.batch
+@options.pictures
 @derived.with_options(option for option in DenoiseParams.options() if option.name in _OF_DENOISE)
 @options.collected("given", Coefficients)
 def command(

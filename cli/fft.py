@@ -84,10 +84,7 @@ _OF_FILTER = {"kind": "filter", "cutoff": "cutoff", "shape": "filter_shape", "or
         "Kernels": ("method", "radix", "twiddle"),
     },
 )
-@options.inputs
-@options.output
-@options.shared
-@options.batch
+@options.pictures
 @derived.with_options(
     option._replace(name=_OF_FILTER[option.name])
     for option in FilterParams.options()

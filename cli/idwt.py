@@ -13,10 +13,7 @@ from .shared import Shared
         "clpix idwt coefficients/*.npz -o 'pictures/{stem}.png'",
     ),
 )
-@options.inputs
-@options.output
-@options.shared
-@options.batch
+@options.pictures
 def command(shared: Shared) -> None:
     """Turn the coefficients that `clpix dwt` wrote back into images.
 

@@ -15,10 +15,7 @@ from .shared import Shared
     ),
     groups={"Kernels": ("method", "radix", "twiddle")},
 )
-@options.inputs
-@options.output
-@options.shared
-@options.batch
+@options.pictures
 @options.collected("how", Ways)
 def command(shared: Shared, how: Ways) -> None:
     """Make images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.

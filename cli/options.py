@@ -97,6 +97,11 @@ def click_option(name: str, spellings: Sequence[str] = (), **how: Any) -> Callab
     return click.option(*(spellings or (f"--{name.replace('_', '-')}",)), name, **how)
 
 
+def adding(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Returns what adds options to a command."""
+    return lambda command: added(command, *options)
+
+
 def inputs(command: Command, *, required: bool = False) -> Command:
     """Adds the argument INPUT... (``-`` is stdin). With :func:`batch` there may be none on the command line."""
     return click.argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
@@ -108,17 +113,19 @@ def output(command: Command, *, required: bool = True) -> Command:
     return cast("Command", added(command, declared("output", **how), *map(declared, ("overwrite", "format"))))
 
 
-def chain(command: Command) -> Command:
-    """Adds the options of chains, which the command receives as one ``chain`` argument."""
-    return collected("chain", ChainOptions)(command)
-
-
-device, memory, device_memory = map(declared, ("device", "memory", "device_memory"))
-
-
-def dithering(command: Command) -> Command:
-    """Adds the options of noise in outputs. An operation that has such options itself keeps its own."""
-    return cast("Command", added(command, *map(declared, DITHER)))
+#: Adds the options of chains, which the command receives as one ``chain`` argument.
+chain = collected("chain", ChainOptions)
+#: Adds the options of noise in outputs. An operation that has such options itself keeps its own.
+dithering = adding(*map(declared, DITHER))
+# The names of the options that every image command has.
+_SHARED = (
+    "device", "dtype", *GROUPS["Colour"], *STORAGE, "alpha", "layer", "dump_kernels", "progress", "timing",
+    "timing_file", "repeat", "verbose", "quiet",
+)  # fmt: skip
+#: Adds the options of every image command, which receives them as one ``shared`` argument.
+shared = collected("shared", Shared, *_SHARED)
+#: Adds the same, and how much memory the work takes.
+shared_with_memory = collected("shared", Shared, "memory", "device_memory", *_SHARED)
 
 
 def batch(command: Command) -> Command:
@@ -134,13 +141,13 @@ def batch(command: Command) -> Command:
     return cast("Command", added(with_all, *map(declared, names)))
 
 
-def shared(command: Command) -> Command:
-    """Adds the options of every image command, which receives them as one ``shared`` argument."""
-    names = (
-        "device", "dtype", *GROUPS["Colour"], *STORAGE, "alpha", "layer", "dump_kernels", "progress", "timing",
-        "timing_file", "repeat", "verbose", "quiet",
-    )  # fmt: skip
-    return collected("shared", Shared, *names)(command)
+def pictures(command: Command, *, required: bool = True) -> Command:
+    """Adds what every command has that makes an output of each input: INPUT..., and the options above.
+
+    ``required`` is that of :func:`output`.
+    """
+    outputs = functools.partial(output, required=required)
+    return cast("Command", added(command, inputs, outputs, shared, batch))
 
 
 def all_shared() -> list[click.Option]:
@@ -149,9 +156,7 @@ def all_shared() -> list[click.Option]:
     @command("all")
     @chain
     @dithering
-    @batch
-    @shared
-    @output
+    @pictures
     def everything() -> None:
         pass
 

@@ -19,11 +19,8 @@ from .shared import ChainOptions, Shared
     groups={"Recipe": ("changes",)},
 )
 @click.argument("recipe", metavar="RECIPE")
-@options.inputs
-@options.output
-@options.shared
+@options.pictures
 @options.dithering
-@options.batch
 @options.chain
 @click.option(
     "--set",
