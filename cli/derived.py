@@ -137,15 +137,18 @@ def command(name: str) -> click.Command:
 
     run.__doc__ = operation.about
     own = operation.params.options()
-    made = with_options(own)(run)
-    if extras is not None:
-        made = extras.options(made)
-    if not any(option.name == "dither" for option in own):
-        made = options.dithering(made)
     groups = {**operation.groups, **(extras.GROUPS if extras is not None else {})}
-    summary = options.command(cls=Derived, examples=operation.examples, groups=groups)
-    outputs = partial(options.pictures, required=False)
-    found: click.Command = options.added(made, summary, outputs, options.chain)
+    more = [] if extras is None else [extras.options]
+    if not any(option.name == "dither" for option in own):
+        more.append(options.dithering)
+    found: click.Command = options.added(
+        run,
+        options.command(cls=Derived, examples=operation.examples, groups=groups),
+        partial(options.pictures, required=False),
+        options.chain,
+        *more,
+        with_options(own),
+    )
     return found
 
 

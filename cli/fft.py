@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gpuops.batch.job import Job
     from gpuops.batch.spectra import Findings
     from gpuops.fourier.peaks import Peak
+    from gpuops.fourier.radial import RadialProfile
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,6 @@ class Ways:
     method: str = shown("auto", "The kernels that compute the transform.", type=choices.METHODS)
     radix: str = shown("auto", "The largest radix.", type=choices.RADICES)
     twiddle: str = shown("auto", "", type=choices.TWIDDLES)
-
-    @property
-    def params(self) -> choices.FftParams:
-        return choices.FftParams(self.method, self.radix, self.twiddle)
 
 
 @dataclass(frozen=True)
@@ -125,7 +122,7 @@ def command(
             filter=chosen,
             mask=None if mask is None else FileOperand.of(mask),
             precision="single" if picture and given.precision == "half" else given.precision,
-            how=how.params,
+            how=choices.FftParams(**vars(how)),
         )
 
     def check(job: Job) -> None:
@@ -166,21 +163,27 @@ def command(
     work = ToSpectrum(
         numbers, params(True), given.view, given.peaks or 0, given.axes, given.profile is not None
     )
-    with profiles.written(given.profile, overwrite=shared.overwrite) as keep:
+    if given.profile is not None:
+        profiles.check(given.profile, overwrite=shared.overwrite)
+    found: list[tuple[str, RadialProfile]] = []
 
-        def tell(job: Job, found: Findings) -> None:
-            _tell(job, found.peaks, "encoded" if shared.space == "auto" else shared.space)
-            if found.profile is not None:
-                keep(job.source, found.profile)
+    def tell(job: Job, findings: Findings) -> None:
+        _tell(job, findings.peaks, "encoded" if shared.space == "auto" else shared.space)
+        if findings.profile is not None:
+            found.append((job.source, findings.profile))
 
+    try:
         process(shared, "fft", work, check=check, also_read=also_read, tell=tell)
+    finally:  # also when some inputs failed
+        if given.profile is not None and found:
+            profiles.write(given.profile, found, overwrite=shared.overwrite)
 
 
 def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
     """Prints the periodic components that were found in the values of a space, if any were asked for."""
     from shlex import join
 
-    from gpuops.bench.tables import lines
+    from gpuops.bench.report_formats import cells
     from gpuops.files.streams import printable
 
     from .messages import result
@@ -191,7 +194,7 @@ def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
     result(f"{printable(job.source)}: {count}", job.target)
     if not told:
         return
-    cells: dict[str, Callable[[Peak], str]] = {
+    columns: dict[str, Callable[[Peak], str]] = {
         "": lambda peak: str(told.index(peak) + 1),
         "cycles/picture": lambda peak: ",".join(f"{round(n, 2) + 0.0:.2f}" for n in peak.cycles),
         "period px": lambda peak: f"{peak.period:.3f}",
@@ -199,7 +202,7 @@ def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
         "amplitude": lambda peak: f"{peak.amplitude:.5f}",
         "--cutoff": lambda peak: peak.cutoff,
     }
-    for line in lines(cells, told):
+    for line in cells(columns, told):
         result(line, job.target)
     cutoffs = [word for peak in told[: choices.MOST_NOTCHES] for word in ("--cutoff", peak.cutoff)]
     command = ["clpix", "filter", job.source, "-o", "OUTPUT", "--kind", "notch", *cutoffs, "--space", space]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gpuops.params.fft import FftParams
+
 from . import options
 from .fft import Ways
 from .shared import Shared
@@ -29,4 +31,4 @@ def command(shared: Shared, how: Ways) -> None:
 
     from .pipeline import process
 
-    process(shared, "ifft", OfSpectrum(how.params))
+    process(shared, "ifft", OfSpectrum(FftParams(**vars(how))))

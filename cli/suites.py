@@ -146,9 +146,7 @@ def folder_and_pictures(path: str) -> Iterator[str]:
 
 def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about: dict[str, str]) -> None:
     """Tells the outcomes one by one, writes the reports, and exits."""
-    from datetime import datetime, timezone
-    from importlib.metadata import version
-
+    from gpuops.bench.report_formats import versions
     from gpuops.regress import report
     from gpuops.regress.outcome import Run
 
@@ -158,8 +156,7 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
         if not telling.quiet and not outcome.good:
             click.echo(_line(outcome))
     context = {
-        "clpix": version("clpix"),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        **{name: versions()[name] for name in ("clpix", "date")},
         "command": masked(shlex.join(["clpix", *sys.argv[1:]])),
         **about,
         **device.context(),

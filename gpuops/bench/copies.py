@@ -16,7 +16,7 @@ from ..errors import DeviceError, ParameterError, byte_count
 from ..profile import KernelTime, Report
 from ..tiles.transfers import pinned, unpin
 from . import tables
-from .tables import cell
+from .report_formats import cell
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

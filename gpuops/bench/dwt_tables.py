@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import byte_count
 from .dwt import IN_TURN, OVERLAPPED, DwtRow, StepTimes
-from .report_formats import columns
-from .tables import cell, heading, lines
+from .report_formats import cell, cells, columns
+from .tables import heading
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -56,7 +56,7 @@ def _by_size(rows: Sequence[DwtRow]) -> dict[str, list[DwtRow]]:
 
 def _memory_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figures 4 and 5, with a line for each size."""
-    cells = [
+    sizes = [
         (
             size,
             f"{of[0].image_bytes / 1e6:.2f}",
@@ -66,7 +66,7 @@ def _memory_table(rows: Sequence[DwtRow]) -> list[str]:
         for size, of in _by_size(rows).items()
     ]
     names = [row.variant for row in next(iter(_by_size(rows).values()))]
-    return columns(("memory, × image", "image MB", *names, "table B"), cells)
+    return columns(("memory, × image", "image MB", *names, "table B"), sizes)
 
 
 def _largest(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
@@ -111,18 +111,18 @@ def _efficiency_table(rows: Sequence[DwtRow]) -> list[str]:
     for row in rows:
         parts = row.parts[:1] if len(row.parts) == 2 else row.parts
         found += [_Line(row, part, part is parts[-1]) for part in parts]
-    return lines(_EFFICIENCY, found)
+    return cells(_EFFICIENCY, found)
 
 
 def _wall_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figure 6, with a line for each variant."""
-    cells: dict[str, Callable[[DwtRow], str]] = {
+    of: dict[str, Callable[[DwtRow], str]] = {
         "ms": lambda row: f"{row.variant}{', split' if row.split else ''}",
         "size": _size,
         "kernels": lambda row: f"{row.whole.median_ms:.3f}",
         **{way: partial(_wall, way) for way in rows[0].wall_ms},
     }
-    return lines(cells, rows)
+    return cells(of, rows)
 
 
 def _wall(way: str, row: DwtRow) -> str:
@@ -131,16 +131,16 @@ def _wall(way: str, row: DwtRow) -> str:
 
 def _slabs_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figure 7, with a line for each variant at each size that is large enough."""
-    cells = []
+    found = []
     for row in rows:
         if row.slabs_ms:
             in_turn, overlapped = (median(row.slabs_ms[way]) for way in (IN_TURN, OVERLAPPED))
             rates = (f"{row.width * row.height / ms / 1e6:.3f}" for ms in (in_turn, overlapped))
-            cells.append((row.variant, _size(row), *rates, f"{in_turn / overlapped:.2f}"))
-    if not cells:
+            found.append((row.variant, _size(row), *rates, f"{in_turn / overlapped:.2f}"))
+    if not found:
         return []
     return [
         "",
-        *columns(("Gpixel/s in slabs", "size", IN_TURN, OVERLAPPED, "gain"), cells),
+        *columns(("Gpixel/s in slabs", "size", IN_TURN, OVERLAPPED, "gain"), found),
         "From host memory to new arrays there, by way of staging memory, on the host's clock.",
     ]

@@ -21,7 +21,7 @@ from . import copies as bench
 from . import fft_ways as bench_fft_ways
 from . import tables
 from .fft_ways import Variant
-from .tables import cell
+from .report_formats import cell
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

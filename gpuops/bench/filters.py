@@ -26,7 +26,7 @@ from ..params.operators import OPERATORS
 from ..tone import tonemap
 from . import copies as bench
 from . import tables
-from .tables import cell
+from .report_formats import cell
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

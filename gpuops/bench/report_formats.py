@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -191,14 +191,23 @@ def table(report: Report) -> str:
         for name, ms in [("wall", wall), *spent, ("unaccounted", sums["unaccounted_ms"])]
     ]
     lines = [*_folded(head), "", *columns(("phase", "ms", "%"), phases)]
-    kernels = [_table_row(report, kernel) for kernel in report.kernels()]
+    kernels = report.kernels()
     if kernels:
-        header = ("kernel", "runs", "min ms", "median", "max", "global", "local", "GB/s", "% copy")
-        rows = columns(header, kernels)
+        figures: dict[str, Callable[[KernelTime], str]] = {
+            "runs": lambda kernel: str(len(kernel.ms)),
+            "min ms": lambda kernel: _three(min(kernel.ms)),
+            "median": lambda kernel: _three(kernel.median_ms),
+            "max": lambda kernel: _three(max(kernel.ms)),
+            "global": lambda kernel: _size(kernel.global_size),
+            "local": lambda kernel: _size(kernel.local_size),
+            "GB/s": lambda kernel: cell(kernel.gbps),
+            "% copy": lambda kernel: cell(_share(report, kernel), per=0.01),
+        }
+        rows = cells({"kernel": lambda kernel: kernel.label, **figures}, kernels)
         if max(map(len, rows)) > _WIDTH:  # each name gets a line of its own
-            figures = columns(("", *header[1:]), [("", *row[1:]) for row in kernels])
-            names = [header[0], *(row[0] for row in kernels)]
-            rows = [line for both in zip(names, figures, strict=True) for line in both]
+            names = ["kernel", *(kernel.label for kernel in kernels)]
+            below = cells({"": lambda _kernel: "", **figures}, kernels)
+            rows = [line for both in zip(names, below, strict=True) for line in both]
         lines += ["", *rows]
     return "\n".join(lines)
 
@@ -214,19 +223,14 @@ def _folded(parts: Sequence[str]) -> list[str]:
     return lines
 
 
-def _table_row(report: Report, kernel: KernelTime) -> tuple[str, ...]:
-    share = _share(report, kernel)
-    return (
-        kernel.label,
-        str(len(kernel.ms)),
-        _three(min(kernel.ms)),
-        _three(kernel.median_ms),
-        _three(max(kernel.ms)),
-        _size(kernel.global_size),
-        _size(kernel.local_size),
-        f"{kernel.gbps:.1f}" if kernel.gbps is not None else "-",
-        f"{100 * share:.1f}" if share is not None else "-",
-    )
+def cell(value: float | None, digits: int = 1, *, per: float = 1.0) -> str:
+    """Returns a table's cell for ``value`` over ``per``; a dash for None."""
+    return "-" if value is None else f"{value / per:.{digits}f}"
+
+
+def cells(of: Mapping[str, Callable[[Any], str]], rows: Iterable[Any]) -> list[str]:
+    """Lines of a table that has a column for each function, which makes a row's cell, by the column's heading."""
+    return columns(tuple(of), [[one(row) for one in of.values()] for row in rows])
 
 
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..profile import Timed
-from .report_formats import SCHEMA_VERSION, columns, device_context, versions
+from .report_formats import SCHEMA_VERSION, cells, device_context, versions
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -24,25 +24,15 @@ class Row(Timed):
         return {**asdict(row), **{name: getattr(row, name) for name in self.more}}
 
 
-def cell(value: float | None, digits: int = 1, *, per: float = 1.0) -> str:
-    """Returns a table's cell for ``value`` over ``per``; a dash for None."""
-    return "-" if value is None else f"{value / per:.{digits}f}"
-
-
 def heading(gpu: Gpu) -> str:
     """Returns the first line of a table: device and date."""
     info = gpu.info
     return f"{info.name} ({info.platform}, driver {info.driver})  ·  {versions()['date']}"
 
 
-def lines(cells: Mapping[str, Callable[[Any], str]], rows: Iterable[Any]) -> list[str]:
-    """Returns the lines of a table that has a column for each of ``cells``, by its heading."""
-    return columns(tuple(cells), [[cell(row) for cell in cells.values()] for row in rows])
-
-
-def table(gpu: Gpu, cells: Mapping[str, Callable[[Any], str]], rows: Sequence[Any], *notes: str) -> str:
-    """Returns rows as text for a person: the device, such :func:`lines`, and notes."""
-    return "\n".join([heading(gpu), *lines(cells, rows), *notes])
+def table(gpu: Gpu, of: Mapping[str, Callable[[Any], str]], rows: Sequence[Any], *notes: str) -> str:
+    """Returns rows as text for a person: the device, :func:`~.report_formats.cells`, and notes."""
+    return "\n".join([heading(gpu), *cells(of, rows), *notes])
 
 
 def to_json(gpu: Gpu, rows: Sequence[Any]) -> dict[str, Any]:
