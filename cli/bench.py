@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from . import commands, options, types
+from .messages import complain
 from .shared import flag, option, shown
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def _run(
 
     from . import status
     from .exits import interrupted_by
-    from .messages import complain
 
     gpu = click.get_current_context().with_resource(Gpu(given.device, report=Report()))
     found: list[Row] = []
@@ -104,8 +104,6 @@ def copy(given: Copying) -> None:
     The table has medians of repeated runs after a warm-up. Bytes within the device count twice: read and written.
     """
     from gpuops.bench import copies as bench
-
-    from .messages import complain
 
     def measure(gpu: Gpu) -> Iterable[bench.Measurement]:
         fitting = bench.sizes_that_fit(gpu)

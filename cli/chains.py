@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.chain import Chain
-from gpuops.errors import ParameterError
+from gpuops.errors import ParameterError, visible
 from gpuops.operation import Params, kinds, operation_of
 from gpuops.ops.write import WriteParams
 from gpuops.params.files import STREAM, FileOperand
@@ -62,7 +62,6 @@ def process_chain(
 
 def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
     """Prints what the steps have found, details on standard error with --verbose."""
-    from gpuops.errors import visible
     from gpuops.files.streams import printable
 
     from .messages import result, say

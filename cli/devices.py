@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.errors import byte_count, json_text
+from gpuops.errors import GpuopsError, byte_count, json_text
 
 from . import options
 
@@ -30,7 +30,6 @@ def command(as_json: bool, refresh: bool) -> None:
     kernel reads and writes. GFLOP/s: float32 multiply-adds. The results are kept until a driver changes.
     """
     from gpuops.device import list_devices, select_all
-    from gpuops.errors import GpuopsError
 
     devices = list_devices(refresh=refresh)
     trouble: GpuopsError | None = None

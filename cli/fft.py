@@ -12,7 +12,7 @@ from gpuops.ops.filter import FilterParams
 from gpuops.params import fft as choices
 from gpuops.params.files import FileOperand
 
-from . import derived, options
+from . import derived, options, profiles
 from .shared import STORAGE, Shared, file_option, flag, option, shown
 
 if TYPE_CHECKING:
@@ -154,7 +154,6 @@ def command(
     from gpuops.batch.access import Access
     from gpuops.batch.spectra import ToSpectrum
 
-    from . import profiles
     from .pipeline import process
 
     also_read = () if mask is None else (mask,)

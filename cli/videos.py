@@ -14,7 +14,7 @@ import click
 
 from gpuops import files, notes
 from gpuops.batch import pipeline, together
-from gpuops.batch.job import USUAL_TRANSFERS, Job
+from gpuops.batch.job import USUAL_TRANSFERS, Job, Work
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
 from gpuops.files.formats import is_of_video
@@ -26,10 +26,7 @@ from .options import refuse
 from .shared import DTYPES, Shared
 
 if TYPE_CHECKING:
-    from gpuops.batch.job import Work
     from gpuops.batch.options import Options
-    from gpuops.batch.pipeline import Done
-    from gpuops.batch.together import Settled
     from gpuops.files.video_copy import Coding
     from gpuops.gpu import Gpu
     from gpuops.operation import Params
@@ -180,12 +177,12 @@ class _VideoRun:
         with draft_folder() as folder, video.opened(self.source) as frames:
             return [done.told for done in self._worked(folder, frames.pictures(), works, "metered")]
 
-    def _settled(self, number: int, found: Settled) -> None:
+    def _settled(self, number: int, found: together.Settled) -> None:
         sequences.tell(self.shared, self.report, found, number)
 
     def _worked(
         self, folder: str, pictures: Iterator[files.Picture], works: Iterator[Task], what: str
-    ) -> Iterator[Done]:
+    ) -> Iterator[pipeline.Done]:
         """Does the work of each picture. A caller that asks for the next one has used the result."""
         shared = self.shared
         jobs = self._jobs(folder, pictures, works)
