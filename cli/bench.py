@@ -160,9 +160,7 @@ def fft(given: Transforming) -> None:
         charts.check(given.chart, overwrite=given.overwrite)
     form, half = given.form, given.storage == "half"
     gpu, rows = _run(
-        given,
-        lambda gpu: bench.measure(gpu, given.sizes, given.channels, form=form, half=half),
-        bench.table,
+        given, lambda gpu: bench.measure(gpu, given.sizes, given.channels, form=form, half=half), bench.table
     )
     if given.chart is not None:
         bench.chart(gpu, rows, given.chart, overwrite=given.overwrite)

@@ -48,13 +48,7 @@ def process_chain(
         text = chain.to_toml()
 
     process(
-        shared,
-        name,
-        chain,
-        fuse=how.fuse,
-        asides=asides,
-        also_read=also_read,
-        tell=partial(_tell, shared),
+        shared, name, chain, fuse=how.fuse, asides=asides, also_read=also_read, tell=partial(_tell, shared)
     )
     if how.save_recipe is not None:
         write_text(how.save_recipe, text, overwrite=shared.overwrite)

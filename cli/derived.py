@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, partial, wraps
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -206,6 +207,21 @@ def _spelled(context: click.Context, name: str) -> str:
 def with_options(own: Iterable[Option]) -> Callable[[Any], Any]:
     """Adds options of an operation to a command."""
     return options.adding(*map(_click_option, own))
+
+
+def collected(name: str, own: Iterable[Option]) -> Callable[[Any], Any]:
+    """Adds the same to a command, which receives their values as attributes of one argument ``name``."""
+    known = tuple(own)
+
+    def decorated(command: Callable[..., Any]) -> Any:
+        @wraps(command)
+        def with_one(**values: Any) -> Any:
+            taken = SimpleNamespace(**{option.name: values.pop(option.name) for option in known})
+            return command(**{name: taken}, **values)
+
+        return with_options(known)(with_one)
+
+    return decorated
 
 
 def _click_option(option: Option) -> Any:

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from gpuops.device import DeviceInfo
 
 
-@options.command(
-    examples=("clpix devices", "clpix devices --json", "clpix devices --refresh"),
-)
+@options.command(examples=("clpix devices", "clpix devices --json", "clpix devices --refresh"))
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--refresh", is_flag=True, help="Check and measure all devices again.")
 def command(as_json: bool, refresh: bool) -> None:

@@ -1,9 +1,10 @@
-"""The command ``clpix dwt``."""
+"""The commands ``clpix dwt`` and ``clpix idwt``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import click
@@ -59,19 +60,9 @@ class Coefficients:
     },
 )
 @options.pictures
-@derived.with_options(option for option in DenoiseParams.options() if option.name in _OF_DENOISE)
+@derived.collected("denoise", (option for option in DenoiseParams.options() if option.name in _OF_DENOISE))
 @options.collected("given", Coefficients)
-def command(
-    shared: Shared,
-    given: Coefficients,
-    wavelet: str | None,
-    levels: int | None,
-    mode: str | None,
-    threshold: str | None,
-    shrink: str | None,
-    denoise_space: str,
-    cycle_spins: int | None,
-) -> None:
+def command(shared: Shared, given: Coefficients, denoise: SimpleNamespace) -> None:
     """Transform images to wavelet coefficients, which `clpix idwt` turns back.
 
     Outputs .npz, .exr and .tif hold the coefficients. Other formats get a picture of the pyramid, in which each band
@@ -79,12 +70,12 @@ def command(
     To take noise from a picture, also within a chain, see `clpix denoise`.
     """
     integer, reconstruct = given.integer, given.reconstruct
-    name = wavelet or ("bior2.2" if integer else "bior4.4")
-    params = DwtParams(name, mode or default_mode(name), levels, given.method, integer)
-    shrinks = threshold is not None or shrink is not None
+    name = denoise.wavelet or ("bior2.2" if integer else "bior4.4")
+    params = DwtParams(name, denoise.mode or default_mode(name), denoise.levels, given.method, integer)
+    shrinks = denoise.threshold is not None or denoise.shrink is not None
     options.refuse("wavelets work on stored values", "working")
-    _check(shared, given, shrinks, cycle_spins is not None)
-    shrinking = shrink_option(shrink, threshold, denoise_space) if shrinks else None
+    _check(shared, given, shrinks, denoise.cycle_spins is not None)
+    shrinking = shrink_option(denoise.shrink, denoise.threshold, denoise.denoise_space) if shrinks else None
     if not shrinks and options.given("denoise_space"):
         raise click.UsageError(
             "--denoise-space is where coefficients are shrunk: add --shrink or --threshold"
@@ -106,7 +97,7 @@ def command(
 
     from .pipeline import process
 
-    work = ToCoefficients(params, shrinking, keeping, reconstruct, cycle_spins or 1)
+    work = ToCoefficients(params, shrinking, keeping, reconstruct, denoise.cycle_spins or 1)
     process(shared, "dwt", work, check=check, tell=partial(_tell, as_json=given.as_json))
 
 
@@ -158,3 +149,27 @@ def _check(shared: Shared, given: Coefficients, shrinks: bool, spins: bool) -> N
         raise click.UsageError("--json prints what --keep came to: it goes with that")
     if given.as_json and shared.output == "-":
         raise click.UsageError("stdout is the output: leave out --json, or give -o a file")
+
+
+@options.command(
+    examples=(
+        "clpix idwt coefficients.npz -o photo-again.png",
+        "clpix idwt coefficients.npz -o photo-again.tif --dtype uint16",
+        "clpix idwt coefficients/*.npz -o 'pictures/{stem}.png'",
+    )
+)
+@options.pictures
+def inverse(shared: Shared) -> None:
+    """Turn the coefficients that `clpix dwt` wrote back into images.
+
+    Wavelet, mode, size and depth are read from the file; --dtype changes the depth, --alpha drop leaves alpha out.
+    """
+    options.refuse("a coefficient file says itself what its values are", "space")
+    options.refuse("a coefficient file has no layers", "layer")
+    options.refuse("coefficients are of stored values", "working")
+
+    from gpuops.batch.coefficients import OfCoefficients
+
+    from .pipeline import process
+
+    process(shared, "idwt", OfCoefficients())

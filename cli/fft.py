@@ -1,9 +1,10 @@
-"""The command ``clpix fft``."""
+"""The commands ``clpix fft`` and ``clpix ifft``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,7 @@ from gpuops.ops.filter import FilterParams
 from gpuops.params import fft as choices
 from gpuops.params.files import FileOperand
 
-from . import derived, options, profiles
+from . import derived, options
 from .shared import STORAGE, Shared, file_option, flag, option, shown
 
 if TYPE_CHECKING:
@@ -68,6 +69,10 @@ class Spectrum:
 _OF_FILTER = {"kind": "filter", "cutoff": "cutoff", "shape": "filter_shape", "order": "order", "mask": "mask"}
 
 
+# The columns of a file of profiles.
+_PROFILE = ("input", "colour", "radius", "frequency", "samples", "mean")
+
+
 @options.command(
     examples=(
         "clpix fft photo.png -o spectrum.png",
@@ -82,35 +87,30 @@ _OF_FILTER = {"kind": "filter", "cutoff": "cutoff", "shape": "filter_shape", "or
     },
 )
 @options.pictures
-@derived.with_options(
-    option._replace(name=_OF_FILTER[option.name])
-    for option in FilterParams.options()
-    if option.name in _OF_FILTER
+@derived.collected(
+    "by",
+    (
+        option._replace(name=_OF_FILTER[option.name])
+        for option in FilterParams.options()
+        if option.name in _OF_FILTER
+    ),
 )
 @options.collected("given", Spectrum)
 @options.collected("how", Ways)
-def command(
-    shared: Shared,
-    given: Spectrum,
-    how: Ways,
-    filter: str | None,
-    cutoff: tuple[str, ...],
-    filter_shape: str,
-    mask: str | None,
-    order: int,
-) -> None:
+def command(shared: Shared, given: Spectrum, how: Ways, by: SimpleNamespace) -> None:
     """Make the Fourier transform of images.
 
     Outputs .exr, .npz and .tif hold the spectrum as numbers, with all that `clpix ifft` needs to restore the image.
     Other formats, and --view, give a picture of the spectrum. The transform works on the stored values.
     """
-    if (filter is None) != (not cutoff):
+    if (by.filter is None) != (not by.cutoff):
         raise click.UsageError("--filter and --cutoff go together")
-    if filter is None:
+    if by.filter is None:
         options.refuse("there is no --filter", "filter_shape", "order")
-    elif filter_shape != "butterworth":
+    elif by.filter_shape != "butterworth":
         options.refuse("only --filter-shape butterworth has an order", "order")
-    chosen = choices.filter_option(filter, cutoff, filter_shape, order) if filter else None
+    words = (by.filter, by.cutoff, by.filter_shape, by.order)
+    chosen = choices.filter_option(*words) if by.filter else None
 
     def params(picture: bool) -> choices.SpectrumParams:
         return choices.SpectrumParams(
@@ -120,7 +120,7 @@ def command(
             window=given.window,
             pad=given.pad,
             filter=chosen,
-            mask=None if mask is None else FileOperand.of(mask),
+            mask=None if by.mask is None else FileOperand.of(by.mask),
             precision="single" if picture and given.precision == "half" else given.precision,
             how=choices.FftParams(**vars(how)),
         )
@@ -156,14 +156,14 @@ def command(
 
     from .pipeline import process
 
-    also_read = () if mask is None else (mask,)
+    also_read = () if by.mask is None else (by.mask,)
     for path in also_read:
         Access(path, shared.of_job()).check_second("mask")
     work = ToSpectrum(
         numbers, params(True), given.view, given.peaks or 0, given.axes, given.profile is not None
     )
     if given.profile is not None:
-        profiles.check(given.profile, overwrite=shared.overwrite)
+        _check_profile(given.profile, overwrite=shared.overwrite)
     found: list[tuple[str, RadialProfile]] = []
 
     def tell(job: Job, findings: Findings) -> None:
@@ -175,7 +175,32 @@ def command(
         process(shared, "fft", work, check=check, also_read=also_read, tell=tell)
     finally:  # also when some inputs failed
         if given.profile is not None and found:
-            profiles.write(given.profile, found, overwrite=shared.overwrite)
+            _write_profile(given.profile, found, overwrite=shared.overwrite)
+
+
+def _check_profile(path: str, *, overwrite: bool) -> None:
+    """Refuses a file that cannot be written."""
+    from gpuops.files.output import check_place
+
+    if not path.lower().endswith(".csv"):
+        raise click.UsageError(f"--profile writes a .csv file, not {path!r}")
+    check_place(path, overwrite=overwrite)
+
+
+def _write_profile(path: str, found: Iterable[tuple[str, RadialProfile]], *, overwrite: bool) -> None:
+    """Writes the profile of each input."""
+    import csv
+    from io import StringIO
+
+    from gpuops.files.output import write_text
+
+    text = StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(_PROFILE)
+    for source, profile in found:
+        for colour, radius, frequency, samples, mean in profile.rows():
+            rows.writerow((source, colour, radius, f"{frequency:.9g}", samples, f"{mean:.9g}"))
+    write_text(path, text.getvalue(), overwrite=overwrite)
 
 
 def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
@@ -206,3 +231,28 @@ def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
     cutoffs = [word for peak in told[: choices.MOST_NOTCHES] for word in ("--cutoff", peak.cutoff)]
     command = ["clpix", "filter", job.source, "-o", "OUTPUT", "--kind", "notch", *cutoffs, "--space", space]
     result(f"without them: {join(command)}", job.target)
+
+
+@options.command(
+    examples=(
+        "clpix ifft spectrum.npz -o photo-again.png",
+        "clpix ifft spectrum.npz -o photo-again.tif --dtype uint16",
+        "clpix ifft spectra/*.npz -o 'pictures/{stem}.png'",
+    ),
+    groups={"Kernels": ("method", "radix", "twiddle")},
+)
+@options.pictures
+@options.collected("how", Ways)
+def inverse(shared: Shared, how: Ways) -> None:
+    """Make images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.
+
+    The file has all that is needed. The image gets the depth and the metadata of the original.
+    """
+    options.refuse("a spectrum file says itself what its values are", "space")
+    options.refuse("a spectrum file has no layers", "layer")
+    options.refuse("a spectrum is of stored values", "working")
+    from gpuops.batch.spectra import OfSpectrum
+
+    from .pipeline import process
+
+    process(shared, "ifft", OfSpectrum(choices.FftParams(**vars(how))))

@@ -40,6 +40,8 @@ COMMANDS = {
     "bench": "measure this device",
     "help": "help on a command, or on the options that all have",
 }
+# The commands that their transforms' modules define, as `inverse`.
+_INVERSES = {"ifft": "fft", "idwt": "dwt"}
 
 
 class Commands(CommandGroup):
@@ -60,7 +62,8 @@ class Commands(CommandGroup):
 
             command = derived(name)
         elif name in COMMANDS:
-            command = import_module(f".{name}", __package__).command
+            module = import_module(f".{_INVERSES.get(name, name)}", __package__)
+            command = module.inverse if name in _INVERSES else module.command
         else:
             return None
         command.name, command.short_help = name, COMMANDS[name]
