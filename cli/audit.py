@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     ),
     groups={**GROUPS},
 )
-@click.argument("target", metavar="REFERENCES|SUITE.toml")
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@options.argument("target", metavar="REFERENCES|SUITE.toml")
+@options.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing
 @options.collected("telling", Reading)
 def audit(telling: Reading, given: GivenOptions, target: str, names: tuple[str, ...]) -> None:

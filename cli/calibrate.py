@@ -36,8 +36,8 @@ class Calibrating(Reading):
     ),
     groups={"Noise": ("runs", "margin", "variance"), **GROUPS},
 )
-@click.argument("suite", metavar="SUITE.toml")
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@options.argument("suite", metavar="SUITE.toml")
+@options.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing
 @options.collected("how", Calibrating)
 def calibrate(how: Calibrating, given: GivenOptions, suite: str, names: tuple[str, ...]) -> None:

@@ -32,12 +32,10 @@ _FIGURES = ("max", "rmse", "psnr", "ssim")
     ),
     groups={**GROUPS, "Result": ("as_json",)},
 )
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
-@click.option(
-    "-o", "--output", metavar="OUTPUT", help="Write a difference picture: black where nothing differs."
-)
-@click.option("--overwrite", is_flag=True, help="Replace an existing difference picture (never A or B).")
+@options.argument("first", metavar="A")
+@options.argument("second", metavar="B")
+@options.declared("output", help="Write a difference picture: black where nothing differs.")
+@options.declared("overwrite", help="Replace an existing difference picture (never A or B).")
 @comparing
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @options.shared_with_memory

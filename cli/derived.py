@@ -95,7 +95,7 @@ def _write() -> click.Command:
     about = options.command("write", help="Write what a chain has come to: … then write FILE then …")
     own = (option for option in declared("write").params.options() if option.name != "output")
     found: click.Command = options.added(
-        lambda **_values: None, about, with_options(own), click.argument("output", metavar="FILE")
+        lambda **_values: None, about, with_options(own), options.argument("output", metavar="FILE")
     )
     return found
 

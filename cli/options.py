@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
+from inspect import isroutine
 from typing import Any, TypeVar, cast
 
 import click
@@ -89,12 +90,23 @@ def declared(name: str, kind: type = Shared, more: str = "", **how: Any) -> Call
 
 
 def click_option(name: str, spellings: Sequence[str] = (), **how: Any) -> Callable[[Any], Any]:
-    """Returns click's option of a name. Its ``type`` may be the names that a value may be; True or False is a flag."""
-    if isinstance(how.get("type"), Collection):
-        how = {**how, "type": types.ChoiceType(how["type"]), "metavar": None}
+    """Returns click's option of a name. Its ``type`` may be the names that a value may be, or a function of a text.
+
+    The default True or False is that of a flag.
+    """
+    spellings = spellings or (f"--{name.replace('_', '-')}",)
+    kind = how.get("type", str)
     if isinstance(how.get("default"), bool):
         how["is_flag"] = True
-    return click.option(*(spellings or (f"--{name.replace('_', '-')}",)), name, **how)
+    elif isinstance(kind, Collection):
+        how |= {"type": types.ChoiceType(kind), "metavar": None}
+    elif (kind is str or isroutine(kind)) and not (how.get("count") or "/" in spellings[-1]):
+        how["type"] = types.Text(kind)
+    return click.option(*spellings, name, **how)
+
+
+#: Declares an argument of a command, such as a file.
+argument = functools.partial(click.argument, type=types.Text())
 
 
 def adding(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -104,7 +116,7 @@ def adding(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def inputs(command: Command, *, required: bool = False) -> Command:
     """Adds the argument INPUT... (``-`` is stdin). With :func:`batch` there may be none on the command line."""
-    return click.argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
+    return argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
 
 
 def output(command: Command, *, required: bool = True) -> Command:

@@ -118,8 +118,8 @@ class Accepting:
     ),
     groups={**suites.GROUPS},
 )
-@click.argument("results")
-@click.argument("references")
+@options.argument("results")
+@options.argument("references")
 @comparing
 @options.collected("telling", Telling)
 def folders(telling: Telling, given: GivenOptions, results: str, references: str) -> None:
@@ -158,8 +158,8 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
     ),
     groups={"Cases": ("tags", "failed_first", "shard", "across_devices", "results"), **suites.GROUPS},
 )
-@click.argument("suite", metavar="SUITE.toml")
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@options.argument("suite", metavar="SUITE.toml")
+@options.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing
 @options.collected("telling", Running)
 def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...]) -> None:
@@ -224,7 +224,7 @@ def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...
     ),
     groups={"Acceptance": options.names(Accepting)},
 )
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@options.argument("names", nargs=-1, metavar="[NAMES]...")
 @options.collected("how", Accepting)
 def accept(how: Accepting, names: tuple[str, ...]) -> None:
     """Make results of a run the new references, byte for byte.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from . import options
 from .shared import ChainOptions, Shared
 
@@ -18,13 +16,13 @@ from .shared import ChainOptions, Shared
     ),
     groups={"Recipe": ("changes",)},
 )
-@click.argument("recipe", metavar="RECIPE")
+@options.argument("recipe", metavar="RECIPE")
 @options.pictures
 @options.dithering
 @options.chain
-@click.option(
-    "--set",
+@options.click_option(
     "changes",
+    ["--set"],
     multiple=True,
     metavar="STEP.KEY=VALUE",
     help="Change a value of the recipe, such as blur.sigma=3, or blur[1].sigma=3 for the second blur; may be repeated.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,9 +11,32 @@ import click
 from .messages import near
 
 if TYPE_CHECKING:  # before click 8.2 types have no parameters
+    from click.shell_completion import CompletionItem
+
     _OneOf = click.Choice[str]
+    _Any = click.ParamType[Any]
 else:
     _OneOf = click.Choice
+    _Any = click.ParamType
+
+
+class Text(_Any):
+    """A parameter type for what ``read`` makes of a text. Shells complete the names that there are, or else files."""
+
+    name = "text"
+
+    def __init__(self, read: Callable[[str], Any] = str) -> None:
+        self.read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self.read(str(value))
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from .completion import completed
+
+        return completed(param.name or "", incomplete, files=self.read is str)
 
 
 class ChoiceType(_OneOf):
