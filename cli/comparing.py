@@ -3,11 +3,11 @@ have them."""
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,13 +16,11 @@ from gpuops.figures import FIGURES, LIMITS
 from gpuops.params.comparing import Comparing, Rectangle
 from gpuops.params.thresholds import Thresholds
 
-from .options import added, click_option
+from .options import click_option, gathered
 
 if TYPE_CHECKING:
     from .shared import Shared
     from .suites import Reading
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _rectangle(value: str) -> Rectangle:
@@ -88,31 +86,23 @@ class GivenOptions:
         return replace(self.how, space=reading.space, alpha=reading.alpha == "keep", layer=reading.layer)
 
 
-def comparing(command: Command) -> Command:
-    """Adds the options; the command receives them as one ``given`` argument, a :class:`GivenOptions`."""
-
-    @functools.wraps(command)
-    def with_one(**values: Any) -> Any:
-        table = {
-            name: value
-            for name in (*_IDIFF, *LIMITS)
-            if (value := values.pop(name.replace("-", "_"), None)) is not None
-        }
-        metrics = tuple(values.pop("metrics"))
-        how = Comparing(**{name: values.pop(name) for name in (*_HOW, "idiff")})
-        if metrics:
-            how = replace(how, metrics=metrics)
-        try:
-            thresholds = Thresholds.of(table)
-            if how.idiff and thresholds.limits:
-                raise ParameterError(
-                    f"{FIGURES[next(iter(thresholds.limits))].option} is no threshold of idiff"
-                )
-        except ParameterError as error:
-            raise click.UsageError(f"--{error}") from None
-        return command(given=GivenOptions(how, thresholds, metrics), **values)
-
-    return cast("Command", added(with_one, *_options()))
+def _given(**values: Any) -> GivenOptions:
+    table = {
+        name: value
+        for name in (*_IDIFF, *LIMITS)
+        if (value := values.pop(name.replace("-", "_"), None)) is not None
+    }
+    metrics = tuple(values.pop("metrics"))
+    how = Comparing(**values)
+    if metrics:
+        how = replace(how, metrics=metrics)
+    try:
+        thresholds = Thresholds.of(table)
+        if how.idiff and thresholds.limits:
+            raise ParameterError(f"{FIGURES[next(iter(thresholds.limits))].option} is no threshold of idiff")
+    except ParameterError as error:
+        raise click.UsageError(f"--{error}") from None
+    return GivenOptions(how, thresholds, metrics)
 
 
 def _options() -> Iterator[Callable[[Any], Any]]:
@@ -130,3 +120,7 @@ def _options() -> Iterator[Callable[[Any], Any]]:
     for name, (type_, metavar, text) in _HOW.items():
         how = {"multiple": name == "ignore", "default": usual[name], "show_default": True}
         yield click_option(name, type=type_, metavar=metavar, help=text, **how)
+
+
+#: Adds the options; a command receives them as one ``given`` argument, a :class:`GivenOptions`.
+comparing = gathered("given", _given, chain.from_iterable(GROUPS.values()), list(_options()))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, partial, wraps
+from functools import cache, partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -211,17 +211,8 @@ def with_options(own: Iterable[Option]) -> Callable[[Any], Any]:
 
 def collected(name: str, own: Iterable[Option]) -> Callable[[Any], Any]:
     """Adds the same to a command, which receives their values as attributes of one argument ``name``."""
-    known = tuple(own)
-
-    def decorated(command: Callable[..., Any]) -> Any:
-        @wraps(command)
-        def with_one(**values: Any) -> Any:
-            taken = SimpleNamespace(**{option.name: values.pop(option.name) for option in known})
-            return command(**{name: taken}, **values)
-
-        return with_options(known)(with_one)
-
-    return decorated
+    known = {option.name: _click_option(option) for option in own}
+    return options.gathered(name, SimpleNamespace, known, known.values())
 
 
 def _click_option(option: Option) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import fields
 from inspect import isroutine
 from typing import Any, TypeVar, cast
@@ -60,21 +60,29 @@ def names(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def collected(name: str, kind: type, *wanted: str) -> Callable[[Command], Command]:
+def gathered(
+    name: str, kind: Callable[..., Any], names: Iterable[str], options: Iterable[Callable[[Any], Any]]
+) -> Callable[[Any], Any]:
+    """Adds options to a command, which receives the values of these ``names`` as one argument: what ``kind`` makes."""
+    known = tuple(names)
+
+    def decorated(command: Callable[..., Any]) -> Any:
+        @functools.wraps(command)
+        def with_one(**values: Any) -> Any:
+            taken = {one: values.pop(one) for one in known if one in values}
+            return command(**{name: kind(**taken)}, **values)
+
+        return added(with_one, *options)
+
+    return decorated
+
+
+def collected(name: str, kind: type, *wanted: str) -> Callable[[Any], Any]:
     """Adds options to a command, which receives their values as one argument ``name`` of a ``kind`` of dataclass.
 
     They are those that the ``kind`` declares, or the ``wanted`` ones of these.
     """
-
-    def decorated(command: Command) -> Command:
-        @functools.wraps(command)
-        def with_one(**values: Any) -> Any:
-            taken = {one: values.pop(one) for one in names(kind) if one in values}
-            return command(**{name: kind(**taken)}, **values)
-
-        return cast("Command", added(with_one, *(declared(one, kind) for one in wanted or names(kind))))
-
-    return decorated
+    return gathered(name, kind, names(kind), [declared(one, kind) for one in wanted or names(kind)])
 
 
 def declared(name: str, kind: type = Shared, more: str = "", **how: Any) -> Callable[[Any], Any]:
