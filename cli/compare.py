@@ -51,7 +51,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     from gpuops.batch.access import Access, Threaded
     from gpuops.batch.item import Item
     from gpuops.batch.reader import check_input
-    from gpuops.errors import DeviceError, FileError, ParameterError, json_text, visible
+    from gpuops.errors import DeviceError, ParameterError, json_text, visible
     from gpuops.files import Identities
     from gpuops.files.streams import printable
     from gpuops.metrics.measure import measure
@@ -97,11 +97,10 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
                 measured = item.run(measure, pair, given.thresholds)
                 if output is not None:
                     comparing.write_difference(pair, pool, output, measured.gain)
-    except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
-        if gpu is None and isinstance(error, DeviceError):
+    except DeviceError as error:  # with a device this is no failure of the work but "could not compare"
+        if gpu is None:
             raise
-        names = f"{first} and {second}: " if isinstance(error, DeviceError) else ""
-        raise ParameterError(f"{names}{error}") from error
+        raise ParameterError(f"{first} and {second}: {error}") from error
     shown = measured.gain * measured.data_range
     if as_json:
         result_ = {

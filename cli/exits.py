@@ -14,15 +14,15 @@ from gpuops.process import signals, standard_error
 
 # The exit codes.
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
+# The commands whose exit code 1 says that pictures differ. It is 2 if they could not be compared.
+VERDICTS = ("compare", "regress")
 
 
-def exit_code(error: GpuopsError) -> int:
-    """Returns the exit code for an error of the library."""
-    if isinstance(error, ParameterError):
-        return USAGE
+def exit_code(error: GpuopsError | OSError, command: str) -> int:
+    """Returns the exit code for an error of the library, or of writing, in a command."""
     if isinstance(error, DeviceError):
         return NO_DEVICE
-    return FAILURE
+    return USAGE if isinstance(error, ParameterError) or command in VERDICTS else FAILURE
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:

@@ -18,7 +18,7 @@ from gpuops.process import heap, standard_error
 
 from . import exits
 from .commands import CommandGroup
-from .exits import FAILURE, SUCCESS, USAGE
+from .exits import SUCCESS, USAGE
 from .messages import complain, say, warn
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def main(args: list[str] | None = None) -> None:
 
 def _run(args: list[str] | None) -> int:
     """Runs a command. Returns the exit code, after one line for an error."""
+    command = next(iter(args or sys.argv[1:]), "")
     try:
         with notes.to(warn):
             code = cli.main(args, prog_name="clpix", standalone_mode=False)
@@ -157,13 +158,13 @@ def _run(args: list[str] | None) -> int:
         code = error.exit_code
     except GpuopsError as error:
         complain("error", error)
-        code = exits.exit_code(error)
+        code = exits.exit_code(error, command)
     except OSError as error:  # stdout on a full disk, a folder for kernels that cannot be made
         if not isinstance(error, BrokenPipeError):  # `clpix … | head`: the reader has seen enough
             complain(
                 "error", f"{error.filename or 'stdout'}: could not be written ({error.strerror or error})"
             )
-        code = USAGE if (args or sys.argv[1:])[:1] == ["compare"] else FAILURE  # compare's 1 is "they differ"
+        code = exits.exit_code(error, command)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from . import commands, help_page, options
+from .exits import VERDICTS
 
 # Columns of a usage line: click folds none.
 _WIDE = 10_000
@@ -122,7 +123,7 @@ def _page(ctx: click.Context) -> str:
     lines += [".SH OPTIONS", *_options(ctx)]
     lines += [".SH EXAMPLES", *_examples(getattr(command, "examples", ()))]
     lines.append(".SH EXIT STATUS")
-    meanings = _VERDICT if {"compare", "regress"} & set(ctx.command_path.split()) else _EXIT
+    meanings = _VERDICT if set(VERDICTS) & set(ctx.command_path.split()) else _EXIT
     for codes, meaning in zip(_CODES, meanings, strict=True):
         lines += _item(_bold(codes), _prose(meaning))
     lines += [".SH SEE ALSO", *_see_also(ctx, below)]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
-from gpuops.errors import FileError, ParameterError, visible
+from gpuops.errors import ParameterError, visible
 
 from . import commands, options, suites
 from .across import across
@@ -47,12 +46,6 @@ class RegressGroup(commands.CommandGroup):
         if args and args[0].startswith("-") and args[0] not in known:
             args = [_FOLDERS, *args]  # options may stand before the folders
         return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except FileError as error:  # exit code 1 says that pictures differ
-            raise ParameterError(str(error)) from error
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "RESULTS REFERENCES [OPTIONS]")
