@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuops import files, notes
-from gpuops.batch.job import Job, Work
+from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
 from gpuops.batch.shards import shard
@@ -30,6 +30,7 @@ from .options import refuse
 from .shared import Shared
 
 if TYPE_CHECKING:
+    from gpuops.batch.job import Work
     from gpuops.batch.journal import Journal
     from gpuops.chain import Chain
     from gpuops.device import DeviceInfo

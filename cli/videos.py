@@ -14,7 +14,7 @@ import click
 
 from gpuops import files, notes
 from gpuops.batch import pipeline, together
-from gpuops.batch.job import USUAL_TRANSFERS, Job, Work
+from gpuops.batch.job import USUAL_TRANSFERS, Job
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
 from gpuops.files.formats import is_of_video
@@ -26,6 +26,7 @@ from .options import refuse
 from .shared import DTYPES, Shared
 
 if TYPE_CHECKING:
+    from gpuops.batch.job import Work
     from gpuops.batch.options import Options
     from gpuops.files.video_copy import Coding
     from gpuops.gpu import Gpu
