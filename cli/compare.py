@@ -38,7 +38,7 @@ _FIGURES = ("max", "rmse", "psnr", "ssim")
 @options.declared("overwrite", help="Replace an existing difference picture (never A or B).")
 @comparing
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-@options.shared_with_memory
+@options.shared
 def command(shared: Shared, given: GivenOptions, first: str, second: str, as_json: bool) -> None:
     """Compare images A and B. The exit code is the verdict. If it matters which one is the reference, it is A.
 

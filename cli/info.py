@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--histogram", is_flag=True, help="With --stats: show as bars how many values each stop has.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything, as one JSON list.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing timing file.")
-@options.shared_with_memory
+@options.shared
 def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None:
     """Show what files are: format, size, channels, depth, metadata and layers, or the arrays of files of numbers.
 

@@ -6,16 +6,13 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import fields
 from inspect import isroutine
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from . import commands, types
 from .shared import DITHER, GROUPS, STORAGE, ChainOptions, Shared
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 
 # The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
@@ -122,15 +119,9 @@ def adding(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda command: added(command, *options)
 
 
-def inputs(command: Command, *, required: bool = False) -> Command:
-    """Adds the argument INPUT... (``-`` is stdin). With :func:`batch` there may be none on the command line."""
+def inputs(command: Any, *, required: bool = False) -> Any:
+    """Adds the argument INPUT... (``-`` is stdin). There may be none on the command line if lists name them."""
     return argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
-
-
-def output(command: Command, *, required: bool = True) -> Command:
-    """Adds -o, --overwrite and --format. If -o is not ``required`` by click, the command asks for it itself."""
-    how = {"required": True} if required else {"more": "  [required]"}
-    return cast("Command", added(command, declared("output", **how), *map(declared, ("overwrite", "format"))))
 
 
 #: Adds the options of chains, which the command receives as one ``chain`` argument.
@@ -140,34 +131,27 @@ dithering = adding(*map(declared, DITHER))
 # The names of the options that every image command has.
 _SHARED = (
     "device", "dtype", *GROUPS["Colour"], *STORAGE, "alpha", "layer", "dump_kernels", "progress", "timing",
-    "timing_file", "repeat", "verbose", "quiet",
+    "timing_file", "repeat", "verbose", "quiet", "memory", "device_memory",
 )  # fmt: skip
 #: Adds the options of every image command, which receives them as one ``shared`` argument.
 shared = collected("shared", Shared, *_SHARED)
-#: Adds the same, and how much memory the work takes.
-shared_with_memory = collected("shared", Shared, "memory", "device_memory", *_SHARED)
 
 
-def batch(command: Command) -> Command:
-    """Adds the options of commands that take many inputs; their ``shared`` has every file as an input then."""
+def _listed(**values: Any) -> Shared:
+    from .inputs import listed
 
-    @functools.wraps(command)
-    def with_all(shared: Shared, **values: Any) -> Any:
-        from .inputs import listed
-
-        return command(shared=listed(shared), **values)
-
-    names = ("frames", *GROUPS["Many inputs"], "memory", "device_memory", "scratch")
-    return cast("Command", added(with_all, *map(declared, names)))
+    return listed(Shared(**values))
 
 
-def pictures(command: Command, *, required: bool = True) -> Command:
-    """Adds what every command has that makes an output of each input: INPUT..., and the options above.
+def pictures(command: Any, *, required: bool = True) -> Any:
+    """Adds what every command has that makes an output of each input, as one ``shared`` argument with every file.
 
-    ``required`` is that of :func:`output`.
+    If -o is not ``required`` by click, the command asks for it itself.
     """
-    outputs = functools.partial(output, required=required)
-    return cast("Command", added(command, inputs, outputs, shared, batch))
+    how = {"required": True} if required else {"more": "  [required]"}
+    others = ("overwrite", "format", *_SHARED, "frames", *GROUPS["Many inputs"], "scratch")
+    all_options = [inputs, declared("output", **how), *map(declared, others)]
+    return gathered("shared", _listed, names(Shared), all_options)(command)
 
 
 def all_shared() -> list[click.Option]:
