@@ -217,8 +217,5 @@ def collected(name: str, own: Iterable[Option]) -> Callable[[Any], Any]:
 
 def _click_option(option: Option) -> Any:
     """Returns the click option for one of an operation's."""
-    how = option._asdict()
-    if option.type is bool:
-        name = how["name"].replace("_", "-")
-        return options.click_option(**how, spellings=(f"--{name}/--no-{name}",))
-    return options.click_option(**how, show_default=option.default is not None)
+    shown = option.default is not None and option.type is not bool
+    return options.click_option(**option._asdict(), show_default=shown)

@@ -97,10 +97,10 @@ def declared(name: str, kind: type = Shared, more: str = "", **how: Any) -> Call
 def click_option(name: str, spellings: Sequence[str] = (), **how: Any) -> Callable[[Any], Any]:
     """Returns click's option of a name. Its ``type`` may be the names that a value may be, or a function of a text.
 
-    The default True or False is that of a flag.
+    The default True or False is that of a flag; one of the type bool can be turned off, too.
     """
-    spellings = spellings or (f"--{name.replace('_', '-')}",)
-    kind = how.get("type", str)
+    dashed, kind = name.replace("_", "-"), how.get("type", str)
+    spellings = spellings or (f"--{dashed}/--no-{dashed}" if kind is bool else f"--{dashed}",)
     if isinstance(how.get("default"), bool):
         how["is_flag"] = True
     elif isinstance(kind, Collection):

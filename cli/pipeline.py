@@ -18,6 +18,7 @@ from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
 from gpuops.batch.shards import shard
 from gpuops.errors import FileError, ParameterError, masked
+from gpuops.files.formats import is_of_video
 from gpuops.files.places import is_address
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
@@ -64,7 +65,7 @@ def process(
         return
     with reporting(shared) as report:
         opening = cache(partial(open_gpu, shared, report))
-        if videos.is_wanted(shared):
+        if is_of_video(shared.output or ""):
             check_apart(taken, [shared.output or ""])
             videos.make(shared, work, opening, report, tell, taken, writes=bool(asides), fuse=fuse)
             return

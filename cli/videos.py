@@ -17,7 +17,6 @@ from gpuops.batch import pipeline, together
 from gpuops.batch.job import USUAL_TRANSFERS, Job
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
-from gpuops.files.formats import is_of_video
 from gpuops.params.colours import AUTO, INPUT
 from gpuops.params.files import STREAM
 
@@ -35,11 +34,6 @@ if TYPE_CHECKING:
 
     #: What is done with a frame.
     Task = Chain | Work
-
-
-def is_wanted(shared: Shared) -> bool:
-    """Says whether the output is a video."""
-    return is_of_video(shared.output or "")
 
 
 def make(
