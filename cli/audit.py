@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "audit",
     short_help="Whether thresholds see pictures that are wrong",
     examples=(
         "clpix regress audit expected/",
@@ -66,21 +65,17 @@ def _references_of(
 
     if target.endswith(".toml"):
         suite = manifest.load(target)
-        makers = {name: case for case in manifest.select(suite.cases, names) for name in case.outputs}
-        where, wanted = suite.references, list(makers)
-
-        def thresholds_of(name: str) -> Thresholds:
-            return given.thresholds.over(suite.thresholds(makers[name], name))
+        cases = manifest.select(suite.cases, names)
+        made = ((case, name) for case in cases for name in case.outputs)
+        thresholds = {name: given.thresholds.over(suite.thresholds(case, name)) for case, name in made}
+        where = suite.references
+        known = open_references(where)
     else:
-        where, wanted = target, open_references(target).names()
-        wanted = [name for name in wanted if not names or any(fnmatchcase(name, one) for one in names)]
-
-        def thresholds_of(name: str) -> Thresholds:
-            return given.thresholds
-
-    known = open_references(where)
+        where, known = target, open_references(target)
+        wanted = (n for n in known.names() if not names or any(fnmatchcase(n, one) for one in names))
+        thresholds = dict.fromkeys(wanted, given.thresholds)
     places = device.places(known)
-    found = {name: at for name in wanted if (at := known.nearest(name, places)) is not None}
+    found = {name: at for name in thresholds if (at := known.nearest(name, places)) is not None}
     if not found:
         raise ParameterError(f"{where}: there are no references")
     variances = {
@@ -88,4 +83,4 @@ def _references_of(
         for name, (_, place) in found.items()
         if (path := known.variance_of(name, place))
     }
-    return {name: path for name, (path, _) in found.items()}, variances, thresholds_of
+    return {name: path for name, (path, _) in found.items()}, variances, thresholds.__getitem__

@@ -27,7 +27,6 @@ class Calibrating(Reading):
 
 
 @options.command(
-    "calibrate",
     short_help="Thresholds from measured noise",
     examples=(
         "clpix regress calibrate suite.toml",

@@ -145,7 +145,6 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
 
 
 @command.command(
-    "run",
     short_help="The cases of a suite",
     examples=(
         "clpix regress run suite.toml",
@@ -249,7 +248,6 @@ def _across(telling: Telling, given: GivenOptions, suite: Suite, cases: list[Cas
 
 
 @command.command(
-    "accept",
     short_help="Make results the references",
     examples=(
         "clpix regress accept --dry-run",
