@@ -17,16 +17,14 @@ from gpuops.params.files import STREAM, FileOperand
 from gpuops.params.lut import LutParams
 
 from . import naming, options
-from .shared import ChainOptions, Shared
+from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
     from gpuops.notes import Finding
 
 
-def process_chain(
-    shared: Shared, how: ChainOptions, chain: Chain, name: str, *, also_read: Sequence[str] = ()
-) -> None:
+def process_chain(shared: Shared, chain: Chain, name: str, *, also_read: Sequence[str] = ()) -> None:
     """Does the chain on every input; ``name``: what {op} stands for in an output's name.
 
     ``also_read``: files that no output may overwrite, beside those that the chain and the options name.
@@ -38,20 +36,18 @@ def process_chain(
     check_files(shared, chain)
     if not shared.output_dither:
         options.refuse("there is no --dither", "output_noise", "output_seed")
-    if how.explain:
-        _explain(shared, chain, fuse=how.fuse)
+    if shared.explain:
+        _explain(shared, chain)
         return
     also_read = (*also_read, *files_of(chain))
     asides = _asides(shared, chain, name, also_read)
-    if how.save_recipe is not None:
-        check_place(how.save_recipe, overwrite=shared.overwrite)
+    if shared.save_recipe is not None:
+        check_place(shared.save_recipe, overwrite=shared.overwrite)
         text = chain.to_toml()
 
-    process(
-        shared, name, chain, fuse=how.fuse, asides=asides, also_read=also_read, tell=partial(_tell, shared)
-    )
-    if how.save_recipe is not None:
-        write_text(how.save_recipe, text, overwrite=shared.overwrite)
+    process(shared, name, chain, asides=asides, also_read=also_read, tell=partial(_tell, shared))
+    if shared.save_recipe is not None:
+        write_text(shared.save_recipe, text, overwrite=shared.overwrite)
 
 
 def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
@@ -68,7 +64,7 @@ def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
             say(f"clpix: {visible(text)}")
 
 
-def _explain(shared: Shared, chain: Chain, *, fuse: bool) -> None:
+def _explain(shared: Shared, chain: Chain) -> None:
     """Prints what would be done with the first input."""
     from gpuops.batch.explain import explain
     from gpuops.batch.job import Job
@@ -79,7 +75,7 @@ def _explain(shared: Shared, chain: Chain, *, fuse: bool) -> None:
     named = (None, *(params.output for params in chain if isinstance(params, WriteParams)))
     target, *asides = (naming.outputs_of(shared, "chain", name)[0] for name in named)
     check_format(shared, target)
-    job = Job(shared.inputs[0], chain, target, tuple(asides), shared.of_job(fuse=fuse))
+    job = Job(shared.inputs[0], chain, target, tuple(asides), shared.of_job())
     with Gpu(shared.device, memory=shared.device_memory) as gpu:
         try:
             click.echo(explain(gpu, job))

@@ -22,7 +22,7 @@ from gpuops.ops import operation as declared
 from gpuops.params.toml import nearest
 
 from . import commands, options
-from .shared import DITHER, ChainOptions, Shared
+from .shared import DITHER, Shared
 
 #: The word between the parts of a chain.
 THEN = "then"
@@ -113,14 +113,14 @@ def command(name: str) -> click.Command:
     operation = declared(name)
     extras = import_module(f".{_EXTRAS[name]}", __package__) if name in _EXTRAS else None
 
-    def run(shared: Shared, chain: ChainOptions, looks: Any = None, **_values: Any) -> None:
+    def run(shared: Shared, looks: Any = None, **_values: Any) -> None:
         from .chains import check_files, files_of, process_chain
         from .pipeline import process
 
         context = click.get_current_context()
         parts = [context, *context.meta.get(THEN, ())]
         if looks is not None and looks.asked:
-            if len(parts) > 1 or chain.save_recipe or chain.explain:
+            if len(parts) > 1 or shared.save_recipe or shared.explain:
                 context.fail("--contact-sheet and --plot-curve stand alone: they have no place in a chain")
             with _usage(context):
                 params, asked = looks.read(_written(operation, context))
@@ -134,7 +134,7 @@ def command(name: str) -> click.Command:
             gathered = (*shared.inputs[1:], *getattr(steps[0], files))
             steps[0] = replace(steps[0], **{files: gathered})
             shared = replace(shared, inputs=shared.inputs[:1], below=shared.below[:1])
-        process_chain(shared, chain, Chain(*steps), "-".join(part.info_name or "" for part in parts))
+        process_chain(shared, Chain(*steps), "-".join(part.info_name or "" for part in parts))
 
     run.__doc__ = operation.about
     own = operation.params.options()

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from . import commands, types
-from .shared import DITHER, GROUPS, STORAGE, ChainOptions, Shared
+from .shared import DITHER, GROUPS, STORAGE, Shared
 
 # The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
@@ -124,8 +124,8 @@ def inputs(command: Any, *, required: bool = False) -> Any:
     return argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
 
 
-#: Adds the options of chains, which the command receives as one ``chain`` argument.
-chain = collected("chain", ChainOptions)
+#: Adds the options of chains, which the command receives with the shared ones.
+chain = adding(*map(declared, GROUPS["Chain"]))
 #: Adds the options of noise in outputs. An operation that has such options itself keeps its own.
 dithering = adding(*map(declared, DITHER))
 # The names of the options that every image command has.

@@ -44,7 +44,6 @@ def process(
     op: str,
     work: Chain | Work,
     *,
-    fuse: bool = True,
     asides: Mapping[str, tuple[str, ...]] | None = None,
     also_read: Sequence[str] = (),
     check: Callable[[Job], None] = lambda _job: None,
@@ -60,14 +59,14 @@ def process(
     taken = files.Identities((*shared.inputs, *shared.lists, *also_read))
     if animations.is_wanted(shared):
         check_apart(taken, [shared.output or ""])
-        again = partial(process, op=op, work=work, fuse=fuse, also_read=also_read, check=check, tell=tell)
+        again = partial(process, op=op, work=work, also_read=also_read, check=check, tell=tell)
         animations.make(shared, again, taken, writes=bool(asides))
         return
     with reporting(shared) as report:
         opening = cache(partial(open_gpu, shared, report))
         if is_of_video(shared.output or ""):
             check_apart(taken, [shared.output or ""])
-            videos.make(shared, work, opening, report, tell, taken, writes=bool(asides), fuse=fuse)
+            videos.make(shared, work, opening, report, tell, taken, writes=bool(asides))
             return
         batches.check(shared)
         clusters.check(shared)
@@ -82,7 +81,7 @@ def process(
             refuse("an output's name says its format, and --format that of '-'", "format")
         if shared.space == "encoded":
             refuse("stored values have their own primaries", "working")
-        how = shared.of_job(fuse=fuse)
+        how = shared.of_job()
         hows = [replace(how, layer=layer) for layer in shared.layer_of] or [how] * len(outputs)
         jobs = [
             Job(path, work, output, (asides or {}).get(output, ()), how)

@@ -171,7 +171,13 @@ class Shared:
     verbose: int = option("Print more messages.", None, "-v", "--verbose", default=0, count=True)
     quiet: bool = flag("Print no warnings.", "-q", "--quiet")
 
-    def of_job(self, *, fuse: bool = True) -> Options:
+    explain: bool = flag("Print what would be done, and do nothing.")
+    save_recipe: str | None = file_option("Also write the operations as a recipe for `clpix run`.")
+    fuse: bool = option(
+        "Let steps share a kernel with reading and writing, or not.", None, "--fuse/--no-fuse", default=True
+    )
+
+    def of_job(self) -> Options:
         """Returns the options that say how files are read and written."""
         from gpuops.batch.options import Options
 
@@ -182,15 +188,4 @@ class Shared:
             "storage": Storage(self.quality, self.subsampling, self.compression, self.gain_map),
             "dither": Dither(self.output_noise, self.output_seed) if self.output_dither else None,
         }
-        return Options(**{**same, **changed, "fuse": fuse})
-
-
-@dataclass(frozen=True)
-class ChainOptions:
-    """The values of the options that chains have beside the shared ones."""
-
-    explain: bool = flag("Print what would be done, and do nothing.")
-    save_recipe: str | None = file_option("Also write the operations as a recipe for `clpix run`.")
-    fuse: bool = option(
-        "Let steps share a kernel with reading and writing, or not.", None, "--fuse/--no-fuse", default=True
-    )
+        return Options(**{**same, **changed})

@@ -45,7 +45,6 @@ def make(
     inputs: files.Identities,
     *,
     writes: bool,
-    fuse: bool,
 ) -> None:
     """Does the work on every frame of a video, and writes these as another; ``writes``: it writes on the way.
 
@@ -78,7 +77,7 @@ def make(
     with video.opened(source) as frames:
         coding, count = _coding(shared, target, frames.space), frames.count
     _warn_of_devices(shared, target)
-    _VideoRun(shared, source, target, coding, count, open_gpu, report, tell, fuse).all(work)
+    _VideoRun(shared, source, target, coding, count, open_gpu, report, tell).all(work)
 
 
 def _coding(shared: Shared, target: str, of_source: str | None) -> Coding:
@@ -127,7 +126,6 @@ class _VideoRun:
     open_gpu: Callable[[], Gpu]
     report: Report | None
     tell: Callable[[Job, Any], None]
-    fuse: bool
 
     @cached_property
     def _options(self) -> Options:
@@ -138,7 +136,7 @@ class _VideoRun:
             colour=self.coding.space or AUTO,
             dtype="uint16" if self.coding.deep else "uint8",
             overwrite=False,
-        ).of_job(fuse=self.fuse)
+        ).of_job()
 
     def all(self, work: Task) -> None:
         """Writes the video."""
