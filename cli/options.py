@@ -157,11 +157,5 @@ def pictures(command: Any, *, required: bool = True) -> Any:
 def all_shared() -> list[click.Option]:
     """Returns every option that commands share, without --help."""
 
-    @command("all")
-    @chain
-    @dithering
-    @pictures
-    def everything() -> None:
-        pass
-
+    everything = added(lambda **_values: None, command("all"), pictures, dithering, chain)
     return [param for param in everything.params if isinstance(param, click.Option)]

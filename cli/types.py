@@ -10,17 +10,11 @@ import click
 
 from .messages import near
 
-if TYPE_CHECKING:  # before click 8.2 types have no parameters
+if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    _OneOf = click.Choice[str]
-    _Any = click.ParamType[Any]
-else:
-    _OneOf = click.Choice
-    _Any = click.ParamType
 
-
-class Text(_Any):
+class Text(click.ParamType):  # type: ignore[type-arg]  # before click 8.2 types have no parameters
     """A parameter type for what ``read`` makes of a text. Shells complete the names that there are, or else files."""
 
     name = "text"
@@ -39,13 +33,13 @@ class Text(_Any):
         return completed(param.name or "", incomplete, files=self.read is str)
 
 
-class ChoiceType(_OneOf):
+class ChoiceType(click.Choice):  # type: ignore[type-arg]
     """A parameter type for one of several names, in upper or lower case."""
 
     def __init__(self, choices: Iterable[str]) -> None:
         super().__init__(list(choices), case_sensitive=False)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = {name.lower(): name for name in self.choices}.get(str(value).lower())
         if found is None:
             close = near(str(value), self.choices)
