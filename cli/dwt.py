@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _OF_DENOISE = ("wavelet", "levels", "mode", "threshold", "shrink", "denoise_space", "cycle_spins")
 
 
+# The options of shrinking, in the help's order.
+_SHRINKING = ("shrink", "threshold", "keep", "reconstruct", "cycle_spins", "denoise_space", "as_json")
+
+
 @dataclass(frozen=True)
 class Coefficients:
     """The other options of coefficients, and of what is made of them."""
@@ -48,15 +52,7 @@ class Coefficients:
     ),
     groups={
         "Transform": ("wavelet", "levels", "mode", "integer", "method"),
-        "Shrinking": (
-            "shrink",
-            "threshold",
-            "keep",
-            "reconstruct",
-            "cycle_spins",
-            "denoise_space",
-            "as_json",
-        ),
+        "Shrinking": _SHRINKING,
     },
 )
 @options.pictures
@@ -115,9 +111,7 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
         figures = {
             "input": printable(job.source),
             "output": printable(job.target),
-            "kept": kept.kept,
-            "coefficients": kept.coefficients,
-            "threshold": kept.threshold,
+            **vars(kept),
             "psnr": psnr,
         }
         show(json_text(figures))

@@ -34,20 +34,17 @@ class RegressGroup(commands.CommandGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.list_commands(ctx):
-            close = (
-                [] if args[1:2] and not args[1].startswith("-") else near(args[0], self.list_commands(ctx))
-            )
-            if close and not Path(args[0]).exists():
-                ctx.fail(f"{args[0]} is neither a folder nor a command: did you mean {close[0]!r}?")
-            args = [_FOLDERS, *args]
         name, found, rest = super().resolve_command(ctx, args)
         return "" if name == _FOLDERS else name, found, rest
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        known = [*self.list_commands(ctx), "-h", "--help"]
-        if args and args[0].startswith("-") and args[0] not in known:
-            args = [_FOLDERS, *args]  # options may stand before the folders
+        known = self.list_commands(ctx)
+        if args and args[0] not in (*known, "-h", "--help"):  # options may stand before the folders
+            folders = args[0].startswith("-") or (args[1:2] and not args[1].startswith("-"))
+            close = [] if folders or ctx.resilient_parsing else near(args[0], known)
+            if close and not Path(args[0]).exists():
+                ctx.fail(f"{args[0]} is neither a folder nor a command: did you mean {close[0]!r}?")
+            args = [_FOLDERS, *args]
         return super().parse_args(ctx, args)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -132,14 +129,9 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
         known = open_references(references)
         check_outputs((*folder_and_pictures(results), *folder_and_pictures(references), given.how.mask or ""))
         found = pairs(results, known, device.places(known))
-        jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
+        how, jobs = given.of(telling), telling.jobs or min(_READERS, os.cpu_count() or 1)
         seen = judge(
-            found,
-            given.of(telling),
-            lambda _name: given.thresholds,
-            device.open,
-            jobs=jobs,
-            memory=telling.memory,
+            found, how, lambda _name: given.thresholds, device.open, jobs=jobs, memory=telling.memory
         )
         suites.finish(telling, seen, device, {"results": results, "references": references})
 
