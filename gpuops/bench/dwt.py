@@ -37,10 +37,7 @@ CPU_SIZES = (512, 1024, 2048)
 GPU_SIZES = (1024, 2048, 4096, 8192, 16384)
 # The method of DwtParams for each variant, and options of the method in-place.
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "filterbank": ("filterbank", {}),
-    "lifting": ("lifting", {}),
-    "laan": ("laan", {}),
-    "in-place": ("in-place", {}),
+    **{method: (method, {}) for method in ("filterbank", "lifting", "laan", "in-place")},
     "in-place, constant table": ("in-place", {"table": in_place.CONSTANT}),
     "in-place, no table": ("in-place", {"table": in_place.NONE}),
     "in-place, 128 bytes": ("in-place", {"chunk": 32}),

@@ -44,53 +44,48 @@ _IMAGES = 20
 Filter = Callable[["Gpu", "Image"], object]
 
 
-def _blur(**params: Any) -> Filter:
-    return lambda gpu, image: blur.blur(gpu, image, BlurParams(**params))
+def _blur(gpu: Gpu, image: Image, **params: Any) -> object:
+    return blur.blur(gpu, image, BlurParams(**params))
 
 
-def _bloom(**params: Any) -> Filter:
-    return lambda gpu, image: bloom.bloom(gpu, image, BloomParams(**params))
+def _bloom(gpu: Gpu, image: Image, **params: Any) -> object:
+    return bloom.bloom(gpu, image, BloomParams(**params))
 
 
-def _tonemap(operator: str) -> Filter:
-    return lambda gpu, image: tonemap.tonemap(gpu, image, TonemapParams(operator))
+def _tonemap(gpu: Gpu, image: Image, **params: Any) -> object:
+    return tonemap.tonemap(gpu, image, TonemapParams(**params))
 
 
+def _ways(name: str, function: Callable[..., object], *methods: str, **params: Any) -> dict[str, Filter]:
+    """Returns variants that a function computes by several methods."""
+    return {f"{name}, {method}": partial(function, method=method, **params) for method in methods}
+
+
+_GAUSSIAN = ("local", "direct", "multirate", "auto")
 # The blurs by name.
 BLURS: dict[str, Filter] = {
-    **{f"d3d11, {way}": partial(d3d11.blur, method=way) for way in ("local", "direct")},
-    **{
-        f"gaussian σ {sigma}, {way}": _blur(sigma=(sigma, sigma), method=way)
-        for sigma in (3, 10, 30)
-        for way in ("local", "direct", "multirate", "auto")
-    },
-    **{
-        f"box radius 10, {way}": _blur(kind="box", radius=(10, 10), method=way)
-        for way in ("local", "direct", "auto")
-    },
-    **{
-        f"disc radius 7, {way}": _blur(kind="disc", radius=(7, 7), method=way)
-        for way in ("local", "direct", "fft", "auto")
-    },
+    **_ways("d3d11", d3d11.blur, "local", "direct"),
+    **_ways("gaussian σ 3", _blur, *_GAUSSIAN, sigma=(3, 3)),
+    **_ways("gaussian σ 10", _blur, *_GAUSSIAN, sigma=(10, 10)),
+    **_ways("gaussian σ 30", _blur, *_GAUSSIAN, sigma=(30, 30)),
+    **_ways("box radius 10", _blur, "local", "direct", "auto", kind="box", radius=(10, 10)),
+    **_ways("disc radius 7", _blur, "local", "direct", "fft", "auto", kind="disc", radius=(7, 7)),
 }
 # The blooms by name.
 BLOOMS: dict[str, Filter] = {
-    **{f"d3d11, {way}": partial(d3d11.bloom, method=way) for way in ("local", "direct")},
-    **{f"mip, {way}": _bloom(reads=way) for way in ("local", "direct", "auto")},
-    "gaussians": _bloom(method="gaussians"),
-    "fft, starburst": _bloom(method="fft"),
+    **_ways("d3d11", d3d11.bloom, "local", "direct"),
+    **{f"mip, {way}": partial(_bloom, reads=way) for way in ("local", "direct", "auto")},
+    "gaussians": partial(_bloom, method="gaussians"),
+    "fft, starburst": partial(_bloom, method="fft"),
 }
 # The steps of tone mapping, and the whole, by name.
 TONEMAPS: dict[str, Filter] = {
-    **{
-        f"statistics, {way}": partial(reduce.statistics, histogram=False, method=way)
-        for way in ("tiles", "direct")
-    },
+    **_ways("statistics", reduce.statistics, "tiles", "direct", histogram=False),
     "statistics with mip": partial(reduce.statistics_and_mip, histogram=False),
     "statistics with histogram": partial(reduce.statistics, histogram=True),
     "statistics, all channels": partial(reduce.all_statistics, histogram=True),
-    **{f"d3d11 tonemap, {way}": partial(d3d11.tonemap, method=way) for way in ("local", "direct")},
-    **{f"tonemap {operator}": _tonemap(operator) for operator in OPERATORS},
+    **_ways("d3d11 tonemap", d3d11.tonemap, "local", "direct"),
+    **{f"tonemap {operator}": partial(_tonemap, operator=operator) for operator in OPERATORS},
 }
 # All variants, by operation.
 VARIANTS = {"blur": BLURS, "bloom": BLOOMS, "tonemap": TONEMAPS}
