@@ -198,14 +198,8 @@ class Report:
         bounds = [launch.noted - int(launch.event.profile.queued) for launch in self._launches]
         bounds += [seen - int(self._launches[n - 1].event.profile.end) for n, seen in self._awaited if n]
         offset = min(bounds, default=0)
-        return [
-            (
-                launch.label,
-                (launch.event.profile.start + offset) / 1e9,
-                (launch.event.profile.end + offset) / 1e9,
-            )
-            for launch in self._launches
-        ]
+        known = ((launch.label, launch.event.profile) for launch in self._launches)
+        return [(label, (at.start + offset) / 1e9, (at.end + offset) / 1e9) for label, at in known]
 
 
 def process_age() -> float | None:

@@ -145,19 +145,14 @@ def to_trace(report: Report) -> dict[str, Any]:
         count = sum(known == kind for known, _ in numbers)
         track = f"{kind} {numbers.setdefault((kind, thread), count + 1)}"
         tracks.setdefault(track, ("file", []))[1].append((_WORK[kind], start, end))
-    process = 1
     events: list[dict[str, Any]] = [
-        {"ph": "M", "name": "process_name", "pid": process, "tid": 1, "args": {"name": "clpix"}}
+        {"ph": "M", "name": "process_name", "pid": 1, "tid": 1, "args": {"name": "clpix"}}
     ]
     for number, (track, (category, stretches)) in enumerate(tracks.items(), 1):
-        events.append(
-            {"ph": "M", "name": "thread_name", "pid": process, "tid": number, "args": {"name": track}}
-        )
+        events.append({"ph": "M", "name": "thread_name", "pid": 1, "tid": number, "args": {"name": track}})
         for name, start, end in stretches:
-            events.append(
-                {"ph": "X", "cat": category, "name": name, "pid": process, "tid": number,
-                 "ts": (start - report.started) * 1e6, "dur": (end - start) * 1e6}
-            )  # fmt: skip
+            at = {"ts": (start - report.started) * 1e6, "dur": (end - start) * 1e6}
+            events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": number, **at})
     return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {**versions(), **report.context}}
 
 
