@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -209,8 +209,12 @@ def with_options(own: Iterable[Option]) -> Callable[[Any], Any]:
     return options.adding(*map(_click_option, own))
 
 
-def collected(name: str, own: Iterable[Option]) -> Callable[[Any], Any]:
-    """Adds the same to a command, which receives their values as attributes of one argument ``name``."""
+def collected(name: str, params: type[Params], called: Mapping[str, str]) -> Callable[[Any], Any]:
+    """Adds some options of an operation to a command, which receives their values as attributes of one argument.
+
+    ``called``: what each of them is called in the command, by its name in the operation.
+    """
+    own = (option._replace(name=called[option.name]) for option in params.options() if option.name in called)
     known = {option.name: _click_option(option) for option in own}
     return options.gathered(name, SimpleNamespace, known, known.values())
 

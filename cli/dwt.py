@@ -56,7 +56,7 @@ class Coefficients:
     },
 )
 @options.pictures
-@derived.collected("denoise", (option for option in DenoiseParams.options() if option.name in _OF_DENOISE))
+@derived.collected("denoise", DenoiseParams, {name: name for name in _OF_DENOISE})
 @options.collected("given", Coefficients)
 def command(shared: Shared, given: Coefficients, denoise: SimpleNamespace) -> None:
     """Transform images to wavelet coefficients, which `clpix idwt` turns back.

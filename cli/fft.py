@@ -87,14 +87,7 @@ _PROFILE = ("input", "colour", "radius", "frequency", "samples", "mean")
     },
 )
 @options.pictures
-@derived.collected(
-    "by",
-    (
-        option._replace(name=_OF_FILTER[option.name])
-        for option in FilterParams.options()
-        if option.name in _OF_FILTER
-    ),
-)
+@derived.collected("by", FilterParams, _OF_FILTER)
 @options.collected("given", Spectrum)
 @options.collected("how", Ways)
 def command(shared: Shared, given: Spectrum, how: Ways, by: SimpleNamespace) -> None:

@@ -63,7 +63,6 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     job = shared.of_job()
     gpu: Gpu | None = None
     listed: list[Any] = []
-    failed = 0
     with reporting(shared) as report:
         check_apart(Identities(shared.inputs), ())
         for path in shared.inputs:
@@ -82,7 +81,6 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
                 message = failure(path, error)
                 complain("error", message)
                 listed.append({"path": printable(path), "error": printable(message)})
-                failed += 1
                 continue
             told = content.picture if isinstance(content, Strips) else content
             if as_json:
@@ -96,7 +94,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
             click.echo("\n".join(map(visible, lines)))
         if as_json:
             click.echo(json_text(listed, 1))
-    if failed:
+    if any("error" in one for one in listed):
         click.get_current_context().exit(FAILURE)
 
 

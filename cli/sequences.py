@@ -76,8 +76,5 @@ def tell(shared: Shared, report: Report | None, found: Settled, frame: int | Non
         report.results.append({"input": found.source, **which, **figures})
     if shared.verbose:
         name = printable(found.source) + (f": frame {frame}" if which else "")
-        say(
-            visible(
-                f"clpix: {name}: {found.figure} {found.used:+.3f} {found.unit} (metered {found.measured:+.3f})"
-            )
-        )
+        text = f"{found.figure} {found.used:+.3f} {found.unit} (metered {found.measured:+.3f})"
+        say(visible(f"clpix: {name}: {text}"))

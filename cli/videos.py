@@ -184,7 +184,8 @@ class _VideoRun:
             for number, done in enumerate(results):
                 named = partial(_named, folder, f"{self.source}: frame {number}")
                 if done.error is not None:
-                    raise FileError(named(_said(done.error)))
+                    full = isinstance(done.error, MemoryError)
+                    raise FileError(named("does not fit in memory" if full else str(done.error)))
                 done.notes[:] = map(named, done.notes)
                 yield done
                 if progress is not None:
@@ -222,11 +223,6 @@ class _VideoRun:
 
     def _phase(self, name: str) -> AbstractContextManager[None]:
         return nullcontext() if self.report is None else self.report.phase(name)
-
-
-def _said(error: Exception) -> str:
-    """Returns what a frame's error says."""
-    return "does not fit in memory" if isinstance(error, MemoryError) else str(error)
 
 
 def _named(folder: str, name: str, text: str) -> str:

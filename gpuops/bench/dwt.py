@@ -366,10 +366,10 @@ def _walls(
 ) -> dict[str, tuple[float, ...]]:
     """Returns milliseconds on the host's clock, by where source and target are; host memory is pageable."""
     ends = "device", "host"
-    times: dict[str, tuple[float, ...]] = {}
-    for upload, download in product((False, True), repeat=2):
-        times[f"{ends[upload]} → {ends[download]}"] = _clock(gpu, partial(way, host, work, upload, download))
-    return times
+    return {
+        f"{ends[upload]} → {ends[download]}": _clock(gpu, partial(way, host, work, upload, download))
+        for upload, download in product((False, True), repeat=2)
+    }
 
 
 def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, ...]]:
