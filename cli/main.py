@@ -168,8 +168,7 @@ def _run(args: list[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (
-            OSError
-        ):  # the failure has been reported; output that is left must not fail again when Python ends
+        except OSError:
+            # The failure has been reported; output that is left must not fail again when Python ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return code

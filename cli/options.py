@@ -40,9 +40,8 @@ def refuse(reason: str, *names: str) -> None:
 
 def spelled(option: click.Parameter, value: Any) -> str:
     """Returns an option as it was written: a flag that was turned off has another spelling."""
-    return commands.longest(
-        option.secondary_opts if value is False and option.secondary_opts else option.opts
-    )
+    off = value is False and option.secondary_opts
+    return commands.longest(option.secondary_opts if off else option.opts)
 
 
 def added(command: Callable[..., Any], *options: Callable[[Any], Any]) -> Any:

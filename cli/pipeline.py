@@ -249,9 +249,8 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
 
         from gpuops.bench import report_formats
 
-        report.context |= report_formats.device_context(gpu.info) | {
-            "command": masked(printable(shlex.join(["clpix", *sys.argv[1:]])))
-        }
+        command = masked(printable(shlex.join(["clpix", *sys.argv[1:]])))
+        report.context |= {**report_formats.device_context(gpu.info), "command": command}
     _name(shared, gpu.info)
     return gpu
 

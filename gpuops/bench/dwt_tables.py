@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -48,10 +49,7 @@ def _size(row: DwtRow) -> str:
 
 
 def _by_size(rows: Sequence[DwtRow]) -> dict[str, list[DwtRow]]:
-    found: dict[str, list[DwtRow]] = {}
-    for row in rows:
-        found.setdefault(_size(row), []).append(row)
-    return found
+    return {size: list(of) for size, of in groupby(rows, _size)}
 
 
 def _memory_table(rows: Sequence[DwtRow]) -> list[str]:

@@ -287,9 +287,8 @@ def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
     plan = next(reversed(gpu.plans.values()))
-    along = (
-        plan.problem.in_shape[0] if plan.problem.interleaved else 1
-    )  # from one element of a row to the next
+    # From one element of a row to the next.
+    along = plan.problem.in_shape[0] if plan.problem.interleaved else 1
     for p in plan.passes:
         if p.beside or (not p.split and p.at.in_steps[3] == along):
             rows += p.schedule.radices

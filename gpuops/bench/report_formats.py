@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import platform
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from importlib import metadata
@@ -245,12 +246,7 @@ def _three(value: float) -> str:
 
 def _size(size: Sequence[int] | None) -> str:
     """A size, without the ones at its end."""
-    if not size:
-        return "-"
-    sides = list(size)
-    while len(sides) > 1 and sides[-1] == 1:
-        sides.pop()
-    return "×".join(map(str, sides))
+    return re.sub("(×1)+$", "", "×".join(map(str, size))) if size else "-"
 
 
 # The function that writes each format, by file extension; longer extensions come first, as x.trace.json also
