@@ -32,9 +32,8 @@ def check(shared: Shared) -> None:
         from gpuops.device import names_several
 
         if names_several(shared.device):
-            raise click.UsageError(
-                f"--device {shared.device}: each worker has one device: name one, or start a worker for each",
-                click.get_current_context(),
+            click.get_current_context().fail(
+                f"--device {shared.device}: each worker has one device: name one, or start a worker for each"
             )
 
 

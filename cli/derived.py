@@ -43,8 +43,7 @@ class Derived(commands.DeviceCommand):
             for context in ctx.meta[THEN]:
                 _take_shared(ctx, context)
             if not ctx.params["output"]:
-                missing = next(param for param in self.params if param.name == "output")
-                raise click.MissingParameter(ctx=ctx, param=missing)
+                raise options.missing(ctx, "output")
         return rest
 
 

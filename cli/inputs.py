@@ -18,6 +18,7 @@ from gpuops.files import places
 from gpuops.params.files import STREAM
 
 from .messages import complain
+from .options import missing
 from .shared import Shared
 
 # What stands before the name of a file with names in lines.
@@ -30,9 +31,7 @@ def listed(shared: Shared) -> Shared:
     if not named:
         if shared.from0 is not None or shared.inputs:
             raise ParameterError("the lists of inputs are empty")
-        context = click.get_current_context()
-        missing = next(param for param in context.command.params if param.name == "inputs")
-        raise click.MissingParameter(ctx=context, param=missing)
+        raise missing(click.get_current_context(), "inputs")
     if any(map(places.is_address, (*named, shared.output or ""))):
         from gpuops.files import addresses
 

@@ -38,6 +38,11 @@ def refuse(reason: str, *names: str) -> None:
             raise click.UsageError(f"{reason}: leave out {spelled(option, value)}")
 
 
+def missing(ctx: click.Context, name: str) -> click.MissingParameter:
+    """Returns the error that a parameter of the command is missing."""
+    return click.MissingParameter(ctx=ctx, param=next(p for p in ctx.command.params if p.name == name))
+
+
 def spelled(option: click.Parameter, value: Any) -> str:
     """Returns an option as it was written: a flag that was turned off has another spelling."""
     off = value is False and option.secondary_opts

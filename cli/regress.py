@@ -277,9 +277,8 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
     if how.dry_run:
         accepting.check(seen, chosen, into)
         for name, path in chosen.items():
-            click.echo(
-                visible(f"would remove {name}" if path is None else f"would accept {name} from {path}")
-            )
+            what = f"remove {name}" if path is None else f"accept {name} from {path}"
+            click.echo(visible(f"would {what}"))
         return
     changed = accepting.accept(seen, chosen, into, how.place and slug(how.place), recompress=how.recompress)
     for name in changed:

@@ -379,9 +379,8 @@ def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, .
         memory = least(host.nbytes, multilevel.COPIES)
         multilevel.decompose(HostImage(gpu, host), params, memory=memory, overlap=overlap)
 
-    return {
-        name: _clock(gpu, partial(call, overlap)) for name, overlap in ((IN_TURN, False), (OVERLAPPED, True))
-    }
+    ways = {IN_TURN: False, OVERLAPPED: True}
+    return {name: _clock(gpu, partial(call, overlap)) for name, overlap in ways.items()}
 
 
 def _clock(gpu: Gpu, call: Callable[[], object]) -> tuple[float, ...]:
