@@ -31,8 +31,10 @@ def process_chain(shared: Shared, chain: Chain, name: str, *, also_read: Sequenc
     """
     from gpuops.files.output import check_place, write_text
 
+    from .checks import check_stdin
     from .pipeline import process
 
+    check_stdin(*shared.inputs, *files_of(chain))
     check_files(shared, chain)
     if not shared.output_dither:
         options.refuse("there is no --dither", "output_noise", "output_seed")

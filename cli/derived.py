@@ -156,19 +156,8 @@ def _params(operation: Operation, context: click.Context) -> Params:
     """Makes an operation's parameters of a command line; what is wrong with them is a usage error of that command."""
     if operation.name == "write":
         return operation.params(**context.params)
-    _check_stdin(operation, context)
     with _usage(context):
         return operation.params.of_options(_written(operation, context))
-
-
-def _check_stdin(operation: Operation, context: click.Context) -> None:
-    """Refuses standard input as an input and as another file."""
-    from .checks import check_stdin
-
-    files = [option.name for option in operation.params.options() if option.metavar in ("IMAGE", "FILE")]
-    given = (context.params[name] for name in files)
-    named = (one if isinstance(one, tuple) else (one,) for one in given)
-    check_stdin(*(file for one in named for file in one), *context.params["inputs"])
 
 
 @contextmanager

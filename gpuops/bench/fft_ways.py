@@ -123,7 +123,9 @@ def way(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
         return _of_pixels(gpu, variant, values)
     source = gpu.array(values.real if form in (REAL, ZEROS) else data_of(variant, values))
     if form in (INTERLEAVED, PAIRS):
-        return Way(source, *(_interleaved(gpu, source, inverse, variant) for inverse in (False, True)))
+        height, width, planes = source.shape
+        problems = (_problem((planes, height, width), inverse, variant) for inverse in (False, True))
+        return Way(source, *(plan(gpu, problem) for problem in problems))
     if form == REAL:
         back = partial(fft.irfft2, gpu, s=values.shape[1:], **how)
         return Way(source, partial(fft.rfft2, gpu, **how), back)
@@ -161,11 +163,6 @@ def _problem(shape: tuple[int, ...], inverse: bool, variant: Variant) -> Problem
         "c2c", 2, whole, whole, (height, width), inverse, scale, False, variant.params, half=variant.half,
         reals=variant.form == ZEROS, interleaved=variant.form in (INTERLEAVED, PAIRS),
     )  # fmt: skip
-
-
-def _interleaved(gpu: Gpu, source: Image, inverse: bool, variant: Variant) -> Callable[[Image], Image]:
-    height, width, planes = source.shape
-    return plan(gpu, _problem((planes, height, width), inverse, variant))
 
 
 def _of_pixels(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
