@@ -42,9 +42,8 @@ def audit(telling: Reading, given: GivenOptions, target: str, names: tuple[str, 
     with Device(telling.device) as device:
         pictures, variances, thresholds_of = _references_of(target, names, given, device)
         blind = tried = 0
-        for name, passed, count in auditing.audit(
-            device.open(), pictures, thresholds_of, given.of(telling), variances
-        ):
+        how = given.of(telling)
+        for name, passed, count in auditing.audit(device.open(), pictures, thresholds_of, how, variances):
             tried += count
             blind += len(passed)
             for one in passed:

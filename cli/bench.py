@@ -158,10 +158,9 @@ def fft(given: Transforming) -> None:
         options.refuse("without --chart no file is written", "overwrite")
     else:
         charts.check(given.chart, overwrite=given.overwrite)
-    form, half = given.form, given.storage == "half"
-    gpu, rows = _run(
-        given, lambda gpu: bench.measure(gpu, given.sizes, given.channels, form=form, half=half), bench.table
-    )
+    half = given.storage == "half"
+    measure = partial(bench.measure, sizes=given.sizes, channels=given.channels, form=given.form, half=half)
+    gpu, rows = _run(given, measure, bench.table)
     if given.chart is not None:
         bench.chart(gpu, rows, given.chart, overwrite=given.overwrite)
 

@@ -72,7 +72,6 @@ def calibrate(how: Calibrating, given: GivenOptions, suite: str, names: tuple[st
     said = {}
     if how.variance:
         noisy = {name: made[name] for name, figures in noise.items() if figures}
-        said = calibrating.write_references(
-            noisy, f"{STATE}/calibrate/mean", open_references(found.references)
-        )
+        known = open_references(found.references)
+        said = calibrating.write_references(noisy, f"{STATE}/calibrate/mean", known)
     click.echo(calibrating.to_toml(noise, how.margin, said), nl=False)

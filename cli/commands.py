@@ -157,9 +157,8 @@ def unknown_option(name: str, command: click.Command, ctx: click.Context) -> str
     if close:
         return f"{said}: did you mean {' or '.join(close)}?"
     root = ctx.find_root()
-    having = [
-        " ".join(path) for path, other in leaves(root.command, root) if name in option_names(other, root)
-    ]
+    known = leaves(root.command, root)
+    having = [" ".join(path) for path, other in known if name in option_names(other, root)]
     if not having:
         return said
     *others, last = [*having[:_FEW], "others"] if len(having) > _FEW else having

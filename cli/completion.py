@@ -72,10 +72,8 @@ class _Completing(ShellComplete):
         if "then" in args:
             args = args[len(args) - args[::-1].index("then") :]
             if not args:
-                steps = STEPS.items()
-                return [
-                    CompletionItem(name, help=text) for name, text in steps if name.startswith(incomplete)
-                ]
+                steps = (item for item in STEPS.items() if item[0].startswith(incomplete))
+                return [CompletionItem(name, help=text) for name, text in steps]
         return super().get_completions(args, incomplete)
 
 

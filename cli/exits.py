@@ -32,9 +32,8 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     """
     modules = (sys.modules.get(f"{__package__}.{name}") for name in ("status", "remarks"))
     left = b"".join(getattr(module, "left_behind", bytes)() for module in modules)
-    standard_error.write(
-        left + b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
-    )
+    said = b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
+    standard_error.write(left + said)
     # Before these modules are loaded to their end, no process is started, and no file begun.
     for module, name in (
         ("gpuops.batch.devices", "end_all"),

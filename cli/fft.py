@@ -152,9 +152,8 @@ def command(shared: Shared, given: Spectrum, how: Ways, by: SimpleNamespace) -> 
     also_read = () if by.mask is None else (by.mask,)
     for path in also_read:
         Access(path, shared.of_job()).check_second("mask")
-    work = ToSpectrum(
-        numbers, params(True), given.view, given.peaks or 0, given.axes, given.profile is not None
-    )
+    profiled = given.profile is not None
+    work = ToSpectrum(numbers, params(True), given.view, given.peaks or 0, given.axes, profiled)
     if given.profile is not None:
         _check_profile(given.profile, overwrite=shared.overwrite)
     found: list[tuple[str, RadialProfile]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpuops.operation import Given
@@ -47,20 +47,19 @@ class Glows:
     def refuse_needless(self) -> None:
         """Refuses options that have no effect without others."""
         if not self.contact_sheet:
-            refuse("there is no --contact-sheet", *(f.name for f in fields(self)))
+            refuse("there is no --contact-sheet", *vars(self))
 
     def read(self, written: Given) -> tuple[BloomParams, GlowSheetParams]:
         """Returns the parameters that all glows have in common, and the sheet. Raises ParameterError."""
         if "preset" in written:
-            refuse("--preset fixes everything but --reads", *(f.name for f in fields(self)))
+            refuse("--preset fixes everything but --reads", *vars(self))
         if self.strengths is not None:
             written.refuse("--strengths names the rows of a contact sheet", "strength")
         if self.radii is not None:
             written.refuse("--radii names the columns of a contact sheet", "radius")
             written.refuse("--radii is not for the shape of --kernel, whose pixels are the image's", "kernel")
-        params = BloomParams.of_options(
-            written.with_usual({"tonemap": written.get("tonemap", DEFAULT_OPERATOR)})
-        )
+        usual = {"tonemap": written.get("tonemap", DEFAULT_OPERATOR)}
+        params = BloomParams.of_options(written.with_usual(usual))
         strengths, radii = self._rows(params), self._columns(params)
         for strength in strengths:
             replace(params, strength=strength)  # this checks that it is within the limits

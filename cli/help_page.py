@@ -137,10 +137,8 @@ def grouped(command: Strict, ctx: click.Context) -> tuple[Groups, Groups]:
 
 
 def _head(command: click.Command, ctx: click.Context, width: int, about: Iterable[str]) -> list[str]:
-    usage = command.collect_usage_pieces(ctx)
-    lines = textwrap.wrap(
-        f"Usage: {' '.join([*ctx.command_path.split(), *usage])}", width, subsequent_indent=" " * 7
-    )
+    usage = " ".join(["Usage:", *ctx.command_path.split(), *command.collect_usage_pieces(ctx)])
+    lines = textwrap.wrap(usage, width, subsequent_indent=" " * 7)
     for paragraph in about:
         folded = textwrap.wrap(paragraph, width - 2, break_on_hyphens=False)
         lines += ["", *(f"  {line}" for line in folded)]

@@ -41,12 +41,8 @@ def listed(shared: Shared) -> Shared:
     pairs = [pair for path in named for pair in _within(path, shared)]
     lists = [path[1:] for path in shared.inputs if path.startswith(_LIST)]
     lists += [] if shared.from0 in (None, STREAM) else [str(shared.from0)]
-    found = replace(
-        shared,
-        inputs=tuple(path for path, _ in pairs),
-        lists=tuple(lists),
-        below=tuple(below for _, below in pairs),
-    )
+    inputs, below = tuple(path for path, _ in pairs), tuple(folder for _, folder in pairs)
+    found = replace(shared, inputs=inputs, lists=tuple(lists), below=below)
     return found if shared.frames is None else _by_frames(found, shared.frames)
 
 

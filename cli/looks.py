@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -70,9 +70,7 @@ class Looks:
     def read(self, written: Given) -> tuple[TonemapParams, tuple[str | LutParams, ...]]:
         """Returns the parameters of the result, and the operators that are drawn. Raises ParameterError."""
         if "preset" in written:
-            refuse(
-                "--preset fixes everything but --method, --bloom and --blur", *(f.name for f in fields(self))
-            )
+            refuse("--preset fixes everything but --method, --bloom and --blur", *vars(self))
         self.refuse_needless()
         chosen = OPERATOR_OR_LUT.collected("operator", written)
         if isinstance(chosen, LutParams):
@@ -80,9 +78,8 @@ class Looks:
         names = self.shown(None if chosen is MISSING else chosen)
         if self.contact_sheet and not isinstance(names[0], LutParams):
             # Where any operator with a white point makes --white meaningful.
-            written = written.with_usual(
-                {"operator": next((name for name in names if name in WHITE), names[0])}
-            )
+            usual = next((name for name in names if name in WHITE), names[0])
+            written = written.with_usual({"operator": usual})
         return TonemapParams.of_options(written, names), names
 
     def work(self, shared: Shared, params: TonemapParams, names: tuple[str | LutParams, ...]) -> Previews:

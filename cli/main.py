@@ -72,9 +72,8 @@ class Commands(CommandGroup):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = [
-            CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)
-        ]
+        known = (item for item in COMMANDS.items() if item[0].startswith(incomplete))
+        found = [CompletionItem(name, help=text) for name, text in known]
         return found or super().shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -161,9 +160,8 @@ def _run(args: list[str] | None) -> int:
         code = exits.exit_code(error, command)
     except OSError as error:  # stdout on a full disk, a folder for kernels that cannot be made
         if not isinstance(error, BrokenPipeError):  # `clpix … | head`: the reader has seen enough
-            complain(
-                "error", f"{error.filename or 'stdout'}: could not be written ({error.strerror or error})"
-            )
+            reason = error.strerror or error
+            complain("error", f"{error.filename or 'stdout'}: could not be written ({reason})")
         code = exits.exit_code(error, command)
     for stream in (sys.stdout, sys.stderr):
         try:

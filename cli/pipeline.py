@@ -143,10 +143,8 @@ def _run(
 ) -> int:
     """Does the jobs. Returns how many failed."""
     failed = 0
-    with (
-        remarks.told_at_end(),
-        status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress,
-    ):
+    telling = status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet)
+    with remarks.told_at_end(), telling as progress:
         noting = {} if journal is None else {"begin": journal.begin, "end": journal.end}
         for done in _results(shared, opening, jobs, **noting):
             done.notes[:] = (type(text)(_shown(shared, done.job, text)) for text in done.notes)

@@ -129,10 +129,9 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
         known = open_references(references)
         check_outputs((*folder_and_pictures(results), *folder_and_pictures(references), given.how.mask or ""))
         found = pairs(results, known, device.places(known))
-        how, jobs = given.of(telling), telling.jobs or min(_READERS, os.cpu_count() or 1)
-        seen = judge(
-            found, how, lambda _name: given.thresholds, device.open, jobs=jobs, memory=telling.memory
-        )
+        how, limits = given.of(telling), given.thresholds
+        jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
+        seen = judge(found, how, lambda _name: limits, device.open, jobs=jobs, memory=telling.memory)
         suites.finish(telling, seen, device, {"results": results, "references": references})
 
 
@@ -196,9 +195,8 @@ def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...
             jobs=telling.jobs or os.cpu_count() or 1,
             memory=telling.memory,
         )
-        suites.finish(
-            telling, seen, device, {"suite": suite, "results": str(out), "references": found.references}
-        )
+        about = {"suite": suite, "results": str(out), "references": found.references}
+        suites.finish(telling, seen, device, about)
 
 
 def _across(telling: Telling, given: GivenOptions, suite: Suite, cases: list[Case], out: Path) -> None:
@@ -221,10 +219,8 @@ def _across(telling: Telling, given: GivenOptions, suite: Suite, cases: list[Cas
         environment = {"CLPIX_DEVICE": str(info.index)}
         for one in run_cases(cases, suite.folder, folder, telling.jobs or os.cpu_count() or 1, environment):
             for name in one.case.outputs:
-                if one.error:
-                    errors[name][device] = one.error
-                else:
-                    made[name][device] = str(folder / name)
+                into = errors if one.error else made
+                into[name][device] = one.error or str(folder / name)
     with Device(telling.device) as device_:
         how = replace(given.of(telling), metrics=given.metrics or ("max",))
         found = [

@@ -66,9 +66,8 @@ def make(
     assert target is not None
     if source == STREAM:
         raise click.UsageError("a video is read from a file: name one in place of '-'")
-    if isinstance(work, Chain) and any(
-        getattr(step, "transfer", "auto") not in USUAL_TRANSFERS for step in work
-    ):
+    curves = [getattr(step, "transfer", "auto") for step in work] if isinstance(work, Chain) else []
+    if not set(curves) <= set(USUAL_TRANSFERS):
         raise click.UsageError(
             "a video has the curve of its space: in place of --transfer name --colour rec2100-pq"
         )

@@ -93,9 +93,8 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
     try:
         for size in sizes:
             n = size * MIB
-            step = gpu.bind(
-                kernel, (n // 16,), source, target, np.uint64(n // 16), local=local, traffic=2 * n
-            )
+            items = n // 16
+            step = gpu.bind(kernel, (items,), source, target, np.uint64(items), local=local, traffic=2 * n)
             by_driver = copying(target.buffer, source.buffer, byte_count=n)
             yield Measurement("copy kernel", size, 2 * n, _event_times(step.timed))
             yield Measurement("clEnqueueCopyBuffer", size, 2 * n, _event_times(by_driver))

@@ -314,9 +314,8 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
         return {}
     steps = {}
     if params.method == "in-place":
-        samples = shape[0] * sum(
-            height * width for height, width in blocked.regions(shape[1:], params, levels)
-        )
+        regions = blocked.regions(shape[1:], params, levels)
+        samples = shape[0] * sum(height * width for height, width in regions)
         steps = {STEPS["create"]: 16 * samples, STEPS["permute"]: 16 * samples}
     steps[STEPS["lift"]] = laan.table_3_bytes(gpu, shape, params, levels)
     return {**steps, WHOLE: sum(steps.values())}

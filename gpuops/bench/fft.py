@@ -78,13 +78,11 @@ def predicted_bytes(
     the number of radices, which is the same with radix 2. The library's ``auto`` twiddles are a table.
     """
     total, lookups = 0, 0
-    for (length, across), factors in zip(
-        ((width, height), (height, width)), radices or ((), ()), strict=True
-    ):
+    axes = ((width, height), (height, width))
+    for (length, across), factors in zip(axes, radices or ((), ()), strict=True):
         uav = params is not None and params.method == "global"
-        total += sum(
-            uav_bytes(length, across, len(factors), texel) if uav else slm_bytes(length, across, texel)
-        )
+        moved = uav_bytes(length, across, len(factors), texel) if uav else slm_bytes(length, across, texel)
+        total += sum(moved)
         if params is not None and params.twiddle != "compute":
             lookups += lookup_bytes(length, across, len(factors))
     return round(2 * total * share) + 2 * lookups
