@@ -11,7 +11,7 @@ from gpuops.errors import ParameterError, visible
 
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
-from .suites import Device, Telling, how_of, with_reading
+from .suites import Device, Reading
 
 if TYPE_CHECKING:
     from gpuops.metrics.variance import Variance
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "audit",
     short_help="Whether thresholds see pictures that are wrong",
     examples=(
         "clpix regress audit expected/",
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
     ),
     groups={**GROUPS},
 )
-@click.argument("target", metavar="REFERENCES|SUITE.toml")
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@options.argument("target", metavar="REFERENCES|SUITE.toml")
+@options.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing
-@with_reading
-def audit(telling: Telling, given: GivenOptions, target: str, names: tuple[str, ...]) -> None:
+@options.collected("telling", Reading)
+def audit(telling: Reading, given: GivenOptions, target: str, names: tuple[str, ...]) -> None:
     """Change every reference in ways that must fail, and list the changes that pass.
 
     The changes are: another reference, black, a shift by a pixel, a level more or less, red and blue swapped, mirrored,
@@ -43,9 +42,8 @@ def audit(telling: Telling, given: GivenOptions, target: str, names: tuple[str, 
     with Device(telling.device) as device:
         pictures, variances, thresholds_of = _references_of(target, names, given, device)
         blind = tried = 0
-        for name, passed, count in auditing.audit(
-            device.open(), pictures, thresholds_of, how_of(telling, given), variances
-        ):
+        how = given.of(telling)
+        for name, passed, count in auditing.audit(device.open(), pictures, thresholds_of, how, variances):
             tried += count
             blind += len(passed)
             for one in passed:
@@ -66,21 +64,17 @@ def _references_of(
 
     if target.endswith(".toml"):
         suite = manifest.load(target)
-        makers = {name: case for case in manifest.select(suite.cases, names) for name in case.outputs}
-        where, wanted = suite.references, list(makers)
-
-        def thresholds_of(name: str) -> Thresholds:
-            return given.thresholds.over(suite.thresholds(makers[name], name))
+        cases = manifest.select(suite.cases, names)
+        made = ((case, name) for case in cases for name in case.outputs)
+        thresholds = {name: given.thresholds.over(suite.thresholds(case, name)) for case, name in made}
+        where = suite.references
+        known = open_references(where)
     else:
-        where, wanted = target, open_references(target).names()
-        wanted = [name for name in wanted if not names or any(fnmatchcase(name, one) for one in names)]
-
-        def thresholds_of(name: str) -> Thresholds:
-            return given.thresholds
-
-    known = open_references(where)
+        where, known = target, open_references(target)
+        wanted = (n for n in known.names() if not names or any(fnmatchcase(n, one) for one in names))
+        thresholds = dict.fromkeys(wanted, given.thresholds)
     places = device.places(known)
-    found = {name: at for name in wanted if (at := known.nearest(name, places)) is not None}
+    found = {name: at for name in thresholds if (at := known.nearest(name, places)) is not None}
     if not found:
         raise ParameterError(f"{where}: there are no references")
     variances = {
@@ -88,4 +82,4 @@ def _references_of(
         for name, (_, place) in found.items()
         if (path := known.variance_of(name, place))
     }
-    return {name: path for name, (path, _) in found.items()}, variances, thresholds_of
+    return {name: path for name, (path, _) in found.items()}, variances, thresholds.__getitem__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 
 import click
 
@@ -28,15 +28,10 @@ def check(shared: Shared) -> None:
         click.get_current_context().fail("--resume goes on writing its journal: leave out --journal")
 
 
-@contextmanager
-def journal_of(shared: Shared, jobs: Sequence[Job]) -> Iterator[Journal | None]:
+def journal_of(shared: Shared, jobs: Sequence[Job]) -> AbstractContextManager[Journal | None]:
     """Opens the journal that the options name."""
     path = shared.resume if shared.resume is not None else shared.journal
-    if path is None or not jobs:
-        yield None
-        return
-    with Journal(path) as journal:
-        yield journal
+    return nullcontext() if path is None or not jobs else Journal(path)
 
 
 def look_at(jobs: Sequence[Job]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -11,11 +12,21 @@ from gpuops.errors import FileError
 
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
-from .suites import STATE, Device, Telling, how_of, is_ci, jobs, with_reading
+from .shared import flag, shown
+from .suites import JOBS, STATE, Device, Reading, is_ci
+
+
+@dataclass(frozen=True)
+class Calibrating(Reading):
+    """The options of this command."""
+
+    runs: int = shown(5, "How often to run the cases.", "N", type=click.IntRange(2))
+    margin: float = shown(2.0, "Allow M times the noise.", "M", type=float)
+    variance: bool = flag("Write references for pictures with noise: the mean of the runs, and its variance.")
+    jobs: int | None = JOBS
 
 
 @options.command(
-    "calibrate",
     short_help="Thresholds from measured noise",
     examples=(
         "clpix regress calibrate suite.toml",
@@ -24,36 +35,11 @@ from .suites import STATE, Device, Telling, how_of, is_ci, jobs, with_reading
     ),
     groups={"Noise": ("runs", "margin", "variance"), **GROUPS},
 )
-@click.argument("suite", metavar="SUITE.toml")
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
-@click.option(
-    "--runs",
-    type=click.IntRange(2),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="How often to run the cases.",
-)
-@click.option(
-    "--margin", type=float, default=2.0, show_default=True, metavar="M", help="Allow M times the noise."
-)
-@click.option(
-    "--variance",
-    is_flag=True,
-    help="Write references for pictures with noise: the mean of the runs, and its variance.",
-)
+@options.argument("suite", metavar="SUITE.toml")
+@options.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing
-@jobs
-@with_reading
-def calibrate(
-    telling: Telling,
-    given: GivenOptions,
-    suite: str,
-    names: tuple[str, ...],
-    runs: int,
-    margin: float,
-    variance: bool,
-) -> None:
+@options.collected("how", Calibrating)
+def calibrate(how: Calibrating, given: GivenOptions, suite: str, names: tuple[str, ...]) -> None:
     """Run the cases of SUITE.toml several times, and print thresholds that allow how far their results differ.
 
     They are tables of TOML for the suite. A picture that never changes needs none. With --variance the pictures of
@@ -65,28 +51,27 @@ def calibrate(
     from gpuops.regress.references import references as open_references
 
     options.refuse("thresholds are what is measured", *GROUPS["Thresholds"], *GROUPS["As idiff"])
-    if not margin >= 1:
-        raise click.UsageError(f"--margin must be 1 or more, not {margin:g}")
-    if variance and is_ci():
+    if not how.margin >= 1:
+        raise click.UsageError(f"--margin must be 1 or more, not {how.margin:g}")
+    if how.variance and is_ci():
         raise click.UsageError(
             "this is a CI job (CI is set): --variance would approve its own results; calibrate elsewhere"
         )
     found = manifest.load(suite)
     cases = manifest.select(found.cases, names)
     made: dict[str, list[str]] = {name: [] for case in cases for name in case.outputs}
-    for number in range(runs):
+    for number in range(how.runs):
         out = Path(f"{STATE}/calibrate/{number}")
-        for one in run_cases(cases, found.folder, out, telling.jobs or os.cpu_count() or 1):
+        for one in run_cases(cases, found.folder, out, how.jobs or os.cpu_count() or 1):
             if one.error:
                 raise FileError(f"case {one.case.name}: {one.error}")
             for name in one.case.outputs:
                 made[name].append(str(out / name))
-    with Device(telling.device) as device:
-        noise = calibrating.noise(device.open(), made, how_of(telling, given))
+    with Device(how.device) as device:
+        noise = calibrating.noise(device.open(), made, given.of(how))
     said = {}
-    if variance:
+    if how.variance:
         noisy = {name: made[name] for name, figures in noise.items() if figures}
-        said = calibrating.write_references(
-            noisy, f"{STATE}/calibrate/mean", open_references(found.references)
-        )
-    click.echo(calibrating.to_toml(noise, margin, said), nl=False)
+        known = open_references(found.references)
+        said = calibrating.write_references(noisy, f"{STATE}/calibrate/mean", known)
+    click.echo(calibrating.to_toml(noise, how.margin, said), nl=False)

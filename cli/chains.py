@@ -10,76 +10,63 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.chain import Chain
-from gpuops.errors import ParameterError
+from gpuops.errors import ParameterError, visible
 from gpuops.operation import Params, kinds, operation_of
 from gpuops.ops.write import WriteParams
 from gpuops.params.files import STREAM, FileOperand
 from gpuops.params.lut import LutParams
 
 from . import naming, options
-from .shared import ChainOptions, Shared
+from .shared import Shared
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
     from gpuops.notes import Finding
 
 
-def process_chain(
-    shared: Shared, how: ChainOptions, chain: Chain, name: str, *, also_read: Sequence[str] = ()
-) -> None:
+def process_chain(shared: Shared, chain: Chain, name: str, *, also_read: Sequence[str] = ()) -> None:
     """Does the chain on every input; ``name``: what {op} stands for in an output's name.
 
     ``also_read``: files that no output may overwrite, beside those that the chain and the options name.
     """
-    from gpuops.files.output import atomic, check_place
+    from gpuops.files.output import check_place, write_text
 
+    from .checks import check_stdin
     from .pipeline import process
 
+    check_stdin(*shared.inputs, *files_of(chain))
     check_files(shared, chain)
     if not shared.output_dither:
         options.refuse("there is no --dither", "output_noise", "output_seed")
-    if how.explain:
-        _explain(shared, chain, fuse=how.fuse)
+    if shared.explain:
+        _explain(shared, chain)
         return
     also_read = (*also_read, *files_of(chain))
     asides = _asides(shared, chain, name, also_read)
-    if how.save_recipe is not None:
-        check_place(how.save_recipe, overwrite=shared.overwrite)
+    if shared.save_recipe is not None:
+        check_place(shared.save_recipe, overwrite=shared.overwrite)
         text = chain.to_toml()
 
-    process(
-        shared,
-        name,
-        chain,
-        fuse=how.fuse,
-        asides=asides,
-        also_read=also_read,
-        tell=partial(_tell, shared),
-    )
-    if how.save_recipe is not None:
-        with (
-            atomic(how.save_recipe, overwrite=shared.overwrite) as draft,
-            open(draft, "w", encoding="utf-8") as file,
-        ):
-            file.write(text)
+    process(shared, name, chain, asides=asides, also_read=also_read, tell=partial(_tell, shared))
+    if shared.save_recipe is not None:
+        write_text(shared.save_recipe, text, overwrite=shared.overwrite)
 
 
 def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
     """Prints what the steps have found, details on standard error with --verbose."""
-    from gpuops.errors import visible
     from gpuops.files.streams import printable
 
-    from .messages import say, show
+    from .messages import result, say
 
     for finding in findings or ():
-        text = visible(f"{printable(job.source)}: {finding.text}")
+        text = f"{printable(job.source)}: {finding.text}"
         if not finding.detail:
-            (say if job.target == STREAM else show)(text)
+            result(text, job.target)
         elif shared.verbose:
-            say(f"clpix: {text}")
+            say(f"clpix: {visible(text)}")
 
 
-def _explain(shared: Shared, chain: Chain, *, fuse: bool) -> None:
+def _explain(shared: Shared, chain: Chain) -> None:
     """Prints what would be done with the first input."""
     from gpuops.batch.explain import explain
     from gpuops.batch.job import Job
@@ -90,7 +77,7 @@ def _explain(shared: Shared, chain: Chain, *, fuse: bool) -> None:
     named = (None, *(params.output for params in chain if isinstance(params, WriteParams)))
     target, *asides = (naming.outputs_of(shared, "chain", name)[0] for name in named)
     check_format(shared, target)
-    job = Job(shared.inputs[0], chain, target, tuple(asides), shared.of_job(fuse=fuse))
+    job = Job(shared.inputs[0], chain, target, tuple(asides), shared.of_job())
     with Gpu(shared.device, memory=shared.device_memory) as gpu:
         try:
             click.echo(explain(gpu, job))
@@ -110,22 +97,20 @@ def _asides(shared: Shared, chain: Chain, name: str, also_read: Sequence[str]) -
     if shared.repeat > 1:
         raise click.UsageError("what is written on the way is written once: leave out --repeat")
     outputs = naming.outputs_of(shared, name)
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(outputs, ())
     taken = Identities(outputs)
     inputs = Identities((*shared.inputs, *shared.lists, *also_read))
     # Whether existing files stay or are replaced is decided later, with each job.
     later = shared.skip_existing or shared.update or shared.resume is not None
-    for params in writes:
-        paths = naming.outputs_of(shared, name, params.output)
+    written = [naming.outputs_of(shared, name, params.output) for params in writes]
+    for params, paths in zip(writes, written, strict=True):
+        how = replace(shared, output=params.output, overwrite=shared.overwrite or later)
         for path, folder in zip(paths, shared.below, strict=True):
             if taken.add(path) is not None:
                 raise click.UsageError(f"{path} would be written twice: name another file")
             if path == STREAM:
                 raise click.UsageError("'write' needs a file's name; -o - is for the result")
-            how = replace(shared, output=params.output, overwrite=shared.overwrite or later)
             check_output(how, path, inputs, naming.levels(folder))
-        found = {output: (*found[output], path) for output, path in zip(outputs, paths, strict=True)}
-    return found
+    return dict(zip(outputs, zip(*written, strict=True), strict=True))
 
 
 def check_files(shared: Shared, chain: Iterable[Params]) -> None:

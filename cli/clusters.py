@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -31,9 +32,8 @@ def check(shared: Shared) -> None:
         from gpuops.device import names_several
 
         if names_several(shared.device):
-            raise click.UsageError(
-                f"--device {shared.device}: each worker has one device: name one, or start a worker for each",
-                click.get_current_context(),
+            click.get_current_context().fail(
+                f"--device {shared.device}: each worker has one device: name one, or start a worker for each"
             )
 
 
@@ -48,10 +48,8 @@ def processes(shared: Shared) -> int:
     return int(count)
 
 
-def results(
-    shared: Shared, jobs: Sequence[Job], begin: Callable[[Job], None], end: Callable[[Done], None]
-) -> Iterator[Done]:
-    """Does jobs on the cluster that the options name."""
+def results(shared: Shared, jobs: Sequence[Job], **noting: Any) -> Iterator[Done]:
+    """Does jobs on the cluster that the options name; ``noting`` as for :func:`run_jobs_at`."""
     from gpuops.batch.connection import connected
 
     assert shared.cluster is not None
@@ -68,6 +66,5 @@ def results(
             device_memory=shared.device_memory,
             memory=shared.memory,
             retries=shared.retries,
-            begin=begin,
-            end=end,
+            **noting,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -71,14 +71,14 @@ class Strict(click.Command):
             value = values[option.name or ""]
             texts = value if option.multiple else [value]
             if "" in texts:
-                ctx.fail(f"{_longest(option.opts)} is empty: a variable of the shell may be unset")
+                ctx.fail(f"{longest(option.opts)} is empty: a variable of the shell may be unset")
             swallowed = names.intersection(texts)
             if swallowed:
-                ctx.fail(f"{_longest(option.opts)} needs a value, but {swallowed.pop()} follows, an option")
+                ctx.fail(f"{longest(option.opts)} needs a value, but {swallowed.pop()} follows, an option")
             times = order.count(option)
             if times > 1 and not (option.multiple or option.count or option.name in ("help", "version")):
                 spellings = filter(None, (option.opts, option.secondary_opts))
-                ctx.fail(f"{' or '.join(map(_longest, spellings))} is given {times} times: give it once")
+                ctx.fail(f"{' or '.join(map(longest, spellings))} is given {times} times: give it once")
 
     @staticmethod
     def _refuse_single_dashes(ctx: click.Context, args: Iterable[str], names: Iterable[str]) -> None:
@@ -93,26 +93,25 @@ class Strict(click.Command):
                 ctx.fail(f"{arg} has an equals sign, which only two dashes go with: write {name} {value}")
 
 
-def begun(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
-    """Invokes a command that is going to need a device, whose libraries are loaded from now on."""
-    from gpuops.process import ahead
+class DeviceCommand(Strict):
+    """A command that is going to need a device, whose libraries are loaded from its beginning on."""
 
-    if sys.stderr.isatty() and not ctx.params.get("quiet"):
-        notes.on_wait = lambda text: say(f"clpix: {text}")
-    ahead.begin()
-    return invoke(ctx)
+    def invoke(self, ctx: click.Context) -> Any:
+        from gpuops.process import ahead
+
+        if sys.stderr.isatty() and not ctx.params.get("quiet"):
+            notes.on_wait = lambda text: say(f"clpix: {text}")
+        ahead.begin()
+        return super().invoke(ctx)
 
 
-class Command(Strict):
+class Command(DeviceCommand):
     """A command of clpix, which stands alone: it has no place in a chain."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "then" in args and not ctx.resilient_parsing:
             ctx.fail(f"{ctx.info_name} cannot stand in a chain with 'then' (a file of that name is ./then)")
         return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        return begun(super().invoke, ctx)
 
 
 class CommandGroup(Strict, click.Group):
@@ -158,9 +157,8 @@ def unknown_option(name: str, command: click.Command, ctx: click.Context) -> str
     if close:
         return f"{said}: did you mean {' or '.join(close)}?"
     root = ctx.find_root()
-    having = [
-        " ".join(path) for path, other in leaves(root.command, root) if name in option_names(other, root)
-    ]
+    known = leaves(root.command, root)
+    having = [" ".join(path) for path, other in known if name in option_names(other, root)]
     if not having:
         return said
     *others, last = [*having[:_FEW], "others"] if len(having) > _FEW else having
@@ -179,6 +177,6 @@ def leaves(
     return [leaf for name, other in below if other for leaf in leaves(other, ctx, (*path, name))]
 
 
-def _longest(names: Iterable[str]) -> str:
+def longest(names: Iterable[str]) -> str:
     """The name that says most."""
     return max(names, key=len)

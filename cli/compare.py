@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.params.comparing import MeasuredPair
 
-# The exit code for images that are alike.
-ALIKE = 0
-# The exit code for images that differ.
-DIFFER = 1
+# The exit codes for images that are alike, and for those that differ.
+ALIKE, DIFFER = 0, 1
 # The figures that are told if nobody says which.
 _FIGURES = ("max", "rmse", "psnr", "ssim")
 
@@ -33,16 +32,12 @@ _FIGURES = ("max", "rmse", "psnr", "ssim")
     ),
     groups={**GROUPS, "Result": ("as_json",)},
 )
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
-@click.option(
-    "-o", "--output", metavar="OUTPUT", help="Write a difference picture: black where nothing differs."
-)
-@click.option("--overwrite", is_flag=True, help="Replace an existing difference picture (never A or B).")
+@options.argument("first", metavar="A")
+@options.argument("second", metavar="B")
+@options.declared("output", help="Write a difference picture: black where nothing differs.")
+@options.declared("overwrite", help="Replace an existing difference picture (never A or B).")
 @comparing
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-@options.memory
-@options.device_memory
 @options.shared
 def command(shared: Shared, given: GivenOptions, first: str, second: str, as_json: bool) -> None:
     """Compare images A and B. The exit code is the verdict. If it matters which one is the reference, it is A.
@@ -56,7 +51,7 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
     from gpuops.batch.access import Access, Threaded
     from gpuops.batch.item import Item
     from gpuops.batch.reader import check_input
-    from gpuops.errors import DeviceError, FileError, ParameterError, json_text, visible
+    from gpuops.errors import DeviceError, ParameterError, json_text, visible
     from gpuops.files import Identities
     from gpuops.files.streams import printable
     from gpuops.metrics.measure import measure
@@ -71,13 +66,8 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
         options.refuse("without -o there is no difference picture", "dtype", "colour", *STORAGE)
     if shared.progress:
         options.refuse("two images are one step", "progress")
-    how = replace(
-        given.how,
-        metrics=given.metrics or _FIGURES,
-        space=shared.space,
-        alpha=shared.alpha == "keep",
-        layer=shared.layer,
-    )
+    how = replace(given.of(shared), metrics=given.metrics or _FIGURES)
+    told = [metric for metric in FIGURES if metric in {*how.metrics, *given.thresholds.limits}]
     if shared.output == STREAM:
         raise click.UsageError("stdout is for the figures: give -o a file")
     check_stdin(first, second)
@@ -109,11 +99,10 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
                 measured = item.run(measure, pair, given.thresholds)
                 if output is not None:
                     comparison.write_difference(pair, pool, output, measured.gain)
-    except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
-        if gpu is None and isinstance(error, DeviceError):
+    except DeviceError as error:  # with a device this is no failure of the work but "could not compare"
+        if gpu is None:
             raise
-        names = f"{first} and {second}: " if isinstance(error, DeviceError) else ""
-        raise ParameterError(f"{names}{error}") from error
+        raise ParameterError(f"{first} and {second}: {error}") from error
     shown = measured.gain * measured.data_range
     if as_json:
         result_ = {
@@ -123,23 +112,23 @@ def command(shared: Shared, given: GivenOptions, first: str, second: str, as_jso
             "height": pair.reference.height,
             "width": pair.reference.width,
             "space": measured.space,
-            **_as_json(measured, given),
+            **_as_json(measured, told, given.thresholds.table),
             "difference": {"path": printable(shared.output), "gain": shown} if shared.output else None,
         }
         click.echo(json_text(result_, 1))
     else:
         if pair.converted is not None:
             click.echo(visible(f"compared as {pair.converted}"))
-        for line in _as_text(measured, given):
+        for line in _as_text(measured, told, given.thresholds.table):
             click.echo(visible(line))
         if shared.output is not None:
             click.echo(visible(f"{shared.output}: differences × {shown:.4g}"))
     click.get_current_context().exit(DIFFER if measured.missed else ALIKE)
 
 
-def _as_text(measured: MeasuredPair, given: GivenOptions) -> list[str]:
-    width = max((len(metric) for metric in _told(measured, given)), default=0)
-    lines = [f"{metric:<{max(width, 5)}} {_figure(metric, measured)}" for metric in _told(measured, given)]
+def _as_text(measured: MeasuredPair, told: Sequence[str], thresholds: dict[str, float]) -> list[str]:
+    width = max([5, *map(len, told)])
+    lines = [f"{metric:<{width}} {_figure(metric, measured)}" for metric in told]
     lines += [measured.note] if measured.note else []
     if measured.equal:
         return [*lines, "equal"]
@@ -148,17 +137,11 @@ def _as_text(measured: MeasuredPair, given: GivenOptions) -> list[str]:
         lines.append(f"worst at {worst.x},{worst.y}: {' and '.join(values)}")
     lines.append(f"{measured.differing} of {measured.values} values differ")
     lines += [f"warning: {limit.said}" for limit in measured.warned]
-    if measured.missed and given.thresholds.table:
+    if measured.missed and thresholds:
         lines.append(f"differ: {'; '.join(limit.said for limit in measured.missed)}")
     elif not measured.missed:
         lines.append("alike within the thresholds")
     return lines
-
-
-def _told(measured: MeasuredPair, given: GivenOptions) -> list[str]:
-    """Returns the metrics that were asked for, and those of thresholds."""
-    wanted = {*(given.metrics or _FIGURES), *given.thresholds.limits}
-    return [metric for metric in FIGURES if metric in wanted]
 
 
 def _figure(metric: str, measured: MeasuredPair) -> str:
@@ -171,16 +154,16 @@ def _figure(metric: str, measured: MeasuredPair) -> str:
     return text
 
 
-def _as_json(measured: MeasuredPair, given: GivenOptions) -> dict[str, Any]:
-    """Returns figures by their names."""
+def _as_json(measured: MeasuredPair, told: Sequence[str], thresholds: dict[str, float]) -> dict[str, Any]:
+    """Returns figures as plain values."""
     worst = measured.worst
     counts = ("data_range", "values", "differing", "pixels", "bad")
     return {
         **{name: getattr(measured, name) for name in counts},
-        **{metric: measured.figures.get(metric) for metric in _told(measured, given)},
+        **{metric: measured.figures.get(metric) for metric in told},
         "worst": worst and {"x": worst.x, "y": worst.y, "a": worst.reference, "b": worst.result},
         "note": measured.note,
-        "thresholds": given.thresholds.table,
+        "thresholds": thresholds,
         "missed": [limit.name for limit in measured.missed],
         "warned": [limit.name for limit in measured.warned],
         "alike": not measured.missed,

@@ -3,11 +3,11 @@ have them."""
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,10 +16,11 @@ from gpuops.figures import FIGURES, LIMITS
 from gpuops.params.comparing import Comparing, Rectangle
 from gpuops.params.thresholds import Thresholds
 
-from . import types
-from .options import added
+from .options import click_option, gathered
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from .shared import Shared
+    from .suites import Reading
 
 
 def _rectangle(value: str) -> Rectangle:
@@ -80,56 +81,46 @@ class GivenOptions:
     thresholds: Thresholds
     metrics: tuple[str, ...]
 
-
-def comparing(command: Command) -> Command:
-    """Adds the options; the command receives them as one ``given`` argument, a :class:`GivenOptions`."""
-
-    @functools.wraps(command)
-    def with_one(**values: Any) -> Any:
-        table = {
-            name: value
-            for name in (*_IDIFF, *LIMITS)
-            if (value := values.pop(name.replace("-", "_"), None)) is not None
-        }
-        metrics = tuple(values.pop("metrics"))
-        how = Comparing(**{name: values.pop(name) for name in (*_HOW, "idiff")})
-        if metrics:
-            how = replace(how, metrics=metrics)
-        try:
-            thresholds = Thresholds.of(table)
-            if how.idiff and thresholds.limits:
-                raise ParameterError(
-                    f"{FIGURES[next(iter(thresholds.limits))].option} is no threshold of idiff"
-                )
-        except ParameterError as error:
-            raise click.UsageError(f"--{error}") from None
-        return command(given=GivenOptions(how, thresholds, metrics), **values)
-
-    return cast("Command", added(with_one, *_options()))
+    def of(self, reading: Reading | Shared) -> Comparing:
+        """Returns how pictures are compared that are read by these options."""
+        return replace(self.how, space=reading.space, alpha=reading.alpha == "keep", layer=reading.layer)
 
 
-def _options() -> list[Callable[[Any], Any]]:
-    def option(name: str, type_: Any, metavar: str, text: str, **more: Any) -> Callable[[Any], Any]:
-        return click.option(f"--{name}", type=type_, metavar=metavar, help=text, **more)
+def _given(**values: Any) -> GivenOptions:
+    table = {
+        name: value
+        for name in (*_IDIFF, *LIMITS)
+        if (value := values.pop(name.replace("-", "_"), None)) is not None
+    }
+    metrics = tuple(values.pop("metrics"))
+    how = Comparing(**values)
+    if metrics:
+        how = replace(how, metrics=metrics)
+    try:
+        thresholds = Thresholds.of(table)
+        if how.idiff and thresholds.limits:
+            raise ParameterError(f"{FIGURES[next(iter(thresholds.limits))].option} is no threshold of idiff")
+    except ParameterError as error:
+        raise click.UsageError(f"--{error}") from None
+    return GivenOptions(how, thresholds, metrics)
 
-    usual = {**vars(Comparing()), "ignore": None}
-    limits = (
-        option(name, float, "V", f"Alike if {figure.name} is at {'least' if figure.higher else 'most'} V.")
-        for name, figure in LIMITS.items()
-    )
-    counts = (
-        option(name, int if name == "allowfailures" else float, *words) for name, words in _IDIFF.items()
-    )
-    hows = (
-        option(name, *words, multiple=name == "ignore", default=usual[name], show_default=True)
-        for name, words in _HOW.items()
-    )
+
+def _options() -> Iterator[Callable[[Any], Any]]:
     metric = "A figure to print; may be repeated."
+    yield click_option("metrics", ["--metric"], type=FIGURES, multiple=True, help=metric)
+    for name, figure in LIMITS.items():
+        text = f"Alike if {figure.name} is at {'least' if figure.higher else 'most'} V."
+        yield click_option(name.replace("-", "_"), type=float, metavar="V", help=text)
+    for name, (metavar, text) in _IDIFF.items():
+        kind = int if name == "allowfailures" else float
+        yield click_option(name, type=kind, metavar=metavar, help=text)
     idiff = "Judge as OpenImageIO's idiff does, holes included."
-    return [
-        click.option("--metric", "metrics", type=types.ChoiceType(FIGURES), multiple=True, help=metric),
-        *limits,
-        *counts,
-        click.option("--idiff-compatible", "idiff", is_flag=True, help=idiff),
-        *hows,
-    ]
+    yield click_option("idiff", ["--idiff-compatible"], default=False, help=idiff)
+    usual = {**vars(Comparing()), "ignore": None}
+    for name, (type_, metavar, text) in _HOW.items():
+        how = {"multiple": name == "ignore", "default": usual[name], "show_default": True}
+        yield click_option(name, type=type_, metavar=metavar, help=text, **how)
+
+
+#: Adds the options; a command receives them as one ``given`` argument, a :class:`GivenOptions`.
+comparing = gathered("given", _given, chain.from_iterable(GROUPS.values()), list(_options()))

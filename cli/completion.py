@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from itertools import chain
 from typing import Any
 
-import click
 from click.shell_completion import (
     BashComplete,
     CompletionItem,
@@ -57,63 +56,25 @@ NAMES: dict[str, Callable[[], Iterable[str]]] = {
 }
 
 
+def completed(name: str, incomplete: str, *, files: bool) -> list[CompletionItem[Any]]:
+    """Completes the value of a parameter: one of its :data:`NAMES`, or a list of these; or else the path of a file."""
+    if (names := NAMES.get(name)) is None:
+        return [CompletionItem(incomplete, type="file")] if files else []
+    before, comma, last = incomplete.rpartition(_COMMA)
+    found = (one for one in names() if one.lower().startswith(last.lower()))
+    return [CompletionItem(f"{before}{comma}{one}") for one in found]
+
+
 class _Completing(ShellComplete):
-    """Completes what Click's own classes leave out: later parts of chains, names, and files."""
+    """Completes the later parts of chains as commands of their own."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
         if "then" in args:
             args = args[len(args) - args[::-1].index("then") :]
             if not args:
-                return [
-                    CompletionItem(name, help=text)
-                    for name, text in STEPS.items()
-                    if name.startswith(incomplete)
-                ]
-        found = super().get_completions(args, incomplete)
-        return found or list(self._more(args, incomplete))
-
-    def _more(self, args: Sequence[str], incomplete: str) -> Iterator[CompletionItem[Any]]:
-        """Completes the value of a parameter whose type lists none."""
-        if incomplete == "=":  # as some shells split --option=value
-            incomplete = ""
-        elif incomplete.startswith("--") and "=" in incomplete:
-            name, _, incomplete = incomplete.partition("=")
-            args = (*args, name)
-        elif incomplete.startswith("-"):
-            return
-        param = _parameter(self._command(args), args[-1] if args else "")
-        if param is None:
-            return
-        if (names := NAMES.get(param.name or "")) is not None and not isinstance(
-            param.type, click.types.FloatParamType
-        ):
-            before, comma, last = incomplete.rpartition(_COMMA)
-            for name in names():
-                if name.lower().startswith(last.lower()):
-                    yield CompletionItem(f"{before}{comma}{name}")
-        elif isinstance(param.type, click.types.StringParamType):
-            yield CompletionItem(incomplete, type="file")
-
-    def _command(self, words: Sequence[str]) -> click.Command | None:
-        """Returns the command that words call."""
-        ctx, command = click.Context(self.cli, resilient_parsing=True), self.cli
-        for word in words:
-            if not isinstance(command, click.Group):
-                break
-            if (below := command.get_command(ctx, word)) is None:
-                return None
-            command = below
-        return command
-
-
-def _parameter(command: click.Command | None, last: str) -> click.Parameter | None:
-    """Returns the option whose value stands behind the ``last`` word, or else the argument."""
-    if command is None:
-        return None
-    for param in command.params:
-        if isinstance(param, click.Option) and last in param.opts and not (param.is_flag or param.count):
-            return param
-    return next((param for param in command.params[::-1] if isinstance(param, click.Argument)), None)
+                steps = (item for item in STEPS.items() if item[0].startswith(incomplete))
+                return [CompletionItem(name, help=text) for name, text in steps]
+        return super().get_completions(args, incomplete)
 
 
 def register() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -20,8 +21,8 @@ from gpuops.ops import OPERATIONS, STEPS
 from gpuops.ops import operation as declared
 from gpuops.params.toml import nearest
 
-from . import commands, options, types
-from .shared import ChainOptions, Shared
+from . import commands, options
+from .shared import DITHER, Shared
 
 #: The word between the parts of a chain.
 THEN = "then"
@@ -29,40 +30,27 @@ THEN = "then"
 _EXTRAS = {"tonemap": "looks", "bloom": "glows", "ocio": "listing"}
 
 
-# The options of noise in outputs, and what they are without a word.
-_DITHER = {"output_dither": False, "output_noise": "blue", "output_seed": 0}
-
-
-class Derived(commands.Strict):
+class Derived(commands.DeviceCommand):
     """The command of an operation. Behind its own arguments other operations may follow, each after ``then``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         first, *later = _parts(args)
         rest = super().parse_args(ctx, first)
         if not ctx.resilient_parsing:
-            for name, usual in _DITHER.items():  # an operation may lack them, and a later part have them
-                ctx.params.setdefault(name, usual)
+            for name in DITHER:  # an operation may lack them, and a later part have them
+                ctx.params.setdefault(name, getattr(Shared, name))
             ctx.meta[THEN] = [_later(ctx, part) for part in later]
             for context in ctx.meta[THEN]:
                 _take_shared(ctx, context)
             if not ctx.params["output"]:
-                missing = next(param for param in self.params if param.name == "output")
-                raise click.MissingParameter(ctx=ctx, param=missing)
+                raise options.missing(ctx, "output")
         return rest
-
-    def invoke(self, ctx: click.Context) -> Any:
-        return commands.begun(super().invoke, ctx)
 
 
 def _parts(args: Sequence[str]) -> list[list[str]]:
     """Splits arguments at ``then``."""
-    parts: list[list[str]] = [[]]
-    for arg in args:
-        if arg == THEN:
-            parts.append([])
-        else:
-            parts[-1].append(arg)
-    return parts
+    ends = [i for i, arg in enumerate(args) if arg == THEN]
+    return [list(args[a:b]) for a, b in zip([0, *(i + 1 for i in ends)], [*ends, len(args)], strict=True)]
 
 
 def _later(ctx: click.Context, part: list[str]) -> click.Context:
@@ -103,13 +91,10 @@ def _take_shared(ctx: click.Context, part: click.Context) -> None:
 @cache
 def _write() -> click.Command:
     """The part of a chain that writes what it has come to: … then write FILE then …"""
-
-    def run(**_values: Any) -> None:
-        """Write what a chain has come to: … then write FILE then …"""
-
-    own = (click_option(option) for option in declared("write").params.options() if option.name != "output")
+    about = options.command("write", help="Write what a chain has come to: … then write FILE then …")
+    own = (option for option in declared("write").params.options() if option.name != "output")
     found: click.Command = options.added(
-        run, options.command("write"), *own, click.argument("output", metavar="FILE")
+        lambda **_values: None, about, with_options(own), options.argument("output", metavar="FILE")
     )
     return found
 
@@ -127,64 +112,52 @@ def command(name: str) -> click.Command:
     operation = declared(name)
     extras = import_module(f".{_EXTRAS[name]}", __package__) if name in _EXTRAS else None
 
-    def run(shared: Shared, chain: ChainOptions, looks: Any = None, **_values: Any) -> None:
-        from .chains import process_chain
+    def run(shared: Shared, looks: Any = None, **_values: Any) -> None:
+        from .chains import check_files, files_of, process_chain
+        from .pipeline import process
 
         context = click.get_current_context()
         parts = [context, *context.meta.get(THEN, ())]
         if looks is not None and looks.asked:
-            if len(parts) > 1 or chain.save_recipe or chain.explain:
+            if len(parts) > 1 or shared.save_recipe or shared.explain:
                 context.fail("--contact-sheet and --plot-curve stand alone: they have no place in a chain")
             with _usage(context):
-                asked = looks.read(_written(operation, context))
-            looks.process(shared, *asked)
+                params, asked = looks.read(_written(operation, context))
+            check_files(shared, [params])
+            process(shared, name, looks.work(shared, params, asked), also_read=files_of([params]))
             return
         if looks is not None:
             looks.refuse_needless()
         steps = [_params(declared(part.info_name or ""), part) for part in parts]
-        if operation.gathers is not None:
-            steps[0] = _gathered(steps[0], operation.gathers, shared.inputs[1:])
+        if (files := operation.gathers) is not None:  # inputs behind the first one come before further files
+            gathered = (*shared.inputs[1:], *getattr(steps[0], files))
+            steps[0] = replace(steps[0], **{files: gathered})
             shared = replace(shared, inputs=shared.inputs[:1], below=shared.below[:1])
-        process_chain(shared, chain, Chain(*steps), "-".join(part.info_name or "" for part in parts))
+        process_chain(shared, Chain(*steps), "-".join(part.info_name or "" for part in parts))
 
     run.__doc__ = operation.about
     own = operation.params.options()
-    made = options.added(run, *map(click_option, own))
-    if extras is not None:
-        made = extras.options(made)
-    if not any(option.name == "dither" for option in own):
-        made = options.dithering(made)
     groups = {**operation.groups, **(extras.GROUPS if extras is not None else {})}
-    summary = options.command(cls=Derived, examples=operation.examples, groups=groups)
-    output = partial(options.output, required=False)
+    more = [] if extras is None else [extras.options]
+    if not any(option.name == "dither" for option in own):
+        more.append(options.dithering)
     found: click.Command = options.added(
-        made, summary, options.inputs, output, options.shared, options.batch, options.chain
+        run,
+        options.command(cls=Derived, examples=operation.examples, groups=groups),
+        partial(options.pictures, required=False),
+        options.chain,
+        *more,
+        with_options(own),
     )
     return found
-
-
-def _gathered(params: Params, name: str, inputs: Sequence[str]) -> Params:
-    """Returns parameters whose ``name`` has further files: the inputs behind the first one, and then its own."""
-    return replace(params, **{name: (*inputs, *getattr(params, name))})
 
 
 def _params(operation: Operation, context: click.Context) -> Params:
     """Makes an operation's parameters of a command line; what is wrong with them is a usage error of that command."""
     if operation.name == "write":
         return operation.params(**context.params)
-    _check_stdin(operation, context)
     with _usage(context):
         return operation.params.of_options(_written(operation, context))
-
-
-def _check_stdin(operation: Operation, context: click.Context) -> None:
-    """Refuses standard input as an input and as another file."""
-    from .checks import check_stdin
-
-    files = [option.name for option in operation.params.options() if option.metavar in ("IMAGE", "FILE")]
-    given = (context.params[name] for name in files)
-    named = (one if isinstance(one, tuple) else (one,) for one in given)
-    check_stdin(*(file for one in named for file in one), *context.params["inputs"])
 
 
 @contextmanager
@@ -193,50 +166,48 @@ def _usage(context: click.Context) -> Iterator[None]:
     try:
         yield
     except ParameterError as error:
+        from gpuops.batch.reader import check_input
+
         if not context.params.get("recursive"):
-            _refuse_folders(context.params.get("inputs", ()))
+            for path in filter(os.path.isdir, context.params.get("inputs", ())):
+                check_input(path)
         raise click.UsageError(str(error), context) from None
 
 
-def _refuse_folders(inputs: Sequence[str]) -> None:
-    from gpuops.batch.reader import check_input
-
-    for path in filter(os.path.isdir, inputs):
-        check_input(path)
-
-
 def _written(operation: Operation, context: click.Context) -> Given:
-    return Given(dict(_given(operation, context)), lambda name: _spelled(context, name))
-
-
-def _given(operation: Operation, context: click.Context) -> Iterator[tuple[str, Any]]:
+    """Returns the options of an operation that stand on the command line."""
+    given = {}
     for option in operation.params.options():
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             value = context.params[option.name]
-            yield option.name, list(value) if option.multiple else value
+            given[option.name] = list(value) if option.multiple else value
+    return Given(given, partial(_spelled, context))
 
 
 def _spelled(context: click.Context, name: str) -> str:
     """Returns an option as it was written: a flag that was turned off has another spelling."""
     for option in context.command.params:
         if option.name == name:
-            off = context.params.get(name) is False and option.secondary_opts
-            return max(option.secondary_opts if off else option.opts, key=len)
+            return options.spelled(option, context.params.get(name))
     return f"--{name.replace('_', '-')}"
 
 
-def click_option(option: Option) -> Callable[[options.Command], options.Command]:
+def with_options(own: Iterable[Option]) -> Callable[[Any], Any]:
+    """Adds options of an operation to a command."""
+    return options.adding(*map(_click_option, own))
+
+
+def collected(name: str, params: type[Params], called: Mapping[str, str]) -> Callable[[Any], Any]:
+    """Adds some options of an operation to a command, which receives their values as attributes of one argument.
+
+    ``called``: what each of them is called in the command, by its name in the operation.
+    """
+    own = (option._replace(name=called[option.name]) for option in params.options() if option.name in called)
+    known = {option.name: _click_option(option) for option in own}
+    return options.gathered(name, SimpleNamespace, known, known.values())
+
+
+def _click_option(option: Option) -> Any:
     """Returns the click option for one of an operation's."""
-    spelling = f"--{option.name.replace('_', '-')}"
-    given: dict[str, Any] = {"help": option.help, "required": option.required}
-    if option.type is bool:
-        return click.option(
-            f"{spelling}/--no-{option.name.replace('_', '-')}", option.name, default=option.default, **given
-        )
-    if option.default is not None:
-        given |= {"default": option.default, "show_default": True}
-    if isinstance(option.type, tuple):
-        return click.option(spelling, option.name, type=types.ChoiceType(option.type), **given)
-    return click.option(
-        spelling, option.name, type=option.type, metavar=option.metavar, multiple=option.multiple, **given
-    )
+    shown = option.default is not None and option.type is not bool
+    return options.click_option(**option._asdict(), show_default=shown)

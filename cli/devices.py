@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.errors import byte_count, json_text
+from gpuops.errors import GpuopsError, byte_count, json_text
 
 from . import options
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from gpuops.device import DeviceInfo
 
 
-@options.command(
-    examples=("clpix devices", "clpix devices --json", "clpix devices --refresh"),
-)
+@options.command(examples=("clpix devices", "clpix devices --json", "clpix devices --refresh"))
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--refresh", is_flag=True, help="Check and measure all devices again.")
 def command(as_json: bool, refresh: bool) -> None:
@@ -30,7 +28,6 @@ def command(as_json: bool, refresh: bool) -> None:
     kernel reads and writes. GFLOP/s: float32 multiply-adds. The results are kept until a driver changes.
     """
     from gpuops.device import list_devices, select_all
-    from gpuops.errors import GpuopsError
 
     devices = list_devices(refresh=refresh)
     trouble: GpuopsError | None = None
@@ -54,65 +51,56 @@ def command(as_json: bool, refresh: bool) -> None:
         raise trouble
 
 
-# The headings of columns that are aligned left.
-TEXTS = [" #", "kind", "name", "platform", "driver", "OpenCL"]
-# The headings of columns that are aligned right.
-NUMBERS = ["units", "MHz", "memory", "buffer", "local", "group", "fp64", "fp16", "GB/s", "GFLOP/s"]
+# How many columns of the table are words, and aligned left.
+_WORDS = 6
 
 
 def table(devices: Sequence[DeviceInfo], chosen: Sequence[int]) -> list[str]:
     """Returns aligned lines; the reason for skipping a device stands below it."""
-    rows = [[*TEXTS, *NUMBERS], *(row(info, chosen) for info in devices)]
-    widths = [max(len(cells[i]) for cells in rows) for i in range(len(rows[0]))]
-    lines = []
-    for cells, info in zip(rows, [None, *devices], strict=True):
-        aligned = [
-            cell.ljust(width) if i < len(TEXTS) else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        lines.append("  ".join(aligned).rstrip())
-        if info and not info.usable:
-            lines.append(f"    skipped: {info.reason}")
-    return lines
+    from gpuops.bench.report_formats import columns
+
+    rows = [row(info, chosen) for info in devices]
+    header, *lines = columns([*rows[0]], [[*cells.values()] for cells in rows], _WORDS)
+    found = [header]
+    for line, info in zip(lines, devices, strict=True):
+        found += [line] if info.usable else [line, f"    skipped: {info.reason}"]
+    return found
 
 
 def paragraphs(devices: Sequence[DeviceInfo], chosen: Sequence[int], width: int) -> list[str]:
     """Returns the same for a terminal of ``width`` columns, which the table is too wide for."""
     lines = []
     for info in devices:
-        number, kind, name, *cells = row(info, chosen)
-        titles = [*TEXTS, *NUMBERS][3:]
+        number, kind, name, *others = row(info, chosen).items()
+        lines.append(f"{number[1]}  {kind[1]}  {name[1]}")
         # Spaces that lines are not broken at keep each figure beside its title.
-        told = ", ".join(
-            f"{title} {cell}".replace(" ", "\xa0") for title, cell in zip(titles, cells, strict=True)
-        )
-        lines.append(f"{number}  {kind}  {name}")
+        told = ", ".join(f"{title} {cell}".replace(" ", "\xa0") for title, cell in others)
         for text in (told, *([] if info.usable else [f"skipped: {info.reason}"])):
             found = textwrap.wrap(text, width, initial_indent="    ", subsequent_indent="    ")
             lines += [line.replace("\xa0", " ") for line in found]
     return lines
 
 
-def row(info: DeviceInfo, chosen: Sequence[int]) -> list[str]:
-    """Returns the cells of a device's row."""
-    return [
-        f"{'*' if info.index in chosen else ' '}{info.index}",
-        info.kind,
-        info.name,
-        info.platform,
-        info.driver,
-        info.version.removeprefix("OpenCL ").partition(" ")[0],
-        str(info.compute_units),
-        str(info.clock_mhz or "-"),
-        byte_count(info.global_bytes),
-        byte_count(info.max_alloc_bytes),
-        byte_count(info.local_bytes),
-        str(info.work_group),
-        "yes" if info.double else "no",
-        "yes" if info.half else "no",
-        figure(info.copy_gbps),
-        figure(info.gflops),
-    ]
+def row(info: DeviceInfo, chosen: Sequence[int]) -> dict[str, str]:
+    """Returns the cells of a device's row by the headings of their columns."""
+    return {
+        " #": f"{'*' if info.index in chosen else ' '}{info.index}",
+        "kind": info.kind,
+        "name": info.name,
+        "platform": info.platform,
+        "driver": info.driver,
+        "OpenCL": info.version.removeprefix("OpenCL ").partition(" ")[0],
+        "units": str(info.compute_units),
+        "MHz": str(info.clock_mhz or "-"),
+        "memory": byte_count(info.global_bytes),
+        "buffer": byte_count(info.max_alloc_bytes),
+        "local": byte_count(info.local_bytes),
+        "group": str(info.work_group),
+        "fp64": "yes" if info.double else "no",
+        "fp16": "yes" if info.half else "no",
+        "GB/s": figure(info.copy_gbps),
+        "GFLOP/s": figure(info.gflops),
+    }
 
 
 def figure(value: float | None) -> str:

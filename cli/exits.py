@@ -14,15 +14,15 @@ from gpuops.process import signals, standard_error
 
 # The exit codes.
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
+# The commands whose exit code 1 says that pictures differ. It is 2 if they could not be compared.
+VERDICTS = ("compare", "regress")
 
 
-def exit_code(error: GpuopsError) -> int:
-    """Returns the exit code for an error of the library."""
-    if isinstance(error, ParameterError):
-        return USAGE
+def exit_code(error: GpuopsError | OSError, command: str) -> int:
+    """Returns the exit code for an error of the library, or of writing, in a command."""
     if isinstance(error, DeviceError):
         return NO_DEVICE
-    return FAILURE
+    return USAGE if isinstance(error, ParameterError) or command in VERDICTS else FAILURE
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
@@ -32,9 +32,8 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     """
     modules = (sys.modules.get(f"{__package__}.{name}") for name in ("status", "remarks"))
     left = b"".join(getattr(module, "left_behind", bytes)() for module in modules)
-    standard_error.write(
-        left + b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
-    )
+    said = b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
+    standard_error.write(left + said)
     # Before these modules are loaded to their end, no process is started, and no file begun.
     for module, name in (
         ("gpuops.batch.devices", "end_all"),

@@ -1,41 +1,62 @@
-"""The command ``clpix fft``."""
+"""The commands ``clpix fft`` and ``clpix ifft``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import click
 
 from gpuops.ops.filter import FilterParams
 from gpuops.params import fft as choices
-from gpuops.params.files import STREAM, FileOperand
+from gpuops.params.files import FileOperand
 
-from . import derived, options, types
-from .shared import STORAGE, Shared
+from . import derived, options
+from .shared import STORAGE, Shared, file_option, flag, option
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Job
     from gpuops.batch.spectra import Findings
     from gpuops.fourier.peaks import Peak
+    from gpuops.fourier.radial import RadialProfile
 
 
-# The options of a spectrum that its parameters declare.
-_NORM, _WINDOW, _PAD, _PRECISION = map(derived.click_option, choices.SpectrumParams.options())
+@dataclass(frozen=True)
+class Spectrum:
+    """The options of a spectrum that its parameters do not declare, of pictures of it, and of what is found in it."""
+
+    half: bool | None = option(
+        "Keep half of the columns (default for data), or all of them.", None, "--half/--full"
+    )
+    shift: bool | None = option(
+        "Put frequency 0 in the middle (default for pictures).", None, "--shift/--no-shift"
+    )
+    view: str | None = option(
+        "Make this picture of the spectrum, or write these numbers as floats [default: log-magnitude].",
+        type=choices.VIEWS,
+    )
+    profile: str | None = file_option(
+        "Write the mean of the view (default: power) over all directions, for each radius.", "FILE.csv"
+    )
+    peaks: int | None = option(
+        "List the N strongest periodic components, and draw rings around them in a picture.",
+        "N",
+        type=click.IntRange(1, 100),
+    )
+    axes: bool = flag("Draw axes in a picture, in cycles per pixel.")
 
 
-def ways(command: options.Command) -> options.Command:
-    """Adds the options that say by which kernels a transform is computed, as one ``how`` argument."""
-    own = map(derived.click_option, choices.FftParams.options())
-    return options.collected("how", choices.FftParams, *own)(command)
+# The options of a spectrum, and of the kernels that compute it, by the names of parameters.
+_OF_SPECTRUM = {name: name for name in ("norm", "window", "pad", "precision")}
+_OF_KERNELS = {name: name for name in ("method", "radix", "twiddle")}
+# The options of the operation filter that say by what a spectrum is multiplied, and what they are called here.
+_OF_FILTER = {"kind": "filter", "cutoff": "cutoff", "shape": "filter_shape", "order": "order", "mask": "mask"}
 
 
-def _filter(command: options.Command) -> options.Command:
-    """Adds the options of the operation filter that say by what a spectrum is multiplied."""
-    names = {"kind": "filter", "cutoff": "cutoff", "shape": "filter_shape", "order": "order", "mask": "mask"}
-    own = (option for option in FilterParams.options() if option.name in names)
-    renamed = (option._replace(name=names[option.name]) for option in own)
-    found: options.Command = options.added(command, *map(derived.click_option, renamed))
-    return found
+# The columns of a file of profiles.
+_PROFILE = ("input", "colour", "radius", "frequency", "samples", "mean")
 
 
 @options.command(
@@ -51,87 +72,43 @@ def _filter(command: options.Command) -> options.Command:
         "Kernels": ("method", "radix", "twiddle"),
     },
 )
-@options.inputs
-@options.output
-@options.shared
-@options.batch
-@_NORM
-@click.option(
-    "--half/--full", default=None, help="Keep half of the columns (default for data), or all of them."
-)
-@click.option(
-    "--shift/--no-shift", default=None, help="Put frequency 0 in the middle (default for pictures)."
-)
-@_WINDOW
-@_PAD
-@click.option(
-    "--view",
-    type=types.ChoiceType(choices.VIEWS),
-    help="Make this picture of the spectrum, or write these numbers as floats [default: log-magnitude].",
-)
-@click.option(
-    "--profile",
-    cls=types.OutputOption,
-    metavar="FILE.csv",
-    help="Write the mean of the view (default: power) over all directions, for each radius.",
-)
-@click.option(
-    "--peaks",
-    type=click.IntRange(1, 100),
-    metavar="N",
-    help="List the N strongest periodic components, and draw rings around them in a picture.",
-)
-@click.option("--axes", is_flag=True, help="Draw axes in a picture, in cycles per pixel.")
-@_filter
-@ways
-@_PRECISION
+@options.pictures
+@derived.collected("by", FilterParams, _OF_FILTER)
+@derived.collected("stored", choices.SpectrumParams, _OF_SPECTRUM)
+@options.collected("given", Spectrum)
+@derived.collected("how", choices.FftParams, _OF_KERNELS)
 def command(
-    shared: Shared,
-    norm: str,
-    half: bool | None,
-    shift: bool | None,
-    window: str,
-    pad: str,
-    view: str | None,
-    profile: str | None,
-    peaks: int | None,
-    axes: bool,
-    filter: str | None,
-    cutoff: tuple[str, ...],
-    filter_shape: str,
-    mask: str | None,
-    order: int,
-    how: choices.FftParams,
-    precision: str,
+    shared: Shared, given: Spectrum, stored: SimpleNamespace, how: SimpleNamespace, by: SimpleNamespace
 ) -> None:
     """Make the Fourier transform of images.
 
     Outputs .exr, .npz and .tif hold the spectrum as numbers, with all that `clpix ifft` needs to restore the image.
     Other formats, and --view, give a picture of the spectrum. The transform works on the stored values.
     """
-    if (filter is None) != (not cutoff):
+    if (by.filter is None) != (not by.cutoff):
         raise click.UsageError("--filter and --cutoff go together")
-    if filter is None:
+    if by.filter is None:
         options.refuse("there is no --filter", "filter_shape", "order")
-    elif filter_shape != "butterworth":
+    elif by.filter_shape != "butterworth":
         options.refuse("only --filter-shape butterworth has an order", "order")
-    chosen = choices.filter_option(filter, cutoff, filter_shape, order) if filter else None
+    words = (by.filter, by.cutoff, by.filter_shape, by.order)
+    chosen = choices.filter_option(*words) if by.filter else None
 
     def params(picture: bool) -> choices.SpectrumParams:
         return choices.SpectrumParams(
-            norm=norm,
-            half=not picture if half is None else half,
-            shift=picture if shift is None else shift,
-            window=window,
-            pad=pad,
+            norm=stored.norm,
+            half=not picture if given.half is None else given.half,
+            shift=picture if given.shift is None else given.shift,
+            window=stored.window,
+            pad=stored.pad,
             filter=chosen,
-            mask=None if mask is None else FileOperand.of(mask),
-            precision="single" if picture and precision == "half" else precision,
-            how=how,
+            mask=None if by.mask is None else FileOperand.of(by.mask),
+            precision="single" if picture and stored.precision == "half" else stored.precision,
+            how=choices.FftParams(**vars(how)),
         )
 
     def check(job: Job) -> None:
-        if job.options.writes_data(job.target) and view is None:
+        if job.options.writes_data(job.target) and given.view is None:
             options.refuse("a spectrum is of stored values", "colour")
             options.refuse("a spectrum is stored as it is", *STORAGE)
             options.refuse("a spectrum is stored as --precision says", "dtype")
@@ -141,16 +118,16 @@ def command(
         if job.options.depth_of(job.target, "uint8").startswith("float"):
             options.refuse("numbers have no colour space", "colour")
             options.refuse("numbers have no axes: give a picture's name, or leave out --dtype", "axes")
-        elif profile is None:
+        elif given.profile is None:
             options.refuse("a picture is scaled to its own range", "norm")
         options.refuse("a picture shows the spectra of the colours", "alpha")
-        if half:
+        if given.half:
             options.refuse("a picture shows the full spectrum", "half")
-        if precision == "half":
+        if stored.precision == "half":
             options.refuse("a picture stores no spectrum", "precision")
 
     options.refuse("the spectrum is of stored values", "working")
-    if profile is not None:
+    if given.profile is not None:
         options.refuse(
             "a profile has all inputs, also those of outputs that stay", "skip_existing", "update", "resume"
         )
@@ -159,56 +136,104 @@ def command(
     from gpuops.batch.access import Access
     from gpuops.batch.spectra import ToSpectrum
 
-    from . import profiles
     from .pipeline import process
 
-    also_read = () if mask is None else (mask,)
+    also_read = () if by.mask is None else (by.mask,)
     for path in also_read:
         Access(path, shared.of_job()).check_second("mask")
-    work = ToSpectrum(numbers, params(True), view, peaks or 0, axes, profile is not None)
-    with profiles.written(profile, overwrite=shared.overwrite) as keep:
+    profiled = given.profile is not None
+    work = ToSpectrum(numbers, params(True), given.view, given.peaks or 0, given.axes, profiled)
+    if given.profile is not None:
+        _check_profile(given.profile, overwrite=shared.overwrite)
+    found: list[tuple[str, RadialProfile]] = []
 
-        def tell(job: Job, found: Findings) -> None:
-            _tell(job, found.peaks, "encoded" if shared.space == "auto" else shared.space)
-            if found.profile is not None:
-                keep(job.source, found.profile)
+    def tell(job: Job, findings: Findings) -> None:
+        _tell(job, findings.peaks, "encoded" if shared.space == "auto" else shared.space)
+        if findings.profile is not None:
+            found.append((job.source, findings.profile))
 
+    try:
         process(shared, "fft", work, check=check, also_read=also_read, tell=tell)
+    finally:  # also when some inputs failed
+        if given.profile is not None and found:
+            _write_profile(given.profile, found, overwrite=shared.overwrite)
+
+
+def _check_profile(path: str, *, overwrite: bool) -> None:
+    """Refuses a file that cannot be written."""
+    from gpuops.files.output import check_place
+
+    if not path.lower().endswith(".csv"):
+        raise click.UsageError(f"--profile writes a .csv file, not {path!r}")
+    check_place(path, overwrite=overwrite)
+
+
+def _write_profile(path: str, found: Iterable[tuple[str, RadialProfile]], *, overwrite: bool) -> None:
+    """Writes the profile of each input."""
+    import csv
+    from io import StringIO
+
+    from gpuops.files.output import write_text
+
+    text = StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(_PROFILE)
+    for source, profile in found:
+        for colour, radius, frequency, samples, mean in profile.rows():
+            rows.writerow((source, colour, radius, f"{frequency:.9g}", samples, f"{mean:.9g}"))
+    write_text(path, text.getvalue(), overwrite=overwrite)
 
 
 def _tell(job: Job, told: list[Peak] | None, space: str) -> None:
     """Prints the periodic components that were found in the values of a space, if any were asked for."""
     from shlex import join
 
-    from gpuops.bench.report_formats import columns
-    from gpuops.errors import visible
+    from gpuops.bench.report_formats import cells
     from gpuops.files.streams import printable
 
-    from .messages import say, show
+    from .messages import result
 
     if told is None:
         return
-    tell = say if job.target == STREAM else show
     count = f"{len(told)} periodic component{'' if len(told) == 1 else 's'}"
-    tell(visible(f"{printable(job.source)}: {count}"))
-    rows = [
-        (
-            str(number),
-            ",".join(f"{round(cycles, 2) + 0.0:.2f}" for cycles in peak.cycles),
-            f"{peak.period:.3f}",
-            f"{peak.angle:.1f}",
-            f"{peak.amplitude:.5f}",
-            peak.cutoff,
-        )
-        for number, peak in enumerate(told, 1)
-    ]
-    header = ("", "cycles/picture", "period px", "angle °", "amplitude", "--cutoff")
+    result(f"{printable(job.source)}: {count}", job.target)
     if not told:
         return
-    for line in columns(header, rows):
-        tell(line)
+    columns: dict[str, Callable[[Peak], str]] = {
+        "": lambda peak: str(told.index(peak) + 1),
+        "cycles/picture": lambda peak: ",".join(f"{round(n, 2) + 0.0:.2f}" for n in peak.cycles),
+        "period px": lambda peak: f"{peak.period:.3f}",
+        "angle °": lambda peak: f"{peak.angle:.1f}",
+        "amplitude": lambda peak: f"{peak.amplitude:.5f}",
+        "--cutoff": lambda peak: peak.cutoff,
+    }
+    for line in cells(columns, told):
+        result(line, job.target)
     cutoffs = [word for peak in told[: choices.MOST_NOTCHES] for word in ("--cutoff", peak.cutoff)]
-    command = join(
-        ["clpix", "filter", job.source, "-o", "OUTPUT", "--kind", "notch", *cutoffs, "--space", space]
-    )
-    tell(visible(f"without them: {command}"))
+    command = ["clpix", "filter", job.source, "-o", "OUTPUT", "--kind", "notch", *cutoffs, "--space", space]
+    result(f"without them: {join(command)}", job.target)
+
+
+@options.command(
+    examples=(
+        "clpix ifft spectrum.npz -o photo-again.png",
+        "clpix ifft spectrum.npz -o photo-again.tif --dtype uint16",
+        "clpix ifft spectra/*.npz -o 'pictures/{stem}.png'",
+    ),
+    groups={"Kernels": ("method", "radix", "twiddle")},
+)
+@options.pictures
+@derived.collected("how", choices.FftParams, _OF_KERNELS)
+def inverse(shared: Shared, how: SimpleNamespace) -> None:
+    """Make images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.
+
+    The file has all that is needed. The image gets the depth and the metadata of the original.
+    """
+    options.refuse("a spectrum file says itself what its values are", "space")
+    options.refuse("a spectrum file has no layers", "layer")
+    options.refuse("a spectrum is of stored values", "working")
+    from gpuops.batch.spectra import OfSpectrum
+
+    from .pipeline import process
+
+    process(shared, "ifft", OfSpectrum(choices.FftParams(**vars(how))))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from gpuops.operation import Given
 from gpuops.ops.bloom import BloomParams
-from gpuops.params.contact_sheet import TILE_WIDTH, GlowSheetParams, numbers_option
+from gpuops.params.contact_sheet import GlowSheetParams, numbers_option
 from gpuops.params.operators import DEFAULT_OPERATOR
 
-from .chains import check_files, files_of
 from .looks import TILES, check_sheet
-from .options import Command, collected, refuse
-from .shared import Shared, option
+from .options import collected, refuse
+from .shared import Shared, flag, option
+
+if TYPE_CHECKING:
+    from gpuops.batch.previews import GlowSheet
 
 #: The group of these options in help.
 GROUPS = {"Previews": ("contact_sheet", "strengths", "radii", "tile_width")}
@@ -25,17 +28,16 @@ _STRENGTHS, _RADII = (0.5, 1.0, 2.0, 4.0), (0.5, 1.0, 2.0)
 class Glows:
     """The values of these options."""
 
-    contact_sheet: bool = option(
-        False,
-        "Write small pictures, tone-mapped, in place of the result: a row for each strength, a column for each radius.",
+    contact_sheet: bool = flag(
+        "Write small pictures, tone-mapped, in place of the result: a row for each strength, a column for each radius."
     )
     strengths: str | None = option(
-        None, "The strengths of a contact sheet.  [default: 1/2, 1, 2 and 4 times --strength]", "A,B,C"
+        "The strengths of a contact sheet.  [default: 1/2, 1, 2 and 4 times --strength]", "A,B,C"
     )
     radii: str | None = option(
-        None, "The radii of a contact sheet.  [default: 1/2, 1 and 2 times --radius]", "A,B,C"
+        "The radii of a contact sheet.  [default: 1/2, 1 and 2 times --radius]", "A,B,C"
     )
-    tile_width: int | None = TILES
+    tile_width: int = TILES
 
     @property
     def asked(self) -> bool:
@@ -45,26 +47,25 @@ class Glows:
     def refuse_needless(self) -> None:
         """Refuses options that have no effect without others."""
         if not self.contact_sheet:
-            refuse("there is no --contact-sheet", *(f.name for f in fields(self)))
+            refuse("there is no --contact-sheet", *vars(self))
 
     def read(self, written: Given) -> tuple[BloomParams, GlowSheetParams]:
         """Returns the parameters that all glows have in common, and the sheet. Raises ParameterError."""
         if "preset" in written:
-            refuse("--preset fixes everything but --reads", *(f.name for f in fields(self)))
+            refuse("--preset fixes everything but --reads", *vars(self))
         if self.strengths is not None:
             written.refuse("--strengths names the rows of a contact sheet", "strength")
         if self.radii is not None:
             written.refuse("--radii names the columns of a contact sheet", "radius")
             written.refuse("--radii is not for the shape of --kernel, whose pixels are the image's", "kernel")
-        params = BloomParams.of_options(
-            written.with_usual({"tonemap": written.get("tonemap", DEFAULT_OPERATOR)})
-        )
+        usual = {"tonemap": written.get("tonemap", DEFAULT_OPERATOR)}
+        params = BloomParams.of_options(written.with_usual(usual))
         strengths, radii = self._rows(params), self._columns(params)
         for strength in strengths:
             replace(params, strength=strength)  # this checks that it is within the limits
         for radius in radii:
             replace(params, radius=radius)
-        return params, GlowSheetParams(strengths, radii, self.tile_width or TILE_WIDTH)
+        return params, GlowSheetParams(strengths, radii, self.tile_width)
 
     def _rows(self, params: BloomParams) -> tuple[float, ...]:
         if self.strengths is not None:
@@ -79,17 +80,13 @@ class Glows:
             return (params.radius,)
         return tuple(params.radius * times for times in _RADII if params.radius * times <= 1)
 
-    def process(self, shared: Shared, params: BloomParams, sheet: GlowSheetParams) -> None:
-        """Draws the sheet of every input in place of its result."""
+    def work(self, shared: Shared, params: BloomParams, sheet: GlowSheetParams) -> GlowSheet:
+        """Returns what draws the sheet of every input in place of its result."""
         from gpuops.batch.previews import GlowSheet
 
-        from .pipeline import process
-
-        check_files(shared, [params])
         check_sheet(shared, "bloom")
-        process(shared, "bloom", GlowSheet(params, sheet), also_read=files_of([params]))
+        return GlowSheet(params, sheet)
 
 
-def options(command: Command) -> Command:
-    """Adds these options to a command, which receives them as one ``looks`` argument."""
-    return collected("looks", Glows)(command)
+#: Adds these options to a command, which receives them as one ``looks`` argument.
+options = collected("looks", Glows)

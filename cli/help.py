@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from . import commands
+from . import commands, help_page, man, options
 
 # The word that stands for the options that commands share.
 _SHARED = "options"
@@ -33,19 +33,13 @@ def _names(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 @click.pass_context
 def command(ctx: click.Context, words: tuple[str, ...], whole: bool, folder: str | None) -> None:
     """Show what a command does, as its --help; `clpix help options` explains the options that commands share."""
-    from . import help_page
-
     if folder is not None:
-        from . import man
-
         if words or whole:
             ctx.fail("--man writes the pages of all commands: leave out all else")
         click.echo(f"{folder}: {len(man.write(ctx.find_root(), folder))} man pages")
         return
     width = ctx.make_formatter().width
     if words == (_SHARED,):
-        from . import options
-
         click.echo(help_page.shared(options.all_shared(), ctx, width))
         return
     assert ctx.parent is not None

@@ -44,7 +44,27 @@ def short(command: Strict, ctx: click.Context, width: int) -> str:
     details = dict.fromkeys(own, Detail.WHOLE)
 
     def lines() -> list[str]:
-        return _short(command, ctx, width, about, own, shared, details)
+        found = _head(command, ctx, width, about)
+        name = " ".join(ctx.command_path.split()[1:])
+        told = Detail.NAME in details.values()
+        for title, group in own.items():
+            if details[title] > Detail.NAME:
+                texts = [_texts(one, ctx) for one in group]
+                rows = _rows(texts, width, details[title])
+                shortened = not told and rows != _rows(texts, width, Detail.WHOLE)
+                told = told or shortened
+                title += f" (`clpix help --all {name}` says more)" if shortened else ""
+                found += [f"{title}:", *rows, ""]
+        more = {title: group for title, group in own.items() if details[title] == Detail.NAME}
+        for title, groups, words in (
+            ("More options", more, f"--all {name}"),
+            ("Shared options", shared, "options" if len(shared) > 2 else f"--all {name}"),
+        ):
+            if groups:
+                names = [(title, " ".join(map(_name, group))) for title, group in groups.items()]
+                rows = _rows(names, width, Detail.WHOLE)
+                found += [f"{title} (`clpix help {words}` explains them):", *rows, ""]
+        return found[:-1]
 
     first, *later = own or [""]
     steps = [
@@ -68,36 +88,6 @@ def short(command: Strict, ctx: click.Context, width: int) -> str:
                 break
             details[title] = detail
     return "\n".join(lines())
-
-
-def _short(
-    command: Strict,
-    ctx: click.Context,
-    width: int,
-    about: Sequence[str],
-    own: Groups,
-    shared: Groups,
-    details: Mapping[str, Detail],
-) -> list[str]:
-    lines = _head(command, ctx, width, about)
-    name = " ".join(ctx.command_path.split()[1:])
-    told = Detail.NAME in details.values()
-    for title, found in own.items():
-        if details[title] > Detail.NAME:
-            texts = [_texts(one, ctx) for one in found]
-            rows = _rows(texts, width, details[title])
-            shortened = not told and rows != _rows(texts, width, Detail.WHOLE)
-            told = told or shortened
-            title += f" (`clpix help --all {name}` says more)" if shortened else ""
-            lines += [f"{title}:", *rows, ""]
-    for title, groups, more in (
-        ("More options", {t: g for t, g in own.items() if details[t] == Detail.NAME}, f"--all {name}"),
-        ("Shared options", shared, "options" if len(shared) > 2 else f"--all {name}"),
-    ):
-        if groups:
-            names = [(title, " ".join(map(_name, found))) for title, found in groups.items()]
-            lines += [f"{title} (`clpix help {more}` explains them):", *_rows(names, width, Detail.WHOLE), ""]
-    return lines[:-1]
 
 
 def whole(command: Strict, ctx: click.Context, width: int) -> str:
@@ -147,10 +137,8 @@ def grouped(command: Strict, ctx: click.Context) -> tuple[Groups, Groups]:
 
 
 def _head(command: click.Command, ctx: click.Context, width: int, about: Iterable[str]) -> list[str]:
-    usage = command.collect_usage_pieces(ctx)
-    lines = textwrap.wrap(
-        f"Usage: {' '.join([*ctx.command_path.split(), *usage])}", width, subsequent_indent=" " * 7
-    )
+    usage = " ".join(["Usage:", *ctx.command_path.split(), *command.collect_usage_pieces(ctx)])
+    lines = textwrap.wrap(usage, width, subsequent_indent=" " * 7)
     for paragraph in about:
         folded = textwrap.wrap(paragraph, width - 2, break_on_hyphens=False)
         lines += ["", *(f"  {line}" for line in folded)]
@@ -200,11 +188,8 @@ def _texts(option: click.Option, ctx: click.Context) -> tuple[str, str]:
         if len(names) > _NAMES and listed in names:
             names = names.replace(listed, max(option.opts, key=len).upper().rpartition("-")[2])
             text, bracket, default = text.partition("  [")
-            text = (
-                f"{text.rstrip('.')}: {', '.join(map(str, option.type.choices))}.{bracket}{default}".lstrip(
-                    ": "
-                )
-            )
+            named = ", ".join(map(str, option.type.choices))
+            text = f"{text.rstrip('.')}: {named}.{bracket}{default}".lstrip(": ")
     return names, text
 
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 @click.option("--histogram", is_flag=True, help="With --stats: show as bars how many values each stop has.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything, as one JSON list.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing timing file.")
-@options.memory
-@options.device_memory
 @options.shared
 def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None:
     """Show what files are: format, size, channels, depth, metadata and layers, or the arrays of files of numbers.
@@ -65,7 +63,6 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     job = shared.of_job()
     gpu: Gpu | None = None
     listed: list[Any] = []
-    failed = 0
     with reporting(shared) as report:
         check_apart(Identities(shared.inputs), ())
         for path in shared.inputs:
@@ -84,7 +81,6 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
                 message = failure(path, error)
                 complain("error", message)
                 listed.append({"path": printable(path), "error": printable(message)})
-                failed += 1
                 continue
             told = content.picture if isinstance(content, Strips) else content
             if as_json:
@@ -98,7 +94,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
             click.echo("\n".join(map(visible, lines)))
         if as_json:
             click.echo(json_text(listed, 1))
-    if failed:
+    if any("error" in one for one in listed):
         click.get_current_context().exit(FAILURE)
 
 

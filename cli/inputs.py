@@ -18,6 +18,7 @@ from gpuops.files import locations
 from gpuops.params.files import STREAM
 
 from .messages import complain
+from .options import missing
 from .shared import Shared
 
 # What stands before the name of a file with names in lines.
@@ -30,9 +31,7 @@ def listed(shared: Shared) -> Shared:
     if not named:
         if shared.from0 is not None or shared.inputs:
             raise ParameterError("the lists of inputs are empty")
-        context = click.get_current_context()
-        missing = next(param for param in context.command.params if param.name == "inputs")
-        raise click.MissingParameter(ctx=context, param=missing)
+        raise missing(click.get_current_context(), "inputs")
     if any(map(locations.is_address, (*named, shared.output or ""))):
         locations.forget()
     if shared.from0 == STREAM and STREAM in named:
@@ -40,12 +39,8 @@ def listed(shared: Shared) -> Shared:
     pairs = [pair for path in named for pair in _within(path, shared)]
     lists = [path[1:] for path in shared.inputs if path.startswith(_LIST)]
     lists += [] if shared.from0 in (None, STREAM) else [str(shared.from0)]
-    found = replace(
-        shared,
-        inputs=tuple(path for path, _ in pairs),
-        lists=tuple(lists),
-        below=tuple(below for _, below in pairs),
-    )
+    inputs, below = tuple(path for path, _ in pairs), tuple(folder for _, folder in pairs)
+    found = replace(shared, inputs=inputs, lists=tuple(lists), below=below)
     return found if shared.frames is None else _by_frames(found, shared.frames)
 
 

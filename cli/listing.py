@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-from .options import Command
-
 # The option by its title, for the command's help.
 GROUPS = {"Config": ("config", "list")}
 
@@ -27,13 +25,12 @@ class Listing(click.Option):
         return super().handle_parse_result(ctx, opts, args)
 
 
-def options(command: Command) -> Command:
-    """Adds the flag to a command."""
-    return click.option(
-        "--list",
-        cls=Listing,
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        help="Show the displays, views, looks and colour spaces of the config, and do nothing.",
-    )(command)
+#: Adds the flag to a command.
+options = click.option(
+    "--list",
+    cls=Listing,
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    help="Show the displays, views, looks and colour spaces of the config, and do nothing.",
+)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,19 +17,20 @@ from gpuops.params.operator import OPERATOR_OR_LUT
 from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
-from .chains import check_files, files_of
-from .options import Command, collected, refuse
-from .shared import Shared, option
-from .types import OutputOption, Word
+from .options import collected, refuse
+from .shared import Shared, file_option, flag, option
+
+if TYPE_CHECKING:
+    from gpuops.batch.previews import Previews
 
 #: The group of these options in help.
 GROUPS = {"Previews": ("contact_sheet", "operators", "stops", "tile_width", "plot_curve")}
 
 #: The option of a contact sheet's pictures.
 TILES = option(
-    None,
     f"The width of a small picture of a contact sheet.  [default: {TILE_WIDTH}]",
     "PX",
+    default=TILE_WIDTH,
     type=click.IntRange(16, 8192),
 )
 
@@ -37,25 +39,20 @@ TILES = option(
 class Looks:
     """The values of these options."""
 
-    contact_sheet: bool = option(
-        False,
-        "Write small pictures in place of the result: a row for each operator, a column for each exposure.",
+    contact_sheet: bool = flag(
+        "Write small pictures in place of the result: a row for each operator, a column for each exposure."
     )
     operators: str | None = option(
-        None,
         "The operators of a contact sheet or plot.  [default: that of --operator if given; on a sheet else all]",
         "A,B,C",
-        type=Word(),
+        type=str.lower,
     )
     stops: str | None = option(
-        None, "The stops that a contact sheet adds to the exposure.  [default: -2,-1,0,+1,+2]", "A,B,C"
+        "The stops that a contact sheet adds to the exposure.  [default: -2,-1,0,+1,+2]", "A,B,C"
     )
-    tile_width: int | None = TILES
-    plot_curve: str | None = option(
-        None,
-        "Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib).",
-        "FILE",
-        cls=OutputOption,
+    tile_width: int = TILES
+    plot_curve: str | None = file_option(
+        "Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib)."
     )
 
     @property
@@ -73,9 +70,7 @@ class Looks:
     def read(self, written: Given) -> tuple[TonemapParams, tuple[str | LutParams, ...]]:
         """Returns the parameters of the result, and the operators that are drawn. Raises ParameterError."""
         if "preset" in written:
-            refuse(
-                "--preset fixes everything but --method, --bloom and --blur", *(f.name for f in fields(self))
-            )
+            refuse("--preset fixes everything but --method, --bloom and --blur", *vars(self))
         self.refuse_needless()
         chosen = OPERATOR_OR_LUT.collected("operator", written)
         if isinstance(chosen, LutParams):
@@ -83,26 +78,25 @@ class Looks:
         names = self.shown(None if chosen is MISSING else chosen)
         if self.contact_sheet and not isinstance(names[0], LutParams):
             # Where any operator with a white point makes --white meaningful.
-            written = written.with_usual(
-                {"operator": next((name for name in names if name in WHITE), names[0])}
-            )
+            usual = next((name for name in names if name in WHITE), names[0])
+            written = written.with_usual({"operator": usual})
         return TonemapParams.of_options(written, names), names
 
-    def process(self, shared: Shared, params: TonemapParams, names: tuple[str | LutParams, ...]) -> None:
-        """Draws what is asked for, of every input, in place of its result or beside it."""
-        from gpuops.batch.previews import Previews
+    def work(self, shared: Shared, params: TonemapParams, names: tuple[str | LutParams, ...]) -> Previews:
+        """Returns what draws all that is asked for, of every input, in place of its result or beside it.
 
-        from .pipeline import process
+        What can be known to fail, or to do nothing, is refused before any work.
+        """
+        from gpuops.batch.previews import Previews
 
         if params.sequence is not None:
             raise ParameterError(
                 f"previews are of each input by itself: leave out --exposure {params.sequence}, or give a number"
             )
-        check_files(shared, [params])
-        self.check(shared, params, names)
-        sheet = self._sheet(names) if self.contact_sheet else None
-        work = Previews(params, names, sheet, self.plot_curve)
-        process(shared, "tonemap", work, also_read=files_of([params]))
+        sheet = self._sheet(shared, params, names) if self.contact_sheet else None
+        if self.plot_curve is not None:
+            self._check_plot(self.plot_curve, shared, names)
+        return Previews(params, names, sheet, self.plot_curve)
 
     def shown(self, operator: str | LutParams | None) -> tuple[str | LutParams, ...]:
         """Returns the operators of the sheet's rows and of the curves; ``operator`` is the result's, if it was given.
@@ -119,21 +113,20 @@ class Looks:
             TonemapParams(name)
         return names
 
-    def check(self, shared: Shared, params: TonemapParams, operators: tuple[str | LutParams, ...]) -> None:
-        """Refuses what can be known to fail, or to do nothing, before any work."""
-        if self.contact_sheet:
-            self._check_sheet(shared, params)
-        if self.plot_curve is not None:
-            self._check_plot(self.plot_curve, shared, operators)
-
-    def _check_sheet(self, shared: Shared, params: TonemapParams) -> None:
+    def _sheet(
+        self, shared: Shared, params: TonemapParams, operators: tuple[str | LutParams, ...]
+    ) -> ContactSheetParams:
         if self.operators is not None:
             refuse("--operators names the rows of a contact sheet", "operator")
         refuse("a contact sheet is sRGB", "transfer")
         check_sheet(shared, "tonemap")
-        for stops in self._sheet((params.operator,)).stops:
-            if params.exposure is not None:
+        sheet = ContactSheetParams(operators, tile_width=self.tile_width)
+        if self.stops is not None:
+            sheet = replace(sheet, stops=stops_option(self.stops))
+        if params.exposure is not None:
+            for stops in sheet.stops:
                 replace(params, exposure=params.exposure + stops)  # this checks that it is within the limits
+        return sheet
 
     def _check_plot(self, path: str, shared: Shared, operators: tuple[str | LutParams, ...]) -> None:
         from gpuops.files import charts
@@ -147,10 +140,6 @@ class Looks:
         if len(shared.inputs) > 1:
             refuse("a plot shows the curves for one input", "plot_curve")
         charts.check(path, overwrite=shared.overwrite, inputs=shared.inputs)
-
-    def _sheet(self, operators: tuple[str | LutParams, ...]) -> ContactSheetParams:
-        sheet = ContactSheetParams(operators, tile_width=self.tile_width or TILE_WIDTH)
-        return sheet if self.stops is None else replace(sheet, stops=stops_option(self.stops))
 
 
 def check_sheet(shared: Shared, name: str) -> None:
@@ -176,6 +165,5 @@ def check_sheet(shared: Shared, name: str) -> None:
             )
 
 
-def options(command: Command) -> Command:
-    """Adds these options to a command, which receives them as one ``looks`` argument."""
-    return collected("looks", Looks)(command)
+#: Adds these options to a command, which receives them as one ``looks`` argument.
+options = collected("looks", Looks)

@@ -18,7 +18,7 @@ from gpuops.process import heap, standard_error
 
 from . import exits
 from .commands import CommandGroup
-from .exits import FAILURE, SUCCESS, USAGE
+from .exits import SUCCESS, USAGE
 from .messages import complain, say, warn
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ COMMANDS = {
     "bench": "measure this device",
     "help": "help on a command, or on the options that all have",
 }
+# The commands that their transforms' modules define, as `inverse`.
+_INVERSES = {"ifft": "fft", "idwt": "dwt"}
 
 
 class Commands(CommandGroup):
@@ -60,7 +62,8 @@ class Commands(CommandGroup):
 
             command = derived(name)
         elif name in COMMANDS:
-            command = import_module(f".{name}", __package__).command
+            module = import_module(f".{_INVERSES.get(name, name)}", __package__)
+            command = module.inverse if name in _INVERSES else module.command
         else:
             return None
         command.name, command.short_help = name, COMMANDS[name]
@@ -69,9 +72,8 @@ class Commands(CommandGroup):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = [
-            CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)
-        ]
+        known = (item for item in COMMANDS.items() if item[0].startswith(incomplete))
+        found = [CompletionItem(name, help=text) for name, text in known]
         return found or super().shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -145,6 +147,7 @@ def main(args: list[str] | None = None) -> None:
 
 def _run(args: list[str] | None) -> int:
     """Runs a command. Returns the exit code, after one line for an error."""
+    command = next(iter(args or sys.argv[1:]), "")
     try:
         with notes.to(warn):
             code = cli.main(args, prog_name="clpix", standalone_mode=False)
@@ -154,18 +157,16 @@ def _run(args: list[str] | None) -> int:
         code = error.exit_code
     except GpuopsError as error:
         complain("error", error)
-        code = exits.exit_code(error)
+        code = exits.exit_code(error, command)
     except OSError as error:  # stdout on a full disk, a folder for kernels that cannot be made
         if not isinstance(error, BrokenPipeError):  # `clpix … | head`: the reader has seen enough
-            complain(
-                "error", f"{error.filename or 'stdout'}: could not be written ({error.strerror or error})"
-            )
-        code = USAGE if (args or sys.argv[1:])[:1] == ["compare"] else FAILURE  # compare's 1 is "they differ"
+            reason = error.strerror or error
+            complain("error", f"{error.filename or 'stdout'}: could not be written ({reason})")
+        code = exits.exit_code(error, command)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (
-            OSError
-        ):  # the failure has been reported; output that is left must not fail again when Python ends
+        except OSError:
+            # The failure has been reported; output that is left must not fail again when Python ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return code

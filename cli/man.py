@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from . import commands, help_page, options
+from .exits import VERDICTS
 
 # Columns of a usage line: click folds none.
 _WIDE = 10_000
@@ -27,25 +28,21 @@ _CHARACTERS = {
     "~": r"\(ti",
     '"': r"\(dq",
 }
-_INTERRUPTED = (
-    "129, 130, 131, 143",
+_CODES = ("0", "1", "2", "3", "129, 130, 131, 143")
+# What exit codes mean.
+_EXIT = (
+    "All is done.",
+    "An input failed, or the work did.",
+    "The command line is wrong, or an option has no meaning here.",
+    "There is no usable OpenCL device.",
     "The command was interrupted (128 + the signal). Finished results are kept, and nothing is half written.",
 )
-_NO_DEVICE = ("3", "There is no usable OpenCL device.")
-_EXIT = (
-    ("0", "All is done."),
-    ("1", "An input failed, or the work did."),
-    ("2", "The command line is wrong, or an option has no meaning here."),
-    _NO_DEVICE,
-    _INTERRUPTED,
-)
-# Commands whose exit code is a verdict.
+# The same of commands whose exit code is a verdict.
 _VERDICT = (
-    ("0", "The pictures are alike within the thresholds."),
-    ("1", "They differ."),
-    ("2", "They could not be compared."),
-    _NO_DEVICE,
-    _INTERRUPTED,
+    "The pictures are alike within the thresholds.",
+    "They differ.",
+    "They could not be compared.",
+    *_EXIT[3:],
 )
 
 
@@ -107,28 +104,22 @@ def _name(ctx: click.Context) -> str:
 
 def _page(ctx: click.Context) -> str:
     name, command = _name(ctx), ctx.command
-    lines = [
-        f'.TH "{escaped(name.upper())}" "1" "" "clpix {version("clpix")}" "clpix"',
-        ".nh",
-        ".ad l",
-        ".SH NAME",
-        rf"{escaped(name)} \- {escaped(_summary(ctx))}",
-        ".SH SYNOPSIS",
-        *_synopsis(ctx),
-        ".SH DESCRIPTION",
-        *_paragraphs(cleandoc(command.help or "")),
-    ]
     below = [one for one in _below(ctx) if not one.command.hidden]
-    if below:
-        lines.append(".SH COMMANDS")
-        for one in below:
-            lines += _item(f"{_bold(_name(one))}(1)", _prose(_summary(one)))
-    lines += [".SH OPTIONS", *_options(ctx)]
-    lines += [".SH EXAMPLES", *_examples(getattr(command, "examples", ()))]
-    lines.append(".SH EXIT STATUS")
-    for codes, meaning in _VERDICT if {"compare", "regress"} & set(ctx.command_path.split()) else _EXIT:
-        lines += _item(_bold(codes), _prose(meaning))
-    lines += [".SH SEE ALSO", *_see_also(ctx, below)]
+    meanings = _VERDICT if set(VERDICTS) & set(ctx.command_path.split()) else _EXIT
+    sections = {
+        "NAME": [rf"{escaped(name)} \- {escaped(_summary(ctx))}"],
+        "SYNOPSIS": _synopsis(ctx),
+        "DESCRIPTION": _paragraphs(cleandoc(command.help or "")),
+        "COMMANDS": _items((f"{_bold(_name(one))}(1)", _summary(one)) for one in below),
+        "OPTIONS": _options(ctx),
+        "EXAMPLES": _examples(getattr(command, "examples", ())),
+        "EXIT STATUS": _items(zip(map(_bold, _CODES), meanings, strict=True)),
+        "SEE ALSO": _see_also(ctx, below),
+    }
+    lines = [f'.TH "{escaped(name.upper())}" "1" "" "clpix {version("clpix")}" "clpix"', ".nh", ".ad l"]
+    for title, content in sections.items():
+        if (found := list(content)) or title != "COMMANDS":
+            lines += [f".SH {title}", *found]
     return "\n".join([*lines, ""])
 
 
@@ -165,10 +156,9 @@ def _options(ctx: click.Context) -> Iterator[str]:
             groups[title] = [*members, *groups.get(title, ())]
     for title, members in groups.items():
         yield f'.SS "{escaped(title)}"'
-        for option in {tuple(option.opts): option for option in members}.values():
-            record = option.get_help_record(ctx)
-            assert record is not None
-            yield from _item(_names(record[0]), _prose(record[1]))
+        once = {tuple(option.opts): option for option in members}.values()
+        records = filter(None, (option.get_help_record(ctx) for option in once))
+        yield from _items((_names(names), text) for names, text in records)
 
 
 def _examples(found: Iterable[str]) -> Iterator[str]:
@@ -187,8 +177,10 @@ def _see_also(ctx: click.Context, below: Iterable[click.Context]) -> Iterator[st
     yield ",\n".join(f"{_bold(_name(one))}(1)" for one in [*above, *below])
 
 
-def _item(tag: str, text: str) -> list[str]:
-    return [".TP", tag, text]
+def _items(found: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yields the lines of tags and the prose behind each."""
+    for tag, text in found:
+        yield from (".TP", tag, _prose(text))
 
 
 def _bold(text: str) -> str:

@@ -10,6 +10,7 @@ import click
 
 from gpuops import notes
 from gpuops.errors import DeviceError, ParameterError, shortened, visible
+from gpuops.params.files import STREAM
 
 # The least similarity (difflib's ratio, at most 1) of a name that is suggested for another one.
 _NEAR = 0.7
@@ -30,6 +31,11 @@ def show(text: str) -> None:
     if (status := sys.modules.get(f"{__package__}.status")) is not None:
         status.hide()
     click.echo(text)
+
+
+def result(text: str, target: str) -> None:
+    """Writes what is found of a picture to stdout, or to stderr where its ``target`` is stdout."""
+    (say if target == STREAM else show)(visible(text))
 
 
 def warn(text: str, *, details: bool = False) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import fields
-from typing import Any, TypeVar, cast
+from inspect import isroutine
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from . import commands
-from .shared import DITHER, GROUPS, STORAGE, ChainOptions, Shared
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
+from . import commands, types
+from .shared import DITHER, GROUPS, STORAGE, Shared
 
 # The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
@@ -37,8 +35,18 @@ def refuse(reason: str, *names: str) -> None:
             continue
         value = context.params[option.name]
         if value != "auto" or option.default != "auto":
-            spellings = option.secondary_opts if value is False and option.secondary_opts else option.opts
-            raise click.UsageError(f"{reason}: leave out {max(spellings, key=len)}")
+            raise click.UsageError(f"{reason}: leave out {spelled(option, value)}")
+
+
+def missing(ctx: click.Context, name: str) -> click.MissingParameter:
+    """Returns the error that a parameter of the command is missing."""
+    return click.MissingParameter(ctx=ctx, param=next(p for p in ctx.command.params if p.name == name))
+
+
+def spelled(option: click.Parameter, value: Any) -> str:
+    """Returns an option as it was written: a flag that was turned off has another spelling."""
+    off = value is False and option.secondary_opts
+    return commands.longest(option.secondary_opts if off else option.opts)
 
 
 def added(command: Callable[..., Any], *options: Callable[[Any], Any]) -> Any:
@@ -48,91 +56,110 @@ def added(command: Callable[..., Any], *options: Callable[[Any], Any]) -> Any:
     return command
 
 
-def collected(name: str, kind: type, *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Adds options to a command, which receives their values as one argument ``name`` of a ``kind`` of dataclass.
+def names(kind: type) -> tuple[str, ...]:
+    """Returns the names of the options that a ``kind`` of values declares."""
+    return tuple(field.name for field in fields(kind))
 
-    Without ``options`` they are those that the ``kind`` declares.
-    """
-    options = options or tuple(declared(field.name, kind) for field in fields(kind))
 
-    def decorated(command: Command) -> Command:
+def gathered(
+    name: str, kind: Callable[..., Any], names: Iterable[str], options: Iterable[Callable[[Any], Any]]
+) -> Callable[[Any], Any]:
+    """Adds options to a command, which receives the values of these ``names`` as one argument: what ``kind`` makes."""
+    known = tuple(names)
+
+    def decorated(command: Callable[..., Any]) -> Any:
         @functools.wraps(command)
         def with_one(**values: Any) -> Any:
-            taken = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
+            taken = {one: values.pop(one) for one in known if one in values}
             return command(**{name: kind(**taken)}, **values)
 
-        return cast("Command", added(with_one, *options))
+        return added(with_one, *options)
 
     return decorated
 
 
+def collected(name: str, kind: type, *wanted: str) -> Callable[[Any], Any]:
+    """Adds options to a command, which receives their values as one argument ``name`` of a ``kind`` of dataclass.
+
+    They are those that the ``kind`` declares, or the ``wanted`` ones of these.
+    """
+    return gathered(name, kind, names(kind), [declared(one, kind) for one in wanted or names(kind)])
+
+
 def declared(name: str, kind: type = Shared, more: str = "", **how: Any) -> Callable[[Any], Any]:
-    """Returns the option of a name, as a ``kind`` of values declares it; ``more`` of its help, and ``how`` else."""
+    """Returns the option of a name, as a ``kind`` of values declares it; ``more`` of its help, and ``how`` else.
+
+    A field that declares no option is that of the same name among those that commands share.
+    """
     field = next(field for field in fields(kind) if field.name == name)
-    known: dict[str, Any] = {**field.metadata, "default": field.default, **how}
-    spellings = known.pop("spellings") or (f"--{name.replace('_', '-')}",)
-    known["help"] += more
-    if isinstance(field.default, bool):
-        known["is_flag"] = True
-    return click.option(*spellings, name, **known)
+    if not field.metadata:
+        return declared(name, more=more, **how)
+    known = {"default": field.default, **field.metadata, **how}
+    return click_option(name, **{**known, "help": known["help"] + more})
 
 
-def inputs(command: Command, *, required: bool = False) -> Command:
-    """Adds the argument INPUT... (``-`` is stdin). With :func:`batch` there may be none on the command line."""
-    return click.argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
+def click_option(name: str, spellings: Sequence[str] = (), **how: Any) -> Callable[[Any], Any]:
+    """Returns click's option of a name. Its ``type`` may be the names that a value may be, or a function of a text.
+
+    The default True or False is that of a flag; one of the type bool can be turned off, too.
+    """
+    dashed, kind = name.replace("_", "-"), how.get("type", str)
+    spellings = spellings or (f"--{dashed}/--no-{dashed}" if kind is bool else f"--{dashed}",)
+    if isinstance(how.get("default"), bool):
+        how["is_flag"] = True
+    elif isinstance(kind, Collection):
+        how |= {"type": types.ChoiceType(kind), "metavar": None}
+    elif (kind is str or isroutine(kind)) and not (how.get("count") or "/" in spellings[-1]):
+        how["type"] = types.Text(kind)
+    return click.option(*spellings, name, **how)
 
 
-def output(command: Command, *, required: bool = True) -> Command:
-    """Adds -o, --overwrite and --format. If -o is not ``required`` by click, the command asks for it itself."""
+#: Declares an argument of a command, such as a file.
+argument = functools.partial(click.argument, type=types.Text())
+
+
+def adding(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Returns what adds options to a command."""
+    return lambda command: added(command, *options)
+
+
+def inputs(command: Any, *, required: bool = False) -> Any:
+    """Adds the argument INPUT... (``-`` is stdin). There may be none on the command line if lists name them."""
+    return argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
+
+
+#: Adds the options of chains, which the command receives with the shared ones.
+chain = adding(*map(declared, GROUPS["Chain"]))
+#: Adds the options of noise in outputs. An operation that has such options itself keeps its own.
+dithering = adding(*map(declared, DITHER))
+# The names of the options that every image command has.
+_SHARED = (
+    "device", "dtype", *GROUPS["Colour"], *STORAGE, "alpha", "layer", "dump_kernels", "progress", "timing",
+    "timing_file", "repeat", "verbose", "quiet", "memory", "device_memory",
+)  # fmt: skip
+#: Adds the options of every image command, which receives them as one ``shared`` argument.
+shared = collected("shared", Shared, *_SHARED)
+
+
+def _listed(**values: Any) -> Shared:
+    from .inputs import listed
+
+    return listed(Shared(**values))
+
+
+def pictures(command: Any, *, required: bool = True) -> Any:
+    """Adds what every command has that makes an output of each input, as one ``shared`` argument with every file.
+
+    If -o is not ``required`` by click, the command asks for it itself.
+    """
     how = {"required": True} if required else {"more": "  [required]"}
-    return cast("Command", added(command, declared("output", **how), *map(declared, ("overwrite", "format"))))
-
-
-def chain(command: Command) -> Command:
-    """Adds the options of chains, which the command receives as one ``chain`` argument."""
-    return collected("chain", ChainOptions)(command)
-
-
-device, memory, device_memory = map(declared, ("device", "memory", "device_memory"))
-
-
-def dithering(command: Command) -> Command:
-    """Adds the options of noise in outputs. An operation that has such options itself keeps its own."""
-    return cast("Command", added(command, *map(declared, DITHER)))
-
-
-def batch(command: Command) -> Command:
-    """Adds the options of commands that take many inputs; their ``shared`` has every file as an input then."""
-
-    @functools.wraps(command)
-    def with_all(shared: Shared, **values: Any) -> Any:
-        from .inputs import listed
-
-        return command(shared=listed(shared), **values)
-
-    names = ("frames", *GROUPS["Many inputs"], "memory", "device_memory", "scratch")
-    return cast("Command", added(with_all, *map(declared, names)))
-
-
-def shared(command: Command) -> Command:
-    """Adds the options of every image command, which receives them as one ``shared`` argument."""
-    names = (
-        "device", "dtype", *GROUPS["Colour"], *STORAGE, "alpha", "layer", "dump_kernels", "progress", "timing",
-        "timing_file", "repeat", "verbose", "quiet",
-    )  # fmt: skip
-    return collected("shared", Shared, *map(declared, names))(command)
+    others = ("overwrite", "format", *_SHARED, "frames", *GROUPS["Many inputs"], "scratch")
+    all_options = [inputs, declared("output", **how), *map(declared, others)]
+    return gathered("shared", _listed, names(Shared), all_options)(command)
 
 
 def all_shared() -> list[click.Option]:
     """Returns every option that commands share, without --help."""
 
-    @command("all")
-    @chain
-    @dithering
-    @batch
-    @shared
-    @output
-    def everything() -> None:
-        pass
-
+    everything = added(lambda **_values: None, command("all"), pictures, dithering, chain)
     return [param for param in everything.params if isinstance(param, click.Option)]

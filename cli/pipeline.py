@@ -18,6 +18,7 @@ from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_source
 from gpuops.batch.shards import shard
 from gpuops.errors import FileError, ParameterError, masked
+from gpuops.files.formats import is_of_video
 from gpuops.files.locations import is_address
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
@@ -37,17 +38,12 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.profile import Report
 
-# What is given each job that begins, and what is given the outcome of each.
-Noting = tuple[Callable[[Job], None], Callable[[Done], None]]
-UNNOTED: Noting = (lambda _job: None), (lambda _done: None)
-
 
 def process(
     shared: Shared,
     op: str,
     work: Chain | Work,
     *,
-    fuse: bool = True,
     asides: Mapping[str, tuple[str, ...]] | None = None,
     also_read: Sequence[str] = (),
     check: Callable[[Job], None] = lambda _job: None,
@@ -62,20 +58,16 @@ def process(
     """
     taken = files.Identities((*shared.inputs, *shared.lists, *also_read))
     if animations.is_wanted(shared):
-
-        def each(frames: Shared) -> None:
-            process(frames, op, work, fuse=fuse, also_read=also_read, check=check, tell=tell)
-
         check_apart(taken, [shared.output or ""])
-        animations.make(shared, each, taken, writes=bool(asides))
-        return
-    if videos.is_wanted(shared):
-        with reporting(shared) as report:
-            opening = cache(partial(open_gpu, shared, report))
-            check_apart(taken, [shared.output or ""])
-            videos.make(shared, work, opening, report, tell, taken, writes=bool(asides), fuse=fuse)
+        again = partial(process, op=op, work=work, also_read=also_read, check=check, tell=tell)
+        animations.make(shared, again, taken, writes=bool(asides))
         return
     with reporting(shared) as report:
+        opening = cache(partial(open_gpu, shared, report))
+        if is_of_video(shared.output or ""):
+            check_apart(taken, [shared.output or ""])
+            videos.make(shared, work, opening, report, tell, taken, writes=bool(asides))
+            return
         batches.check(shared)
         clusters.check(shared)
         check_stdin(*shared.inputs, *also_read)
@@ -89,22 +81,21 @@ def process(
             refuse("an output's name says its format, and --format that of '-'", "format")
         if shared.space == "encoded":
             refuse("stored values have their own primaries", "working")
-        how = shared.of_job(fuse=fuse)
+        how = shared.of_job()
         hows = [replace(how, layer=layer) for layer in shared.layer_of] or [how] * len(outputs)
-        opening = cache(partial(open_gpu, shared, report))
         jobs = [
             Job(path, work, output, (asides or {}).get(output, ()), how)
             for path, output, how in zip(shared.inputs, outputs, hows, strict=True)
         ]
         levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
-        sequence = sequences.MeasuredSequence.of(shared, report, jobs)
+        settled = sequences.sequence(shared, report, jobs)
         if shared.shard is not None:
             jobs = shard(jobs, shared.shard)
         batches.look_at(jobs)
         count = len(jobs)
-        if sequence is not None and (shared.update or shared.resume is not None):
+        if settled is not None and (shared.update or shared.resume is not None):
             # Whether a job is done depends on its neighbours, too, as they are now.
-            jobs = sequence.settled(jobs, partial(_results, shared, opening))
+            jobs = settled(jobs, partial(_results, shared, opening))
         lost = shared.failed + count - len(jobs)
         with batches.journal_of(shared, jobs) as journal:
             wanted = list(batches.remaining(shared, jobs, journal))
@@ -117,13 +108,12 @@ def process(
             with naming.without_empty_folders([job.target for job in todo]):
 
                 def check_target(job: Job) -> None:
-                    same = job.options.overwrite == shared.overwrite
-                    one = shared if same else replace(shared, overwrite=job.options.overwrite)
+                    one = replace(shared, overwrite=job.options.overwrite)
                     check_output(one, job.target, taken, levels[job.target])
 
                 todo = list(_passing(todo, check_target))
-                if sequence is not None and todo:
-                    todo = sequence.settled(todo, partial(_results, shared, opening))
+                if settled is not None and todo:
+                    todo = settled(todo, partial(_results, shared, opening))
                 failed = lost + len(wanted) - len(todo)
                 if todo:
                     failed += _run(shared, opening, todo, journal, tell)
@@ -153,12 +143,10 @@ def _run(
 ) -> int:
     """Does the jobs. Returns how many failed."""
     failed = 0
-    with (
-        remarks.told_at_end(),
-        status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress,
-    ):
-        noting = UNNOTED if journal is None else (journal.begin, journal.end)
-        for done in _results(shared, opening, jobs, noting):
+    telling = status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet)
+    with remarks.told_at_end(), telling as progress:
+        noting = {} if journal is None else {"begin": journal.begin, "end": journal.end}
+        for done in _results(shared, opening, jobs, **noting):
             done.notes[:] = (type(text)(_shown(shared, done.job, text)) for text in done.notes)
             if not shared.quiet:
                 remarks.take(done, at_once=len(jobs) == 1 or shared.verbose > 0)
@@ -173,61 +161,19 @@ def _run(
 
 
 def _results(
-    shared: Shared, opening: Callable[[], Gpu], jobs: Sequence[Job], noting: Noting = UNNOTED
+    shared: Shared, opening: Callable[[], Gpu], jobs: Sequence[Job], **noting: Any
 ) -> Iterator[Done]:
     """Does the jobs on the device that the options name; if there are several of both, on all of these devices.
 
-    Many small pictures are done by several processes on one device. A cluster has its own devices.
+    Many small pictures are done by several processes on one device. A cluster has its own devices. ``noting``: what is
+    given each job that begins and what became of it, as for :func:`gpuops.batch.pipeline.run_jobs`.
     """
-    if count := clusters.processes(shared):
-        return _on(shared, _copies(shared, count), jobs, noting)
-    if shared.cluster is not None:
-        return clusters.results(shared, jobs, *noting)
-    if len(jobs) > 1:
-        from gpuops.device import names_several
-
-        devices = _several(shared) if names_several(shared.device) else []
-        devices = devices or _for_processes(shared, jobs)
-        if devices:
-            return _on(shared, devices, jobs, noting)
-    begin, end = noting
-    return run_jobs(opening, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin, end=end)
-
-
-def _several(shared: Shared) -> list[DeviceInfo]:
-    """Returns the devices that the options name, if they are several."""
-    from gpuops.device import select_all
-
-    devices = select_all(shared.device)
-    if len(devices) == 1:
-        return []
-    refuse("times are those of one device, and here are several", "timing", "timing_file")
-    return devices
-
-
-def _for_processes(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
-    """Returns the device once for each process that is to work on it, or nothing if one process is quickest.
-
-    Times, dumps and limits of memory are those of one process.
-    """
-    if any((shared.timing, shared.timing_file, shared.dump_kernels, shared.memory, shared.device_memory)):
-        return []
-    from gpuops.batch.processes import processes_for
-
-    count = processes_for(jobs, shared.jobs or files.threads.count())
-    return [] if count == 1 else _copies(shared, count)
-
-
-def _copies(shared: Shared, count: int) -> list[DeviceInfo]:
-    """Returns the device ``count`` times."""
-    from gpuops.device import select
-
-    _, info = select(shared.device)
-    return [info] * count
-
-
-def _on(shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], noting: Noting) -> Iterator[Done]:
-    """Does jobs in a process for each device."""
+    if shared.cluster is not None and not clusters.processes(shared):
+        return clusters.results(shared, jobs, **noting)
+    how = {"at_once": shared.jobs, "memory": shared.memory, **noting}
+    devices = _devices(shared, jobs)
+    if not devices:
+        return run_jobs(opening, jobs, **how)
     check_dump(shared)
     from gpuops.batch.devices import run_jobs_on
     from gpuops.gpu import Gpu
@@ -235,18 +181,33 @@ def _on(shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], noti
     for info in dict.fromkeys(devices):
         _name(shared, info)
     open_one = partial(Gpu, dump=shared.dump_kernels, memory=shared.device_memory)
-    begin, end = noting
     retries = 0 if shared.cluster is None else shared.retries
-    return run_jobs_on(
-        devices,
-        open_one,
-        jobs,
-        at_once=shared.jobs,
-        memory=shared.memory,
-        retries=retries,
-        begin=begin,
-        end=end,
-    )
+    return run_jobs_on(devices, open_one, jobs, retries=retries, **how)
+
+
+def _devices(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
+    """Returns the device of each process that is to work, or nothing if this process is quickest.
+
+    Times, dumps and limits of memory are those of one process.
+    """
+    count = clusters.processes(shared)
+    if len(jobs) == 1 and not count:
+        return []
+    from gpuops.device import names_several, select, select_all
+
+    if not count:
+        if names_several(shared.device) and len(devices := select_all(shared.device)) > 1:
+            refuse("times are those of one device, and here are several", "timing", "timing_file")
+            return devices
+        if any((shared.timing, shared.timing_file, shared.dump_kernels, shared.memory, shared.device_memory)):
+            return []
+        from gpuops.batch.processes import processes_for
+
+        count = processes_for(jobs, shared.jobs or files.threads.count())
+        if count == 1:
+            return []
+    _, info = select(shared.device)
+    return [info] * count
 
 
 def _complain(shared: Shared, job: Job, error: Exception) -> None:
@@ -286,9 +247,8 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
 
         from gpuops.bench import report_formats
 
-        report.context |= report_formats.device_context(gpu.info) | {
-            "command": masked(printable(shlex.join(["clpix", *sys.argv[1:]])))
-        }
+        command = masked(printable(shlex.join(["clpix", *sys.argv[1:]])))
+        report.context |= {**report_formats.device_context(gpu.info), "command": command}
     _name(shared, gpu.info)
     return gpu
 
@@ -301,35 +261,30 @@ def _name(shared: Shared, info: DeviceInfo) -> None:
 
 @contextmanager
 def reporting(shared: Shared) -> Iterator[Report | None]:
-    """Runs what is within it, with the notes that are wanted, and writes the timing report if all went well."""
+    """Runs what is within it, with the notes that are wanted, and writes the timing report if all went well.
+
+    It begins with the process. A timing file that cannot be written is refused first.
+    """
     sink = partial(warn, details=shared.verbose > 0)
     with notes.to((lambda _text: None) if shared.quiet else sink):
         if not shared.timing and not shared.timing_file:
             yield None
             return
-        report = _begun(shared)
-        yield report
-        from gpuops.bench import report_formats
+        from gpuops.profile import Report, process_age
 
+        report = Report()
+        age = process_age()
+        if age is not None:  # what Python and the imports took before this line
+            report.started -= age
+            report.add("import", age)
+        with report.phase("import"):
+            from gpuops.bench import report_formats
+        if shared.timing_file:
+            report_formats.check_path(shared.timing_file)
+            files.check_place(shared.timing_file, overwrite=shared.overwrite)
+        yield report
         report.close()
         if shared.timing_file:
             report_formats.write(report, shared.timing_file, overwrite=shared.overwrite)
         if shared.timing:
             say(report_formats.table(report))
-
-
-def _begun(shared: Shared) -> Report:
-    """Returns a report that begins with the process. Refuses a timing file that cannot be written."""
-    from gpuops.profile import Report, process_age
-
-    report = Report()
-    age = process_age()
-    if age is not None:  # what Python and the imports took before this line
-        report.started -= age
-        report.add("import", age)
-    with report.phase("import"):
-        from gpuops.bench import report_formats
-    if shared.timing_file:
-        report_formats.check_path(shared.timing_file)
-        files.check_place(shared.timing_file, overwrite=shared.overwrite)
-    return report

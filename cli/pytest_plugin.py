@@ -98,7 +98,7 @@ class RegressFixture:
         name = name or given.pop("name", None) or self._name()
         given.pop("name", None)
         self._count += 1
-        limits = Thresholds.of({_option_name(key): value for key, value in given.items()})
+        limits = Thresholds.of({key.replace("_", "-"): value for key, value in given.items()})
         where = Path(_option(config, "references") or Path(node.path).parent / "references")
         folder = Path(_option(config, "results") or config.rootpath / ".clpix-regress" / "pytest")
         result = _write(picture, folder / name)
@@ -118,10 +118,6 @@ class RegressFixture:
         stem = re.sub(r"[^\w.\[\]=+-]+", "_", node.name)
         number = f"-{self._count + 1}" if self._count else ""
         return f"{Path(node.path).stem}/{stem}{number}"
-
-
-def _option_name(key: str) -> str:
-    return key.replace("_", "-")
 
 
 def _write(picture: Any, path: Path) -> Path:

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.errors import FileError, ParameterError, visible
+from gpuops.errors import ParameterError, visible
 
-from . import commands, options
-from .across import across
+from . import commands, options, suites
 from .audit import audit
 from .calibrate import calibrate
 from .comparing import GivenOptions, comparing
 from .messages import near
-from .suites import (
-    GROUPS,
-    LAST,
-    STATE,
-    Device,
-    Telling,
-    check_outputs,
-    finish,
-    folder_and_pictures,
-    how_of,
-    is_ci,
-    last,
-    with_telling,
-)
+from .shared import flag, option
+from .suites import LAST, STATE, Device, Telling, check_outputs, folder_and_pictures, is_ci
+
+if TYPE_CHECKING:
+    from gpuops.regress.manifest import Case, Suite
 
 # Threads that read files, if nobody says how many.
 _READERS = 4
@@ -43,27 +34,18 @@ class RegressGroup(commands.CommandGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.list_commands(ctx):
-            close = (
-                [] if args[1:2] and not args[1].startswith("-") else near(args[0], self.list_commands(ctx))
-            )
-            if close and not Path(args[0]).exists():
-                ctx.fail(f"{args[0]} is neither a folder nor a command: did you mean {close[0]!r}?")
-            args = [_FOLDERS, *args]
         name, found, rest = super().resolve_command(ctx, args)
         return "" if name == _FOLDERS else name, found, rest
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        known = [*self.list_commands(ctx), "-h", "--help"]
-        if args and args[0].startswith("-") and args[0] not in known:
-            args = [_FOLDERS, *args]  # options may stand before the folders
+        known = self.list_commands(ctx)
+        if args and args[0] not in (*known, "-h", "--help"):  # options may stand before the folders
+            folders = args[0].startswith("-") or (args[1:2] and not args[1].startswith("-"))
+            close = [] if folders or ctx.resilient_parsing else near(args[0], known)
+            if close and not Path(args[0]).exists():
+                ctx.fail(f"{args[0]} is neither a folder nor a command: did you mean {close[0]!r}?")
+            args = [_FOLDERS, *args]
         return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except FileError as error:  # exit code 1 says that pictures differ
-            raise ParameterError(str(error)) from error
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "RESULTS REFERENCES [OPTIONS]")
@@ -87,6 +69,38 @@ def command() -> None:
     """
 
 
+@dataclass(frozen=True)
+class Running(Telling):
+    """The options of a suite's run."""
+
+    tags: tuple[str, ...] = option(
+        "Run only cases with this tag; may be repeated.", "TAG", "--tag", default=(), multiple=True
+    )
+    failed_first: bool = flag("Begin with the cases that failed last time.")
+    shard: str | None = option("Run only part I of N parts of the cases.", "I/N")
+    across_devices: bool = flag("Run the cases on every device, and compare what they make.")
+    results: str | None = option(f"The folder for results.  [default: {STATE}/results]", "DIR")
+
+
+@dataclass(frozen=True)
+class Accepting:
+    """The options of accepting results."""
+
+    source: str | None = option(
+        "The report of the run whose results to take; needs --references.  [default: the last run's]",
+        "REPORT.json",
+        "--from",
+    )
+    references: str | None = option("The references to change.  [default: those of the run]", "DIR")
+    place: str | None = option(
+        "Accept them only for this device or platform, such as linux.", "NAME", "--for"
+    )
+    remove_missing: bool = flag("Remove references that have no result.")
+    recompress: bool = flag("Store PNG files smaller, with the same pixels and other bytes.")
+    dry_run: bool = flag("Print what would change, and change nothing.")
+    in_ci: bool = flag("Work in a CI job too, which should not approve its own results.")
+
+
 @command.command(
     _FOLDERS,
     hidden=True,
@@ -95,14 +109,13 @@ def command() -> None:
         "clpix regress new/ expected/ --max-flip 0.01 --report report.html",
         "clpix regress new/ expected/ --min-ssim 0.99 --junit report.xml",
     ),
-    groups={**GROUPS},
+    groups={**suites.GROUPS},
 )
-@click.argument("results")
-@click.argument("references")
+@options.argument("results")
+@options.argument("references")
 @comparing
-@options.memory
-@with_telling
-def folders(telling: Telling, given: GivenOptions, results: str, references: str, memory: int | None) -> None:
+@options.collected("telling", Telling)
+def folders(telling: Telling, given: GivenOptions, results: str, references: str) -> None:
     """Compare the pictures in RESULTS with those of the same names in REFERENCES, folders included.
 
     The exit code is 0 if all are alike within the thresholds, or equal if there are none. It is 1 if some differ, and 2
@@ -116,54 +129,26 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
         known = open_references(references)
         check_outputs((*folder_and_pictures(results), *folder_and_pictures(references), given.how.mask or ""))
         found = pairs(results, known, device.places(known))
+        how, limits = given.of(telling), given.thresholds
         jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
-        seen = judge(
-            found,
-            how_of(telling, given),
-            lambda _name: given.thresholds,
-            device.open,
-            jobs=jobs,
-            memory=memory,
-        )
-        finish(telling, seen, device, {"results": results, "references": references})
+        seen = judge(found, how, lambda _name: limits, device.open, jobs=jobs, memory=telling.memory)
+        suites.finish(telling, seen, device, {"results": results, "references": references})
 
 
 @command.command(
-    "run",
     short_help="The cases of a suite",
     examples=(
         "clpix regress run suite.toml",
         "clpix regress run suite.toml soft --report report.html",
         "clpix regress run suite.toml --tag quick --shard 1/2",
     ),
-    groups={"Cases": ("tags", "failed_first", "shard", "across_devices", "results"), **GROUPS},
+    groups={"Cases": ("tags", "failed_first", "shard", "across_devices", "results"), **suites.GROUPS},
 )
-@click.argument("suite", metavar="SUITE.toml")
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
-@click.option(
-    "--tag", "tags", multiple=True, metavar="TAG", help="Run only cases with this tag; may be repeated."
-)
-@click.option("--failed-first", is_flag=True, help="Begin with the cases that failed last time.")
-@click.option("--shard", metavar="I/N", help="Run only part I of N parts of the cases.")
-@click.option(
-    "--across-devices", is_flag=True, help="Run the cases on every device, and compare what they make."
-)
-@click.option("--results", metavar="DIR", help=f"The folder for results.  [default: {STATE}/results]")
+@options.argument("suite", metavar="SUITE.toml")
+@options.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing
-@options.memory
-@with_telling
-def run(
-    telling: Telling,
-    given: GivenOptions,
-    suite: str,
-    names: tuple[str, ...],
-    tags: tuple[str, ...],
-    failed_first: bool,
-    shard: str | None,
-    across_devices: bool,
-    results: str | None,
-    memory: int | None,
-) -> None:
+@options.collected("telling", Running)
+def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...]) -> None:
     """Run the cases of SUITE.toml, and compare what they make with the references.
 
     NAMES are those of cases, or patterns such as 'blur*'. Thresholds on the command line count over the suite's.
@@ -177,24 +162,24 @@ def run(
     from gpuops.regress.references import references as open_references
 
     found = manifest.load(suite)
-    cases = manifest.select(found.cases, names, tags)
-    if shard is not None:
-        cases = of_shard(cases, shard)
-    if failed_first:
-        failed = {outcome.name for outcome in last().outcomes if not outcome.good}
+    cases = manifest.select(found.cases, names, telling.tags)
+    if telling.shard is not None:
+        cases = of_shard(cases, telling.shard)
+    if telling.failed_first:
+        failed = {outcome.name for outcome in suites.last().outcomes if not outcome.good}
         cases.sort(key=lambda case: failed.isdisjoint(case.outputs))
-    out = Path(results or f"{STATE}/results")
+    out = Path(telling.results or f"{STATE}/results")
     words = (word for case in cases for word in (*case.inputs, *case.arguments))
     check_outputs(
         (suite, *(str(found.folder / word) for word in words), *folder_and_pictures(found.references)),
         (str(out / output) for case in cases for output in case.outputs),
     )
-    if across_devices:
-        if memory is not None:
+    if telling.across_devices:
+        if telling.memory is not None:
             raise click.UsageError(
                 "--memory does not go with --across-devices, which compares whole pictures"
             )
-        across(telling, given, found, cases, out)
+        _across(telling, given, found, cases, out)
         return
     references = open_references(found.references)
     with Device(telling.device) as device:
@@ -204,54 +189,64 @@ def run(
             out,
             references,
             device.places(references),
-            how_of(telling, given),
+            given.of(telling),
             device.open,
             over=given.thresholds,
             jobs=telling.jobs or os.cpu_count() or 1,
-            memory=memory,
+            memory=telling.memory,
         )
-        finish(telling, seen, device, {"suite": suite, "results": str(out), "references": found.references})
+        about = {"suite": suite, "results": str(out), "references": found.references}
+        suites.finish(telling, seen, device, about)
+
+
+def _across(telling: Telling, given: GivenOptions, suite: Suite, cases: list[Case], out: Path) -> None:
+    """Runs cases on every device, tells who agrees with whom, and exits."""
+    from gpuops.device import list_devices
+    from gpuops.regress import agreement as devices
+    from gpuops.regress.cases import run_cases
+    from gpuops.regress.references import slug
+
+    usable = [info for info in list_devices() if info.usable]
+    names = [f"{info.index}: {info.name} ({info.platform})" for info in usable]
+    if len(usable) < 2:
+        raise ParameterError(
+            f"there {'is one device' if usable else 'are no devices'} here: nothing to compare"
+        )
+    made: dict[str, dict[str, str]] = {name: {} for case in cases for name in case.outputs}
+    errors: dict[str, dict[str, str]] = {name: {} for name in made}
+    for info, device in zip(usable, names, strict=True):
+        folder = out / f"{info.index}-{slug(info.name)}"
+        environment = {"CLPIX_DEVICE": str(info.index)}
+        for one in run_cases(cases, suite.folder, folder, telling.jobs or os.cpu_count() or 1, environment):
+            for name in one.case.outputs:
+                into = errors if one.error else made
+                into[name][device] = one.error or str(folder / name)
+    with Device(telling.device) as device_:
+        how = replace(given.of(telling), metrics=given.metrics or ("max",))
+        found = [
+            devices.agreement(device_.open(), name, made[name], given.thresholds, how, errors[name])
+            for name in made
+        ]
+    for line in devices.table(found, names):
+        click.echo(visible(line))
+    apart = sum(not one.good for one in found)
+    click.echo(f"{len(found)} pictures on {len(names)} devices: {apart} differ" if apart else
+               f"{len(found)} pictures on {len(names)} devices: all agree")  # fmt: skip
+    click.get_current_context().exit(1 if apart else 0)
 
 
 @command.command(
-    "accept",
     short_help="Make results the references",
     examples=(
         "clpix regress accept --dry-run",
         "clpix regress accept",
         "clpix regress accept 'so*' --for linux",
     ),
-    groups={
-        "Acceptance": ("source", "references", "place", "remove_missing", "recompress", "dry_run", "in_ci")
-    },
+    groups={"Acceptance": options.names(Accepting)},
 )
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
-@click.option(
-    "--from",
-    "source",
-    metavar="REPORT.json",
-    help="The report of the run whose results to take; needs --references.  [default: the last run's]",
-)
-@click.option("--references", metavar="DIR", help="The references to change.  [default: those of the run]")
-@click.option(
-    "--for", "place", metavar="NAME", help="Accept them only for this device or platform, such as linux."
-)
-@click.option("--remove-missing", is_flag=True, help="Remove references that have no result.")
-@click.option(
-    "--recompress", is_flag=True, help="Store PNG files smaller, with the same pixels and other bytes."
-)
-@click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
-@click.option("--in-ci", is_flag=True, help="Work in a CI job too, which should not approve its own results.")
-def accept(
-    names: tuple[str, ...],
-    source: str | None,
-    references: str | None,
-    place: str | None,
-    remove_missing: bool,
-    recompress: bool,
-    dry_run: bool,
-    in_ci: bool,
-) -> None:
+@options.argument("names", nargs=-1, metavar="[NAMES]...")
+@options.collected("how", Accepting)
+def accept(how: Accepting, names: tuple[str, ...]) -> None:
     """Make results of a run the new references, byte for byte.
 
     NAMES are names of pictures, or patterns. Without them, all results are taken that are new, renamed or differ. A
@@ -261,32 +256,31 @@ def accept(
     from gpuops.regress.references import references as open_references
     from gpuops.regress.references import slug
 
-    if is_ci() and not (in_ci or dry_run):
+    if is_ci() and not (how.in_ci or how.dry_run):
         raise click.UsageError(
             "this is a CI job (CI is set), and would approve its own results: use --in-ci if it may"
         )
-    if place is not None and not slug(place):
-        raise ParameterError(f"--for {place}: is no name of a device or platform; give one such as linux")
-    seen = last(source or LAST)
-    target = references or (seen.context.get("references") if source is None else None)
+    if how.place is not None and not slug(how.place):
+        raise ParameterError(f"--for {how.place}: is no name of a device or platform; give one such as linux")
+    seen = suites.last(how.source or LAST)
+    target = how.references or (seen.context.get("references") if how.source is None else None)
     if not target:
         raise ParameterError(
-            f"{source or LAST}: a report does not choose which folder changes: name it by --references"
+            f"{how.source or LAST}: a report does not choose which folder changes: name it by --references"
         )
-    chosen = acceptance.choose(seen, names, remove_missing=remove_missing)
+    chosen = acceptance.choose(seen, names, remove_missing=how.remove_missing)
     into = open_references(str(target))
-    if dry_run:
+    if how.dry_run:
         acceptance.check(seen, chosen, into)
         for name, path in chosen.items():
-            click.echo(
-                visible(f"would remove {name}" if path is None else f"would accept {name} from {path}")
-            )
+            what = f"remove {name}" if path is None else f"accept {name} from {path}"
+            click.echo(visible(f"would {what}"))
         return
-    changed = acceptance.accept(seen, chosen, into, place and slug(place), recompress=recompress)
+    changed = acceptance.accept(seen, chosen, into, how.place and slug(how.place), recompress=how.recompress)
     for name in changed:
         click.echo(visible(f"{'removed' if chosen[name] is None else 'accepted'} {name}"))
     click.echo(visible(f"{len(changed)} of {len(chosen)} references changed in {target}"))
-    if not remove_missing and (left := len(acceptance.missing(seen))):
+    if not how.remove_missing and (left := len(acceptance.missing(seen))):
         click.echo(f"{left} references have no result; --remove-missing removes them")
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from . import options
-from .shared import ChainOptions, Shared
+from .shared import Shared
 
 
 @options.command(
@@ -18,21 +16,18 @@ from .shared import ChainOptions, Shared
     ),
     groups={"Recipe": ("changes",)},
 )
-@click.argument("recipe", metavar="RECIPE")
-@options.inputs
-@options.output
-@options.shared
+@options.argument("recipe", metavar="RECIPE")
+@options.pictures
 @options.dithering
-@options.batch
 @options.chain
-@click.option(
-    "--set",
+@options.click_option(
     "changes",
+    ["--set"],
     multiple=True,
     metavar="STEP.KEY=VALUE",
     help="Change a value of the recipe, such as blur.sigma=3, or blur[1].sigma=3 for the second blur; may be repeated.",
 )
-def command(shared: Shared, recipe: str, changes: tuple[str, ...], chain: ChainOptions) -> None:
+def command(shared: Shared, recipe: str, changes: tuple[str, ...]) -> None:
     """Do what a recipe says on every input.
 
     A recipe is a TOML file that a command's --save-recipe has written. It has the line `schema = 1`, and a `[[step]]`
@@ -49,4 +44,4 @@ def command(shared: Shared, recipe: str, changes: tuple[str, ...], chain: ChainO
     except UnicodeDecodeError:
         raise ParameterError(f"{recipe}: is no recipe, which is a text of TOML") from None
     steps = Chain.from_toml(text, name=recipe, folder=str(Path(recipe).parent), changes=changes)
-    process_chain(shared, chain, steps, Path(recipe).stem, also_read=(recipe,))
+    process_chain(shared, steps, Path(recipe).stem, also_read=(recipe,))

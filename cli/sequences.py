@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -25,51 +26,43 @@ if TYPE_CHECKING:
     Run = Callable[[Sequence[Job]], Iterable[Done]]
 
 
-class MeasuredSequence:
-    """A sequence of inputs, which are measured when it is first asked for.
+def sequence(
+    shared: Shared, report: Report | None, jobs: Sequence[Job]
+) -> Callable[[Iterable[Job], Run], list[Job]] | None:
+    """Returns what settles jobs, or None if each input is worked on by itself.
 
-    ``jobs`` are those of all inputs, whether their work is to be done here or not.
+    It gives those jobs whose inputs could be measured, with what was found; errors of others are printed. ``jobs`` are
+    those of all inputs, whether their work is to be done here or not; they are measured when it is first asked.
     """
+    if not jobs or jobs[0].chain is None:
+        return None
+    from gpuops.batch import consensus
 
-    def __init__(self, shared: Shared, report: Report | None, jobs: Sequence[Job]) -> None:
-        self._shared, self._report, self._jobs = shared, report, jobs
-        self._known: dict[str, Job] | None = None
+    if not consensus.is_open(jobs):
+        return None
+    if len(jobs) > 1 and any(job.source == STREAM for job in jobs):
+        raise click.UsageError(
+            "inputs that decide together are read twice, and standard input can be read once: name a file"
+        )
+    known: dict[str, Job] | None = None
 
-    @classmethod
-    def of(cls, shared: Shared, report: Report | None, jobs: Sequence[Job]) -> MeasuredSequence | None:
-        """Returns the sequence, or None if each input is worked on by itself."""
-        if not jobs or jobs[0].chain is None:
-            return None
-        from gpuops.batch import consensus
+    def settled(some: Iterable[Job], run: Run) -> list[Job]:
+        nonlocal known
+        if len(jobs) == 1:
+            return [consensus.alone(job) for job in some]
+        if known is None:
+            found = consensus.settled(jobs, run, _failed, partial(tell, shared, report))
+            known = {job.target: job for job in found}
+        return [replace(job, work=known[job.target].work) for job in some if job.target in known]
 
-        if not consensus.is_open(jobs):
-            return None
-        if len(jobs) > 1 and any(job.source == STREAM for job in jobs):
-            raise click.UsageError(
-                "inputs that decide together are read twice, and standard input can be read once: name a file"
-            )
-        return cls(shared, report, jobs)
+    return settled
 
-    def settled(self, jobs: Iterable[Job], run: Run) -> list[Job]:
-        """Returns those jobs whose inputs could be measured, with what was found; the others' errors are printed."""
-        from gpuops.batch import consensus
 
-        if len(self._jobs) == 1:
-            return [consensus.alone(job) for job in jobs]
-        if self._known is None:
-            found = consensus.settled(self._jobs, run, self._failed, self._tell)
-            self._known = {job.target: job for job in found}
-        known = self._known
-        return [replace(job, work=known[job.target].work) for job in jobs if job.target in known]
-
-    def _failed(self, done: Done) -> None:
-        assert done.error is not None
-        if isinstance(done.error, BrokenPipeError):
-            raise done.error
-        complain("error", failure(done.job.source, done.error))
-
-    def _tell(self, found: Settled) -> None:
-        tell(self._shared, self._report, found)
+def _failed(done: Done) -> None:
+    assert done.error is not None
+    if isinstance(done.error, BrokenPipeError):
+        raise done.error
+    complain("error", failure(done.job.source, done.error))
 
 
 def tell(shared: Shared, report: Report | None, found: Settled, frame: int | None = None) -> None:
@@ -83,8 +76,5 @@ def tell(shared: Shared, report: Report | None, found: Settled, frame: int | Non
         report.results.append({"input": found.source, **which, **figures})
     if shared.verbose:
         name = printable(found.source) + (f": frame {frame}" if which else "")
-        say(
-            visible(
-                f"clpix: {name}: {found.figure} {found.used:+.3f} {found.unit} (metered {found.measured:+.3f})"
-            )
-        )
+        text = f"{found.figure} {found.used:+.3f} {found.unit} (metered {found.measured:+.3f})"
+        say(visible(f"clpix: {name}: {text}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,9 +37,27 @@ GROUPS = {
 }  # fmt: skip
 
 
-def option(default: Any, help: str, metavar: str | None = None, *spellings: str, **how: Any) -> Any:
-    """Declares an option. Without ``spellings`` its name is the field's; ``how``: what else click.option is given."""
+def option(help: str, metavar: str | None = None, *spellings: str, default: Any = None, **how: Any) -> Any:
+    """Declares an option. Without ``spellings`` its name is the field's; ``how``: what else it is given.
+
+    A ``type`` may be the names that there are.
+    """
     return field(default=default, metadata={"spellings": spellings, "help": help, "metavar": metavar, **how})
+
+
+def flag(help: str, *spellings: str) -> Any:
+    """Declares an option that has no value."""
+    return option(help, None, *spellings, default=False)
+
+
+def file_option(help: str, metavar: str = "FILE") -> Any:
+    """Declares an option that names a further file to write."""
+    return option(help, metavar, cls=types.OutputOption)
+
+
+def shown(default: Any, help: str, metavar: str | None = None, *spellings: str, **how: Any) -> Any:
+    """Declares an option whose help shows its default."""
+    return option(help, metavar, *spellings, default=default, show_default=True, **how)
 
 
 @dataclass(frozen=True)
@@ -61,153 +79,113 @@ class Shared:
     failed: int = 0
     draft_of: str | None = None
     output: str | None = option(
-        None,
         "A file, or for several inputs a folder or a template of {stem} {name} {ext} {op} {index}. '-' is stdout.",
         "OUTPUT", "-o", "--output",
     )  # fmt: skip
-    overwrite: bool = option(False, "Replace existing outputs (never an input).")
-    format: str | None = option(None, "The format of stdout ('-') as the output, such as png.", "EXT")
-    layer: str | None = option(None, "The layer to read from a file of several.", "NAME")
+    overwrite: bool = flag("Replace existing outputs (never an input).")
+    format: str | None = option("The format of stdout ('-') as the output, such as png.", "EXT")
+    layer: str | None = option("The layer to read from a file of several.", "NAME")
     frames: str | None = option(
-        None,
         "Take these frames or pages, each to a file of its own, or all to one .gif, .webp or .apng.",
         "all|N|N:M",
     )
     device: str | None = option(
-        None,
         "The device (see `clpix devices`); also CLPIX_DEVICE. The default is the best one that works. Several, such "
         "as 0,1, share the inputs of a batch. 'all' is every GPU, or every CPU if there is no GPU.",
         "gpu|cpu|N|NAME|all",
         envvar="CLPIX_DEVICE",
     )
     memory: int | None = option(
-        None,
         "Use no more of the host's memory for pictures. Larger ones are processed by rows.",
         "SIZE",
-        type=types.Bytes(),
+        type=types.byte_size,
     )
     device_memory: int | None = option(
-        None,
         "Use no more of the device's memory, such as 512M or 2G. Larger images are split.",
         "SIZE",
-        type=types.Bytes(),
+        type=types.byte_size,
     )
     scratch: str | None = option(
-        None,
         "A folder for what memory has no room for while a picture is turned or transformed. It stays empty.",
         "DIR",
     )
-    dtype: str = option("auto", "Depth of the output.", type=types.ChoiceType(DTYPES))
+    dtype: str = option("Depth of the output.", default="auto", type=DTYPES)
     colour: str = option(
-        AUTO,
         "The colour space of the output. 'input' is that of each input.",
         None, "--colour", "--color",
-        type=types.ChoiceType(NAMES),
+        default=AUTO,
+        type=NAMES,
     )  # fmt: skip
-    working: str = option(
-        WORKING[0], "Primaries of the light that steps work on.", type=types.ChoiceType(WORKING)
-    )
+    working: str = option("Primaries of the light that steps work on.", default=WORKING[0], type=WORKING)
     quality: int | None = option(
-        None,
         "The quality (1 … 100) of JPEG (default 95), lossy WebP, AVIF and HEIC (90), and video (65).",
         "Q",
         type=click.IntRange(*QUALITIES),
     )
     subsampling: str | None = option(
-        None, "Resolution of colours in JPEG, AVIF and HEIC (4:4:4).", type=types.ChoiceType(SUBSAMPLINGS)
+        "Resolution of colours in JPEG, AVIF and HEIC (4:4:4).", type=SUBSAMPLINGS
     )
     compression: str | None = option(
-        None,
         "PNG: none, deflate:0 … 9; TIFF: none, lzw, deflate, zstd, packbits; EXR: none, rle, zips, zip, piz, "
         "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
         "NAME[:LEVEL]",
-        type=types.Word(),
+        type=str.lower,
     )
-    gain_map: bool = option(
-        False, "Write light into a JPEG, by a gain map (Ultra HDR) that HDR displays apply."
-    )
-    strip: bool = option(False, "Write no metadata but the colour space, and turn pixels upright first.")
-    output_dither: bool = option(False, "Add noise before colours are rounded to integers.", None, "--dither")
+    gain_map: bool = flag("Write light into a JPEG, by a gain map (Ultra HDR) that HDR displays apply.")
+    strip: bool = flag("Write no metadata but the colour space, and turn pixels upright first.")
+    output_dither: bool = flag("Add noise before colours are rounded to integers.", "--dither")
     output_noise: str = option(
-        "blue", "The noise of --dither: white, or seen less.", None, "--noise", type=types.ChoiceType(NOISES)
+        "The noise of --dither: white, or seen less.", None, "--noise", default="blue", type=NOISES
     )
     output_seed: int = option(
-        0, "Another seed gives another noise.", "N", "--seed", type=click.IntRange(*SEEDS)
+        "Another seed gives another noise.", "N", "--seed", default=0, type=click.IntRange(*SEEDS)
     )
     space: str = option(
-        "auto",
-        "Work on linear light or on the stored values.",
-        type=types.ChoiceType(["auto", "linear", "encoded"]),
+        "Work on linear light or on the stored values.", default="auto", type=["auto", "linear", "encoded"]
     )
-    alpha: str = option("keep", "Keep alpha, or leave it out.", type=types.ChoiceType(["keep", "drop"]))
-    timing: bool = option(False, "Show where the time went, on stderr.")
-    timing_file: str | None = option(
-        None, "Write the timing report as .json, .csv or .trace.json.", "FILE", cls=types.OutputOption
-    )
-    repeat: int = option(1, "Run the operation N times (for timing).", "N", type=click.IntRange(1))
+    alpha: str = option("Keep alpha, or leave it out.", default="keep", type=["keep", "drop"])
+    timing: bool = flag("Show where the time went, on stderr.")
+    timing_file: str | None = file_option("Write the timing report as .json, .csv or .trace.json.")
+    repeat: int = option("Run the operation N times (for timing).", "N", default=1, type=click.IntRange(1))
     progress: bool | None = option(
-        None, "Show progress over several inputs or frames.", None, "--progress/--no-progress"
+        "Show progress over several inputs or frames.", None, "--progress/--no-progress"
     )
-    jobs: int | None = option(
-        None, "How many files to read and write at a time.", "auto|N", type=types.Jobs()
-    )
-    recursive: bool = option(False, "Take the pictures in folders, and keep their tree.")
+    jobs: int | None = option("How many files to read and write at a time.", "auto|N", type=types.job_count)
+    recursive: bool = flag("Take the pictures in folders, and keep their tree.")
     from0: str | None = option(
-        None, "Read the inputs' names from a file or '-'. Each name ends with a 0 byte.", "FILE"
+        "Read the inputs' names from a file or '-'. Each name ends with a 0 byte.", "FILE"
     )
-    skip_existing: bool = option(False, "Leave out inputs whose outputs exist.")
-    update: bool = option(False, "Leave out inputs whose outputs are up to date, and replace others.")
-    journal: str | None = option(None, "Note in this file what is done.", "FILE", cls=types.OutputOption)
-    resume: str | None = option(
-        None,
-        "Leave out what is done according to this journal, and continue it.",
-        "FILE",
-        cls=types.OutputOption,
-    )
-    shard: str | None = option(None, "Take only share I of N shares of the inputs.", "I/N|slurm")
+    skip_existing: bool = flag("Leave out inputs whose outputs exist.")
+    update: bool = flag("Leave out inputs whose outputs are up to date, and replace others.")
+    journal: str | None = file_option("Note in this file what is done.")
+    resume: str | None = file_option("Leave out what is done according to this journal, and continue it.")
+    shard: str | None = option("Take only share I of N shares of the inputs.", "I/N|slurm")
     cluster: str | None = option(
-        None,
         "Let the workers of a Dask scheduler (its address or file) do the work, or N processes here.",
         "ADDRESS|FILE|local:N",
     )
     retries: int = option(
-        2, "With --cluster: how often a failed input is tried again.", "N", type=click.IntRange(0)
+        "With --cluster: how often a failed input is tried again.", "N", default=2, type=click.IntRange(0)
     )
-    dump_kernels: str | None = option(None, "Write the OpenCL source of every kernel that is built.", "DIR")
-    verbose: int = option(0, "Print more messages.", None, "-v", "--verbose", count=True)
-    quiet: bool = option(False, "Print no warnings.", None, "-q", "--quiet")
+    dump_kernels: str | None = option("Write the OpenCL source of every kernel that is built.", "DIR")
+    verbose: int = option("Print more messages.", None, "-v", "--verbose", default=0, count=True)
+    quiet: bool = flag("Print no warnings.", "-q", "--quiet")
 
-    def of_job(self, *, fuse: bool = True) -> Options:
+    explain: bool = flag("Print what would be done, and do nothing.")
+    save_recipe: str | None = file_option("Also write the operations as a recipe for `clpix run`.")
+    fuse: bool = option(
+        "Let steps share a kernel with reading and writing, or not.", None, "--fuse/--no-fuse", default=True
+    )
+
+    def of_job(self) -> Options:
         """Returns the options that say how files are read and written."""
         from gpuops.batch.options import Options
 
-        return Options(
-            layer=self.layer,
-            space=self.space,
-            alpha=self.alpha == "keep",
-            dtype=DTYPES[self.dtype],
-            colour=self.colour,
-            working=self.working,
-            storage=Storage(self.quality, self.subsampling, self.compression, self.gain_map),
-            strip=self.strip,
-            dither=Dither(self.output_noise, self.output_seed) if self.output_dither else None,
-            format=self.format,
-            overwrite=self.overwrite,
-            repeat=self.repeat,
-            memory=self.memory,
-            scratch=self.scratch,
-            fuse=fuse,
-        )
-
-
-@dataclass(frozen=True)
-class ChainOptions:
-    """The values of the options that chains have beside the shared ones."""
-
-    explain: bool = option(False, "Print what would be done, and do nothing.")
-    save_recipe: str | None = option(
-        None, "Also write the operations as a recipe for `clpix run`.", "FILE", cls=types.OutputOption
-    )
-    fuse: bool = option(
-        True, "Let steps share a kernel with reading and writing, or not.", None, "--fuse/--no-fuse"
-    )
+        same = {one.name: getattr(self, one.name) for one in fields(Options) if hasattr(self, one.name)}
+        changed = {
+            "alpha": self.alpha == "keep",
+            "dtype": DTYPES[self.dtype],
+            "storage": Storage(self.quality, self.subsampling, self.compression, self.gain_map),
+            "dither": Dither(self.output_noise, self.output_seed) if self.output_dither else None,
+        }
+        return Options(**{**same, **changed})

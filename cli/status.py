@@ -69,7 +69,8 @@ class Progress:
         if not sys.stderr.isatty():
             if self._frames is None:
                 ended = " failed" if done.error else ""
-                self._say(f"[{self._count}/{self._total}] {_arrow(done.job.source, done.job.target)}{ended}")
+                name = _arrow(done.job.source, done.job.target)
+                say(visible(f"clpix: [{self._count}/{self._total}] {name}{ended}"))
             return
         now = time.monotonic()
         if now - self._shown < _EVERY and _there:
@@ -81,11 +82,7 @@ class Progress:
         """Tells, where no terminal has shown it, that all frames of a file are done."""
         if not sys.stderr.isatty():
             rate = self._rate(time.monotonic() - self._begun)
-            self._say(f"{_arrow(source, target)}: {self._count} frames {self._frames}, {rate}")
-
-    @staticmethod
-    def _say(text: str) -> None:
-        say(visible(f"clpix: {text}"))
+            say(visible(f"clpix: {_arrow(source, target)}: {self._count} frames {self._frames}, {rate}"))
 
     def _line(self, seconds: float) -> str:
         of, left = "", ""

@@ -6,16 +6,17 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gpuops.errors import FileError, ParameterError, byte_count, masked, visible
 
-from . import checks, comparing, options, types
-from .comparing import GivenOptions
+from . import checks, comparing
+from .shared import file_option, flag, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from gpuops.files.picture import Picture
     from gpuops.gpu import Gpu
-    from gpuops.params.comparing import Comparing
     from gpuops.regress.outcome import Outcome, Run
     from gpuops.regress.references import References
 
@@ -37,20 +37,35 @@ GROUPS = {**comparing.GROUPS, "Reports": ("report", "junit", "json", "github", "
 
 
 @dataclass(frozen=True)
-class Telling:
-    """The options of reports."""
+class Reading:
+    """The options of how pictures are read."""
 
-    report: str | None = None
-    junit: str | None = None
-    json: str | None = None
-    github: bool = False
-    strict: bool = False
-    jobs: int | None = None
     device: str | None = None
-    space: str = "auto"
-    alpha: str = "keep"
-    layer: str | None = None
-    quiet: bool = False
+    space: str = option(
+        "Compare linear light or the stored values.", default="auto", type=["auto", "linear", "encoded"]
+    )
+    alpha: str = option("Compare alpha, or leave it out.", default="keep", type=["keep", "drop"])
+    layer: str | None = option("The layer to read from files of several.", "NAME")
+
+
+#: The option of how many cases, or files, are done at the same time.
+JOBS = option("How many to do at the same time.", "N", type=click.IntRange(1))
+
+
+@dataclass(frozen=True)
+class Telling(Reading):
+    """The options of reports, and of how pictures are read."""
+
+    report: str | None = file_option(
+        "Write a page with all pictures, or a folder without scripts.", "FILE.html|DIR"
+    )
+    junit: str | None = file_option("Write JUnit's XML, for GitLab, Jenkins and others.")
+    json: str | None = file_option("Write all figures as JSON.")
+    github: bool = flag("Print annotations and write the step summary of GitHub.")
+    strict: bool = flag("Count warnings as differences.")
+    jobs: int | None = JOBS
+    memory: int | None = None
+    quiet: bool = flag("Print only the totals.", "-q", "--quiet")
 
 
 def is_ci() -> bool:
@@ -58,73 +73,19 @@ def is_ci() -> bool:
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
-# The options of how pictures are read.
-_READING = (
-    options.device,
-    click.option(
-        "--space", type=types.ChoiceType(["auto", "linear", "encoded"]), default="auto",
-        help="Compare linear light or the stored values.",
-    ),
-    click.option("--alpha", type=types.ChoiceType(["keep", "drop"]), default="keep", help="Compare alpha, or leave it "
-    "out."),
-    click.option("--layer", metavar="NAME", help="The layer to read from files of several."),
-)  # fmt: skip
-#: The option of how many cases, or files, are done at the same time.
-jobs = click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many to do at the same time.")
-
-
-def with_reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of how pictures are read, without those of reports."""
-    return options.collected("telling", Telling, *_READING)(command)
-
-
-def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of reports, and of how pictures are read."""
-    return options.collected(
-        "telling",
-        Telling,
-        click.option(
-            "--report",
-            cls=types.OutputOption,
-            metavar="FILE.html|DIR",
-            help="Write a page with all pictures, or a folder without scripts.",
-        ),
-        click.option(
-            "--junit",
-            cls=types.OutputOption,
-            metavar="FILE",
-            help="Write JUnit's XML, for GitLab, Jenkins and others.",
-        ),
-        click.option("--json", cls=types.OutputOption, metavar="FILE", help="Write all figures as JSON."),
-        click.option(
-            "--github", is_flag=True, help="Print annotations and write the step summary of GitHub."
-        ),
-        click.option("--strict", is_flag=True, help="Count warnings as differences."),
-        jobs,
-        *_READING,
-        click.option("-q", "--quiet", is_flag=True, help="Print only the totals."),
-    )(command)
-
-
-class Device:
+class Device(ExitStack):
     """The device, which is opened when it is first needed and closed at the end."""
 
     def __init__(self, name: str | None) -> None:
+        super().__init__()
         self._name = name
         self._gpu: Gpu | None = None
-
-    def __enter__(self) -> Device:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        if self._gpu is not None:
-            self._gpu.close()
 
     def open(self) -> Gpu:
         if self._gpu is None:
             from gpuops.gpu import Gpu
 
-            self._gpu = Gpu(self._name)
+            self._gpu = self.enter_context(Gpu(self._name))
         return self._gpu
 
     def places(self, known: References) -> tuple[str, ...]:
@@ -147,10 +108,6 @@ class Device:
             return {}
         info = self._gpu.info
         return {"device": info.name, "platform": info.platform, "driver": info.driver}
-
-
-def how_of(telling: Telling, given: GivenOptions) -> Comparing:
-    return replace(given.how, space=telling.space, alpha=telling.alpha == "keep", layer=telling.layer)
 
 
 def last(source: str = LAST) -> Run:
@@ -189,9 +146,7 @@ def folder_and_pictures(path: str) -> Iterator[str]:
 
 def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about: dict[str, str]) -> None:
     """Tells the outcomes one by one, writes the reports, and exits."""
-    from datetime import datetime, timezone
-    from importlib.metadata import version
-
+    from gpuops.bench.report_formats import versions
     from gpuops.regress import report
     from gpuops.regress.outcome import Run
 
@@ -201,8 +156,7 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
         if not telling.quiet and not outcome.good:
             click.echo(_line(outcome))
     context = {
-        "clpix": version("clpix"),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        **{name: versions()[name] for name in ("clpix", "date")},
         "command": masked(shlex.join(["clpix", *sys.argv[1:]])),
         **about,
         **device.context(),

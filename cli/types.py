@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .messages import near
 
-if TYPE_CHECKING:  # before click 8.2 types have no parameters
-    _OneOf = click.Choice[str]
-    TextType = click.ParamType[str]
-    BytesType = click.ParamType[int]
-    SizeType = click.ParamType[tuple[int, int]]
-else:
-    _OneOf = click.Choice
-    TextType = BytesType = SizeType = click.ParamType
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
-class ChoiceType(_OneOf):
+class Text(click.ParamType):  # type: ignore[type-arg]  # before click 8.2 types have no parameters
+    """A parameter type for what ``read`` makes of a text. Shells complete the names that there are, or else files."""
+
+    name = "text"
+
+    def __init__(self, read: Callable[[str], Any] = str) -> None:
+        self.read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self.read(str(value))
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from .completion import completed
+
+        return completed(param.name or "", incomplete, files=self.read is str)
+
+
+class ChoiceType(click.Choice):  # type: ignore[type-arg]
     """A parameter type for one of several names, in upper or lower case."""
 
     def __init__(self, choices: Iterable[str]) -> None:
         super().__init__(list(choices), case_sensitive=False)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = {name.lower(): name for name in self.choices}.get(str(value).lower())
         if found is None:
             close = near(str(value), self.choices)
@@ -54,38 +67,28 @@ class OutputOption(click.Option):
         return super().process_value(ctx, value)
 
 
-class Word(TextType):
-    """A parameter type for a name, perhaps with numbers, such as gamma:2.2; in upper or lower case."""
-
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(value).lower()
-
-
-class Bytes(BytesType):
-    """A parameter type for a number of bytes, or of K, M, G or T bytes, powers of 1024."""
-
-    name = "bytes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        match = re.fullmatch(
-            r"(\d{1,12}(?:\.\d{1,6})?)([KMGT]?)(?:i?B)?", str(value), re.ASCII | re.IGNORECASE
-        )
-        number = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
-        if not number:
-            self.fail(f"{value!r} is no size of memory: give bytes, or a number with K, M or G, such as 512M")
-        return number
+def byte_size(text: str) -> int:
+    """Reads a number of bytes, or of K, M, G or T bytes, powers of 1024."""
+    match = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([KMGT]?)(?:i?B)?", text, re.ASCII | re.IGNORECASE)
+    number = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
+    if not number:
+        said = f"{text!r} is no size of memory: give bytes, or a number with K, M or G, such as 512M"
+        raise click.BadParameter(said)
+    return number
 
 
-class Jobs(BytesType):
-    """A parameter type for how much is done at a time: a number, or ``auto``, which is None."""
+def job_count(text: str) -> int | None:
+    """Reads how much is done at a time: a number, or ``auto``, which is None."""
+    if text.lower() == "auto":
+        return None
+    if not re.fullmatch(r"[1-9]\d{0,4}", text, re.ASCII):
+        raise click.BadParameter(f"{text!r} is neither 'auto' nor a number from 1 on")
+    return int(text)
 
-    name = "jobs"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if str(value).lower() == "auto":
-            return None
-        if not re.fullmatch(r"[1-9]\d{0,4}", str(value), re.ASCII):
-            self.fail(f"{value!r} is neither 'auto' nor a number from 1 on")
-        return int(value)
+def picture_size(text: str) -> tuple[int, int]:
+    """Reads a size, written as N or WIDTHxHEIGHT, as (width, height); the library decides which sizes there are."""
+    match = re.fullmatch(r"(\d{1,9})(?:[x×](\d{1,9}))?", text, re.ASCII)
+    if not match:
+        raise click.BadParameter(f"{text!r} is no size: give N or WIDTHxHEIGHT, in pixels")
+    return int(match[1]), int(match[2] or match[1])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from gpuops.batch import consensus, pipeline
 from gpuops.batch.job import USUAL_TRANSFERS, Job
 from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError
-from gpuops.files.formats import is_of_video
 from gpuops.params.colours import AUTO, INPUT
 from gpuops.params.files import STREAM
 
@@ -26,9 +25,8 @@ from .options import refuse
 from .shared import DTYPES, Shared
 
 if TYPE_CHECKING:
-    from gpuops.batch.consensus import Settled
     from gpuops.batch.job import Work
-    from gpuops.batch.pipeline import Done
+    from gpuops.batch.options import Options
     from gpuops.files.video_copy import Coding
     from gpuops.gpu import Gpu
     from gpuops.operation import Params
@@ -36,11 +34,6 @@ if TYPE_CHECKING:
 
     #: What is done with a frame.
     Task = Chain | Work
-
-
-def is_wanted(shared: Shared) -> bool:
-    """Says whether the output is a video."""
-    return is_of_video(shared.output or "")
 
 
 def make(
@@ -52,7 +45,6 @@ def make(
     inputs: files.Identities,
     *,
     writes: bool,
-    fuse: bool,
 ) -> None:
     """Does the work on every frame of a video, and writes these as another; ``writes``: it writes on the way.
 
@@ -74,9 +66,8 @@ def make(
     assert target is not None
     if source == STREAM:
         raise click.UsageError("a video is read from a file: name one in place of '-'")
-    if isinstance(work, Chain) and any(
-        getattr(step, "transfer", "auto") not in USUAL_TRANSFERS for step in work
-    ):
+    curves = [getattr(step, "transfer", "auto") for step in work] if isinstance(work, Chain) else []
+    if not set(curves) <= set(USUAL_TRANSFERS):
         raise click.UsageError(
             "a video has the curve of its space: in place of --transfer name --colour rec2100-pq"
         )
@@ -85,7 +76,7 @@ def make(
     with video.opened(source) as frames:
         coding, count = _coding(shared, target, frames.space), frames.count
     _warn_of_devices(shared, target)
-    _VideoRun(shared, source, target, coding, count, open_gpu, report, tell, fuse=fuse).all(work)
+    _VideoRun(shared, source, target, coding, count, open_gpu, report, tell).all(work)
 
 
 def _coding(shared: Shared, target: str, of_source: str | None) -> Coding:
@@ -122,34 +113,29 @@ def _warn_of_devices(shared: Shared, target: str) -> None:
         )
 
 
+@dataclass
 class _VideoRun:
     """The work on all frames of a video."""
 
-    def __init__(
-        self,
-        shared: Shared,
-        source: str,
-        target: str,
-        coding: Coding,
-        count: int | None,
-        open_gpu: Callable[[], Gpu],
-        report: Report | None,
-        tell: Callable[[Job, Any], None],
-        *,
-        fuse: bool,
-    ) -> None:
-        self._shared, self._source, self._target, self._coding = shared, source, target, coding
-        self._count, self._open_gpu, self._report, self._tell = count, open_gpu, report, tell
-        self._options = replace(
-            shared,
+    shared: Shared
+    source: str
+    target: str
+    coding: Coding
+    count: int | None
+    open_gpu: Callable[[], Gpu]
+    report: Report | None
+    tell: Callable[[Job, Any], None]
+
+    @cached_property
+    def _options(self) -> Options:
+        return replace(
+            self.shared,
             quality=None,
             strip=False,
-            colour=coding.space or AUTO,
-            dtype="uint16" if coding.deep else "uint8",
+            colour=self.coding.space or AUTO,
+            dtype="uint16" if self.coding.deep else "uint8",
             overwrite=False,
-        ).of_job(fuse=fuse)
-        # Both formats are quick; only .npz stores the colour space.
-        self._extension = "ppm" if coding.space in (None, "srgb") else "npz"
+        ).of_job()
 
     def all(self, work: Task) -> None:
         """Writes the video."""
@@ -158,48 +144,47 @@ class _VideoRun:
 
         works: Iterator[Task] = repeat(work)
         if isinstance(work, Chain):
-            works = consensus.decided(work, self._measured, self._settled, self._source)
-        copying = copied(self._source, self._target, self._coding, overwrite=self._shared.overwrite)
+            works = consensus.decided(work, self._measured, self._settled, self.source)
+        copying = copied(self.source, self.target, self.coding, overwrite=self.shared.overwrite)
         number = -1
         said: list[tuple[list[str], tuple[str, ...]]] = []
         with draft_folder() as folder, copying as copy:
             for number, done in enumerate(self._worked(folder, copy.pictures(), works, "done")):
-                name = f"{self._source}: frame {number}"
+                name = f"{self.source}: frame {number}"
                 if done.notes:
                     said.append((done.notes, (name,)))
-                self._tell(replace(done.job, source=name, target=self._target), done.told)
+                self.tell(replace(done.job, source=name, target=self.target), done.told)
                 with self._phase("encode"):
                     copy.add(files.read(done.job.target).pixels)
         for text in notes.once(said, "frame"):
             notes.note(text)
-        if self._report is not None:
-            self._report.results.append({"input": self._source, "frames": number + 1})
+        if self.report is not None:
+            self.report.results.append({"input": self.source, "frames": number + 1})
 
     def _measured(self, works: Iterator[Task]) -> list[Params]:
         """Measures every frame."""
         from gpuops.files import video
         from gpuops.files.drafts import draft_folder
 
-        with draft_folder() as folder, video.opened(self._source) as frames:
+        with draft_folder() as folder, video.opened(self.source) as frames:
             return [done.told for done in self._worked(folder, frames.pictures(), works, "metered")]
 
-    def _settled(self, number: int, found: Settled) -> None:
-        sequences.tell(self._shared, self._report, found, number)
+    def _settled(self, number: int, found: consensus.Settled) -> None:
+        sequences.tell(self.shared, self.report, found, number)
 
     def _worked(
         self, folder: str, pictures: Iterator[files.Picture], works: Iterator[Task], what: str
-    ) -> Iterator[Done]:
+    ) -> Iterator[pipeline.Done]:
         """Does the work of each picture. A caller that asks for the next one has used the result."""
-        shared = self._shared
+        shared = self.shared
         jobs = self._jobs(folder, pictures, works)
-        results = pipeline.run_jobs(self._open_gpu, jobs, at_once=shared.jobs, memory=shared.memory)
-        with status.progress(
-            self._count, wanted=shared.progress, quiet=shared.quiet, frames=what
-        ) as progress:
+        results = pipeline.run_jobs(self.open_gpu, jobs, at_once=shared.jobs, memory=shared.memory)
+        with status.progress(self.count, wanted=shared.progress, quiet=shared.quiet, frames=what) as progress:
             for number, done in enumerate(results):
-                named = partial(_named, folder, f"{self._source}: frame {number}")
+                named = partial(_named, folder, f"{self.source}: frame {number}")
                 if done.error is not None:
-                    raise FileError(named(_said(done.error)))
+                    full = isinstance(done.error, MemoryError)
+                    raise FileError(named("does not fit in memory" if full else str(done.error)))
                 done.notes[:] = map(named, done.notes)
                 yield done
                 if progress is not None:
@@ -208,12 +193,14 @@ class _VideoRun:
                     with suppress(FileNotFoundError):
                         os.unlink(path)
             if progress is not None:
-                progress.end(self._source, self._target)
-        if self._report is not None:
-            self._report.results[:] = self._by_frames(folder, self._report.results)
+                progress.end(self.source, self.target)
+        if self.report is not None:
+            self.report.results[:] = self._by_frames(folder, self.report.results)
 
     def _jobs(self, folder: str, pictures: Iterator[files.Picture], works: Iterator[Task]) -> Iterator[Job]:
         """Puts each picture into a file, and gives the job that is to be done on it."""
+        # Both formats are quick; only .npz stores the colour space.
+        extension = "ppm" if self.coding.space in (None, "srgb") else "npz"
         for number, one in enumerate(works):
             with self._phase("decode"):
                 picture = next(pictures, None)
@@ -221,7 +208,7 @@ class _VideoRun:
                     return
                 path = os.path.join(folder, f"{number}.{'ppm' if picture.metadata.colour is None else 'npz'}")
                 files.write(path, picture)
-            yield Job(path, one, os.path.join(folder, f"{number}-out.{self._extension}"), (), self._options)
+            yield Job(path, one, os.path.join(folder, f"{number}-out.{extension}"), (), self._options)
 
     def _by_frames(self, folder: str, results: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yields a report's results with the number of a frame in place of its file."""
@@ -230,16 +217,11 @@ class _VideoRun:
             if place != folder:
                 yield result
             else:
-                which = {"input": self._source, "frame": int(os.path.splitext(name)[0])}
+                which = {"input": self.source, "frame": int(os.path.splitext(name)[0])}
                 yield which | {key: value for key, value in result.items() if key != "input"}
 
     def _phase(self, name: str) -> AbstractContextManager[None]:
-        return nullcontext() if self._report is None else self._report.phase(name)
-
-
-def _said(error: Exception) -> str:
-    """Returns what a frame's error says."""
-    return "does not fit in memory" if isinstance(error, MemoryError) else str(error)
+        return nullcontext() if self.report is None else self.report.phase(name)
 
 
 def _named(folder: str, name: str, text: str) -> str:

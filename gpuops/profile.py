@@ -23,15 +23,11 @@ if TYPE_CHECKING:
 _WAITING = 2.0
 
 
-@dataclass(frozen=True)
-class KernelTime:
-    """All launches of one label at one size. Times in milliseconds, traffic in bytes of one launch."""
+class Timed:
+    """What has ``ms`` of several runs, in each of which it moves ``model_bytes`` by the library's own model."""
 
-    label: str
-    global_size: tuple[int, ...]
-    local_size: tuple[int, ...] | None
-    traffic: int
     ms: tuple[float, ...]
+    model_bytes: int
 
     @property
     def median_ms(self) -> float:
@@ -41,8 +37,23 @@ class KernelTime:
 
     @property
     def gbps(self) -> float | None:
-        """Model bytes over the median time, in GB/s; None without a model or a time."""
-        return self.traffic / self.median_ms / 1e6 if self.traffic and self.median_ms > 0 else None
+        """10⁹ model bytes a second at the median time; None without a model, or where the clock cannot tell."""
+        return self.model_bytes / self.median_ms / 1e6 if self.model_bytes and self.median_ms > 0 else None
+
+
+@dataclass(frozen=True)
+class KernelTime(Timed):
+    """All launches of one label at one size. Times in milliseconds, traffic in bytes of one launch."""
+
+    label: str
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...] | None
+    traffic: int
+    ms: tuple[float, ...]
+
+    @property
+    def model_bytes(self) -> int:  # type: ignore[override]
+        return self.traffic
 
 
 class Span(NamedTuple):
@@ -187,14 +198,8 @@ class Report:
         bounds = [launch.noted - int(launch.event.profile.queued) for launch in self._launches]
         bounds += [seen - int(self._launches[n - 1].event.profile.end) for n, seen in self._awaited if n]
         offset = min(bounds, default=0)
-        return [
-            (
-                launch.label,
-                (launch.event.profile.start + offset) / 1e9,
-                (launch.event.profile.end + offset) / 1e9,
-            )
-            for launch in self._launches
-        ]
+        known = ((launch.label, launch.event.profile) for launch in self._launches)
+        return [(label, (at.start + offset) / 1e9, (at.end + offset) / 1e9) for label, at in known]
 
 
 def process_age() -> float | None:

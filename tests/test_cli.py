@@ -333,13 +333,15 @@ def closed(shell: str, *args: object) -> Run:
 
 
 @pytest.mark.exhaustive
-def test_closed_standard_streams(tmp_path) -> None:
+def test_closed_standard_streams(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)  # regress keeps its last report there
     source, out = picture(tmp_path / "in.png"), tmp_path / "o.png"
     expected = ["blur", "--sigma", 0, source, "-o", out]
     one_line(closed("<&-", "blur", "--sigma", 0, "-", "-o", out), 1, "standard input")
     one_line(closed(">&-", "blur", "--sigma", 0, source, "-o", "-", "--format", "png"), 1, "standard output")
     one_line(closed(">&-", "compare", source, source), 2, "stdout")
     one_line(closed(">/dev/full", "compare", source, source), 2, "stdout", "No space")
+    one_line(closed(">/dev/full", "regress", ".", "."), 2, "stdout", "No space")
     assert closed("2>&-", "blur", "--sigma", -1, source, "-o", out) == Run(2, "", "")
     assert closed("2>/dev/full", "blur", "--sigma", -1, source, "-o", out) == Run(2, "", "")
     assert not out.exists()

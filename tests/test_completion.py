@@ -110,7 +110,11 @@ def test_values_are_completed() -> None:
     assert answered("bench", "fft", "") == []
     assert answered("dwt", "a.png", "--threshold", "v") == [("plain", "visu")]
     assert answered("tonemap", "a.exr", "--operators", "agx,DRA") == [("plain", "agx,drago")]
-    assert answered("help", "blu") == [("plain", "blur")]
+    assert answered("help", "blu") == [("plain", "blur")] and answered("help", "xyzzy") == []
+    assert answered("regress", "new/", "exp") == [("file", "exp")]  # the second of two folders
+    assert answered("compare", "a.png", "b.png", "c") == []  # which takes two pictures
+    assert answered("regress", "run", "suite.toml", "--jobs", "") == []  # a number alone
+    assert answered("sharpen", "a.png", "--border", "n") == []  # it has no nearest
     devices = [value for _, value in answered("blur", "a.png", "--device", "")]
     assert devices[:3] == ["gpu", "cpu", "all"] and devices[3:]
     names = {value for _, value in answered("bloom", "a.png", "--tonemap", "")}

@@ -33,7 +33,7 @@ GROUPS = {(): cli, **{(name,): cli.get_command(ROOT, name) for name in ("regress
 #: What takes minutes, by the commands that do it: their examples run without it.
 MEASURES = {
     "copy": ("gpuops.bench.copies.copy",),
-    "fft": ("gpuops.bench.fft.measure", "gpuops.bench.fft_tables.chart"),
+    "fft": ("gpuops.bench.fft.measure", "gpuops.bench.fft.chart"),
     "dwt": ("gpuops.bench.dwt.measure",),
     "blur": ("gpuops.bench.filters.measure",),
     "bloom": ("gpuops.bench.filters.measure",),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,8 @@ import pyopencl as cl
 from ..errors import DeviceError, ParameterError, byte_count
 from ..profile import KernelTime, Report
 from ..tiles.transfers import pinned, unpin
-from .report_formats import SCHEMA_VERSION, columns, device_context, versions
+from . import tables
+from .report_formats import cell
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -28,29 +28,8 @@ SIZES = (8, 32, 128, 512)
 MIB = 1 << 20
 
 
-class Timed:
-    """What has ``ms`` of several runs, in each of which it moves ``model_bytes`` by the library's own model."""
-
-    ms: tuple[float, ...]
-    model_bytes: int
-
-    @property
-    def median_ms(self) -> float:
-        return median(self.ms)
-
-    @property
-    def gbps(self) -> float | None:
-        """10⁹ model bytes a second at the median time; None where the device's clock cannot tell."""
-        return self.model_bytes / self.median_ms / 1e6 if self.model_bytes and self.median_ms > 0 else None
-
-
-def cell(value: float | None, digits: int = 1, *, per: float = 1.0) -> str:
-    """Returns a table's cell for ``value`` over ``per``; a dash for None."""
-    return "-" if value is None else f"{value / per:.{digits}f}"
-
-
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(tables.Row):
     """One row of the table: ``bytes`` moved in one run, read and written, and each run's time in ms."""
 
     what: str
@@ -58,14 +37,15 @@ class Measurement:
     bytes: int
     ms: tuple[float, ...]
 
-    @property
-    def median_ms(self) -> float:
-        return median(self.ms)
+    more = ("runs", "median_ms", "gbps")
 
     @property
-    def gbps(self) -> float:
-        """10⁹ bytes a second at the median time."""
-        return self.bytes / self.median_ms / 1e6
+    def model_bytes(self) -> int:  # type: ignore[override]
+        return self.bytes
+
+    @property
+    def runs(self) -> int:
+        return len(self.ms)
 
 
 def sizes_that_fit(gpu: Gpu, sizes: Sequence[int] = SIZES) -> tuple[int, ...]:
@@ -113,9 +93,8 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
     try:
         for size in sizes:
             n = size * MIB
-            step = gpu.bind(
-                kernel, (n // 16,), source, target, np.uint64(n // 16), local=local, traffic=2 * n
-            )
+            items = n // 16
+            step = gpu.bind(kernel, (items,), source, target, np.uint64(items), local=local, traffic=2 * n)
             by_driver = copying(target.buffer, source.buffer, byte_count=n)
             yield Measurement("copy kernel", size, 2 * n, _event_times(step.timed))
             yield Measurement("clEnqueueCopyBuffer", size, 2 * n, _event_times(by_driver))
@@ -162,17 +141,24 @@ def need_events(gpu: Gpu) -> None:
         raise ParameterError("measuring needs a Gpu with a Report")
 
 
-def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
-    """Returns the kernels of one call, and the sum of their times in each run, in ms."""
-    kernels: list[KernelTime] = []
+def runs(gpu: Gpu, call: Callable[[], object]) -> list[list[KernelTime]]:
+    """Returns the kernels of each run of a call, after a warm-up."""
+    found: list[list[KernelTime]] = []
 
     def run() -> float:
         with own_report(gpu) as report:
             call()
-            kernels[:] = report.kernels()
-        return sum(sum(kernel.ms) for kernel in kernels)
+            found.append(report.kernels())
+        return sum(sum(kernel.ms) for kernel in found[-1])
 
-    return kernels, repeat(run)
+    count = len(repeat(run))
+    return found[-count:]
+
+
+def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
+    """Returns the kernels of one call, and the sum of their times in each run, in ms."""
+    found = runs(gpu, call)
+    return found[-1], tuple(sum(sum(kernel.ms) for kernel in kernels) for kernels in found)
 
 
 @contextmanager
@@ -198,10 +184,12 @@ def copy_image(gpu: Gpu, image: Image) -> None:
 
 
 def check_memory(gpu: Gpu, size: tuple[int, int], channels: int, item: int, *, images: int) -> None:
-    """Raises DeviceError if ``images`` images of ``size`` (width, height) do not fit.
+    """Raises DeviceError if ``images`` images of ``size`` (width, height) do not fit, ParameterError for none.
 
     Each has ``channels`` planes, with ``item`` bytes a value.
     """
+    if min(size) < 1:
+        raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
     buffer, limits = item * size[0] * size[1] * channels, gpu.limits
     for needed, there, what in (
         (images * buffer, limits.global_bytes, "of device memory"),
@@ -224,39 +212,21 @@ def repeat(run: Callable[[], float]) -> tuple[float, ...]:
     return tuple(times)
 
 
-def to_json(gpu: Gpu, measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """Returns the measurements, and the device and versions that they were made with, as plain values."""
-    rows = [
-        {**asdict(m), "ms": list(m.ms), "runs": len(m.ms), "median_ms": m.median_ms, "gbps": m.gbps}
-        for m in measurements
-    ]
-    return document(gpu, rows)
+# The cells of a row, by the table's headings.
+_CELLS: dict[str, Callable[[Measurement], str]] = {
+    "copy": lambda row: row.what,
+    "MiB": lambda row: str(row.mib),
+    "runs": lambda row: str(row.runs),
+    "min ms": lambda row: f"{min(row.ms):.4f}",
+    "median": lambda row: f"{row.median_ms:.4f}",
+    "max": lambda row: f"{max(row.ms):.4f}",
+    "GB/s": lambda row: cell(row.gbps),
+}
 
 
-def document(gpu: Gpu, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Returns rows of plain values, with the device and versions of the measurement, for :func:`json.dumps`."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "context": {**versions(), **device_context(gpu.info)},
-        "measurements": list(rows),
-    }
-
-
-def heading(gpu: Gpu) -> str:
-    """Returns the first line of a table: device and date."""
-    context = {**versions(), **device_context(gpu.info)}
-    return f"{context['device']} ({context['platform']}, driver {context['driver']})  ·  {context['date']}"
-
-
-def table(gpu: Gpu, measurements: Sequence[Measurement]) -> str:
+def table(gpu: Gpu, rows: Sequence[Measurement]) -> str:
     """Returns the measurements as text for a person."""
-    rows = []
-    for m in measurements:
-        times = (f"{ms:.4f}" for ms in (min(m.ms), m.median_ms, max(m.ms)))
-        rows.append((m.what, str(m.mib), str(len(m.ms)), *times, f"{m.gbps:.1f}"))
-    lines = [
-        heading(gpu),
-        *columns(("copy", "MiB", "runs", "min ms", "median", "max", "GB/s"), rows),
-        "GB/s at the median; within the device bytes count as read and as written, to and from the host once.",
-    ]
-    return "\n".join(lines)
+    note = (
+        "GB/s at the median; within the device bytes count as read and as written, to and from the host once."
+    )
+    return tables.table(gpu, _CELLS, rows, note)

@@ -9,7 +9,7 @@ bench_dwt_tables prints them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from statistics import median
@@ -25,6 +25,7 @@ from ..tiles.ends import HostImage
 from ..tiles.memory import least
 from ..wavelets import blocked, in_place, laan, multilevel, strips, transform
 from . import copies as bench
+from .tables import Row
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -36,10 +37,7 @@ CPU_SIZES = (512, 1024, 2048)
 GPU_SIZES = (1024, 2048, 4096, 8192, 16384)
 # The method of DwtParams for each variant, and options of the method in-place.
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "filterbank": ("filterbank", {}),
-    "lifting": ("lifting", {}),
-    "laan": ("laan", {}),
-    "in-place": ("in-place", {}),
+    **{method: (method, {}) for method in ("filterbank", "lifting", "laan", "in-place")},
     "in-place, constant table": ("in-place", {"table": in_place.CONSTANT}),
     "in-place, no table": ("in-place", {"table": in_place.NONE}),
     "in-place, 128 bytes": ("in-place", {"chunk": 32}),
@@ -74,12 +72,33 @@ _SPLIT_BYTES = 1 << 20
 _IMAGES = 6
 
 
-Way = Callable[["Image"], "list[Image]"]
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class StepTimes(bench.Timed):
+class Way:
+    """A variant's transform. Called with an image, it gives all bands, in one Image or each in its own.
+
+    laan, in-place and strip overwrite the image. ``options``: those of the method in-place.
+    """
+
+    params: DwtParams
+    options: dict[str, Any]
+
+    @property
+    def levels(self) -> int:
+        return self.params.levels or 0
+
+    def __call__(self, image: Image) -> list[Image]:
+        module = {"laan": laan, "in-place": in_place, "strip": strips}.get(self.params.method)
+        if module is None:
+            return transform.flat(*transform.decompose(image, self.params))
+        module.decompose(image, self.params, self.levels, **self.options)
+        return [image]
+
+
+@dataclass(frozen=True)
+class StepTimes(Row):
     """All launches of one of a method's steps in a transform, or of the whole transform.
 
     Attributes
@@ -158,6 +177,17 @@ class DwtRow:
         """The source's E = M / T / P; None where the device's clock cannot tell."""
         return part.gbps / self.copy_gbps if part.gbps and self.copy_gbps > 0 else None
 
+    def plain(self) -> dict[str, Any]:
+        """Returns the measurements, and what follows from them, as plain values."""
+        return {
+            **asdict(self),
+            "image_bytes": self.image_bytes,
+            "parts": [{**part.plain(), "efficiency": self.efficiency(part)} for part in self.parts],
+            "useful_efficiency": self.useful_efficiency,
+            "wall_median_ms": {way: median(ms) for way, ms in self.wall_ms.items()},
+            "slabs_median_ms": {way: median(ms) for way, ms in self.slabs_ms.items()},
+        }
+
 
 def measure(
     gpu: Gpu,
@@ -196,14 +226,15 @@ def measure(
         )
     if wavelet_name(wavelet).startswith("vc2-"):
         raise ParameterError(f"only lifting knows {wavelet}, so there is nothing to compare: use dd13/7")
-    variants = {name: DwtParams(wavelet, "mirror", levels, method) for name, (method, _) in VARIANTS.items()}
+    ways = {
+        name: Way(DwtParams(wavelet, "mirror", levels, method), options)
+        for name, (method, options) in VARIANTS.items()
+    }
     sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
     for size in sizes:  # all sizes are checked before the first is measured
-        if min(size) < 1:
-            raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
         bench.check_memory(gpu, size, 1, 4, images=_IMAGES)
     for size in sizes:
-        yield from _measure(gpu, size, variants, gpu.limits.global_bytes if memory is None else memory)
+        yield from _measure(gpu, size, ways, gpu.limits.global_bytes if memory is None else memory)
 
 
 def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
@@ -213,55 +244,32 @@ def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
     return tuple((n, n) for n in (first, *(n for n in others if 4 * n * n <= most)))
 
 
-def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], room: int) -> Iterator[DwtRow]:
+def _measure(gpu: Gpu, size: tuple[int, int], ways: Mapping[str, Way], room: int) -> Iterator[DwtRow]:
     host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
-    ways = {
-        name: partial(_transform, params=params, options=VARIANTS[name][1])
-        for name, params in variants.items()
-    }
     memory = {name: _memory(gpu, host.shape, way) for name, way in ways.items()}
-    _check(gpu, host, ways, variants)
+    _check(gpu, host, ways)
     source = gpu.array(host)
     copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source), {})[-1].ms)
     copy_gbps = 2 * source.nbytes / copy_ms / 1e6 if copy_ms > 0 else 0.0
     for name, way in ways.items():
-        work, params, options = source.like(), variants[name], VARIANTS[name][1]
+        work, params = source.like(), way.params
 
         def call(way: Way = way, work: Image = work) -> None:
             work.put(slice(0, 1), source)  # this copy is no kernel, so it is not timed
             way(work)
 
-        levels, table = params.levels or 0, 0
-        if params.method == "in-place":
-            table = in_place.table_bytes(gpu, size[::-1], levels, **options)
-        split_it = memory[name] + table > room
-        if split_it:
-            walls = _walls(gpu, host, work, partial(_in_slabs, gpu, params=params, memory=room))
-        else:
-            walls = _walls(gpu, host, work, partial(_whole, gpu, way))
-        slabs: dict[str, tuple[float, ...]] = {}
-        if not options and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS:
-            slabs = _slabs(gpu, host, params)
-        parts = _times(gpu, call, predicted(gpu, host.shape, params, levels))
+        in_chunks = params.method == "in-place"
+        table = in_place.table_bytes(gpu, size[::-1], way.levels, **way.options) if in_chunks else 0
+        peak = memory[name] + table
+        in_slabs = partial(_in_slabs, gpu, params=params, memory=room)
+        walls = _walls(gpu, host, work, in_slabs if peak > room else partial(_whole, gpu, way))
+        worth = not way.options and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS
+        slabs = _slabs(gpu, host, params) if worth else {}
+        parts = _times(gpu, call, predicted(gpu, host.shape, params, way.levels))
         yield DwtRow(
-            name, params.wavelet, levels, *size, memory[name] + table, table, parts, walls, room, split_it, slabs,
+            name, params.wavelet, way.levels, *size, peak, table, parts, walls, room, peak > room, slabs,
             copy_ms, copy_gbps,
         )  # fmt: skip
-
-
-def _transform(image: Image, params: DwtParams, options: dict[str, Any]) -> list[Image]:
-    """Returns all bands, in one Image or each in its own. laan, in-place and strip overwrite the input."""
-    levels = params.levels or 0
-    if params.method == "laan":
-        laan.decompose(image, params, levels)
-        return [image]
-    if params.method == "in-place":
-        in_place.decompose(image, params, levels, **options)
-        return [image]
-    if params.method == "strip":
-        strips.decompose(image, params, levels)
-        return [image]
-    return transform.flat(*transform.decompose(image, params))
 
 
 def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
@@ -272,20 +280,17 @@ def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
     return report.peak_device_bytes
 
 
-def _check(
-    gpu: Gpu, host: npt.NDArray[Any], ways: Mapping[str, Way], variants: Mapping[str, DwtParams]
-) -> None:
+def _check(gpu: Gpu, host: Array, ways: Mapping[str, Way]) -> None:
     """Raises DeviceError if a variant's result differs from the first one's."""
     expected: Image | None = None
-    levels = next(iter(variants.values())).levels or 0
-    largest = 2.0**levels  # the coefficient that a constant of 1 becomes
     with bench.own_report(gpu):
         for name, way in ways.items():
+            largest = 2.0**way.levels  # the coefficient that a constant of 1 becomes
             bands = way(gpu.array(host))
             if name == "strip":
                 bands = [
                     place.copy(bands[0], slice(0, place.size[0]))
-                    for place in strips.places(bands[0], variants[name], levels)
+                    for place in strips.places(bands[0], way.params, way.levels)
                 ]
             whole = bands[0] if len(bands) == 1 else blocked.joined(bands, host.shape[1:])
             expected = expected or whole
@@ -309,9 +314,8 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
         return {}
     steps = {}
     if params.method == "in-place":
-        samples = shape[0] * sum(
-            height * width for height, width in blocked.regions(shape[1:], params, levels)
-        )
+        regions = blocked.regions(shape[1:], params, levels)
+        samples = shape[0] * sum(height * width for height, width in regions)
         steps = {STEPS["create"]: 16 * samples, STEPS["permute"]: 16 * samples}
     steps[STEPS["lift"]] = laan.table_3_bytes(gpu, shape, params, levels)
     return {**steps, WHOLE: sum(steps.values())}
@@ -320,31 +324,24 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
 def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -> tuple[StepTimes, ...]:
     """Returns the launches of each step in each run, and then all launches together."""
     runs: list[dict[str, list[tuple[float, int]]]] = []
-
-    def run() -> float:
-        with bench.own_report(gpu) as report:  # the report of this run alone
-            call()
-            launches = report.kernels()
+    for launches in bench.runs(gpu, call):
         steps: dict[str, list[tuple[float, int]]] = {}
         for kernel in launches:
             step = STEPS.get(kernel.label.rsplit(" ", 1)[-1])
             for name in dict.fromkeys((step, WHOLE)):
                 if name is not None:
                     steps.setdefault(name, []).extend((ms, kernel.traffic) for ms in kernel.ms)
-        runs.append({name: steps[name] for name in dict.fromkeys((*STEPS.values(), WHOLE)) if name in steps})
-        return sum(ms for ms, _ in steps[WHOLE])
-
-    count = len(bench.repeat(run))
-    counted = runs[-count:]  # not those of the warm-up
+        runs.append(steps)
     return tuple(
         StepTimes(
             step,
-            len(launches),
-            sum(moved for _, moved in launches),
+            len(runs[0][step]),
+            sum(moved for _, moved in runs[0][step]),
             predicted.get(step),
-            tuple(sum(ms for ms, _ in run[step]) for run in counted),
+            tuple(sum(ms for ms, _ in run[step]) for run in runs),
         )
-        for step, launches in counted[0].items()
+        for step in dict.fromkeys((*STEPS.values(), WHOLE))
+        if step in runs[0]
     )
 
 
@@ -368,10 +365,10 @@ def _walls(
 ) -> dict[str, tuple[float, ...]]:
     """Returns milliseconds on the host's clock, by where source and target are; host memory is pageable."""
     ends = "device", "host"
-    times: dict[str, tuple[float, ...]] = {}
-    for upload, download in product((False, True), repeat=2):
-        times[f"{ends[upload]} → {ends[download]}"] = _clock(gpu, partial(way, host, work, upload, download))
-    return times
+    return {
+        f"{ends[upload]} → {ends[download]}": _clock(gpu, partial(way, host, work, upload, download))
+        for upload, download in product((False, True), repeat=2)
+    }
 
 
 def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, ...]]:
@@ -381,9 +378,8 @@ def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, .
         memory = least(host.nbytes, multilevel.COPIES)
         multilevel.decompose(HostImage(gpu, host), params, memory=memory, overlap=overlap)
 
-    return {
-        name: _clock(gpu, partial(call, overlap)) for name, overlap in ((IN_TURN, False), (OVERLAPPED, True))
-    }
+    ways = {IN_TURN: False, OVERLAPPED: True}
+    return {name: _clock(gpu, partial(call, overlap)) for name, overlap in ways.items()}
 
 
 def _clock(gpu: Gpu, call: Callable[[], object]) -> tuple[float, ...]:

@@ -1,41 +1,21 @@
-"""The tables of ``clpix bench dwt``, and its JSON."""
+"""The tables of ``clpix bench dwt``."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import byte_count
-from . import copies as bench
 from .dwt import IN_TURN, OVERLAPPED, DwtRow, StepTimes
-from .report_formats import columns
+from .report_formats import cell, cells, columns
+from .tables import heading
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-
-
-def to_json(gpu: Gpu, rows: Sequence[DwtRow]) -> dict[str, Any]:
-    """Returns the rows, with the device and versions of the measurement, as plain values."""
-
-    def part(row: DwtRow, part: StepTimes) -> dict[str, Any]:
-        return {
-            **asdict(part), "median_ms": part.median_ms, "gbps": part.gbps, "efficiency": row.efficiency(part),
-        }  # fmt: skip
-
-    def plain(row: DwtRow) -> dict[str, Any]:
-        return {
-            **asdict(row),
-            "image_bytes": row.image_bytes,
-            "parts": [part(row, one) for one in row.parts],
-            "useful_efficiency": row.useful_efficiency,
-            "wall_median_ms": {way: median(ms) for way, ms in row.wall_ms.items()},
-            "slabs_median_ms": {way: median(ms) for way, ms in row.slabs_ms.items()},
-        }
-
-    return bench.document(gpu, [plain(row) for row in rows])
 
 
 def table(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
@@ -46,8 +26,8 @@ def table(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
     first = rows[0]
     split = any(row.split for row in rows)
     levels = f"{first.levels} level{'s' if first.levels > 1 else ''}"
-    lines = [
-        f"{bench.heading(gpu)}  ·  {first.wavelet}, {levels}, one plane of float32",
+    found = [
+        f"{heading(gpu)}  ·  {first.wavelet}, {levels}, one plane of float32",
         "",
         *_memory_table(rows),
         _largest(gpu, rows),
@@ -61,7 +41,7 @@ def table(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
         *(["split: more than the given memory; from and to the device by way of the host."] if split else []),
         *_slabs_table(rows),
     ]
-    return "\n".join(lines)
+    return "\n".join(found)
 
 
 def _size(row: DwtRow) -> str:
@@ -69,15 +49,12 @@ def _size(row: DwtRow) -> str:
 
 
 def _by_size(rows: Sequence[DwtRow]) -> dict[str, list[DwtRow]]:
-    found: dict[str, list[DwtRow]] = {}
-    for row in rows:
-        found.setdefault(_size(row), []).append(row)
-    return found
+    return {size: list(of) for size, of in groupby(rows, _size)}
 
 
 def _memory_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figures 4 and 5, with a line for each size."""
-    cells = [
+    sizes = [
         (
             size,
             f"{of[0].image_bytes / 1e6:.2f}",
@@ -87,7 +64,7 @@ def _memory_table(rows: Sequence[DwtRow]) -> list[str]:
         for size, of in _by_size(rows).items()
     ]
     names = [row.variant for row in next(iter(_by_size(rows).values()))]
-    return columns(("memory, × image", "image MB", *names, "table B"), cells)
+    return columns(("memory, × image", "image MB", *names, "table B"), sizes)
 
 
 def _largest(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
@@ -99,66 +76,69 @@ def _largest(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
     return f"At most, in {given} with one buffer for an image: {'; '.join(sizes)} squared."
 
 
+class _Line(NamedTuple):
+    """A step of a row. ``alone``: the whole of the row is this step."""
+
+    row: DwtRow
+    part: StepTimes
+    alone: bool
+
+
+# The cells of table 2, by its headings.
+_EFFICIENCY: dict[str, Callable[[_Line], str]] = {
+    "efficiency": lambda line: f"{line.row.variant}, {line.part.step}",
+    "size": lambda line: _size(line.row),
+    "launches": lambda line: str(line.part.launches),
+    "min ms": lambda line: f"{min(line.part.ms):.4f}",
+    "T ms": lambda line: f"{line.part.median_ms:.4f}",
+    "model ms": lambda line: cell(
+        line.part.model_bytes / line.row.copy_gbps / 1e6 if line.row.copy_gbps else None, 4
+    ),
+    "M MB": lambda line: cell(line.part.model_bytes, 2, per=1e6),
+    "table 3 MB": lambda line: cell(line.part.predicted_bytes, 2, per=1e6),
+    "M/T GB/s": lambda line: cell(line.part.gbps),
+    "P GB/s": lambda line: cell(line.row.copy_gbps),
+    "E %": lambda line: cell(line.row.efficiency(line.part), per=0.01),
+    "useful %": lambda line: cell(line.row.useful_efficiency if line.alone else None, per=0.01),
+}
+
+
 def _efficiency_table(rows: Sequence[DwtRow]) -> list[str]:
-    """Returns the table of table 2, with a line for each step."""
-    cells = []
+    """Returns the table of table 2, with a line for each step; the line of an only step says that of the whole."""
+    found = []
     for row in rows:
-        for part in row.parts:
-            whole = part is row.whole
-            if whole and len(row.parts) == 2:
-                continue  # the line of the only step already says it
-            efficiency = row.efficiency(part)
-            useful = row.useful_efficiency if whole or len(row.parts) == 2 else None
-            cells.append(
-                (
-                    f"{row.variant}, {part.step}",
-                    _size(row),
-                    str(part.launches),
-                    f"{min(part.ms):.4f}",
-                    f"{part.median_ms:.4f}",
-                    bench.cell(part.model_bytes / row.copy_gbps / 1e6 if row.copy_gbps else None, 4),
-                    f"{part.model_bytes / 1e6:.2f}",
-                    bench.cell(part.predicted_bytes, 2, per=1e6),
-                    bench.cell(part.gbps),
-                    f"{row.copy_gbps:.1f}",
-                    bench.cell(efficiency, per=0.01),
-                    bench.cell(useful, per=0.01),
-                )
-            )
-    header = (
-        "efficiency", "size", "launches", "min ms", "T ms", "model ms", "M MB", "table 3 MB", "M/T GB/s", "P GB/s",
-        "E %", "useful %",
-    )  # fmt: skip
-    return columns(header, cells)
+        parts = row.parts[:1] if len(row.parts) == 2 else row.parts
+        found += [_Line(row, part, part is parts[-1]) for part in parts]
+    return cells(_EFFICIENCY, found)
 
 
 def _wall_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figure 6, with a line for each variant."""
-    ways = list(rows[0].wall_ms)
-    cells = [
-        (
-            f"{row.variant}{', split' if row.split else ''}",
-            _size(row),
-            f"{row.whole.median_ms:.3f}",
-            *(f"{median(row.wall_ms[way]):.3f}" for way in ways),
-        )
-        for row in rows
-    ]
-    return columns(("ms", "size", "kernels", *ways), cells)
+    of: dict[str, Callable[[DwtRow], str]] = {
+        "ms": lambda row: f"{row.variant}{', split' if row.split else ''}",
+        "size": _size,
+        "kernels": lambda row: f"{row.whole.median_ms:.3f}",
+        **{way: partial(_wall, way) for way in rows[0].wall_ms},
+    }
+    return cells(of, rows)
+
+
+def _wall(way: str, row: DwtRow) -> str:
+    return f"{median(row.wall_ms[way]):.3f}"
 
 
 def _slabs_table(rows: Sequence[DwtRow]) -> list[str]:
     """Returns the table of figure 7, with a line for each variant at each size that is large enough."""
-    cells = []
+    found = []
     for row in rows:
         if row.slabs_ms:
             in_turn, overlapped = (median(row.slabs_ms[way]) for way in (IN_TURN, OVERLAPPED))
             rates = (f"{row.width * row.height / ms / 1e6:.3f}" for ms in (in_turn, overlapped))
-            cells.append((row.variant, _size(row), *rates, f"{in_turn / overlapped:.2f}"))
-    if not cells:
+            found.append((row.variant, _size(row), *rates, f"{in_turn / overlapped:.2f}"))
+    if not found:
         return []
     return [
         "",
-        *columns(("Gpixel/s in slabs", "size", IN_TURN, OVERLAPPED, "gain"), cells),
+        *columns(("Gpixel/s in slabs", "size", IN_TURN, OVERLAPPED, "gain"), found),
         "From host memory to new arrays there, by way of staging memory, on the host's clock.",
     ]

@@ -7,6 +7,7 @@ parts of them are measured.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -14,10 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ParameterError
+from ..files import charts
 from ..params.fft import FftParams
 from . import copies as bench
 from . import fft_ways as bench_fft_ways
+from . import tables
 from .fft_ways import Variant
+from .report_formats import cell
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -74,13 +78,11 @@ def predicted_bytes(
     the number of radices, which is the same with radix 2. The library's ``auto`` twiddles are a table.
     """
     total, lookups = 0, 0
-    for (length, across), factors in zip(
-        ((width, height), (height, width)), radices or ((), ()), strict=True
-    ):
+    axes = ((width, height), (height, width))
+    for (length, across), factors in zip(axes, radices or ((), ()), strict=True):
         uav = params is not None and params.method == "global"
-        total += sum(
-            uav_bytes(length, across, len(factors), texel) if uav else slm_bytes(length, across, texel)
-        )
+        moved = uav_bytes(length, across, len(factors), texel) if uav else slm_bytes(length, across, texel)
+        total += sum(moved)
         if params is not None and params.twiddle != "compute":
             lookups += lookup_bytes(length, across, len(factors))
     return round(2 * total * share) + 2 * lookups
@@ -97,7 +99,7 @@ def _powers(radices: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True)
-class FftRow(bench.Timed):
+class FftRow(tables.Row):
     """One variant at one size: a forward and an inverse transform of ``channels`` channels.
 
     Attributes
@@ -136,6 +138,7 @@ class FftRow(bench.Timed):
     ms: tuple[float, ...]
     floor_ms: float = 0.0
     floor_bytes: int = 0
+    more = ("median_ms", "floors", "predicted_ms", "channel_ms", "gbps")
 
     @property
     def plan(self) -> str:
@@ -282,9 +285,8 @@ def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
     plan = next(reversed(gpu.plans.values()))
-    along = (
-        plan.problem.in_shape[0] if plan.problem.interleaved else 1
-    )  # from one element of a row to the next
+    # From one element of a row to the next.
+    along = plan.problem.in_shape[0] if plan.problem.interleaved else 1
     for p in plan.passes:
         if p.beside or (not p.split and p.at.in_steps[3] == along):
             rows += p.schedule.radices
@@ -292,3 +294,60 @@ def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
         else:
             columns += p.schedule.radices
     return rows, columns
+
+
+# The cells of a row, by the table's headings.
+_CELLS: dict[str, Callable[[FftRow], str]] = {
+    "forward and inverse": lambda row: row.variant,
+    "size": lambda row: f"{row.width}×{row.height}×{row.channels}",
+    "radices": lambda row: row.plan or "-",
+    "launches": lambda row: str(row.launches),
+    "min ms": lambda row: f"{min(row.ms):.4f}",
+    "median": lambda row: f"{row.median_ms:.4f}",
+    "formula ms": lambda row: cell(row.predicted_ms, 4),
+    "µs/channel": lambda row: f"{1e3 * row.channel_ms:.2f}",
+    "× read-write": lambda row: cell(row.floors, 2),
+    "formula MB": lambda row: cell(row.predicted_bytes, 2, per=1e6),
+    "half MB": lambda row: cell(row.predicted_half_bytes, 2, per=1e6),
+    "model MB": lambda row: cell(row.model_bytes, 2, per=1e6),
+    "GB/s": lambda row: cell(row.gbps),
+}
+
+
+def table(gpu: Gpu, rows: Sequence[FftRow]) -> str:
+    """Returns the rows as text for a person."""
+    return tables.table(
+        gpu,
+        _CELLS,
+        rows,
+        "R4*: butterflies subdivided into smaller ones, R4: as sums. All kernels of both directions. formula MB: the",
+        "documents'; half MB: theirs for half storage; formula ms: what formula MB take at read-write only's speed;",
+        "µs/channel: of one direction; model MB: what the launches read and write; GB/s: of the model's at the median.",
+    )
+
+
+def chart(gpu: Gpu, rows: Sequence[FftRow], path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Writes the rows as bars, a panel for each size, to a PNG or SVG; errors as :func:`gpuops.files.charts.check`."""
+    charts.check(path, overwrite=overwrite)
+    from matplotlib.figure import Figure
+
+    sizes = list(dict.fromkeys((row.width, row.height) for row in rows))
+    figure = Figure(figsize=(8, 0.6 + len(sizes) + 0.24 * len(rows)), layout="constrained")
+    figure.suptitle(tables.heading(gpu), fontsize="small", wrap=True)
+    panels = figure.subplots(len(sizes), squeeze=False)[:, 0]
+    for panel, size in zip(panels, sizes, strict=True):
+        shown = [row for row in rows if (row.width, row.height) == size]
+        names = [f"{row.variant}   {row.plan}".strip() for row in shown]
+        bars = panel.barh(names, [row.median_ms for row in shown])
+        panel.bar_label(bars, [f"{row.median_ms:.3g}" for row in shown], padding=3)
+        foretold = [
+            (row.predicted_ms, name) for row, name in zip(shown, names, strict=True) if row.predicted_ms
+        ]
+        panel.plot(*zip(*foretold, strict=True), "k|", markersize=10, markeredgewidth=2)
+        panel.axvline(shown[0].floor_ms, linestyle="--", color="gray")
+        panel.set_xscale("log")
+        panel.invert_yaxis()
+        panel.margins(x=0.15)
+        panel.set_title(f"{size[0]}×{size[1]}, {shown[0].channels} channels")
+        panel.set_xlabel("ms, forward and inverse; mark: by the documents' bytes; dashed: read-write only")
+    charts.save(figure, path, overwrite=overwrite)

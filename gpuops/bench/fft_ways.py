@@ -57,32 +57,18 @@ class Variant:
 
 # The parameters by which the library chooses all by itself.
 AUTO = FftParams()
-
-
-def _direct(radix: str) -> Variant:
-    return Variant(FftParams("local", radix, "table", "direct"))
-
-
-def _local(radix: str, twiddle: str = "table", *, half: bool = False) -> Variant:
-    return Variant(FftParams("local", radix, twiddle), half=half)
-
-
+# The largest radices of the transforms in local memory that are subdivided, or not.
+_RADICES = ("4", "8", "16", "32")
 # The variants by name. A star marks subdivided butterflies.
 VARIANTS = {
     "UAV R2, table": Variant(FftParams("global", "2", "table")),
     "UAV R2, computed": Variant(FftParams("global", "2", "compute")),
-    "SLM R2, table": _local("2"),
-    "SLM R2, computed": _local("2", "compute"),
-    "SLM R4": _direct("4"),
-    "SLM R8": _direct("8"),
-    "SLM R16": _direct("16"),
-    "SLM R32": _direct("32"),
-    "SLM R4*": _local("4"),
-    "SLM R8*": _local("8"),
-    "SLM R16*": _local("16"),
-    "SLM R32*": _local("32"),
+    "SLM R2, table": Variant(FftParams("local", "2", "table")),
+    "SLM R2, computed": Variant(FftParams("local", "2", "compute")),
+    **{f"SLM R{n}": Variant(FftParams("local", n, "table", "direct")) for n in _RADICES},
+    **{f"SLM R{n}*": Variant(FftParams("local", n, "table")) for n in _RADICES},
     "mixed (auto)": Variant(AUTO),
-    "SLM R16*, half storage": _local("16", half=True),
+    "SLM R16*, half storage": Variant(FftParams("local", "16", "table"), half=True),
     "mixed, half storage": Variant(AUTO, half=True),
     "mixed, zeros not read": Variant(AUTO, ZEROS),
     "mixed, without alpha": Variant(AUTO, LESS),
@@ -91,9 +77,7 @@ VARIANTS = {
     "mixed, pairs, half storage": Variant(AUTO, PAIRS, half=True),
     "mixed, real": Variant(AUTO, REAL),
     "mixed, uint8 converted": Variant(AUTO, CONVERTED, dtype="uint8"),
-    "mixed, uint8": Variant(AUTO, PIXELS, dtype="uint8"),
-    "mixed, uint16": Variant(AUTO, PIXELS, dtype="uint16"),
-    "mixed, float16": Variant(AUTO, PIXELS, dtype="float16"),
+    **{f"mixed, {dtype}": Variant(AUTO, PIXELS, dtype=dtype) for dtype in ("uint8", "uint16", "float16")},
 }
 
 
@@ -134,22 +118,21 @@ def way(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
 
     Pixels are made from real parts that are clipped to 0 … 1 and rounded to the pixels' type.
     """
-    params, form = variant.params, variant.form
-    there, back = (partial(f, norm="ortho", params=params) for f in (fft.fft2, fft.ifft2))
-    if form in (INTERLEAVED, PAIRS):
-        source = gpu.array(data_of(variant, values))
-        return Way(source, *(_interleaved(gpu, source, inverse, variant) for inverse in (False, True)))
+    form, how = variant.form, {"norm": "ortho", "params": variant.params}
     if form in (CONVERTED, PIXELS):
         return _of_pixels(gpu, variant, values)
+    source = gpu.array(values.real if form in (REAL, ZEROS) else data_of(variant, values))
+    if form in (INTERLEAVED, PAIRS):
+        height, width, planes = source.shape
+        problems = (_problem((planes, height, width), inverse, variant) for inverse in (False, True))
+        return Way(source, *(plan(gpu, problem) for problem in problems))
     if form == REAL:
-        source, size = gpu.array(values.real), values.shape[1:]
-        there, back = (partial(f, norm="ortho", params=params) for f in (fft.rfft2, fft.irfft2))
-        return Way(source, partial(there, gpu), partial(back, gpu, s=size))
-    if form == ZEROS:
-        source = gpu.array(values.real)
-        return Way(source, plan(gpu, _problem(source.shape, False, variant)), partial(back, gpu))
-    source = gpu.array(data_of(variant, values))
-    return Way(source, partial(there, gpu), partial(back, gpu))
+        back = partial(fft.irfft2, gpu, s=values.shape[1:], **how)
+        return Way(source, partial(fft.rfft2, gpu, **how), back)
+    there = (
+        plan(gpu, _problem(source.shape, False, variant)) if form == ZEROS else partial(fft.fft2, gpu, **how)
+    )
+    return Way(source, there, partial(fft.ifft2, gpu, **how))
 
 
 def _pixels(values: npt.NDArray[np.complex64], form: str) -> npt.NDArray[np.complex64]:
@@ -180,11 +163,6 @@ def _problem(shape: tuple[int, ...], inverse: bool, variant: Variant) -> Problem
         "c2c", 2, whole, whole, (height, width), inverse, scale, False, variant.params, half=variant.half,
         reals=variant.form == ZEROS, interleaved=variant.form in (INTERLEAVED, PAIRS),
     )  # fmt: skip
-
-
-def _interleaved(gpu: Gpu, source: Image, inverse: bool, variant: Variant) -> Callable[[Image], Image]:
-    height, width, planes = source.shape
-    return plan(gpu, _problem((planes, height, width), inverse, variant))
 
 
 def _of_pixels(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:

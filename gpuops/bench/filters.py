@@ -9,7 +9,7 @@ clpix's own filters follow below them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,8 @@ from ..ops.tonemap import TonemapParams
 from ..params.operators import OPERATORS
 from ..tone import tonemap
 from . import copies as bench
-from .report_formats import columns
+from . import tables
+from .report_formats import cell
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -43,60 +44,55 @@ _IMAGES = 20
 Filter = Callable[["Gpu", "Image"], object]
 
 
-def _blur(**params: Any) -> Filter:
-    return lambda gpu, image: blur.blur(gpu, image, BlurParams(**params))
+def _blur(gpu: Gpu, image: Image, **params: Any) -> object:
+    return blur.blur(gpu, image, BlurParams(**params))
 
 
-def _bloom(**params: Any) -> Filter:
-    return lambda gpu, image: bloom.bloom(gpu, image, BloomParams(**params))
+def _bloom(gpu: Gpu, image: Image, **params: Any) -> object:
+    return bloom.bloom(gpu, image, BloomParams(**params))
 
 
-def _tonemap(operator: str) -> Filter:
-    return lambda gpu, image: tonemap.tonemap(gpu, image, TonemapParams(operator))
+def _tonemap(gpu: Gpu, image: Image, **params: Any) -> object:
+    return tonemap.tonemap(gpu, image, TonemapParams(**params))
 
 
+def _ways(name: str, function: Callable[..., object], *methods: str, **params: Any) -> dict[str, Filter]:
+    """Returns variants that a function computes by several methods."""
+    return {f"{name}, {method}": partial(function, method=method, **params) for method in methods}
+
+
+_GAUSSIAN = ("local", "direct", "multirate", "auto")
 # The blurs by name.
 BLURS: dict[str, Filter] = {
-    **{f"d3d11, {way}": partial(d3d11.blur, method=way) for way in ("local", "direct")},
-    **{
-        f"gaussian σ {sigma}, {way}": _blur(sigma=(sigma, sigma), method=way)
-        for sigma in (3, 10, 30)
-        for way in ("local", "direct", "multirate", "auto")
-    },
-    **{
-        f"box radius 10, {way}": _blur(kind="box", radius=(10, 10), method=way)
-        for way in ("local", "direct", "auto")
-    },
-    **{
-        f"disc radius 7, {way}": _blur(kind="disc", radius=(7, 7), method=way)
-        for way in ("local", "direct", "fft", "auto")
-    },
+    **_ways("d3d11", d3d11.blur, "local", "direct"),
+    **_ways("gaussian σ 3", _blur, *_GAUSSIAN, sigma=(3, 3)),
+    **_ways("gaussian σ 10", _blur, *_GAUSSIAN, sigma=(10, 10)),
+    **_ways("gaussian σ 30", _blur, *_GAUSSIAN, sigma=(30, 30)),
+    **_ways("box radius 10", _blur, "local", "direct", "auto", kind="box", radius=(10, 10)),
+    **_ways("disc radius 7", _blur, "local", "direct", "fft", "auto", kind="disc", radius=(7, 7)),
 }
 # The blooms by name.
 BLOOMS: dict[str, Filter] = {
-    **{f"d3d11, {way}": partial(d3d11.bloom, method=way) for way in ("local", "direct")},
-    **{f"mip, {way}": _bloom(reads=way) for way in ("local", "direct", "auto")},
-    "gaussians": _bloom(method="gaussians"),
-    "fft, starburst": _bloom(method="fft"),
+    **_ways("d3d11", d3d11.bloom, "local", "direct"),
+    **{f"mip, {way}": partial(_bloom, reads=way) for way in ("local", "direct", "auto")},
+    "gaussians": partial(_bloom, method="gaussians"),
+    "fft, starburst": partial(_bloom, method="fft"),
 }
 # The steps of tone mapping, and the whole, by name.
 TONEMAPS: dict[str, Filter] = {
-    **{
-        f"statistics, {way}": partial(reduce.statistics, histogram=False, method=way)
-        for way in ("tiles", "direct")
-    },
+    **_ways("statistics", reduce.statistics, "tiles", "direct", histogram=False),
     "statistics with mip": partial(reduce.statistics_and_mip, histogram=False),
     "statistics with histogram": partial(reduce.statistics, histogram=True),
     "statistics, all channels": partial(reduce.all_statistics, histogram=True),
-    **{f"d3d11 tonemap, {way}": partial(d3d11.tonemap, method=way) for way in ("local", "direct")},
-    **{f"tonemap {operator}": _tonemap(operator) for operator in OPERATORS},
+    **_ways("d3d11 tonemap", d3d11.tonemap, "local", "direct"),
+    **{f"tonemap {operator}": partial(_tonemap, operator=operator) for operator in OPERATORS},
 }
 # All variants, by operation.
 VARIANTS = {"blur": BLURS, "bloom": BLOOMS, "tonemap": TONEMAPS}
 
 
 @dataclass(frozen=True)
-class FilterRow(bench.Timed):
+class FilterRow(tables.Row):
     """The measurements of one variant at one size, from float32 planes to float32 planes, on the device.
 
     Attributes
@@ -120,6 +116,7 @@ class FilterRow(bench.Timed):
     ms: tuple[float, ...]
     copy_ms: float = 0.0
     copy_gbps: float = 0.0
+    more = ("median_ms", "predicted_ms", "copies", "gbps", "copy_share")
 
     @property
     def copies(self) -> float | None:
@@ -165,8 +162,6 @@ def measure(
         raise ParameterError(f"an image has 1 … 4 channels, not {channels}")
     sizes = tuple(dict.fromkeys(sizes)) or (CPU_SIZE if gpu.limits.is_cpu else GPU_SIZE,)
     for size in sizes:  # all sizes are checked before the first is measured
-        if min(size) < 1:
-            raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
         bench.check_memory(gpu, size, channels, 4, images=_IMAGES)
     for size in sizes:
         yield from _measure(gpu, operation, *size, channels)
@@ -186,39 +181,27 @@ def _measure(gpu: Gpu, operation: str, width: int, height: int, channels: int) -
         yield replace(row, copy_ms=first.median_ms, copy_gbps=first.gbps or 0.0)
 
 
-def to_json(gpu: Gpu, rows: Sequence[FilterRow]) -> dict[str, Any]:
-    """Returns the rows, with the device and versions of the measurement, as plain values."""
-    more = ("median_ms", "predicted_ms", "copies", "gbps", "copy_share")
-    return bench.document(
-        gpu, [{**asdict(row), **{name: getattr(row, name) for name in more}} for row in rows]
-    )
+# The cells of a row, by the table's headings behind the variant's.
+_CELLS: dict[str, Callable[[FilterRow], str]] = {
+    "size": lambda row: f"{row.width}×{row.height}×{row.channels}",
+    "launches": lambda row: str(len(row.kernels)),
+    "min ms": lambda row: f"{min(row.ms):.4f}",
+    "median": lambda row: f"{row.median_ms:.4f}",
+    "model ms": lambda row: cell(row.predicted_ms, 4),
+    "× copy": lambda row: cell(row.copies, 2),
+    "model MB": lambda row: cell(row.model_bytes, 2, per=1e6),
+    "GB/s": lambda row: cell(row.gbps),
+    "% of copy": lambda row: cell(row.copy_share, per=0.01),
+}
 
 
 def table(gpu: Gpu, rows: Sequence[FilterRow], operation: str) -> str:
     """Returns the rows as text for a person."""
-    header = (
-        operation, "size", "launches", "min ms", "median", "model ms", "× copy", "model MB", "GB/s", "% of copy",
-    )  # fmt: skip
-    cells = [
-        (
-            row.variant,
-            f"{row.width}×{row.height}×{row.channels}",
-            str(len(row.kernels)),
-            f"{min(row.ms):.4f}",
-            f"{row.median_ms:.4f}",
-            bench.cell(row.predicted_ms, 4),
-            bench.cell(row.copies, 2),
-            bench.cell(row.model_bytes, 2, per=1e6),
-            bench.cell(row.gbps),
-            bench.cell(row.copy_share, per=0.01),
-        )
-        for row in rows
-    ]
-    lines = [
-        bench.heading(gpu),
-        *columns(header, cells),
+    return tables.table(
+        gpu,
+        {operation: lambda row: str(row.variant), **_CELLS},
+        rows,
         "float32 planes to float32 planes; all kernels of a call; × copy: the median over that of a read and a write;",
         "model MB: what the launches read and write; model ms: that at the copy's speed; GB/s: that at the median;",
         "% of copy: of the copy's GB/s.",
-    ]
-    return "\n".join(lines)
+    )

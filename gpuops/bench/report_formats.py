@@ -6,7 +6,8 @@ import csv
 import io
 import os
 import platform
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -79,24 +80,25 @@ def to_json(report: Report) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "context": {**versions(), **report.context},
         "phases": [{"name": name, "ms": seconds * 1e3} for name, seconds in report.phases.items()],
-        "kernels": [
-            {
-                "name": kernel.label,
-                "global_size": list(kernel.global_size),
-                "local_size": list(kernel.local_size) if kernel.local_size else None,
-                "count": len(kernel.ms),
-                "min_ms": min(kernel.ms),
-                "median_ms": kernel.median_ms,
-                "max_ms": max(kernel.ms),
-                "all_ms": list(kernel.ms),
-                "bytes": kernel.traffic,
-                "gbps": kernel.gbps,
-                "share_of_copy": _share(report, kernel),
-            }
-            for kernel in report.kernels()
-        ],
+        "kernels": [_plain(report, kernel) for kernel in report.kernels()],
         "totals": sums,
         **({"results": report.results} if report.results else {}),
+    }
+
+
+def _plain(report: Report, kernel: KernelTime) -> dict[str, Any]:
+    return {
+        "name": kernel.label,
+        "global_size": kernel.global_size,
+        "local_size": kernel.local_size or None,
+        "count": len(kernel.ms),
+        "min_ms": min(kernel.ms),
+        "median_ms": kernel.median_ms,
+        "max_ms": max(kernel.ms),
+        "all_ms": kernel.ms,
+        "bytes": kernel.traffic,
+        "gbps": kernel.gbps,
+        "share_of_copy": _share(report, kernel),
     }
 
 
@@ -111,22 +113,21 @@ def to_csv(report: Report) -> str:
     """A row for each phase, each kernel, the totals, and each number found; a cell that does not apply is empty."""
     sums = totals(report)
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
     for name, seconds in report.phases.items():
-        writer.writerow(["phase", name, "", seconds * 1e3, *[""] * 9])
+        writer.writerow({"kind": "phase", "name": name, "total_ms": seconds * 1e3})
     for kernel in report.kernels():
-        times = (sum(kernel.ms), min(kernel.ms), kernel.median_ms, max(kernel.ms))
-        sizes = (_size(kernel.global_size), _size(kernel.local_size))
-        rates = (kernel.traffic, kernel.gbps, _share(report, kernel))
-        writer.writerow(["kernel", kernel.label, len(kernel.ms), *times, *sizes, *rates, ""])
+        sizes = {side: _size(getattr(kernel, side)) for side in ("global_size", "local_size")}
+        row = {"kind": "kernel", **_plain(report, kernel), **sizes, "total_ms": sum(kernel.ms)}
+        writer.writerow(row)
     for name in ("unaccounted", "wall"):
-        writer.writerow(["total", name, "", sums[f"{name}_ms"], *[""] * 9])
+        writer.writerow({"kind": "total", "name": name, "total_ms": sums[f"{name}_ms"]})
     for result in report.results:
         where = f"{result['input']}: " + (f"frame {result['frame']}: " if "frame" in result else "")
         for name, value in result.items():
             if isinstance(value, int | float) and name != "frame":
-                writer.writerow(["result", f"{where}{name}", *[""] * 10, value])
+                writer.writerow({"kind": "result", "name": f"{where}{name}", "value": value})
     return text.getvalue()
 
 
@@ -145,19 +146,14 @@ def to_trace(report: Report) -> dict[str, Any]:
         count = sum(known == kind for known, _ in numbers)
         track = f"{kind} {numbers.setdefault((kind, thread), count + 1)}"
         tracks.setdefault(track, ("file", []))[1].append((_WORK[kind], start, end))
-    process = 1
     events: list[dict[str, Any]] = [
-        {"ph": "M", "name": "process_name", "pid": process, "tid": 1, "args": {"name": "clpix"}}
+        {"ph": "M", "name": "process_name", "pid": 1, "tid": 1, "args": {"name": "clpix"}}
     ]
     for number, (track, (category, stretches)) in enumerate(tracks.items(), 1):
-        events.append(
-            {"ph": "M", "name": "thread_name", "pid": process, "tid": number, "args": {"name": track}}
-        )
+        events.append({"ph": "M", "name": "thread_name", "pid": 1, "tid": number, "args": {"name": track}})
         for name, start, end in stretches:
-            events.append(
-                {"ph": "X", "cat": category, "name": name, "pid": process, "tid": number,
-                 "ts": (start - report.started) * 1e6, "dur": (end - start) * 1e6}
-            )  # fmt: skip
+            at = {"ts": (start - report.started) * 1e6, "dur": (end - start) * 1e6}
+            events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": number, **at})
     return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {**versions(), **report.context}}
 
 
@@ -191,14 +187,23 @@ def table(report: Report) -> str:
         for name, ms in [("wall", wall), *spent, ("unaccounted", sums["unaccounted_ms"])]
     ]
     lines = [*_folded(head), "", *columns(("phase", "ms", "%"), phases)]
-    kernels = [_table_row(report, kernel) for kernel in report.kernels()]
+    kernels = report.kernels()
     if kernels:
-        header = ("kernel", "runs", "min ms", "median", "max", "global", "local", "GB/s", "% copy")
-        rows = columns(header, kernels)
+        figures: dict[str, Callable[[KernelTime], str]] = {
+            "runs": lambda kernel: str(len(kernel.ms)),
+            "min ms": lambda kernel: _three(min(kernel.ms)),
+            "median": lambda kernel: _three(kernel.median_ms),
+            "max": lambda kernel: _three(max(kernel.ms)),
+            "global": lambda kernel: _size(kernel.global_size),
+            "local": lambda kernel: _size(kernel.local_size),
+            "GB/s": lambda kernel: cell(kernel.gbps),
+            "% copy": lambda kernel: cell(_share(report, kernel), per=0.01),
+        }
+        rows = cells({"kernel": lambda kernel: kernel.label, **figures}, kernels)
         if max(map(len, rows)) > _WIDTH:  # each name gets a line of its own
-            figures = columns(("", *header[1:]), [("", *row[1:]) for row in kernels])
-            names = [header[0], *(row[0] for row in kernels)]
-            rows = [line for both in zip(names, figures, strict=True) for line in both]
+            names = ["kernel", *(kernel.label for kernel in kernels)]
+            below = cells({"": lambda _kernel: "", **figures}, kernels)
+            rows = [line for both in zip(names, below, strict=True) for line in both]
         lines += ["", *rows]
     return "\n".join(lines)
 
@@ -214,31 +219,22 @@ def _folded(parts: Sequence[str]) -> list[str]:
     return lines
 
 
-def _table_row(report: Report, kernel: KernelTime) -> tuple[str, ...]:
-    share = _share(report, kernel)
-    return (
-        kernel.label,
-        str(len(kernel.ms)),
-        _three(min(kernel.ms)),
-        _three(kernel.median_ms),
-        _three(max(kernel.ms)),
-        _size(kernel.global_size),
-        _size(kernel.local_size),
-        f"{kernel.gbps:.1f}" if kernel.gbps is not None else "-",
-        f"{100 * share:.1f}" if share is not None else "-",
-    )
+def cell(value: float | None, digits: int = 1, *, per: float = 1.0) -> str:
+    """Returns a table's cell for ``value`` over ``per``; a dash for None."""
+    return "-" if value is None else f"{value / per:.{digits}f}"
 
 
-def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a text table: the first column to the left, the others to the right."""
+def cells(of: Mapping[str, Callable[[Any], str]], rows: Iterable[Any]) -> list[str]:
+    """Lines of a table that has a column for each function, which makes a row's cell, by the column's heading."""
+    return columns(tuple(of), [[one(row) for one in of.values()] for row in rows])
+
+
+def columns(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Lines of a text table: the first ``left`` columns to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    sides = [str.ljust] * left + [str.rjust] * (len(widths) - left)
     return [
-        "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
-            ]
-        )
+        "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True))
         for row in (header, *rows)
     ]
 
@@ -250,23 +246,14 @@ def _three(value: float) -> str:
 
 def _size(size: Sequence[int] | None) -> str:
     """A size, without the ones at its end."""
-    if not size:
-        return "-"
-    sides = list(size)
-    while len(sides) > 1 and sides[-1] == 1:
-        sides.pop()
-    return "×".join(map(str, sides))
-
-
-def _text(convert: Callable[[Report], dict[str, Any]]) -> Callable[[Report], str]:
-    return lambda report: json_text(convert(report), 1) + "\n"
+    return re.sub("(×1)+$", "", "×".join(map(str, size))) if size else "-"
 
 
 # The function that writes each format, by file extension; longer extensions come first, as x.trace.json also
 # ends with .json.
 FORMATS: dict[str, Callable[[Report], str]] = {
-    ".trace.json": _text(to_trace),
-    ".json": _text(to_json),
+    ".trace.json": lambda report: json_text(to_trace(report), 1) + "\n",
+    ".json": lambda report: json_text(to_json(report), 1) + "\n",
     ".csv": to_csv,
 }
 
@@ -274,12 +261,12 @@ FORMATS: dict[str, Callable[[Report], str]] = {
 def check_path(path: str | os.PathLike[str]) -> str:
     """The extension of :data:`FORMATS` that ``path`` has; ParameterError, before any work, if it has none."""
     name = os.fspath(path)
-    for extension in FORMATS:
-        if name.lower().endswith(extension):
-            return extension
-    raise ParameterError(
-        f"{name}: a timing file is named {', '.join(sorted(FORMATS))}; use one of these extensions"
-    )
+    found = next((extension for extension in FORMATS if name.lower().endswith(extension)), None)
+    if found is None:
+        raise ParameterError(
+            f"{name}: a timing file is named {', '.join(sorted(FORMATS))}; use one of these extensions"
+        )
+    return found
 
 
 def write(report: Report, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -287,9 +274,6 @@ def write(report: Report, path: str | os.PathLike[str], *, overwrite: bool = Fal
 
     Raises ParameterError for an unknown extension, FileError where the file exists or cannot be written.
     """
-    convert = FORMATS[check_path(path)]
-    from ..files.output import atomic
+    from ..files.output import write_text
 
-    text = convert(report)
-    with atomic(path, overwrite=overwrite) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
+    write_text(path, FORMATS[check_path(path)](report), overwrite=overwrite)

@@ -141,6 +141,15 @@ def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) 
         raise FileError(f"{os.fspath(path)}: not enough memory to write it; free some") from None
 
 
+def write_text(path: Path_, text: str, *, overwrite: bool = False) -> None:
+    """Writes a file of text, whole or not at all; names whose bytes are not text stay as they are."""
+    with (
+        atomic(path, overwrite=overwrite) as temporary,
+        open(temporary, "w", encoding="utf-8", errors="surrogateescape", newline="") as file,
+    ):
+        file.write(text)
+
+
 def _move(temporary: str, target: str, *, overwrite: bool) -> None:
     if overwrite:
         os.replace(temporary, target)
