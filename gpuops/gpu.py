@@ -359,8 +359,8 @@ class Gpu:
     ) -> None:
         """Builds a kernel as :meth:`kernel` does and launches it as :meth:`launch` does, in groups of ``group``.
 
-        These are its work-items in the first dimension, or the first ones; in others there is one. There are fewer where
-        the device or the kernel cannot run so many.
+        These are its work-items in the first dimension, or in the first ones; in others there is one. There are fewer
+        where the device or the kernel cannot run so many.
         """
         kernel = self.kernel(source, name, **defines)
         groups = (group,) if isinstance(group, int) else group
