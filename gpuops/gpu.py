@@ -20,9 +20,9 @@ from .device.limits import Limits
 from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument
 from .errors import DeviceError, DeviceMemoryError, ParameterError, are_allowed, byte_count
 from .image import Image
+from .kept import Plans
 from .process import signals
 from .programs import Define, GeneratedSource, Kernel, Programs, Sources
-from .reuse import Plans
 
 if TYPE_CHECKING:
     from .chain import Chain
@@ -359,7 +359,7 @@ class Gpu:
     ) -> None:
         """Builds a kernel as :meth:`kernel` does and launches it as :meth:`launch` does, in groups of ``group``.
 
-        These are its work-items in the first dimension, or the first ones; in others there is one. There are fewer
+        These are its work-items in the first dimension, or in the first ones; in others there is one. There are fewer
         where the device or the kernel cannot run so many.
         """
         kernel = self.kernel(source, name, **defines)
