@@ -20,9 +20,9 @@ from .device.limits import Limits
 from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument
 from .errors import DeviceError, DeviceMemoryError, ParameterError, are_allowed, byte_count
 from .image import Image
-from .kept import Plans
 from .process import signals
 from .programs import Define, GeneratedSource, Kernel, Programs, Sources
+from .reuse import Plans
 
 if TYPE_CHECKING:
     from .chain import Chain
