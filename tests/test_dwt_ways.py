@@ -16,7 +16,7 @@ import pywt
 from gpuops import DeviceError, Gpu, GpuopsWarning, ParameterError, Report
 from gpuops.params import dwt as names
 from gpuops.params.dwt import MODES, DwtParams
-from gpuops.wavelets import dwt2, idwt2, in_place, laan, strips, transform, wavedec2
+from gpuops.wavelets import dwt2, idwt2, in_place, laan, strips, transform, two_levels, wavedec2
 from gpuops.wavelets import tiled_level as tile
 
 from . import test_dwt as of_dwt
@@ -215,12 +215,73 @@ def test_tiles_are_as_large_as_groups_and_their_memory_allow(opened, rng) -> Non
         of_dwt.assert_close(dwt2(gpu, x, "bior4.4"), dwt2(opened(), x, "bior4.4"))
 
 
-def test_zeros_stand_for_bands_that_are_none(gpu, rng) -> None:
+# Bands and tiles end within the image, beyond its last row, and at its edge; there are few rows, or an odd number.
+PAIR_SHAPES = [(1, 64, 64), (1, 65, 128), (2, 70, 200), (1, 33, 40), (1, 7, 24), (3, 1, 72)]
+PAIR_MODES = [mode for mode in MODES if mode not in ("vc2", "smooth", "antireflect")]
+PAIRED = ["haar", "bior2.2", "bior4.4"]
+
+
+@pytest.fixture
+def pairing(opened, monkeypatch) -> Gpu:
+    """The device under test as a GPU, to which small images are large and all steps short; small groups."""
+    monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
+    monkeypatch.setattr(two_levels, "_MOST_REACH", {False: 9, True: 9})
+    monkeypatch.setattr(two_levels, "_ITEMS", 16)
+    monkeypatch.setattr(two_levels, "_LEAST", 2)
+    return claiming(opened(report=Report()), local_bytes=32768)
+
+
+def bands_of(gpu: Gpu, x: np.ndarray, params: DwtParams) -> list[np.ndarray]:
+    """All bands on the host."""
+    return [band.numpy() for band in transform.flat(*transform.decompose(gpu.array(x), params))]
+
+
+def image_of(gpu: Gpu, bands: list[np.ndarray], params: DwtParams, shape: tuple[int, ...]) -> np.ndarray:
+    """The image on the host."""
+    return transform.recompose(
+        *transform.nested([gpu.array(band) for band in bands]), params, shape[1:]
+    ).numpy()
+
+
+def count(gpu: Gpu) -> int:
+    """Launches of two levels so far."""
+    return sum(len(k.ms) for k in gpu.report.kernels() if "two levels" in k.label)
+
+
+@pytest.mark.cases(1)
+@each(name=PAIRED)
+def test_two_levels_in_one_pass_are_two(pairing, rng, monkeypatch, name) -> None:
+    for shape in PAIR_SHAPES:
+        for mode in PAIR_MODES:
+            if "reflect" in mode and min(shape) < 2:
+                continue
+            params = DwtParams(name, mode, 2)
+            x = rng.standard_normal(shape).astype(np.float32)
+            with monkeypatch.context() as patch:
+                patch.setattr(two_levels, "fitting", lambda *_, **__: None)
+                expected = bands_of(pairing, x, params)
+                back = image_of(pairing, expected, params, shape)
+            for ours, theirs in zip(bands_of(pairing, x, params), expected, strict=True):
+                np.testing.assert_array_equal(ours, theirs)
+            np.testing.assert_array_equal(image_of(pairing, expected, params, shape), back)
+    # The count is of the mode mirror, where rows suit vectors, forward and inverse.
+    assert count(pairing) >= 2 * len(PAIR_SHAPES)
+
+
+def test_two_levels_are_taken_by_pairs(pairing, rng) -> None:
+    x = rng.standard_normal((128, 128)).astype(np.float32)
+    for levels, pairs in ((1, 0), (2, 1), (3, 1), (4, 2)):
+        before = count(pairing)
+        wavedec2(pairing, x, "haar", "mirror", levels)
+        assert count(pairing) - before == pairs
+
+
+def test_zeros_stand_for_bands_that_are_none(pairing, rng) -> None:
     x = rng.standard_normal((1, 64, 64)).astype(np.float32)
     params = DwtParams("haar", "mirror", 2)
-    low, (coarse, fine) = transform.decompose(gpu.array(x), params)
+    low, (coarse, fine) = transform.decompose(pairing.array(x), params)
     for given in ([(None, coarse[1], None), (None, None, None)], [(None,) * 3, (fine[0], None, fine[2])]):
-        zeros = [tuple(gpu.zeros(b.shape) if a is None else a for a, b in zip(g, w, strict=True))
+        zeros = [tuple(pairing.zeros(b.shape) if a is None else a for a, b in zip(g, w, strict=True))
                  for g, w in zip(given, (coarse, fine), strict=True)]  # fmt: skip
         np.testing.assert_array_equal(
             transform.recompose(low, given, params).numpy(), transform.recompose(low, zeros, params).numpy()

@@ -86,6 +86,7 @@ from gpuops.wavelets import (
     swt2,
     threshold,
     transform,
+    two_levels,
     wavedec2,
     waverec2,
 )
@@ -1486,6 +1487,25 @@ def test_wavelets_by_tiles(gpu, rng, name, mode) -> None:
     ours = dwt2(gpu, x, name, mode)
     of.dwt.assert_close(ours, pywt.dwt2(x.astype(float), wavelet_of(name), mode))
     close(idwt2(gpu, ours, name, mode, shape=SHAPE), x, TOLERANCE["wavelet"])
+
+
+@pytest.mark.parametrize("gpu", ["gpu"], indirect=True)
+@each(name__mode=[("haar", "periodization"), ("bior2.2", "mirror"), ("bior4.4", "symmetric")])
+def test_two_levels_of_wavelets(gpu, rng, monkeypatch, name, mode) -> None:
+    """Two levels are one pass: several groups, whose columns and rows overlap and go beyond all edges."""
+    monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
+    monkeypatch.setattr(two_levels, "_MOST_REACH", {False: 4, True: 4})
+    monkeypatch.setattr(two_levels, "_ITEMS", 8)
+    monkeypatch.setattr(two_levels, "_LEAST", 2)
+    shape, params = (2, 29, 88), DwtParams(name, mode, 2)
+    image = gpu.array(rng.standard_normal(shape).astype(np.float32))
+    ours = transform.decompose(image, params)
+    back = transform.recompose(*ours, params, shape[1:]).numpy()
+    monkeypatch.setattr(two_levels, "fitting", lambda *_, **__: None)
+    theirs = transform.decompose(image, params)
+    for mine, band in zip(transform.flat(*ours), transform.flat(*theirs), strict=True):
+        np.testing.assert_array_equal(mine.numpy(), band.numpy())
+    np.testing.assert_array_equal(back, transform.recompose(*theirs, params, shape[1:]).numpy())
 
 
 @pytest.mark.parametrize(("gpu", "name", "method"), [

@@ -2,9 +2,12 @@
 // multiples of four, of a group's columns every ITEMS-th, so that neighbours' samples lie side by side. These come to those
 // whose columns they are, and leave them, by way of local memory.
 //
-// After dwt_layout.cl, and dwt_lift.cl.
+// After dwt_layout.cl, and dwt_lift.cl for 4.
 // -D ITEMS=n   of a group
 // -D WORDS     rows may be read and written by vectors
+
+#define PAIRS 4  // of a work-item's columns
+#define COLUMNS (2 * PAIRS)
 
 // As they are fetched: of an image from left to right, of coefficients first all low ones.
 typedef struct {
@@ -47,8 +50,8 @@ static inline uint row_aside(const Places *p, int y) {
     return (y < p->top ? y - p->top + p->above_top : y - p->bottom + p->above_bottom) * p->rows_pitch;
 }
 
-static inline Row row_of(Raw raw) {
-    Row row;
+static inline Row4 row_of(Raw raw) {
+    Row4 row;
     const S s[COLUMNS] = {raw.first.s0,  raw.first.s1,  raw.first.s2,  raw.first.s3,
                           raw.second.s0, raw.second.s1, raw.second.s2, raw.second.s3};
 #ifdef INVERSE
@@ -61,7 +64,7 @@ static inline Row row_of(Raw raw) {
     return row;
 }
 
-static inline void share(Row own, __local S *to) {
+static inline void share(Row4 own, __local S *to) {
     UNROLLED
     for (int k = 0; k < PAIRS; k += 2)
         *(__local S4 *)(to + 2 * k) = (S4)(own.v[k], own.v[PAIRS + k], own.v[k + 1], own.v[PAIRS + k + 1]);
@@ -88,7 +91,7 @@ static inline void store_half(const S *v, __global S *to) {
     *(__global S4 *)to = ((S4)(v[0], v[1], v[2], v[3]));
 }
 
-static inline void store_samples(Row row, __global S *to) {
+static inline void store_samples(Row4 row, __global S *to) {
     S s[COLUMNS];
     UNROLLED
     for (int k = 0; k < PAIRS; k++) s[2 * k] = row.v[k], s[2 * k + 1] = row.v[PAIRS + k];
@@ -163,7 +166,7 @@ static inline Raw fetch_row(const Places *p, int y, int odd) {
 }
 
 // A row's samples as they were fetched, to the line of the group's.
-static inline void spread(Row row, __local S *line) {
+static inline void spread(Row4 row, __local S *line) {
     const int item = get_local_id(0);
     UNROLLED
     for (int k = 0; k < PAIRS; k++) {
@@ -177,8 +180,8 @@ static inline void spread(Row row, __local S *line) {
 }
 
 // One's own columns, out of it.
-static inline Row gathered(__local const S *own) {
-    Row row;
+static inline Row4 gathered(__local const S *own) {
+    Row4 row;
     UNROLLED
     for (int k = 0; k < PAIRS; k += 2) {
         const S4 v = *(__local const S4 *)(own + 2 * k);
@@ -188,7 +191,7 @@ static inline Row gathered(__local const S *own) {
 }
 
 // One's own low coefficients of a row, and behind all of the group's its high ones.
-static inline void share_halves(Row own, __local S *to) {
+static inline void share_halves(Row4 own, __local S *to) {
     *(__local S4 *)to = (S4)(own.v[0], own.v[1], own.v[2], own.v[3]);
     *(__local S4 *)(to + ITEMS * PAIRS) = (S4)(own.v[4], own.v[5], own.v[6], own.v[7]);
 }

@@ -17,10 +17,10 @@ from ..gpu import LATER, Argument, BoundLaunch, Define, GeneratedSource, Gpu, Ke
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import axis, extension, tiled_level
-from .lifting import Lifting, lifting, macro
+from .lifting import Lifting, lifting, macro, rows
 from .wavelets import WAVELETS, Wavelet
 
-_PAIRS = 4  # pairs of columns of a work-item, as in dwt_lift.cl
+_PAIRS = 4  # pairs of columns of a work-item, as in dwt_rows.cl
 _COLUMNS = 2 * _PAIRS  # columns of a work-item
 _ITEMS = 256  # the most work-items of a group
 _LEAST_ITEMS = 8  # the fewest work-items of a group
@@ -123,13 +123,19 @@ class Level:
             axis.check_length(self.params, n)
 
     def empty(self, like: Image) -> Four:
-        """The bands cA, cH, cV and cD, uninitialised."""
-        low_y, high_y, low_x, high_x = self.bands
+        """Four bands, uninitialised."""
+        return (like.like(self._four[0]), *self.details(like))
 
-        def band(*size: int) -> Image:
-            return like.like((self.planes, *size))
+    def details(self, like: Image) -> Three:
+        """The bands cH, cV and cD, uninitialised."""
+        _, horizontal, vertical, diagonal = self._four
+        return like.like(horizontal), like.like(vertical), like.like(diagonal)
 
-        return band(low_y, low_x), band(high_y, low_x), band(low_y, high_x), band(high_y, high_x)
+    @cached_property
+    def _four(self) -> tuple[Shape3, Shape3, Shape3, Shape3]:
+        """The shapes of the bands cA, cH, cV and cD."""
+        n, (low_y, high_y, low_x, high_x) = self.planes, self.bands
+        return (n, low_y, low_x), (n, high_y, low_x), (n, low_y, high_x), (n, high_y, high_x)
 
     @cached_property
     def _whole(self) -> BoundLaunch | None:
@@ -284,7 +290,7 @@ class Level:
     @cached_property
     def group(self) -> tuple[Kernel, int] | None:
         """The kernel for groups, and the largest that the device can run; None where all are too small."""
-        sources = ("dwt_layout", self.steps, "dwt_lift", "dwt_rows", "dwt_level")
+        sources = ("dwt_layout", self.steps, *rows(_PAIRS), "dwt_rows", "dwt_level")
         edge, limits = sum(self.reach), self.gpu.limits
         items = _ITEMS
         while items >= max(_LEAST_ITEMS, 2 * edge):  # the work-items fetch the edges of two rows
@@ -297,13 +303,13 @@ class Level:
             items //= 2
         return None
 
-    def _aside(self) -> Aside:
-        """The samples put aside if there is no layout."""
+    def aside(self, origin: int | None = None) -> Aside:
+        """The samples put aside if there is no layout; work-items' columns begin eight by eight from ``origin``."""
         plan = self.lifting
         before, after = self.reach
         (height, width), (pairs_y, pairs_x), first = self.read, self.pairs, self.first
-        origin = 2 * first  # work-items' columns begin there, eight by eight
-        start = origin - _up(before, _COLUMNS)
+        origin = 2 * first if origin is None else origin
+        start = origin - _up(max(0, origin - (2 * first - before)), _COLUMNS)
         inside = origin + _up(max(0, -origin), _COLUMNS)
         outside = origin + (width - origin) // _COLUMNS * _COLUMNS
         end = 2 * (first + pairs_x + 2 * _PAIRS) + _COLUMNS + after  # as in dwt_level.cl
@@ -313,7 +319,7 @@ class Level:
 
     def _divided(self, tiles: int, items: int) -> tuple[Aside, int]:
         """The samples put aside, and the number of pairs of rows of a band."""
-        aside, pairs = self._aside(), self.pairs[0]
+        aside, pairs = self.aside(), self.pairs[0]
         wanted = ceil(self.gpu.limits.compute_units * _GROUPS * _ITEMS / (items * tiles * self.planes))
         if self.layout is None:
             return aside, max(_LEAST, ceil(pairs / wanted))
@@ -354,11 +360,11 @@ def fitting(
     return level if level.fits else None
 
 
-def forward(image: Image, level: Level) -> tuple[Image, Three]:
-    """One level: cA, (cH, cV, cD)."""
+def forward(image: Image, level: Level) -> tuple[Image, list[Three]]:
+    """One level: cA, [(cH, cV, cD)]."""
     four = level.empty(image)
     level.run(image, four)
-    return four[0], four[1:]
+    return four[0], [four[1:]]
 
 
 def inverse(approximation: Image, details: Three, level: Level) -> Image:

@@ -139,6 +139,15 @@ def tables(plan: Lifting, sample: str) -> GeneratedSource:
     return plan._source("tables", *lines)
 
 
+def rows(*pairs: int) -> tuple[str | GeneratedSource, ...]:
+    """The sources of the steps on rows of n pairs, for each n in ``pairs``: clkernels/wavelets/dwt_lift.cl."""
+    return tuple(
+        part
+        for n in pairs
+        for part in (GeneratedSource(f"dwt_rows_of_{n}_pairs", f"#undef N\n#define N {n}"), "dwt_lift")
+    )
+
+
 def _table(name: str, values: Iterable[float]) -> str:
     return f"__constant int {name}[] = {{{', '.join(str(int(v)) for v in values)}}};"
 

@@ -7,8 +7,9 @@ PyWavelets' names: cH is high vertically (horizontal edges).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..notes import note
 from ..params.dwt import DEFAULT_LEVELS, DwtParams
 from ..tiles.planes import in_turn
 from ..tiles.rectangles import cut
-from . import axis, bands, in_place, level, strips
+from . import axis, bands, in_place, level, strips, two_levels
 from .blocked import BandInBlock
 from .strips import BandInStrips
 from .wavelets import WAVELETS
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 Band = TypeVar("Band")
 Details = tuple[Band, Band, Band]
 Shape = tuple[int, ...]
+# Makes one level of an image, or more: cA, [coarsest (cH, cV, cD), …].
+Pass = Callable[[Image], tuple[Image, list[Details[Image]]]]
 
 Y, X = 1, 2
 
@@ -43,7 +46,7 @@ def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
     return approximation, details
 
 
-def _by_axes(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
+def _by_axes(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
     """One level, one axis after the other."""
     first, second = _axes(params)
     low, high = axis.analyse(image, params, first)
@@ -51,7 +54,7 @@ def _by_axes(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
     horizontal, diagonal = axis.analyse(high, params, second)
     if first == X:
         horizontal, vertical = vertical, horizontal
-    return approximation, (horizontal, vertical, diagonal)
+    return approximation, [(horizontal, vertical, diagonal)]
 
 
 def inverse(approximation: Image, details: Details[Image], params: DwtParams, shape: Shape) -> Image:
@@ -119,26 +122,33 @@ def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[D
         return nested([*_copies(cut(image, (0, 0), image.shape[1:]), params, levels)])
     gpu, what = image.gpu, (params, image.dtype, image.shape, levels)
     coefficients: list[Details[Image]] = []
-    for whole in gpu.kept(("dwt levels", *what), lambda: _fitting(gpu, *what)):
-        image, details = _by_axes(image, params) if whole is None else level.forward(image, whole)
-        coefficients.insert(0, details)
+    for made in gpu.kept(("dwt passes", *what), lambda: _passes(gpu, *what)):
+        image, details = made(image)
+        coefficients[:0] = details
     return image, coefficients
 
 
-def _fitting(
-    gpu: Gpu, params: DwtParams, dtype: np.dtype[Any], shape: Shape, levels: int
-) -> list[level.Level | None]:
-    """The levels of an image and its approximations; None for those that are done one axis after the other.
+def _passes(gpu: Gpu, params: DwtParams, dtype: np.dtype[Any], shape: Shape, levels: int) -> list[Pass]:
+    """The passes over an image and its approximations that make all levels: each makes one level, or two.
 
     Raises ParameterError where the mode has nothing to reflect.
     """
-    found = []
-    for _ in range(levels):
-        whole = level.fitting(gpu, params, dtype, shape, inverse=False)
-        if whole is not None:
+    found: list[Pass] = []
+    while levels:
+        count = 1
+        if levels > 1 and (two := two_levels.fitting(gpu, params, dtype, shape, inverse=False)):
+            two.fine.check()
+            two.coarse.check()
+            found.append(partial(two_levels.forward, levels=two))
+            count = 2
+        elif whole := level.fitting(gpu, params, dtype, shape, inverse=False):
             whole.check()
-        found.append(whole)
-        shape = (shape[0], *(axis.lengths(params, n)[0] for n in shape[1:]))
+            found.append(partial(level.forward, level=whole))
+        else:
+            found.append(partial(_by_axes, params=params))
+        for _ in range(count):
+            shape = (shape[0], *(axis.lengths(params, n)[0] for n in shape[1:]))
+        levels -= count
     return found
 
 
@@ -177,12 +187,26 @@ def recompose(
 
     None stands for a band of zeros. Raises ParameterError for bands that do not fit together.
     """
-    for three, size in zip(details, sizes(approximation, details, params, shape), strict=True):
-        four = (approximation, *three)
-        low, horizontal, vertical, diagonal = (
-            _or_zeros(band, shape, four) for band, shape in zip(four, size.bands, strict=True)
+    found = sizes(approximation, details, params, shape)
+    number = 0
+    while number < len(found):
+        four = (approximation, *details[number])
+        low, *high = (
+            _or_zeros(band, size, four) for band, size in zip(four, found[number].bands, strict=True)
         )
-        approximation = inverse(low, (horizontal, vertical, diagonal), params, size.image)
+        two = None
+        if (len(found) - number) % 2 == 0:  # so that the last two, which are the largest, go together
+            size = (low.shape[0], *found[number + 1].image)
+            two = two_levels.fitting(low.gpu, params, low.dtype, size, inverse=True)
+        if two is None:
+            approximation = inverse(low, (high[0], high[1], high[2]), params, found[number].image)
+            number += 1
+        else:
+            sizes_of_next = zip(details[number + 1], found[number + 1].bands[1:], strict=True)
+            approximation = two_levels.inverse(
+                low, high, [_or_zeros(band, size, (low,)) for band, size in sizes_of_next], two
+            )
+            number += 2
     if approximation is None:
         raise ParameterError("there must be one band at least that is not None")
     return approximation
