@@ -105,6 +105,8 @@ def click_option(name: str, spellings: Sequence[str] = (), **how: Any) -> Callab
     """
     dashed, kind = name.replace("_", "-"), how.get("type", str)
     spellings = spellings or (f"--{dashed}/--no-{dashed}" if kind is bool else f"--{dashed}",)
+    if how.get("required"):
+        how.pop("default", None)  # click takes None for a value that was given
     if isinstance(how.get("default"), bool):
         how["is_flag"] = True
     elif isinstance(kind, Collection):

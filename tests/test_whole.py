@@ -25,7 +25,6 @@ from .choices import each
 # Commands, and how each calls the step that needs the whole picture.
 STEPS = [
     (("rotate", "--angle", "7"), "rotate"),
-    (("denoise", "--cycle-spins", "2"), "denoise"),
     (("grade", "--exposure", "1", "then", "rotate", "--angle", "20", "then", "sharpen"), "rotate"),
     (("sharpen", "then", "blur", "--preset", "d3d11"), "blur --preset d3d11"),
     (("filter", "--kind", "lowpass", "--cutoff", "0.1", "then", "rotate", "--angle", "7"), "rotate"),
