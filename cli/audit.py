@@ -11,7 +11,7 @@ from gpuops.errors import ParameterError, visible
 
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
-from .suites import Device, Reading
+from .suites import Device, ReadingOptions
 
 if TYPE_CHECKING:
     from gpuops.metrics.variance import Variance
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 @options.argument("target", metavar="REFERENCES|SUITE.toml")
 @options.argument("names", nargs=-1, metavar="[NAMES]...")
 @comparing
-@options.collected("telling", Reading)
-def audit(telling: Reading, given: GivenOptions, target: str, names: tuple[str, ...]) -> None:
+@options.collected("telling", ReadingOptions)
+def audit(telling: ReadingOptions, given: GivenOptions, target: str, names: tuple[str, ...]) -> None:
     """Change every reference in ways that must fail, and list the changes that pass.
 
     The changes are: another reference, black, a shift by a pixel, a level more or less, red and blue swapped, mirrored,

@@ -13,11 +13,11 @@ from gpuops.errors import FileError
 from . import options
 from .comparing import GROUPS, GivenOptions, comparing
 from .shared import flag, shown
-from .suites import JOBS, STATE, Device, Reading, is_ci
+from .suites import JOBS, STATE, Device, ReadingOptions, is_ci
 
 
 @dataclass(frozen=True)
-class Calibrating(Reading):
+class Calibrating(ReadingOptions):
     """The options of this command."""
 
     runs: int = shown(5, "How often to run the cases.", "N", type=click.IntRange(2))

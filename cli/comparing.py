@@ -20,7 +20,7 @@ from .options import click_option, gathered
 
 if TYPE_CHECKING:
     from .shared import Shared
-    from .suites import Reading
+    from .suites import ReadingOptions
 
 
 def _rectangle(value: str) -> Rectangle:
@@ -81,7 +81,7 @@ class GivenOptions:
     thresholds: Thresholds
     metrics: tuple[str, ...]
 
-    def of(self, reading: Reading | Shared) -> Comparing:
+    def of(self, reading: ReadingOptions | Shared) -> Comparing:
         """Returns how pictures are compared that are read by these options."""
         return replace(self.how, space=reading.space, alpha=reading.alpha == "keep", layer=reading.layer)
 

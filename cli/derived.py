@@ -21,7 +21,7 @@ from gpuops.ops import OPERATIONS, STEPS
 from gpuops.ops import operation as declared
 from gpuops.params.toml import nearest
 
-from . import commands, options
+from . import commands, messages, options
 from .shared import DITHER, Shared
 
 #: The word between the parts of a chain.
@@ -43,7 +43,7 @@ class Derived(commands.DeviceCommand):
             for context in ctx.meta[THEN]:
                 _take_shared(ctx, context)
             if not ctx.params["output"]:
-                raise options.missing(ctx, "output")
+                raise messages.missing(ctx, "output")
         return rest
 
 

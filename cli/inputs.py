@@ -17,8 +17,7 @@ from gpuops.errors import FileError, ParameterError
 from gpuops.files import locations
 from gpuops.params.files import STREAM
 
-from .messages import complain
-from .options import missing
+from .messages import complain, missing
 from .shared import Shared
 
 # What stands before the name of a file with names in lines.

@@ -76,3 +76,8 @@ def near(name: str, known: Iterable[str]) -> list[str]:
     found = sorted((-likeness(other), other) for other in known)
     close = [other for less, other in found if -less >= max(_NEAR, -found[0][0] - _MARGIN)]
     return close[:3] if len(word) > 1 else []  # one letter is similar to no name
+
+
+def missing(ctx: click.Context, name: str) -> click.MissingParameter:
+    """Returns the error that a parameter of the command is missing."""
+    return click.MissingParameter(ctx=ctx, param=next(p for p in ctx.command.params if p.name == name))

@@ -38,11 +38,6 @@ def refuse(reason: str, *names: str) -> None:
             raise click.UsageError(f"{reason}: leave out {spelled(option, value)}")
 
 
-def missing(ctx: click.Context, name: str) -> click.MissingParameter:
-    """Returns the error that a parameter of the command is missing."""
-    return click.MissingParameter(ctx=ctx, param=next(p for p in ctx.command.params if p.name == name))
-
-
 def spelled(option: click.Parameter, value: Any) -> str:
     """Returns an option as it was written: a flag that was turned off has another spelling."""
     off = value is False and option.secondary_opts
@@ -112,12 +107,12 @@ def click_option(name: str, spellings: Sequence[str] = (), **how: Any) -> Callab
     elif isinstance(kind, Collection):
         how |= {"type": types.ChoiceType(kind), "metavar": None}
     elif (kind is str or isroutine(kind)) and not (how.get("count") or "/" in spellings[-1]):
-        how["type"] = types.Text(kind)
+        how["type"] = types.TextType(kind)
     return click.option(*spellings, name, **how)
 
 
 #: Declares an argument of a command, such as a file.
-argument = functools.partial(click.argument, type=types.Text())
+argument = functools.partial(click.argument, type=types.TextType())
 
 
 def adding(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -37,7 +37,7 @@ GROUPS = {**comparing.GROUPS, "Reports": ("report", "junit", "json", "github", "
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """The options of how pictures are read."""
 
     device: str | None = None
@@ -53,7 +53,7 @@ JOBS = option("How many to do at the same time.", "N", type=click.IntRange(1))
 
 
 @dataclass(frozen=True)
-class Telling(Reading):
+class Telling(ReadingOptions):
     """The options of reports, and of how pictures are read."""
 
     report: str | None = file_option(

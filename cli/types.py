@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Text(click.ParamType):  # type: ignore[type-arg]  # before click 8.2 types have no parameters
+class TextType(click.ParamType):  # type: ignore[type-arg]  # before click 8.2 types have no parameters
     """A parameter type for what ``read`` makes of a text. Shells complete the names that there are, or else files."""
 
     name = "text"

@@ -7,7 +7,7 @@ follow each other take about 2 µs less each.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Union
 
@@ -154,3 +154,14 @@ class BoundLaunch:
     def nbytes(self) -> int:
         """The bytes of the Images among its arguments."""
         return sum(argument.nbytes for argument in self.arguments if isinstance(argument, Image))
+
+
+def whole_groups(
+    size: Sequence[int], local: Sequence[int] | None
+) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Returns the work-items in each dimension, rounded up to whole groups of ``local``, and that."""
+    if local is None:
+        return tuple(map(int, size)), None
+    return tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True)), tuple(
+        map(int, local)
+    )

@@ -17,7 +17,7 @@ import pyopencl as cl
 import pyopencl.tools
 
 from .device.limits import Limits
-from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument
+from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument, whole_groups
 from .errors import DeviceError, DeviceMemoryError, ParameterError, are_allowed, byte_count
 from .image import Image
 from .process import signals
@@ -384,12 +384,7 @@ class Gpu:
                 self.check_own(value)
             if value is not LATER:
                 set_argument(kernel, place, value)
-        if local is None:
-            rounded = tuple(int(n) for n in size)
-        else:
-            rounded = tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True))
-            local = tuple(int(m) for m in local)
-        return BoundLaunch(self, of, kernel, rounded, local, label or of.name, traffic, args)
+        return BoundLaunch(self, of, kernel, *whole_groups(size, local), label or of.name, traffic, args)
 
     def check_double(self) -> None:
         """Raises DeviceError if the device has no double precision."""
@@ -401,6 +396,4 @@ class Gpu:
     def check_own(self, image: Image) -> None:
         """Raises ParameterError for an Image in the memory of another Gpu, on which some drivers crash."""
         if image.gpu is not self:
-            raise ParameterError(
-                "the Image belongs to another Gpu: use that one, or copy it by way of numpy()"
-            )
+            raise ParameterError("the Image belongs to another Gpu: use that one, or copy it by numpy()")

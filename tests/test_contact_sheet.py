@@ -14,7 +14,7 @@ from gpuops.params.operators import LOCAL, METERS, OPERATORS
 from gpuops.tone import contact_sheet
 from gpuops.tone import curves as tone_curve
 from gpuops.tone.contact_sheet import GREY_CODE
-from gpuops.tone.metered import metered
+from gpuops.tone.metering import metered
 from gpuops.tone.tonemap import tonemap
 
 from .choices import each, needs

@@ -33,6 +33,13 @@ def test_few_modules_are_in_no_room() -> None:
     assert 0 < len(modules) <= FLAT
 
 
+def test_modules_are_named_by_nouns() -> None:
+    """A participle, a preposition or an adverb does not say what is in a module."""
+    vague = ["abreast", "across", "apart", "around", "begun", "behind", "beside", "between", "blocked", "bordered", "both", "changed", "collected", "done", "finished", "found", "given", "joined", "kept", "left_out", "made", "metered", "reading", "settled", "started", "together", "used", "within"]
+    named = {path.stem for folder in ("cli", "gpuops") for path in (ROOT / folder).rglob("*.py")}
+    assert named and not named.intersection(vague)
+
+
 def test_no_two_classes_have_one_name() -> None:
     places = defaultdict(list)
     for path in [path for folder in ("cli", "gpuops") for path in (ROOT / folder).rglob("*.py")]:

@@ -19,7 +19,7 @@ from gpuops.pixels.coding import Decoding, Encoding, unpack
 from gpuops.tone import contact_sheet, white_balance
 from gpuops.tone import curves as tone_curve
 from gpuops.tone.lut import Lut
-from gpuops.tone.metered import metered
+from gpuops.tone.metering import metered
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 from .reference import tone as tonemap_reference

@@ -140,13 +140,13 @@ class ChainRows:
                 segment, spool, pool, load=self._planes if self.promise.keeps_pixels(number) else None
             )
         if segment.end.slabbed is not None:
-            from ..rows.collected import Collected
+            from ..rows.collection import Collection
 
             def kept_in(shape: Shape, dtype: np.dtype[Any], stack: ExitStack) -> Spool:
                 return self._spool(kept._replace(shape=shape, dtype=dtype), shape[2], stack)
 
             spool, memory = self._spool(kept, kept.shape[2], stack), self.promise.slab_bytes(number)
-            return Collected(segment, spool, pool, memory=memory, kept_in=kept_in)
+            return Collection(segment, spool, pool, memory=memory, kept_in=kept_in)
         from ..rows.product import Filtered
 
         width, rows = self.promise.at_once(number)

@@ -76,7 +76,7 @@ class Previews:
     def _curves(self, image: Image) -> list[Curve]:
         """Returns the curves of all operators that are not local."""
         from ..tone.curves import curves
-        from ..tone.metered import metered
+        from ..tone.metering import metered
 
         light = metered(image.gpu, image, self.params, self.operators)
         return curves(image.gpu, [light.look(name) for name in self.operators if name not in LOCAL])

@@ -23,7 +23,7 @@ from ..metrics.counts import counts
 from ..params.dwt import WAVELETS, DwtParams, wavelet_name
 from ..tiles.ends import HostImage
 from ..tiles.memory import least
-from ..wavelets import blocked, in_place, laan, multilevel, strips, transform
+from ..wavelets import blocks, in_place, laan, multilevel, strips, transform
 from . import copies as bench
 from .tables import Row
 
@@ -76,7 +76,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Way:
+class WaveletWay:
     """A variant's transform. Called with an image, it gives all bands, in one Image or each in its own.
 
     laan, in-place and strip overwrite the image. ``options``: those of the method in-place.
@@ -227,7 +227,7 @@ def measure(
     if wavelet_name(wavelet).startswith("vc2-"):
         raise ParameterError(f"only lifting knows {wavelet}, so there is nothing to compare: use dd13/7")
     ways = {
-        name: Way(DwtParams(wavelet, "mirror", levels, method), options)
+        name: WaveletWay(DwtParams(wavelet, "mirror", levels, method), options)
         for name, (method, options) in VARIANTS.items()
     }
     sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
@@ -244,7 +244,7 @@ def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
     return tuple((n, n) for n in (first, *(n for n in others if 4 * n * n <= most)))
 
 
-def _measure(gpu: Gpu, size: tuple[int, int], ways: Mapping[str, Way], room: int) -> Iterator[DwtRow]:
+def _measure(gpu: Gpu, size: tuple[int, int], ways: Mapping[str, WaveletWay], room: int) -> Iterator[DwtRow]:
     host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
     memory = {name: _memory(gpu, host.shape, way) for name, way in ways.items()}
     _check(gpu, host, ways)
@@ -254,7 +254,7 @@ def _measure(gpu: Gpu, size: tuple[int, int], ways: Mapping[str, Way], room: int
     for name, way in ways.items():
         work, params = source.like(), way.params
 
-        def call(way: Way = way, work: Image = work) -> None:
+        def call(way: WaveletWay = way, work: Image = work) -> None:
             work.put(slice(0, 1), source)  # this copy is no kernel, so it is not timed
             way(work)
 
@@ -272,7 +272,7 @@ def _measure(gpu: Gpu, size: tuple[int, int], ways: Mapping[str, Way], room: int
         )  # fmt: skip
 
 
-def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
+def _memory(gpu: Gpu, shape: tuple[int, ...], way: WaveletWay) -> int:
     """Returns the most bytes that the pool has given out at a time: for input, result, and temporary memory."""
     with bench.own_report(gpu) as report:
         way(gpu.empty(shape))
@@ -280,7 +280,7 @@ def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
     return report.peak_device_bytes
 
 
-def _check(gpu: Gpu, host: Array, ways: Mapping[str, Way]) -> None:
+def _check(gpu: Gpu, host: Array, ways: Mapping[str, WaveletWay]) -> None:
     """Raises DeviceError if a variant's result differs from the first one's."""
     expected: Image | None = None
     with bench.own_report(gpu):
@@ -292,7 +292,7 @@ def _check(gpu: Gpu, host: Array, ways: Mapping[str, Way]) -> None:
                     place.copy(bands[0], slice(0, place.size[0]))
                     for place in strips.places(bands[0], way.params, way.levels)
                 ]
-            whole = bands[0] if len(bands) == 1 else blocked.joined(bands, host.shape[1:])
+            whole = bands[0] if len(bands) == 1 else blocks.joined(bands, host.shape[1:])
             expected = expected or whole
             error = counts(gpu, whole, expected).max / largest
             if not error <= TOLERANCE:
@@ -314,7 +314,7 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
         return {}
     steps = {}
     if params.method == "in-place":
-        regions = blocked.regions(shape[1:], params, levels)
+        regions = blocks.regions(shape[1:], params, levels)
         samples = shape[0] * sum(height * width for height, width in regions)
         steps = {STEPS["create"]: 16 * samples, STEPS["permute"]: 16 * samples}
     steps[STEPS["lift"]] = laan.table_3_bytes(gpu, shape, params, levels)
@@ -345,7 +345,7 @@ def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -
     )
 
 
-def _whole(gpu: Gpu, way: Way, host: Array, work: Image, upload: bool, download: bool) -> list[Any]:
+def _whole(gpu: Gpu, way: WaveletWay, host: Array, work: Image, upload: bool, download: bool) -> list[Any]:
     """Transforms ``host`` if ``upload``, else ``work``; returns the bands, on the host if ``download``."""
     bands = way(gpu.array(host) if upload else work)
     return [band.numpy() for band in bands] if download else bands

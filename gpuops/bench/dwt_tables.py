@@ -76,7 +76,7 @@ def _largest(gpu: Gpu, rows: Sequence[DwtRow]) -> str:
     return f"At most, in {given} with one buffer for an image: {'; '.join(sizes)} squared."
 
 
-class _Line(NamedTuple):
+class _TableLine(NamedTuple):
     """A step of a row. ``alone``: the whole of the row is this step."""
 
     row: DwtRow
@@ -85,7 +85,7 @@ class _Line(NamedTuple):
 
 
 # The cells of table 2, by its headings.
-_EFFICIENCY: dict[str, Callable[[_Line], str]] = {
+_EFFICIENCY: dict[str, Callable[[_TableLine], str]] = {
     "efficiency": lambda line: f"{line.row.variant}, {line.part.step}",
     "size": lambda line: _size(line.row),
     "launches": lambda line: str(line.part.launches),
@@ -108,7 +108,7 @@ def _efficiency_table(rows: Sequence[DwtRow]) -> list[str]:
     found = []
     for row in rows:
         parts = row.parts[:1] if len(row.parts) == 2 else row.parts
-        found += [_Line(row, part, part is parts[-1]) for part in parts]
+        found += [_TableLine(row, part, part is parts[-1]) for part in parts]
     return cells(_EFFICIENCY, found)
 
 

@@ -131,7 +131,7 @@ def _as_it_is(path: str, picture: Picture, options: dict[str, Any]) -> Iterator[
 
     with open(path, "r+b") as file:
         file.seek(start)
-        yield _Groups(_SIDE, picture.height, append_tiles).put if tiled else append
+        yield _RowGroups(_SIDE, picture.height, append_tiles).put if tiled else append
 
 
 @contextmanager
@@ -163,7 +163,7 @@ def _compressed(
 
     with open(path, "r+b") as file:
         file.seek(0, 2)
-        yield _Groups(rows, picture.height, append).put
+        yield _RowGroups(rows, picture.height, append).put
     with quiet_tifffile().TiffFile(path, mode="r+") as written:
         tags = written.pages[0].tags
         kind = "Q" if written.is_bigtiff else "I"
@@ -192,7 +192,7 @@ def _coded(rows: Pixels, method: Method, predictor: int) -> bytes:
     return bytes(coders[method.name](data, **({} if method.level < 0 else {"level": method.level})))
 
 
-class _Groups:
+class _RowGroups:
     """The rows of a picture of a height, on their way to strips, or rows of tiles, of so many rows each."""
 
     def __init__(self, rows: int, height: int, write: Callable[[Iterator[Pixels]], None]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from ..params.comparing import Comparing, WorstPixel
 from ..pixels.coding import Encoding, on_device, pack, unpack
 from ..pixels.light import readable
-from .changed import Changed, changed
+from .changes import Changed, changed
 from .compare import pair
 from .counts import Counts, Threshold, counts
 

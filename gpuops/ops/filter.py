@@ -101,7 +101,7 @@ def filter_(gpu: Gpu, image: Image, params: FilterParams) -> Image:
 
 
 def _filtered(gpu: Gpu, planes: Image, params: FilterParams) -> Image:
-    from ..fourier.bordered import rfft2_bordered
+    from ..fourier.borders import rfft2_bordered
     from ..fourier.of_pixels import back
     from ..fourier.products import PARAMS
 

@@ -19,7 +19,7 @@ from ..params.contact_sheet import ContactSheetParams
 from ..params.lut import LutParams
 from ..params.tonemap import TonemapParams
 from ..pixels.coding import Encoding, pack
-from .metered import metered
+from .metering import metered
 from .tonemap import tonemap
 
 if TYPE_CHECKING:

@@ -62,7 +62,7 @@ def curves(gpu: Gpu, looks: Sequence[TonemapParams], stops: npt.ArrayLike | None
     Raises
     ------
     ParameterError
-        One of ``looks`` leaves the exposure or the white point to an image; :mod:`gpuops.tone.metered` gives those of
+        One of ``looks`` leaves the exposure or the white point to an image; :mod:`gpuops.tone.metering` gives those of
         one. Or its operator is local, and has no curve.
     """
     for params in looks:

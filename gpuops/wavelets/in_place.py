@@ -21,7 +21,7 @@ from ..errors import ParameterError
 from ..gpu import Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import blocked
+from . import blocks
 from .steps import Line, run
 from .wavelets import WAVELETS
 
@@ -42,7 +42,7 @@ _LEAST = 16  # the fewest chunks of a piece
 def decompose(
     image: Image, params: DwtParams, levels: int, *, chunk: int = CHUNK, table: str = GLOBAL
 ) -> None:
-    """All levels of an Image (planes, height, width) float32 or int32, which the :mod:`.blocked` layout overwrites.
+    """All levels of an Image (planes, height, width) float32 or int32, which the :mod:`.blocks` layout overwrites.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def decompose(
         An odd length under periodization, another method or type of samples, no sample in a chunk.
     """
     _check(image, params, chunk)
-    for height, width in blocked.regions(image.shape[1:], params, levels):
+    for height, width in blocks.regions(image.shape[1:], params, levels):
         _columns(image, height, width, params, table, inverse=False)
         _rows(image, height, width, params, chunk, table, inverse=False)
 
@@ -71,19 +71,19 @@ def recompose(
 ) -> None:
     """The inverse of :func:`decompose`, over the same memory."""
     _check(image, params, chunk)
-    for height, width in blocked.regions(image.shape[1:], params, levels)[::-1]:
+    for height, width in blocks.regions(image.shape[1:], params, levels)[::-1]:
         _rows(image, height, width, params, chunk, table, inverse=True)
         _columns(image, height, width, params, table, inverse=True)
 
 
-def places(image: Image, params: DwtParams, levels: int) -> list[blocked.BandInBlock]:
+def places(image: Image, params: DwtParams, levels: int) -> list[blocks.BandInBlock]:
     """The places of the bands that :func:`decompose` has left: cA, the coarsest cH, cV, cD, …"""
-    return blocked.places(image.shape[1:], blocked.regions(image.shape[1:], params, levels))
+    return blocks.places(image.shape[1:], blocks.regions(image.shape[1:], params, levels))
 
 
 def joined(bands: Sequence[Image], params: DwtParams, shape: Shape) -> Image:
     """The Image of (height, width) ``shape`` that :func:`recompose` overwrites; from copies of all bands."""
-    return blocked.joined(bands, shape)
+    return blocks.joined(bands, shape)
 
 
 def _check(image: Image, params: DwtParams, chunk: int) -> None:

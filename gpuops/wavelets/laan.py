@@ -23,7 +23,7 @@ from ..errors import DeviceError
 from ..gpu import Define, Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import blocked, extension
+from . import blocks, extension
 from .lifting import Lifting, lifting, tables
 from .wavelets import WAVELETS, Wavelet
 
@@ -52,10 +52,10 @@ def lift(image: Image, low: Image, high: Image, params: DwtParams, axis: int, *,
 
 
 def decompose(image: Image, params: DwtParams, levels: int) -> None:
-    """All levels of an Image (planes, height, width), which the :mod:`.blocked` layout overwrites.
+    """All levels of an Image (planes, height, width), which the :mod:`.blocks` layout overwrites.
 
     It needs as much memory again: lifted columns go from the image to that memory, lifted rows back. Raises
-    ParameterError as :func:`.blocked.regions`.
+    ParameterError as :func:`.blocks.regions`.
     """
     scratch = image.like()
     for down, along in _levels(image.gpu, image.shape, image.dtype, params, levels):
@@ -80,7 +80,7 @@ def _levels(
 ) -> Iterator[tuple[_Axis, _Axis]]:
     """The axes of each level: columns, then rows."""
     wavelet = WAVELETS[params.wavelet]
-    for size in blocked.regions(shape[1:], params, levels):
+    for size in blocks.regions(shape[1:], params, levels):
         down, along = (
             _Axis(gpu, wavelet, params.mode, dtype, (shape[0], *size), axis, False) for axis in (1, 2)
         )

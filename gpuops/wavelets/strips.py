@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
-from .blocked import BandInBlock
+from .blocks import BandInBlock
 from .extension import TYPES
 from .level import MOST, Level, LevelLayout
 

@@ -21,7 +21,7 @@ from ..params.dwt import DEFAULT_LEVELS, DwtParams
 from ..tiles.planes import in_turn
 from ..tiles.rectangles import cut
 from . import axis, bands, in_place, level, strips, two_levels
-from .blocked import BandInBlock
+from .blocks import BandInBlock
 from .strips import BandInStrips
 from .wavelets import WAVELETS
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Collected(Barrier):
+class Collection(Barrier):
     """The rows of a step's result.
 
     Attributes
