@@ -53,7 +53,7 @@ CASES: dict[str, tuple[Params, ...]] = {
     ),
     "denoise": (
         DenoiseParams(),
-        DenoiseParams(0.05, "visu", denoise_space="rgb", wavelet="db4", levels=2),
+        DenoiseParams(0.05, "visu", denoise_space="rgb", wavelet="db4", levels=1),
         DenoiseParams(shrink="hard", threshold="0.1", wavelet="haar", levels=3, cycle_spins=2),
         DenoiseParams(shrink="garrote", denoise_space="ycbcr", mode="periodization"),
     ),

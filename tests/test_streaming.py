@@ -759,7 +759,7 @@ print(peak() - before)
 @pytest.mark.parametrize(
     ("options", "size"),
     [
-        ("blur --sigma 10", (7500, 12_000)),
+        ("blur --sigma 2", (7500, 12_000)),
         ("tonemap", (7500, 12_000)),
         ("blur --kind median --radius 1", (7500, 12_000)),
         ("resize --scale 0.3", (2250, 3600)),
