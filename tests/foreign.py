@@ -17,15 +17,8 @@ def packed(values: Iterable[int], bits: int) -> bytes:
 
 
 def tiff(
-    data: bytes,
-    width: int,
-    height: int,
-    channels: int,
-    photometric: int,
-    *,
-    bits: int = 8,
-    tags: Iterable[Tag] = (),
-) -> bytes:
+    data: bytes, width: int, height: int, channels: int, photometric: int, *, bits: int = 8, tags: Iterable[Tag] = ()
+) -> bytes:  # fmt: skip
     """A little-endian TIFF file of one strip (TIFF 6.0, section 2)."""
     entries: list[Tag] = [
         (256, LONG, [width]), (257, LONG, [height]), (258, SHORT, [bits] * channels), (259, SHORT, [1]),
@@ -61,15 +54,8 @@ def _tiff_values(kind: int, values: Sequence[float]) -> bytes:
 
 
 def dpx(
-    values: Sequence[int],
-    height: int,
-    descriptor: int,
-    bits: int,
-    packing: int,
-    order: str,
-    *,
-    aligned: bool = True,
-) -> bytes:
+    values: Sequence[int], height: int, descriptor: int, bits: int, packing: int, order: str, *, aligned: bool = True
+) -> bytes:  # fmt: skip
     """A DPX file of one element (SMPTE ST 268-1); order: of bytes, as of :mod:`struct`. Descriptor 6 is gray."""
     count = len(values) // height
     channels = {6: 1, 50: 3, 51: 4, 52: 4}[descriptor]

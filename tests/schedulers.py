@@ -49,21 +49,8 @@ class Cluster:
     def add(self, *options: str, before: str = "", **environment: str) -> subprocess.Popen[bytes]:
         """Starts a worker, and waits until it is there."""
         count = self.count()
-        found = self._start(
-            "dask_worker",
-            before,
-            environment,
-            "--scheduler-file",
-            str(self.file),
-            "--no-nanny",
-            "--nthreads",
-            "1",
-            "--memory-limit",
-            "0",
-            "--local-directory",
-            str(self.folder),
-            *options,
-        )
+        words = f"--scheduler-file {self.file} --no-nanny --nthreads 1 --memory-limit 0 --local-directory {self.folder}"
+        found = self._start("dask_worker", before, environment, *words.split(), *options)
         self.workers.append(found)
         self._wait(lambda: self.count() > count)
         return found

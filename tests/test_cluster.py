@@ -241,26 +241,18 @@ def one_line(run: Run, code: int, words: str) -> None:
     assert not run.out
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "words"),
-    [
-        (("--cluster", "local:0"), 2, "write local:N with N from 1 on, such as local:4"),
-        (("--cluster", "none.json"), 2, "the scheduler's file cannot be read (No such file"),
-        (("--cluster", "damaged.json"), 2, "is no scheduler's file"),
-        (("--cluster", "nothing-like-this://a:1"), 2, "nothing-like-this"),
-        (
-            ("--cluster", "tcp://127.0.0.1:9"),
-            1,
-            "no scheduler answers there: start one with 'dask scheduler'",
-        ),
-        (("--cluster", "local:2", "--jobs", "3"), 2, "leave out --jobs"),
-        (("--cluster", "local:2", "--timing"), 2, "leave out --timing"),
-        (("--cluster", "local:2", "--dump-kernels", "k"), 2, "leave out --dump-kernels"),
-        (("--cluster", "local:2", "--device", "0,1"), 2, "each worker has one device"),
-        (("--cluster", "local:2", "--retries", "-1"), 2, "--retries"),
-        (("--retries", "3"), 2, "leave out --retries"),
-    ],
-)
+@pytest.mark.parametrize(("options", "code", "words"), [
+    (("--cluster", "local:0"), 2, "write local:N with N from 1 on, such as local:4"),
+    (("--cluster", "none.json"), 2, "the scheduler's file cannot be read (No such file"),
+    (("--cluster", "damaged.json"), 2, "is no scheduler's file"),
+    (("--cluster", "nothing-like-this://a:1"), 2, "nothing-like-this"),
+    (("--cluster", "tcp://127.0.0.1:9"), 1, "no scheduler answers there: start one with 'dask scheduler'"),
+    (("--cluster", "local:2", "--jobs", "3"), 2, "leave out --jobs"),
+    (("--cluster", "local:2", "--timing"), 2, "leave out --timing"),
+    (("--cluster", "local:2", "--dump-kernels", "k"), 2, "leave out --dump-kernels"),
+    (("--cluster", "local:2", "--device", "0,1"), 2, "each worker has one device"),
+    (("--cluster", "local:2", "--retries", "-1"), 2, "--retries"), (("--retries", "3"), 2, "leave out --retries"),
+])  # fmt: skip
 @pytest.mark.usefixtures("impatient")
 def test_options_that_are_refused(clpix, here, options, code, words) -> None:
     inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]

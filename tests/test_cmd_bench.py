@@ -60,32 +60,19 @@ def test_sizes_stay_within_half_of_the_memory(gpu) -> None:
     assert bench.sizes_that_fit(gpu, (1, 1 << 40)) == (1,)
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "words"),
-    [
-        ("copy --size 0", 2, "--size"),
-        ("copy --device nothing-like-this", 3, "nothing-like-this"),
-        ("blur --size 0", 2, "0×0 is no size"),
-        ("blur --size 16 --size 16x0", 2, "16×0 is no size"),
-        ("blur --channels 5", 2, "--channels"),
-        ("tonemap --size 16 --size 1048576", 1, "--channels"),
-        ("dwt --size 16x", 2, "WIDTHxHEIGHT"),
-        ("dwt --levels 41", 2, "levels must be"),
-        ("dwt --wavelet db4", 2, "no lifting steps"),
-        ("dwt --size 16 --size 1048576", 1, "use a smaller --size"),
-        ("fft --size 1", 2, "powers of two"),
-        ("fft --size 16 --size 100", 2, "100×100"),
-        ("fft --size=-16", 2, "WIDTHxHEIGHT"),
-        ("fft --size 16x16x16", 2, "WIDTHxHEIGHT"),
-        ("fft --channels 0", 2, "--channels"),
-        ("fft --size 16 --chart bars.pdf", 2, ".png or .svg"),
-        pytest.param(
-            "fft --size 16 --chart no/folder/bars.png", 1, "folder", marks=needs("matplotlib", "plots")
-        ),
-        ("fft --size 16 --overwrite", 2, "--chart"),
-        ("fft --size 16 --size 1048576", 1, "--channels"),
-    ],
-)
+@pytest.mark.parametrize(("options", "code", "words"), [
+    ("copy --size 0", 2, "--size"),
+    ("copy --device nothing-like-this", 3, "nothing-like-this"), ("blur --size 0", 2, "0×0 is no size"),
+    ("blur --size 16 --size 16x0", 2, "16×0 is no size"), ("blur --channels 5", 2, "--channels"),
+    ("tonemap --size 16 --size 1048576", 1, "--channels"), ("dwt --size 16x", 2, "WIDTHxHEIGHT"),
+    ("dwt --levels 41", 2, "levels must be"), ("dwt --wavelet db4", 2, "no lifting steps"),
+    ("dwt --size 16 --size 1048576", 1, "use a smaller --size"), ("fft --size 1", 2, "powers of two"),
+    ("fft --size 16 --size 100", 2, "100×100"), ("fft --size=-16", 2, "WIDTHxHEIGHT"),
+    ("fft --size 16x16x16", 2, "WIDTHxHEIGHT"), ("fft --channels 0", 2, "--channels"),
+    ("fft --size 16 --chart bars.pdf", 2, ".png or .svg"),
+    pytest.param("fft --size 16 --chart no/folder/bars.png", 1, "folder", marks=needs("matplotlib", "plots") ),
+    ("fft --size 16 --overwrite", 2, "--chart"), ("fft --size 16 --size 1048576", 1, "--channels"),
+])  # fmt: skip
 def test_refused_in_one_line(clpix, tmp_path, monkeypatch, options, code, words) -> None:
     monkeypatch.chdir(tmp_path)
     run = clpix("bench", *options.split())

@@ -109,19 +109,9 @@ def test_a_picture_with_everything(clpix, tmp_path, rng) -> None:
         "  XMP, 12 bytes",
     ]
     assert of(clpix, path) == {
-        "path": str(path),
-        "format": "TIFF",
-        "kind": "picture",
-        "width": 7,
-        "height": 5,
-        "channels": ["R", "G", "B", "A"],
-        "alpha": True,
-        "associated": False,
-        "dtype": "uint16",
-        "inks": None,
-        "space": "encoded",
-        "layer": "",
-        "layers": [],
+        "path": str(path), "format": "TIFF", "kind": "picture", "width": 7, "height": 5, "dtype": "uint16",
+        "channels": ["R", "G", "B", "A"], "alpha": True, "associated": False, "inks": None, "space": "encoded",
+        "layer": "", "layers": [],
         "colour": {"transfer": "sRGB", "primaries": "Rec. 709", "narrow_range": False},
         "metadata": {
             "icc": len(ICC), "icc_description": "sRGB built-in", "exif": len(held.exif or b""), "xmp": 12,

@@ -400,30 +400,21 @@ SRGB_CHUNK = reference.png_chunk(b"sRGB", b"\0")
 
 
 @pytest.mark.cases(99)
-@pytest.mark.parametrize(
-    ("chunks", "curve", "space"),
-    [
-        ((), reference.srgb_light, "Rec. 709"),
-        ((SRGB_CHUNK,), reference.srgb_light, "Rec. 709"),
-        ((chunk_of(b"gAMA", 0.45455),), reference.srgb_light, "Rec. 709"),
-        ((chunk_of(b"gAMA", 1.0),), lambda v: v, "Rec. 709"),
-        ((chunk_of(b"gAMA", 0.55556),), lambda v: v ** (1 / 0.55556), "Rec. 709"),
-        ((chunk_of(b"gAMA", 1.0), chrm("Rec. 2020")), lambda v: v, "Rec. 2020"),
-        ((chunk_of(b"gAMA", 0.45455), chrm("Rec. 709")), reference.srgb_light, "Rec. 709"),
-        ((chrm("Display P3"),), reference.srgb_light, "Display P3"),
-        ((ADOBE, chunk_of(b"gAMA", 1.0)), lambda v: v**2.2, "ACES AP1"),
-        ((SRGB_CHUNK, chunk_of(b"gAMA", 1.0), chrm("Rec. 2020")), reference.srgb_light, "Rec. 709"),
-        ((PQ,), reference.pq_light, "Rec. 2020"),
-        ((PQ, ADOBE, chunk_of(b"gAMA", 1.0)), reference.pq_light, "Rec. 2020"),
-        (
-            (reference.png_chunk(b"cICP", bytes((12, 13, 0, 1))), SRGB_CHUNK),
-            reference.srgb_light,
-            "Display P3",
-        ),
-        ((reference.png_chunk(b"cICP", bytes((1, 8, 0, 1))),), lambda v: v, "Rec. 709"),
-    ],
-    ids=lambda value: "",
-)
+@pytest.mark.parametrize(("chunks", "curve", "space"), [
+    ((), reference.srgb_light, "Rec. 709"), ((SRGB_CHUNK,), reference.srgb_light, "Rec. 709"),
+    ((chunk_of(b"gAMA", 0.45455),), reference.srgb_light, "Rec. 709"),
+    ((chunk_of(b"gAMA", 1.0),), lambda v: v, "Rec. 709"),
+    ((chunk_of(b"gAMA", 0.55556),), lambda v: v ** (1 / 0.55556), "Rec. 709"),
+    ((chunk_of(b"gAMA", 1.0), chrm("Rec. 2020")), lambda v: v, "Rec. 2020"),
+    ((chunk_of(b"gAMA", 0.45455), chrm("Rec. 709")), reference.srgb_light, "Rec. 709"),
+    ((chrm("Display P3"),), reference.srgb_light, "Display P3"),
+    ((ADOBE, chunk_of(b"gAMA", 1.0)), lambda v: v**2.2, "ACES AP1"),
+    ((SRGB_CHUNK, chunk_of(b"gAMA", 1.0), chrm("Rec. 2020")), reference.srgb_light, "Rec. 709"),
+    ((PQ,), reference.pq_light, "Rec. 2020"),
+    ((PQ, ADOBE, chunk_of(b"gAMA", 1.0)), reference.pq_light, "Rec. 2020"),
+    ((reference.png_chunk(b"cICP", bytes((12, 13, 0, 1))), SRGB_CHUNK), reference.srgb_light, "Display P3"),
+    ((reference.png_chunk(b"cICP", bytes((1, 8, 0, 1))),), lambda v: v, "Rec. 709"),
+], ids=lambda value: "")  # fmt: skip
 @each(dtype__channels=[(np.uint8, 1), (np.uint8, 3), (np.uint16, 2), (np.uint16, 4)])
 def test_png_chunks_count_in_their_order(chunks, curve, space, dtype, channels, gpu, tmp_path) -> None:
     pixels = np.random.default_rng(3).integers(0, np.iinfo(dtype).max + 1, (6, 9, channels)).astype(dtype)
@@ -444,24 +435,17 @@ def test_png_chunks_count_in_their_order(chunks, curve, space, dtype, channels, 
     assert np.abs(got - expected).max() < TOLERANCE["four digits"] * max(1, expected.max())
 
 
-@pytest.mark.parametrize(
-    ("chunk", "line"),
-    [
-        (
-            reference.png_chunk(b"cICP", bytes((200, 16, 0, 1))),
-            "its cICP chunk" + UNKNOWN + "(200, 16, 0, 1)",
-        ),
-        (reference.png_chunk(b"cICP", bytes((9, 16, 1, 1))), "its cICP chunk" + UNKNOWN + "(9, 16, 1, 1)"),
-        (reference.png_chunk(b"cICP", b"\1"), "its cICP chunk has another length than four"),
-        (reference.png_chunk(b"iCCP", b"p\0\0not deflated"), "its ICC profile is damaged"),
-        (chunk_of(b"cHRM", *[0] * 8), "its chromaticities make no sense"),
-        (chunk_of(b"gAMA", 0), "its gamma (0) makes no sense"),
-        (chunk_of(b"gAMA", 0.00001), "its gamma (1e-05) makes no sense"),
-        (chunk_of(b"gAMA", 0.00999), "its gamma (0.00999) makes no sense"),
-        (chunk_of(b"gAMA", 101), "its gamma (101) makes no sense"),
-    ],
-    ids=["codes", "YCbCr", "length", "iCCP", "cHRM", "gAMA", "gAMA 1", "gAMA 999", "large gAMA"],
-)
+@pytest.mark.parametrize(("chunk", "line"), [
+    (reference.png_chunk(b"cICP", bytes((200, 16, 0, 1))), "its cICP chunk" + UNKNOWN + "(200, 16, 0, 1)"),
+    (reference.png_chunk(b"cICP", bytes((9, 16, 1, 1))), "its cICP chunk" + UNKNOWN + "(9, 16, 1, 1)"),
+    (reference.png_chunk(b"cICP", b"\1"), "its cICP chunk has another length than four"),
+    (reference.png_chunk(b"iCCP", b"p\0\0not deflated"), "its ICC profile is damaged"),
+    (chunk_of(b"cHRM", *[0] * 8), "its chromaticities make no sense"),
+    (chunk_of(b"gAMA", 0), "its gamma (0) makes no sense"),
+    (chunk_of(b"gAMA", 0.00001), "its gamma (1e-05) makes no sense"),
+    (chunk_of(b"gAMA", 0.00999), "its gamma (0.00999) makes no sense"),
+    (chunk_of(b"gAMA", 101), "its gamma (101) makes no sense"),
+], ids=["codes", "YCbCr", "length", "iCCP", "cHRM", "gAMA", "gAMA 1", "gAMA 999", "large gAMA"])  # fmt: skip
 def test_png_chunks_that_make_no_sense(chunk, line, tmp_path) -> None:
     pixels = np.zeros((3, 4, 3), np.uint8)
     (tmp_path / "a.png").write_bytes(reference.png(pixels, chunk))

@@ -33,26 +33,10 @@ from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
 from .conftest import run_python
 
 INFO = DeviceInfo(
-    index=0,
-    platform="Platform",
-    name="Device",
-    vendor="Vendor",
-    kind="cpu",
-    driver="1.0",
-    version="OpenCL 3.0",
-    compute_units=2,
-    clock_mhz=1000,
-    global_bytes=1 << 30,
-    local_bytes=1 << 15,
-    max_alloc_bytes=1 << 28,
-    work_group=256,
-    double=True,
-    half=False,
-    usable=True,
-    reason=None,
-    copy_gbps=10.0,
-    gflops=100.0,
-)
+    index=0, platform="Platform", name="Device", vendor="Vendor", kind="cpu", driver="1.0", version="OpenCL 3.0",
+    compute_units=2, clock_mhz=1000, global_bytes=1 << 30, local_bytes=1 << 15, max_alloc_bytes=1 << 28, work_group=256,
+    double=True, half=False, usable=True, reason=None, copy_gbps=10.0, gflops=100.0,
+)  # fmt: skip
 PASS = {"usable": True, "copy_gbps": 10.0, "gflops": 100.0}
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import files
+from gpuops.batch.chain_rows import ChainRows
 from gpuops.files import Picture
 from gpuops.fourier import axes, device_memory
 from gpuops.image import Part
@@ -139,6 +140,19 @@ def test_every_pixel_comes_back(clpix, tmp_path, monkeypatch, dtype, channels, e
     restored = files.read(back)
     np.testing.assert_array_equal(restored.pixels, pixels)
     assert restored.alpha == (channels in (2, 4))
+
+
+def spools_made(patch: pytest.MonkeyPatch) -> list[Any]:
+    """The spools of chains."""
+    spools: list[Any] = []
+    made = ChainRows._spool
+
+    def spool_of(*given: Any) -> Any:
+        spools.append(made(*given))
+        return spools[-1]
+
+    patch.setattr(ChainRows, "_spool", spool_of)
+    return spools
 
 
 def spied(patch: pytest.MonkeyPatch) -> list[str]:

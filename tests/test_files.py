@@ -249,20 +249,11 @@ def test_png_of_usual_colours_says_nothing(tmp_path) -> None:
     assert not read(tmp_path / "p.png").linear
 
 
-@pytest.mark.parametrize(
-    ("segment", "name"),
-    [
-        (b"\xff\xfe\0\x07hello", "comment"),
-        (b"\xff\xed\0\x10Photoshop 3.0\0", "IPTC block"),
-        (b"\xff\xe2\0\x06MPF\0", "further pictures (MPF)"),
-        (b"\xff\xff\xff\xe3\0\x06META", "block APP3"),
-        (
-            b"\xff\xe2\0\x14ICC_PROFILE\0\x01\x02half",
-            "ICC profile, of which parts are missing or numbered wrongly",
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
+@pytest.mark.parametrize(("segment", "name"), [
+    (b"\xff\xfe\0\x07hello", "comment"), (b"\xff\xed\0\x10Photoshop 3.0\0", "IPTC block"),
+    (b"\xff\xe2\0\x06MPF\0", "further pictures (MPF)"), (b"\xff\xff\xff\xe3\0\x06META", "block APP3"),
+    (b"\xff\xe2\0\x14ICC_PROFILE\0\x01\x02half", "ICC profile, of which parts are missing or numbered wrongly"),
+], ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
 def test_jpeg_says_what_is_not_kept(segment, name, photo, tmp_path) -> None:
     path = tmp_path / "p.jpg"
     write(path, replace(photo, metadata=Metadata(exif=camera_exif())))

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from gpuops import Gpu, files
-from gpuops.batch.chain_rows import ChainRows
 from gpuops.chain import Chain
 from gpuops.errors import DeviceError
 from gpuops.fourier import products
@@ -30,7 +29,7 @@ from . import test_deconvolve, test_filter
 from .choices import each
 from .conftest import Run, in_blocks
 from .reference.fourier import frequency_filter
-from .test_fft_by_rows import spied
+from .test_fft_by_rows import spied, spools_made
 from .test_turned_by_rows import close, joined, light, saved
 from .tolerance import DECONVOLVE, FILTER
 
@@ -76,7 +75,6 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
     """
 
     def run(place: str, *command: object, filters: int = 1) -> Run:
-        spools: list[Any] = []
         scratch = tmp_path / "scratch"
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
@@ -85,13 +83,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
             if place == "scratch":
                 patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
-            made, used = ChainRows._spool, spied(patch)
-
-            def spool_of(*given: Any) -> Any:
-                spools.append(made(*given))
-                return spools[-1]
-
-            patch.setattr("gpuops.batch.chain_rows.ChainRows._spool", spool_of)
+            used, spools = spied(patch), spools_made(patch)
             found = clpix(*command)
         assert found.code == 0, found.err
         of_spectra = [spool for spool in spools if spool.dtype == np.complex64]

@@ -391,18 +391,11 @@ def test_gray_and_alpha(tmp_path) -> None:
     assert np.median(off) < MEDIAN
 
 
-@pytest.mark.parametrize(
-    ("what", "said"),
-    [
-        (picture(np.ones((7, 8, 3))), "needs at least 8 pixels each way; choose another format"),
-        (
-            picture(np.ones((8, 8193, 3))),
-            "holds 8192 pixels along a side at most, not 8193; name another format",
-        ),
-        (Picture(np.ones((8, 8, 3), np.float16)), "holds light of Rec. 709 or Display P3 or Rec. 2020"),
-    ],
-    ids=["small", "large", "encoded"],
-)
+@pytest.mark.parametrize(("what", "said"), [
+    (picture(np.ones((7, 8, 3))), "needs at least 8 pixels each way; choose another format"),
+    (picture(np.ones((8, 8193, 3))), "holds 8192 pixels along a side at most, not 8193; name another format"),
+    (Picture(np.ones((8, 8, 3), np.float16)), "holds light of Rec. 709 or Display P3 or Rec. 2020"),
+], ids=["small", "large", "encoded"])  # fmt: skip
 def test_pictures_that_have_no_place(what, said, tmp_path) -> None:
     with pytest.raises(FileError, match=f"a.jpg: .*{said}"):
         write(tmp_path / "a.jpg", what, storage=LIGHT)
@@ -461,23 +454,16 @@ def test_info_tells_of_the_gain_map(clpix, exr, tmp_path) -> None:
     assert "64 × 48, RGB, half, linear light\n  layers sdr, hdr; this is hdr\n" in run.out and run.err == ""
 
 
-@pytest.mark.parametrize(
-    ("command", "options", "said"),
-    [
-        ("tonemap", (), "a gain map needs light, and this is a picture for a display: leave out --gain-map"),
-        ("bloom", ("--tonemap", "agx"), "a gain map needs light, and this is a picture for a display"),
-        ("fft", (), "a gain map needs light, and a spectrum is none"),
-        ("convert", ("--dtype", "uint8"), "JPEG with a gain map holds no 8-bit integers: use --dtype half"),
-        (
-            "convert",
-            ("--colour", "acescg"),
-            "holds light of Rec. 709 or Display P3 or Rec. 2020, not of ACES AP1",
-        ),
-        ("convert", ("--subsampling", "4:2:0"), "keeps all colours: leave out --subsampling"),
-        ("convert", ("--dither",), "holds floats, which are not rounded: leave out --dither"),
-        ("info", (), "nothing is written: leave out --gain-map"),
-    ],
-)
+@pytest.mark.parametrize(("command", "options", "said"), [
+    ("tonemap", (), "a gain map needs light, and this is a picture for a display: leave out --gain-map"),
+    ("bloom", ("--tonemap", "agx"), "a gain map needs light, and this is a picture for a display"),
+    ("fft", (), "a gain map needs light, and a spectrum is none"),
+    ("convert", ("--dtype", "uint8"), "JPEG with a gain map holds no 8-bit integers: use --dtype half"),
+    ("convert", ("--colour", "acescg"), "holds light of Rec. 709 or Display P3 or Rec. 2020, not of ACES AP1"),
+    ("convert", ("--subsampling", "4:2:0"), "keeps all colours: leave out --subsampling"),
+    ("convert", ("--dither",), "holds floats, which are not rounded: leave out --dither"),
+    ("info", (), "nothing is written: leave out --gain-map"),
+])  # fmt: skip
 def test_refused(command, options, said, clpix, exr, tmp_path) -> None:
     target = () if command == "info" else ("-o", tmp_path / "a.jpg")
     run = clpix(command, exr, *options, "--gain-map", *target)

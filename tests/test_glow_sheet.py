@@ -24,18 +24,13 @@ def save(channels: int, height: int = 36, width: int = 60) -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(
-    ("channels", "options"),
-    [
-        (3, ()),
-        (4, ("--exposure", "0.5", "--threshold", "1", "--knee", "0.2", "--blend", "add")),
-        (1, ("--tonemap", "reinhard", "--method", "gaussians")),
-        pytest.param(3, ("--method", "fft", "--blades", "6"), marks=pytest.mark.exhaustive),
-        pytest.param(
-            4, ("--border", "wrap-x", "--no-karis", "--tonemap", "hable"), marks=pytest.mark.exhaustive
-        ),
-    ],
-)
+@pytest.mark.parametrize(("channels", "options"), [
+    (3, ()),
+    (4, ("--exposure", "0.5", "--threshold", "1", "--knee", "0.2", "--blend", "add")),
+    (1, ("--tonemap", "reinhard", "--method", "gaussians")),
+    pytest.param(3, ("--method", "fft", "--blades", "6"), marks=pytest.mark.exhaustive),
+    pytest.param(4, ("--border", "wrap-x", "--no-karis", "--tonemap", "hable"), marks=pytest.mark.exhaustive ),
+])  # fmt: skip
 def test_tiles_are_results_made_smaller(clpix, here, channels, options) -> None:
     save(channels)
     strengths, radii, width = (0.1, 0.45), (0.05, 0.2, 0.6), 20

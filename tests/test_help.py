@@ -111,20 +111,14 @@ def test_every_shared_option_is_in_one_group() -> None:
     assert sorted(grouped) == sorted([*(option.name or "" for option in options.all_shared()), "help"])
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("One of a, bb, ccc, dddd, eeeee, ffffff, ggggggg, hhhhhhhh.", "One of a, bb, ccc, dddd, eeeee, …"),
-        ("wrap, nearest or constant:V, as the manual of blur says.", "wrap, nearest or constant:V."),
-        ("The brightest light of all (the default: what the file has).", "The brightest light of all."),
-        ("The first. The second one is never on the line.", "The first."),
-        (
-            "A side (of the window, in pixels), and something that is long.",
-            "A side (of the window, in pixels).",
-        ),
-        ("No clause ends early enough for this to be cut there.", "No clause ends early enough for …"),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), [
+    ("One of a, bb, ccc, dddd, eeeee, ffffff, ggggggg, hhhhhhhh.", "One of a, bb, ccc, dddd, eeeee, …"),
+    ("wrap, nearest or constant:V, as the manual of blur says.", "wrap, nearest or constant:V."),
+    ("The brightest light of all (the default: what the file has).", "The brightest light of all."),
+    ("The first. The second one is never on the line.", "The first."),
+    ("A side (of the window, in pixels), and something that is long.", "A side (of the window, in pixels)."),
+    ("No clause ends early enough for this to be cut there.", "No clause ends early enough for …"),
+])  # fmt: skip
 def test_a_line_says_a_whole_clause(text, found) -> None:
     assert help_page.brief(text, 36) == found
 

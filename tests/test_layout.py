@@ -1,6 +1,7 @@
 """The house: small files, and few of them at its front door. CONTRIBUTING.md says why."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -35,9 +36,12 @@ def test_few_modules_are_in_no_room() -> None:
 
 def test_modules_are_named_by_nouns() -> None:
     """A participle, a preposition or an adverb does not say what is in a module."""
-    vague = ["abreast", "across", "apart", "around", "begun", "behind", "beside", "between", "blocked", "bordered", "both", "changed", "collected", "done", "finished", "found", "given", "joined", "kept", "left_out", "made", "metered", "reading", "settled", "started", "together", "used", "within"]
+    vague = re.compile(
+        "abreast|across|apart|around|begun|behind|beside|between|blocked|bordered|both|changed|collected|done|finished|"
+        "found|given|joined|kept|left_out|made|metered|reading|settled|started|together|used|within"
+    )
     named = {path.stem for folder in ("cli", "gpuops") for path in (ROOT / folder).rglob("*.py")}
-    assert named and not named.intersection(vague)
+    assert named and list(filter(vague.fullmatch, named)) == []
 
 
 def test_no_two_classes_have_one_name() -> None:

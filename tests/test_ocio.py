@@ -72,21 +72,15 @@ def any_colours(rng: np.random.Generator) -> np.ndarray:
     return np.concatenate([*kinds, ends]).astype(np.float32).T.reshape(3, 40, 60)
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        OcioParams("studio", "ACEScg", display="sRGB - Display"),
-        OcioParams("studio", "ACEScg", display="Display P3 HDR - Display"),
-        OcioParams("studio", "ACEScg", display="Rec.2100-HLG - Display", view="Un-tone-mapped"),
-        OcioParams(
-            "studio", "Linear ARRI Wide Gamut 4", display="sRGB - Display", view="Video (colorimetric)"
-        ),
-        OcioParams("studio", "ACEScg", "ACEScct"),
-        OcioParams("studio", "ACEScg", "ACEScg", look="ACES 1.3 Reference Gamut Compression"),
-        OcioParams("studio", "ACES2065-1", "ADX10"),
-    ],
-    ids=lambda p: p.to or p.display,
-)
+@pytest.mark.parametrize("params", [
+    OcioParams("studio", "ACEScg", display="sRGB - Display"),
+    OcioParams("studio", "ACEScg", display="Display P3 HDR - Display"),
+    OcioParams("studio", "ACEScg", display="Rec.2100-HLG - Display", view="Un-tone-mapped"),
+    OcioParams("studio", "Linear ARRI Wide Gamut 4", display="sRGB - Display", view="Video (colorimetric)" ),
+    OcioParams("studio", "ACEScg", "ACEScct"),
+    OcioParams("studio", "ACEScg", "ACEScg", look="ACES 1.3 Reference Gamut Compression"),
+    OcioParams("studio", "ACES2065-1", "ADX10"),
+], ids=lambda p: p.to or p.display)  # fmt: skip
 @pytest.mark.filterwarnings("default::gpuops.errors.GpuopsWarning")
 def test_any_colours(gpu, rng, params) -> None:
     """Each value, relative to 1 where it is smaller."""

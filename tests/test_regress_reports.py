@@ -78,23 +78,15 @@ def test_json_is_strict_and_obeys_its_schema() -> None:
     assert set(references) == set(rules["$defs"])
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda r: "{", "no JSON"),
-        (lambda r: "[" * 100_000, "no JSON"),
-        (lambda r: "[]", "of type object"),
-        (lambda r: json.dumps(r | {"schema": 2}), "schema 2"),
-        (lambda r: json.dumps({k: v for k, v in r.items() if k != "schema"}), "lacks 'schema'"),
-        (lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"status": "fine"}]}), "not one of"),
-        (
-            lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"figures": {"max": "x"}}]}),
-            "figures: max",
-        ),
-        (lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"seconds": True}]}), r"\[0\]: seconds"),
-        (lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"worst": {"x": 1}}]}), "worst lacks 'y'"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda r: "{", "no JSON"), (lambda r: "[" * 100_000, "no JSON"), (lambda r: "[]", "of type object"),
+    (lambda r: json.dumps(r | {"schema": 2}), "schema 2"),
+    (lambda r: json.dumps({k: v for k, v in r.items() if k != "schema"}), "lacks 'schema'"),
+    (lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"status": "fine"}]}), "not one of"),
+    (lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"figures": {"max": "x"}}]}), "figures: max"),
+    (lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"seconds": True}]}), r"\[0\]: seconds"),
+    (lambda r: json.dumps(r | {"outcomes": [r["outcomes"][0] | {"worst": {"x": 1}}]}), "worst lacks 'y'"),
+])  # fmt: skip
 def test_what_is_no_report_is_refused_in_one_line(change, said) -> None:
     with pytest.raises(FileError, match=said) as caught:
         from_json(change(json.loads(to_json(RUN))))

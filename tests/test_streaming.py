@@ -756,18 +756,12 @@ print(peak() - before)
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
-@pytest.mark.parametrize(
-    ("options", "size"),
-    [
-        ("blur --sigma 2", (7500, 12_000)),
-        ("tonemap", (7500, 12_000)),
-        ("blur --kind median --radius 1", (7500, 12_000)),
-        ("resize --scale 0.3", (2250, 3600)),
-        ("resize --scale 0.005", (38, 60)),
-        ("flip --axis vertical", (7500, 12_000)),
-        ("rotate --angle 270 then blur --sigma 5 then flip --axis both", (12_000, 7500)),
-    ],
-)
+@pytest.mark.parametrize(("options", "size"), [
+    ("blur --sigma 2", (7500, 12_000)), ("tonemap", (7500, 12_000)),
+    ("blur --kind median --radius 1", (7500, 12_000)), ("resize --scale 0.3", (2250, 3600)),
+    ("resize --scale 0.005", (38, 60)), ("flip --axis vertical", (7500, 12_000)),
+    ("rotate --angle 270 then blur --sigma 5 then flip --axis both", (12_000, 7500)),
+])  # fmt: skip
 def test_memory_stays_within_what_was_promised(tmp_path, options, size) -> None:
     """A picture of 270 MB under 160 MB for the host and 40 MB for the device, which may be the host."""
     small, large = tmp_path / "small.tif", tmp_path / "large.tif"

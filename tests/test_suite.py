@@ -87,35 +87,26 @@ def test_cases_are_selected() -> None:
             shard(list(cases), part)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
-        ("schema = 1", "schema = 2", "newer clpix"),
-        ("schema = 1\n", "", "has no line 'schema = 1'"),
-        (SUITE, "schema = 1\n", "has no [[case]]"),
-        ("schema = 1", "schema = [", "is no TOML"),
-        ("timeout = 2.5", "timeout = inf", "line 17: case 'b': timeout must be"),
-        ("references", "referenzes", "line 2: unknown key 'referenzes': did you mean 'references'"),
-        ("max-flip = 0.1", "max-flp = 0.1", "line 5: unknown threshold 'max-flp': did you mean 'max-flip'"),
-        ("min-ssim = 0.5", "min-ssim = 2", "line 8: min-ssim 2: no picture has more than 1"),
-        ("timeout = 2.5", "tiemout = 2.5", "line 22: unknown key 'tiemout': did you mean 'timeout'"),
-        ("timeout = 2.5", "timeout = 0", "line 17: case 'b': timeout must be"),
-        ('name = "b"', 'name = "a"', "line 17: there are two cases called 'a'"),
-        ('name = "b"', "", "line 17: a case needs a name"),
-        (
-            'outputs = ["c.exr"]',
-            'outputs = ["a.png"]',
-            "line 25: cases 'a' and 'c' have the same output 'a.png'",
-        ),
-        ('outputs = ["c.exr"]', 'outputs = ["../c.exr"]', "inside the folder of results"),
-        ('outputs = ["c.exr"]', 'outputs = "c.exr"', "must be a list of texts"),
-        ('recipe = "look.toml"', "", "give one of command, chain, recipe"),
-        ('recipe = "look.toml"', 'recipe = "a"\nchain = "blur"', "give one of command, chain, recipe"),
-        ("tool {inputs} --to={output} --in {out}", "tool", "needs {output}"),
-        ("tool {inputs}", "tool 'a {inputs}", "No closing quotation"),
-        ("{max-flip = 0.2}", "{max-flip = true}", "line 17: case 'b': max-flip must be a number"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "message"), [
+    ("schema = 1", "schema = 2", "newer clpix"), ("schema = 1\n", "", "has no line 'schema = 1'"),
+    (SUITE, "schema = 1\n", "has no [[case]]"), ("schema = 1", "schema = [", "is no TOML"),
+    ("timeout = 2.5", "timeout = inf", "line 17: case 'b': timeout must be"),
+    ("references", "referenzes", "line 2: unknown key 'referenzes': did you mean 'references'"),
+    ("max-flip = 0.1", "max-flp = 0.1", "line 5: unknown threshold 'max-flp': did you mean 'max-flip'"),
+    ("min-ssim = 0.5", "min-ssim = 2", "line 8: min-ssim 2: no picture has more than 1"),
+    ("timeout = 2.5", "tiemout = 2.5", "line 22: unknown key 'tiemout': did you mean 'timeout'"),
+    ("timeout = 2.5", "timeout = 0", "line 17: case 'b': timeout must be"),
+    ('name = "b"', 'name = "a"', "line 17: there are two cases called 'a'"),
+    ('name = "b"', "", "line 17: a case needs a name"),
+    ('outputs = ["c.exr"]', 'outputs = ["a.png"]', "line 25: cases 'a' and 'c' have the same output 'a.png'"),
+    ('outputs = ["c.exr"]', 'outputs = ["../c.exr"]', "inside the folder of results"),
+    ('outputs = ["c.exr"]', 'outputs = "c.exr"', "must be a list of texts"),
+    ('recipe = "look.toml"', "", "give one of command, chain, recipe"),
+    ('recipe = "look.toml"', 'recipe = "a"\nchain = "blur"', "give one of command, chain, recipe"),
+    ("tool {inputs} --to={output} --in {out}", "tool", "needs {output}"),
+    ("tool {inputs}", "tool 'a {inputs}", "No closing quotation"),
+    ("{max-flip = 0.2}", "{max-flip = true}", "line 17: case 'b': max-flip must be a number"),
+])  # fmt: skip
 def test_errors_name_the_line(before, after, message) -> None:
     assert before in SUITE
     with pytest.raises(ParameterError) as error:

@@ -15,7 +15,6 @@ import PIL.Image
 import pytest
 
 from gpuops import files
-from gpuops.batch.chain_rows import ChainRows
 from gpuops.files import Picture
 from gpuops.operation import operation_of
 from gpuops.ops.flip import FlipParams
@@ -23,7 +22,7 @@ from gpuops.ops.rotate import RotateParams
 
 from .choices import pairs, thinned
 from .conftest import Run, in_blocks, run_python
-from .test_fft_by_rows import spied
+from .test_fft_by_rows import spied, spools_made
 from .test_operations import skip_without_package
 
 Clpix = Callable[..., Run]
@@ -57,7 +56,6 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
     """Runs a command by rows, in small blocks: ``by_rows(place, "flip", …)``. It makes sure that it is done so."""
 
     def run(place: str, *command: object, turns: int = 1) -> Run:
-        sweeps: list[Any] = []
         scratch = tmp_path / "scratch"
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
@@ -67,13 +65,7 @@ def by_rows(clpix: Clpix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ca
             if place == "scratch":
                 patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
-            made, used = ChainRows._spool, spied(patch)
-
-            def spool_of(*given: Any) -> Any:
-                sweeps.append(made(*given))
-                return sweeps[-1]
-
-            patch.setattr("gpuops.batch.chain_rows.ChainRows._spool", spool_of)
+            used, sweeps = spied(patch), spools_made(patch)
             found = clpix(*command)
         assert found.code == 0, found.err
         assert len(sweeps) == turns and not os.listdir(scratch)

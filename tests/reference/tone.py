@@ -152,22 +152,13 @@ def sigmoid(c: np.ndarray, white: float) -> np.ndarray:
 
 
 OPERATORS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
-    "linear": linear,
-    "reinhard": reinhard,
-    "reinhard-channels": lambda c, white: c / (1 + c),
+    "linear": linear, "reinhard": reinhard, "reinhard-channels": lambda c, white: c / (1 + c),
     "reinhard-extended": reinhard_extended,
     "reinhard-extended-channels": lambda c, white: c * (1 + c / white**2) / (1 + c),
-    "reinhard-devlin": reinhard_devlin,
-    "aces-narkowicz": aces_narkowicz,
-    "aces-hill": aces_hill,
-    "agx": agx,
-    "agx-punchy": agx_punchy,
-    "agx-golden": agx_golden,
-    "khronos-neutral": khronos_neutral,
-    "hable": hable,
-    "drago": drago,
-    "sigmoid": sigmoid,
-}
+    "reinhard-devlin": reinhard_devlin, "aces-narkowicz": aces_narkowicz, "aces-hill": aces_hill, "agx": agx,
+    "agx-punchy": agx_punchy, "agx-golden": agx_golden, "khronos-neutral": khronos_neutral, "hable": hable,
+    "drago": drago, "sigmoid": sigmoid,
+}  # fmt: skip
 
 
 # The values that the references take for the parameters that operators otherwise meter.
