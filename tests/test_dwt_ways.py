@@ -178,8 +178,9 @@ def test_all_ways_agree(gpu, tiled, banded, rng, monkeypatch, mode, name, dtype)
     if dtype == np.float64 and not gpu.limits.double:
         pytest.skip("no double precision")
     least = 2 if "reflect" in mode else 1
-    shapes = [(2, *rng.integers(least, 68, 2)), rng.integers(least, 68, 2), (least, 6), (67, least)]
-    for shape in shapes:
+    shapes = [(2, *rng.integers(least, 68, 2)), (least, 6), rng.integers(least, 68, 2), (67, least)]
+    turn = len(mode) % 2 * 2
+    for shape in shapes[turn : turn + 2]:
         x = rng.standard_normal(shape).astype(dtype)
         with monkeypatch.context() as patch:
             patch.setattr(tile, "pays", lambda *_, **__: False)
@@ -216,7 +217,7 @@ def test_tiles_are_as_large_as_groups_and_their_memory_allow(opened, rng) -> Non
 
 
 # Bands and tiles end within the image, beyond its last row, and at its edge; there are few rows, or an odd number.
-PAIR_SHAPES = [(1, 64, 64), (1, 65, 128), (2, 70, 200), (1, 33, 40), (1, 7, 24), (3, 1, 72)]
+PAIR_SHAPES = [(1, 65, 128), (2, 33, 200), (1, 7, 24), (3, 1, 72)]
 PAIR_MODES = [mode for mode in MODES if mode not in ("vc2", "smooth", "antireflect")]
 PAIRED = ["haar", "bior2.2", "bior4.4"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuops.device import store
+from gpuops.device import cache
 
 from .conftest import run_python
 
@@ -35,7 +35,7 @@ def test_light(clpix_regress):
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    monkeypatch.setenv("CLPIX_CACHE_DIR", str(store.cache_folder()))  # which a home of its own does not have
+    monkeypatch.setenv("CLPIX_CACHE_DIR", str(cache.cache_folder()))  # which a home of its own does not have
     pytester.makepyfile(test_it=TESTS.replace("SHIFT", "0"))
     return pytester
 
