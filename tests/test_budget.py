@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuops import files, notes
+from gpuops import files
 from gpuops.files import Picture
 
 from .conftest import Run
@@ -23,7 +23,7 @@ BY_ROWS = (
 )  # fmt: skip
 WHOLE = (("bmp", "uint8"), ("hdr", "float32"), ("ppm", "uint16"))
 # Commands that make more than they read: how much is not known before a file of the others is read.
-GROW = ("fft", "resize")
+GROW = ("dwt", "fft", "resize")
 # Commands, as which name they write to: what goes by rows, what needs the whole picture, what turns, what filters.
 COMMANDS = {
     "blur --sigma 2": ("png", "tif", "exr", "jpg"),
@@ -52,8 +52,7 @@ def saved(path: Path, shape: tuple[int, int, int], dtype: str, seed: int) -> Pat
     values, whole = np.random.default_rng(seed).random(shape), dtype.startswith("u")
     pixels = (values * np.iinfo(dtype).max).astype(dtype) if whole else values.astype(dtype)
     path.parent.mkdir(exist_ok=True)
-    with notes.silence():  # of gray, which some formats hold as RGB
-        files.write(path, Picture(pixels, linear=not whole), overwrite=True)
+    files.write(path, Picture(pixels, linear=not whole), overwrite=True)
     return path
 
 
@@ -74,6 +73,7 @@ def test_what_the_line_says_is_enough(clpix, tmp_path, monkeypatch, command) -> 
         scratch=st.booleans(),
     )
     def one(shape, read, written, codec, scratch) -> None:
+        shape = (*shape[:2], 3) if "hdr" in dict(read) else shape  # which has no gray
         for folder in ("a", "b"):
             for path in (tmp_path / folder).glob("*"):
                 path.unlink()
