@@ -162,6 +162,5 @@ def whole_groups(
     """Returns the work-items in each dimension, rounded up to whole groups of ``local``, and that."""
     if local is None:
         return tuple(map(int, size)), None
-    return tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True)), tuple(
-        map(int, local)
-    )
+    groups = tuple(map(int, local))
+    return tuple(-(-int(n) // m) * m for n, m in zip(size, groups, strict=True)), groups

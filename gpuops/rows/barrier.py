@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from ..space import LIGHT, Space, Stored
+from .schedule import Shape, rows_at_once
 from .threads import Writing
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Barrier(ABC):
     _alpha: bool = False
     _space: Space = LIGHT
     _orientation: int | None = None
+    shape: Shape = field(init=False)
     #: There is nothing to decode: it gives planes.
     decoding: ClassVar[None] = None
 
@@ -47,6 +49,11 @@ class Barrier(ABC):
     @abstractmethod
     def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
         """Gives blocks of planes, as a :class:`gpuops.rows.source.RowSource` does."""
+
+    def _places(self, at_once: int, wanted: tuple[int, int]) -> list[slice]:
+        """Returns the rows of blocks of ``at_once`` bytes of planes that are ``wanted``."""
+        count, (first, end) = rows_at_once(self.shape, at_once), wanted
+        return [slice(at, min(at + count, end)) for at in range(max(first, 0), end, count)]
 
     def _keep(self, images: Iterable[Image | Stored]) -> None:
         """Puts planes into the spool."""

@@ -14,7 +14,7 @@ from ..plan import prepared
 from ..space import Stored
 from ..tiles.spooled import SpooledImage
 from .barrier import Barrier
-from .schedule import Shape, rows_at_once
+from .schedule import Shape
 from .threads import read_ahead
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ class Collection(Barrier):
 
     def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
         """Gives blocks of planes."""
-        count, (first, end) = rows_at_once(self.shape, at_once), wanted
-        places = [slice(at, min(at + count, end)) for at in range(max(first, 0), end, count)]
+        places = self._places(at_once, wanted)
         with closing(read_ahead(self.gpu, self.pool, map(self.spool.block, places))) as ahead:
             for at, rows in zip(places, ahead, strict=True):
                 image = self._labelled(self.gpu.array(rows))

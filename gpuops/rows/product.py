@@ -21,7 +21,6 @@ from ..plan import prepared
 from ..space import Stored
 from .barrier import Barrier
 from .panels import in_panels
-from .schedule import rows_at_once
 from .threads import Writing, read_ahead
 
 Array = npt.NDArray[Any]
@@ -121,8 +120,7 @@ class Filtered(Barrier):
     def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
         """Gives blocks of planes."""
         planes, height, _ = self.shape
-        count, (first, end) = rows_at_once(self.shape, at_once), wanted
-        places = [slice(at, min(at + count, end)) for at in range(max(first, 0), end, count)]
+        places = self._places(at_once, wanted)
         read: Iterator[tuple[Array, Array]] = (
             (self._spectra(at), self._rows(at, self._count, planes - self._count)) for at in places
         )
